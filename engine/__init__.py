@@ -1,0 +1,1 @@
+"""The game: board, tiles, plays, scoring, rules, events. No input or output, no picture."""

@@ -1,0 +1,1 @@
+"""From a picture to a board reading with confidences. Knows no rules of play."""

@@ -1,0 +1,1 @@
+"""The page that phones at the table see: shows the session and steers it."""
