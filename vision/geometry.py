@@ -1,0 +1,151 @@
+"""The board as a plane in front of a camera: homography, pose, and planes parallel to the board.
+
+Board coordinates count squares: x to the right, y down, (0, 0) the outer top left corner of the grid and (15, 15)
+the bottom right one, as the tiles read upright. Heights are in squares above the board, towards the camera.
+Picture coordinates are pixels with (0, 0) the centre of the top left pixel, as OpenCV has it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.reading import SIZE
+
+Floats = NDArray[np.float64]
+Image = NDArray[np.uint8]
+
+TILE_HEIGHT: Final = 0.21
+"""How high a tile's top lies above the board, in squares: 4 to 5 mm on squares of 20 to 22 mm."""
+
+_FOCALS: Final = np.geomspace(0.5, 3.0, 19)
+"""Focal lengths tried, in long sides of the picture."""
+_USUAL_FOCAL: Final = 0.8
+"""Phones (26 mm equivalent), webcams and Pi cameras lie between 0.7 and 0.9 long sides."""
+_FOCAL_SPREAD: Final = 0.2
+"""How far (in natural logarithms) a focal length may lie from the usual one before that counts against it."""
+_STRETCHES: Final = np.exp(np.linspace(-0.12, 0.12, 9))
+"""Heights of a square tried, in widths: tiles, and the squares for them, are often a little taller than wide."""
+_STRETCH_SPREAD: Final = 0.05
+_CORNER_NOISE: Final = 0.03
+"""How far off a corner may be, in squares, when a focal length is judged by how well it explains the corners."""
+
+
+def grid_corners(size: float = SIZE) -> Floats:
+    """The corners of a `size` x `size` square, clockwise from the top left: `(4, 2) float64`."""
+    return np.array([[0.0, 0.0], [size, 0.0], [size, size], [0.0, size]])
+
+
+def homography(corners: NDArray[np.floating]) -> Floats:
+    """Map board coordinates to the picture whose grid has these `(4, 2)` outer corners, clockwise from the top left."""
+    return np.asarray(
+        cv2.getPerspectiveTransform(grid_corners().astype(np.float32), np.asarray(corners, np.float32)),
+        np.float64,
+    )
+
+
+def project(H: Floats, points: NDArray[np.floating]) -> Floats:
+    """Map `(..., 2)` points through a homography."""
+    p = np.asarray(points, np.float64)
+    q = p @ H[:, :2].T + H[:, 2]
+    return np.asarray(q[..., :2] / q[..., 2:], np.float64)
+
+
+def square_side(corners: NDArray[np.floating]) -> float:
+    """The mean side of a square in pixels."""
+    c = np.asarray(corners, np.float64)
+    return float(np.linalg.norm(c - np.roll(c, -1, axis=0), axis=1).mean() / SIZE)
+
+
+def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
+    """Look straight down on a plane of the board: `scale` pixels a square, `margin` squares more on each side.
+
+    `H` maps board coordinates to the picture; what lies outside the picture repeats its edge. Returns
+    `(n, n, channels) uint8` with `n = round(scale * (15 + 2 * margin))`.
+    """
+    n = round(scale * (SIZE + 2 * margin))
+    to_board = np.array(
+        [[1 / scale, 0.0, 0.5 / scale - margin], [0.0, 1 / scale, 0.5 / scale - margin], [0.0, 0.0, 1.0]]
+    )
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    return np.asarray(
+        cv2.warpPerspective(image, H @ to_board, (n, n), flags=flags, borderMode=cv2.BORDER_REPLICATE),
+        np.uint8,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoardPose:
+    """Where the board lies before the camera: its homography, and what height above it does to the picture."""
+
+    homography: Floats
+    vertical: Floats
+    """What one square of height adds to the last column of the homography, `(3,)`."""
+    focal: float
+    """The focal length in pixels."""
+    stretch: float
+    """The height of a square in widths of a square."""
+
+    def plane(self, height: float) -> Floats:
+        """The homography of the plane `height` squares above the board."""
+        H = self.homography.copy()
+        H[:, 2] += height * self.vertical
+        return H
+
+    def tilt(self) -> float:
+        """How far from straight above the camera sees the middle of the board, in degrees."""
+        foot, top = (project(self.plane(h), np.array([SIZE / 2, SIZE / 2])) for h in (0.0, 1e-3))
+        side = square_side(project(self.homography, grid_corners()))
+        return float(np.degrees(np.arctan(np.linalg.norm(top - foot) / 1e-3 / side)))
+
+
+def board_pose(corners: NDArray[np.floating], size: tuple[int, int], focal: float | None = None) -> BoardPose:
+    """Work out the camera's pose from the grid's four corners.
+
+    `size` is the picture's (width, height); pixels are taken as square and the principal point as the centre. A plane
+    seen at an angle tells the focal length (Zhang, A flexible new technique for camera calibration, 2000); seen from
+    straight above it does not, and squares need not be quite square, so that focal lengths near those of usual cameras
+    and squares near to square are preferred as far as the corners allow. `focal` (pixels), where it is known, is taken
+    as it is.
+    """
+    H = homography(corners)
+    width, height = size
+    long_side = float(max(width, height))
+    centre = np.array([(width - 1) / 2, (height - 1) / 2])
+    focals, stretches = np.meshgrid(np.array([focal]) if focal else _FOCALS * long_side, _STRETCHES)
+    f, stretch = focals.ravel(), stretches.ravel()
+
+    # In rays, and with the second axis in widths of a square, a true camera's first two columns are at right angles
+    # and of one length. Each try is as good as the nearest camera of which that holds explains the corners.
+    rays = np.array([[1.0, 0.0, -centre[0]], [0.0, 1.0, -centre[1]], [0.0, 0.0, 1.0]]) @ H
+    rays = np.stack(
+        [rays[0] / f[:, None], rays[1] / f[:, None], np.broadcast_to(rays[2], (len(f), 3))], axis=1
+    )
+    axes = rays[:, :, :2].copy()
+    axes[:, :, 1] /= stretch[:, None]
+    u, lengths, vt = np.linalg.svd(axes, full_matrices=False)
+    scale = lengths.mean(axis=1)
+    rotation = u @ vt
+    middle = rays @ np.array([SIZE / 2, SIZE / 2, 1.0])
+    grid = grid_corners() - SIZE / 2
+    across = np.stack([np.broadcast_to(grid[:, 0], (len(f), 4)), grid[:, 1] * stretch[:, None]], axis=2)
+    seen = (across * scale[:, None, None]) @ rotation.transpose(0, 2, 1) + middle[:, None, :]
+    pixels = seen[:, :, :2] / seen[:, :, 2:] * f[:, None, None] + centre
+    error = np.sqrt(((pixels - corners) ** 2).sum(axis=2).mean(axis=1)) / square_side(corners)
+    unusual = np.log(f / (long_side * _USUAL_FOCAL)) / _FOCAL_SPREAD if focal is None else np.zeros_like(f)
+    uneven = np.log(stretch) / _STRETCH_SPREAD
+    best = int(np.argmin((error / _CORNER_NOISE) ** 2 + 2 * np.log1p(unusual**2) + uneven**2))
+
+    into_board = np.cross(rotation[best, :, 0], rotation[best, :, 1]) * scale[best]
+    vertical = -np.array(
+        [
+            into_board[0] * f[best] + centre[0] * into_board[2],
+            into_board[1] * f[best] + centre[1] * into_board[2],
+            into_board[2],
+        ]
+    )
+    return BoardPose(H, vertical, float(f[best]), float(stretch[best]))
