@@ -1,0 +1,30 @@
+"""Cameras behind one small interface: a folder of pictures, a USB camera, a simulated table.
+
+`open_camera("folder:DIR")` or `open_camera("usb:0")` gives the one a user named. The Raspberry Pi's camera module is
+one more module here with the same four methods.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from device.cameras.base import BlackPicture, Camera, CameraError, Frame, Image, NoMorePictures
+
+__all__ = ["BlackPicture", "Camera", "CameraError", "Frame", "Image", "NoMorePictures", "open_camera"]
+
+
+def open_camera(spec: str) -> Camera:
+    """The camera that `spec` names: `folder:DIR`, or `usb:N` / `usb:/dev/v4l/by-id/...`.
+
+    Raises `CameraError` when there is no such camera, with what to do next.
+    """
+    kind, _, where = spec.partition(":")
+    if kind == "folder" and where:
+        from device.cameras.folder import FolderCamera
+
+        return FolderCamera.watching(Path(where))
+    if kind == "usb" and where:
+        from device.cameras.usb import UsbCamera
+
+        return UsbCamera(where)
+    raise CameraError(f"no camera '{spec}': say folder:DIR or usb:0")

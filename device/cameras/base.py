@@ -1,0 +1,50 @@
+"""What every camera can do, and what it hands over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Image = npt.NDArray[np.uint8]
+"""`(H, W, 3) uint8 BGR`."""
+
+
+class CameraError(Exception):
+    """The camera gives no picture; the message says why and what to do next, on one line."""
+
+
+class NoMorePictures(CameraError):
+    """A folder has no picture that was not asked for yet."""
+
+
+class BlackPicture(CameraError):
+    """Frames come, but nothing can be seen on them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """One picture: `image` `(H, W, 3) uint8 BGR`, `time` in seconds of `time.monotonic()`, and its name if it has one."""
+
+    image: Image
+    time: float
+    name: str = ""
+
+
+class Camera(Protocol):
+    """A source of pictures of the table. Used from one thread; `close` may come from another."""
+
+    @property
+    def live(self) -> bool:
+        """True when asking again shows the table anew; False when each picture can be asked for once (a folder)."""
+
+    def still(self) -> Frame:
+        """A picture of the best quality that there is, taken after the call. Raises `CameraError`."""
+
+    def preview(self) -> Frame | None:
+        """A cheap picture to see motion by, or None from a camera whose pictures do not move. Raises `CameraError`."""
+
+    def close(self) -> None:
+        """Give the camera back; further calls raise `CameraError`."""

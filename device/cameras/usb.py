@@ -1,0 +1,117 @@
+"""A USB camera through V4L2: 1080p, MJPG, opened again after it was unplugged."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import TracebackType
+
+import cv2
+import numpy as np
+
+from device.cameras.base import BlackPicture, CameraError, Frame, Image
+
+WIDTH, HEIGHT = 1920, 1080
+STALLED_S = 2.0
+"""A camera that gave no frame for so long is in trouble."""
+BLACK = 6
+"""A picture without one pixel in a thousand brighter than this (of 255) shows nothing."""
+RETRY_S = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+class UsbCamera:
+    """The newest frame of a V4L2 device, kept by a thread of its own.
+
+    `where` is a number (`0`) or, better, the device's path by id (`/dev/v4l/by-id/...`): numbers change when cameras
+    are plugged in another order. A thread takes every frame, so that a still is never an old one out of the driver's
+    queue. Its health is judged by frames alone: after an unplug `isOpened()` stays true.
+    """
+
+    live = True
+
+    def __init__(self, where: str) -> None:
+        self._where: int | str = int(where) if where.isdigit() else where
+        self._fresh = threading.Condition()
+        self._newest: Frame | None = None
+        self._closing = threading.Event()
+        capture = self._open()
+        if capture is None:
+            raise CameraError(f"no camera at usb:{where}: is it plugged in, and does no other program use it?")
+        self._thread = threading.Thread(target=self._run, args=(capture,), name=f"camera-usb-{where}", daemon=True)
+        self._thread.start()
+
+    def __repr__(self) -> str:
+        newest = self._newest
+        age = "no frame yet" if newest is None else f"newest frame {time.monotonic() - newest.time:.2f} s old"
+        return f"<UsbCamera {self._where!r}: {age}>"
+
+    def still(self) -> Frame:
+        """The first frame that arrives after the call."""
+        asked = time.monotonic()
+        frame = self._newer_than(asked)
+        if _black(frame.image):
+            raise BlackPicture("the camera's picture is black: is its cap on, or the light off?")
+        return frame
+
+    def preview(self) -> Frame:
+        """The newest frame, at a third of the size."""
+        frame = self._newer_than(time.monotonic() - STALLED_S)
+        small = np.ascontiguousarray(frame.image[::3, ::3])
+        return Frame(small, frame.time)
+
+    def close(self) -> None:
+        """Stop the thread and give the device back."""
+        self._closing.set()
+        with self._fresh:
+            self._fresh.notify_all()
+        self._thread.join(timeout=5)
+
+    def __enter__(self) -> UsbCamera:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _newer_than(self, moment: float) -> Frame:
+        def arrived() -> bool:
+            return self._newest is not None and self._newest.time > moment
+
+        with self._fresh:
+            self._fresh.wait_for(lambda: self._closing.is_set() or arrived(), STALLED_S)
+            if self._closing.is_set():
+                raise CameraError("the camera was closed")
+            if self._newest is None or not arrived():
+                raise CameraError("the camera gives no pictures: check its cable; it is tried again by itself")
+            return self._newest
+
+    def _open(self) -> cv2.VideoCapture | None:
+        capture = cv2.VideoCapture(self._where, cv2.CAP_V4L2)
+        if not capture.isOpened():
+            return None
+        capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
+        capture.set(cv2.CAP_PROP_FRAME_WIDTH, WIDTH)
+        capture.set(cv2.CAP_PROP_FRAME_HEIGHT, HEIGHT)
+        capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
+        return capture
+
+    def _run(self, capture: cv2.VideoCapture | None) -> None:
+        failures = 0
+        while not self._closing.is_set():
+            good, image = capture.read() if capture is not None else (False, None)
+            if good and image is not None:
+                failures = 0
+                with self._fresh:
+                    self._newest = Frame(np.asarray(image, np.uint8), time.monotonic())
+                    self._fresh.notify_all()
+                continue
+            if capture is not None:
+                capture.release()
+            self._closing.wait(RETRY_S[min(failures, len(RETRY_S) - 1)])
+            failures += 1
+            capture = None if self._closing.is_set() else self._open()
+        if capture is not None:
+            capture.release()
+
+
+def _black(image: Image) -> bool:
+    return float(np.quantile(image[::8, ::8], 0.999)) <= BLACK
