@@ -1,0 +1,75 @@
+"""Quads: the four corners of a board in a picture, and homographies fitted to many points.
+
+A quad is a (4, 2) float64 array of corners in picture pixels, clockwise as seen in the picture.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from vision.geometry import Floats
+
+
+def as_quad(corners: Any) -> Floats:
+    """Four (x, y) pairs as a quad; ValueError when they are not four finite points."""
+    quad = np.asarray(corners, dtype=np.float64)
+    if quad.shape != (4, 2) or not np.isfinite(quad).all():
+        raise ValueError("a board has four corners, each an x and a y in pixels")
+    return quad
+
+
+def is_convex(quad: Floats) -> bool:
+    """True when the corners run clockwise and none lies within the others: a possible view of a board."""
+    edges = np.roll(quad, -1, axis=0) - quad
+    following = np.roll(edges, -1, axis=0)
+    turns = edges[:, 0] * following[:, 1] - edges[:, 1] * following[:, 0]
+    return bool((turns > 1e-6).all())
+
+
+def order_corners(points: Floats) -> Floats:
+    """Four points in any order as a quad, clockwise from the one nearest the picture's top left."""
+    centre = points.mean(axis=0)
+    angles = np.arctan2(points[:, 1] - centre[1], points[:, 0] - centre[0])
+    quad = points[np.argsort(angles)]
+    return np.roll(quad, -int(np.argmin(quad.sum(axis=1))), axis=0)
+
+
+def turned(quad: Floats, quarter_turns: int) -> Floats:
+    """The same board read after turning it: the quad that begins `quarter_turns` corners further on."""
+    return np.roll(quad, -quarter_turns, axis=0)
+
+
+def corner_error(found: Floats, truth: Floats) -> float:
+    """Mean distance of the corners in squares of the true board, under the best of the four turns."""
+    side = float(np.linalg.norm(truth - np.roll(truth, -1, axis=0), axis=1).mean()) / 15
+    return min(float(np.linalg.norm(turned(found, k) - truth, axis=1).mean()) for k in range(4)) / side
+
+
+def fit_homography(source: Floats, target: Floats, weights: Floats) -> Floats:
+    """The weighted least-squares homography from source (N, 2) to target (N, 2), by the normalised DLT.
+
+    Hartley, In defense of the eight-point algorithm (1997). ValueError for fewer than four points of weight.
+    """
+    if np.count_nonzero(weights > 0) < 4:
+        raise ValueError("a homography needs four points")
+    s_mean, t_mean = source.mean(axis=0), target.mean(axis=0)
+    s_scale = math.sqrt(2) / max(float(np.linalg.norm(source - s_mean, axis=1).mean()), 1e-9)
+    t_scale = math.sqrt(2) / max(float(np.linalg.norm(target - t_mean, axis=1).mean()), 1e-9)
+    x, y = ((source - s_mean) * s_scale).T
+    u, v = ((target - t_mean) * t_scale).T
+    zero, one = np.zeros_like(x), np.ones_like(x)
+    rows = np.concatenate(
+        [
+            np.stack([x, y, one, zero, zero, zero, -u * x, -u * y, -u], axis=1),
+            np.stack([zero, zero, zero, x, y, one, -v * x, -v * y, -v], axis=1),
+        ]
+    )
+    rows *= np.sqrt(np.concatenate([weights, weights]))[:, None]
+    _, vectors = np.linalg.eigh(rows.T @ rows)
+    to_source = np.array([[s_scale, 0, -s_scale * s_mean[0]], [0, s_scale, -s_scale * s_mean[1]], [0, 0, 1]])
+    from_target = np.array([[1 / t_scale, 0, t_mean[0]], [0, 1 / t_scale, t_mean[1]], [0, 0, 1]])
+    H = from_target @ vectors[:, 0].reshape(3, 3) @ to_source
+    return np.asarray(H / H[2, 2], np.float64)
