@@ -1,0 +1,244 @@
+"""Word lists: which words are good, held in a compact trie.
+
+The English list that is shipped was made from the npm package `word-list` by this module:
+
+    npm pack word-list@4.1.0
+    python -m engine.lexicon word-list-4.1.0.tgz engine/data/lexicon/en.marisa
+
+This is the one module of the engine that needs a library (marisa-trie): a quarter of a million words load in
+under a millisecond, and a look-up takes less than one microsecond.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+import tarfile
+import tempfile
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import as_file, files
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import marisa_trie
+
+from engine.errors import NotationError
+from engine.tiles import TileSet, tile_set
+
+SHORTEST, LONGEST = 2, 15
+"""How many tiles the words of a board of 15 x 15 have."""
+
+NONE = "none"
+"""The choice of no word list: words are not checked."""
+
+_SHIPPED = files("engine") / "data" / "lexicon"
+_MAGIC = b"We love Marisa."  # how a file that marisa-trie has saved begins
+_NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f\x7f]")
+_END_OF_WORD = re.compile(r"[\s,;=]")
+_MIDDLE_DOT = "·"  # Catalan L·L is one tile
+
+
+class LexiconError(NotationError):
+    """The file is no word list, or cannot be read; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """A set of good words, in capitals.
+
+    `left_out` counts the entries of the source that are no words of the game, by what is wrong with them.
+
+    >>> lexicon = Lexicon.from_words("example", ["farm", "Ohio", "x-ray"])
+    >>> "FARM" in lexicon, "OHIO" in lexicon, dict(lexicon.left_out)
+    (True, False, {'hyphen': 1, 'capital letter': 1})
+    """
+
+    name: str
+    _words: Any = field(repr=False)  # marisa_trie.Trie, which comes without types
+    left_out: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._words
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    @classmethod
+    def load(cls, path: Path) -> Lexicon:
+        """A list that `save` wrote. Raises `LexiconError`."""
+        try:
+            return cls(path.stem, marisa_trie.Trie().load(str(path)))
+        except (OSError, RuntimeError) as error:
+            raise LexiconError(f"{path}: not a compiled word list ({error})") from None
+
+    def save(self, path: Path) -> None:
+        """Write the compiled list; the same words make the same bytes. Raises `OSError`."""
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
+            part.write(self._words.tobytes())
+        Path(part.name).chmod(0o644)
+        Path(part.name).replace(path)
+
+    @classmethod
+    def from_words(cls, name: str, entries: Iterable[str], tiles: TileSet | None = None) -> Lexicon:
+        """A list from the entries of a dictionary.
+
+        What the rule sheets forbid is left out and counted: words always capitalised, words with a hyphen or
+        an apostrophe, and what has no place on the board. A list all in capitals, and a German one, says
+        nothing by its capitals. Letters that `tiles` does not have lose their accents (French É is played E).
+        """
+        entries = [unicodedata.normalize("NFC", entry) for entry in entries]
+        small = sum(entry[:1].islower() for entry in entries)
+        large = sum(entry.isupper() for entry in entries)
+        capitals_tell = small > 0 and large <= small and (tiles is None or tiles.name != "de")
+        letters = frozenset("".join(tiles.letters)) if tiles else frozenset[str]()
+        left_out: Counter[str] = Counter()
+        words = set()
+        for entry in entries:
+            fault = _fault(entry) or ("capital letter" if capitals_tell and entry != entry.lower() else "")
+            word = tiles.upper(entry) if tiles else entry.upper()
+            if letters and not letters.issuperset(word):
+                word = "".join(letter if letter in letters else _bare(letter) for letter in word)
+            if not fault and not SHORTEST <= _length(word, tiles) <= LONGEST:
+                fault = f"not {SHORTEST} to {LONGEST} letters"
+            if fault:
+                left_out[fault] += 1
+            else:
+                words.add(word)
+        return cls(name, marisa_trie.Trie(sorted(words)), MappingProxyType(dict(left_out.most_common())))
+
+    @classmethod
+    def from_file(cls, path: Path, tiles: TileSet | None = None, kept_in: Path | None = None) -> Lexicon:
+        """The user's own list: one word a line, a definition may follow it; `#` begins a comment.
+
+        UTF-8 or Latin-1, any line ends. A compiled list is taken as it is. With `kept_in`, a folder, the list
+        is compiled once and found there the next time. Raises `LexiconError`.
+        """
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise LexiconError(
+                f"{path}: cannot be read ({error.strerror}); give a word list, or none"
+            ) from None
+        if data.startswith(_MAGIC):
+            return cls.load(path)
+        key = hashlib.sha256(b"\0".join((b"1", tiles.name.encode() if tiles else b"", data))).hexdigest()[:24]
+        if kept_in and (found := cls._kept(path.stem, kept_in / key)):
+            return found
+        lexicon = cls.from_words(path.stem, _entries(path, data), tiles)
+        if not len(lexicon):
+            raise LexiconError(
+                f"{path}: holds no word of {SHORTEST} to {LONGEST} letters; put one on each line"
+            )
+        if kept_in:
+            lexicon._keep(kept_in / key)
+        return lexicon
+
+    @classmethod
+    def _kept(cls, name: str, path: Path) -> Lexicon | None:
+        trie, counts = path.with_suffix(".marisa"), path.with_suffix(".json")
+        if not (trie.exists() and counts.exists()):
+            return None
+        left_out = MappingProxyType(json.loads(counts.read_text(encoding="utf-8")))
+        return cls(name, cls.load(trie)._words, left_out)
+
+    def _keep(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_suffix(".json").write_text(json.dumps(dict(self.left_out)), encoding="utf-8")
+        self.save(path.with_suffix(".marisa"))
+
+
+def open_lexicon(choice: str | None, language: str, kept_in: Path | None = None) -> Lexicon | None:
+    """The word list to check by, or None where words are not checked.
+
+    `choice` is a file, `none`, or None for the list that is shipped for the language (English has one);
+    `language` is the name of the tile set. Raises `LexiconError`.
+    """
+    if choice == NONE:
+        return None
+    if choice is not None:
+        return Lexicon.from_file(Path(choice).expanduser(), tile_set(language), kept_in)
+    shipped = _SHIPPED / f"{language.partition('_')[0]}.marisa"
+    if not shipped.is_file():
+        return None
+    with as_file(shipped) as path:
+        return Lexicon.load(path)
+
+
+def cache_folder() -> Path:
+    """Where compiled word lists of the user are kept (XDG base directories)."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tilekeeper"
+
+
+def _fault(entry: str) -> str:
+    """What makes an entry no word, whatever its case; empty if nothing does."""
+    if entry.replace(_MIDDLE_DOT, "").isalpha():
+        return ""
+    if any(sign in entry for sign in "-‐‑–"):
+        return "hyphen"
+    if any(sign in entry for sign in "'’ʼ`´"):
+        return "apostrophe"
+    return "not only letters"
+
+
+def _length(word: str, tiles: TileSet | None) -> int:
+    """How many tiles a word takes; only a long one needs counting."""
+    if tiles is None or len(word) <= LONGEST:
+        return len(word)
+    try:
+        return len(tiles.split(word))
+    except NotationError:
+        return len(word)
+
+
+def _bare(letter: str) -> str:
+    """A letter without its accents."""
+    return "".join(part for part in unicodedata.normalize("NFD", letter) if not unicodedata.combining(part))
+
+
+def _entries(path: Path, data: bytes) -> list[str]:
+    """The first word of each line of a word list. Raises `LexiconError` if the data is no text."""
+    lines = [line.strip() for line in _decode(path, data).splitlines()]
+    return [_END_OF_WORD.split(line, maxsplit=1)[0] for line in lines if line and not line.startswith("#")]
+
+
+def _decode(path: Path, data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encodings = ["utf-16"]
+    elif _NOT_TEXT.search(data):
+        raise LexiconError(f"{path}: not a text file; export the word list as plain text, one word a line")
+    else:
+        encodings = ["utf-8-sig", "iso-8859-1"]
+    for encoding in encodings:
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise LexiconError(f"{path}: not a text file; save the word list as UTF-8, one word a line")
+
+
+def _compile(source: Path, target: Path) -> Lexicon:
+    """Compile a word list, or the one inside a package of npm, into `target`."""
+    if source.suffix == ".tgz":
+        with tarfile.open(source) as package:
+            member = package.extractfile("package/words.txt")
+            if member is None:
+                raise LexiconError(f"{source}: has no package/words.txt")
+            lexicon = Lexicon.from_words(target.stem, _entries(source, member.read()))
+    else:
+        lexicon = Lexicon.from_file(source)
+    lexicon.save(target)
+    return lexicon
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m engine.lexicon WORDS TARGET.marisa")
+    compiled = _compile(Path(sys.argv[1]), Path(sys.argv[2]))
+    print(f"{len(compiled)} words; left out: {dict(compiled.left_out)}")

@@ -1,0 +1,195 @@
+"""The word lists: what a file may hold, what is left out of it, and how fast a word is found."""
+
+from __future__ import annotations
+
+import timeit
+from pathlib import Path
+
+import pytest
+
+from engine.lexicon import Lexicon, LexiconError, open_lexicon
+from engine.tiles import tile_set
+
+
+def write(folder: Path, data: bytes | str) -> Path:
+    path = folder / "words.txt"
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+@pytest.fixture(scope="module")
+def english() -> Lexicon:
+    lexicon = open_lexicon(None, "en")
+    assert lexicon is not None
+    return lexicon
+
+
+@pytest.mark.parametrize("word", ["HORN", "FARM", "PASTE", "NOT", "QI", "ZA", "AA", "QUIZZICALLY"])
+def test_the_shipped_list_knows_common_words(english: Lexicon, word: str) -> None:
+    assert word in english
+
+
+@pytest.mark.parametrize("word", ["HRON", "XQ", "", "A", "PASTEE", "FARMSS"])
+def test_the_shipped_list_does_not_know_others(english: Lexicon, word: str) -> None:
+    assert word not in english
+
+
+def test_the_shipped_list_has_words_of_2_to_15_letters(english: Lexicon) -> None:
+    lengths = {len(word) for word in english._words}
+    assert (min(lengths), max(lengths)) == (2, 15)
+    assert len(english) > 250_000
+
+
+def test_the_shipped_list_is_small_and_quick(english: Lexicon) -> None:
+    shipped = Path(__file__).parents[2] / "engine" / "data" / "lexicon" / "en.marisa"
+    assert shipped.stat().st_size < 5_000_000
+    assert min(timeit.repeat(lambda: open_lexicon(None, "en"), number=1, repeat=5)) < 0.005
+    words = ["FARM", "QUIZZICALLY", "XQZZZ", "ZA"]
+    looked_up = min(timeit.repeat(lambda: [word in english for word in words], number=500, repeat=5))
+    assert looked_up / (500 * len(words)) < 5e-6
+
+
+@pytest.mark.slow
+def test_compiling_the_same_words_makes_the_same_bytes(english: Lexicon, tmp_path: Path) -> None:
+    again = Lexicon.from_words("en", list(english._words))
+    again.save(tmp_path / "en.marisa")
+    shipped = Path(__file__).parents[2] / "engine" / "data" / "lexicon" / "en.marisa"
+    assert (tmp_path / "en.marisa").read_bytes() == shipped.read_bytes()
+
+
+def test_a_plain_list_is_read(tmp_path: Path) -> None:
+    lexicon = Lexicon.from_file(write(tmp_path, "horn\nfarm\n"))
+    assert "HORN" in lexicon
+    assert "FARM" in lexicon
+    assert "PASTE" not in lexicon
+    assert len(lexicon) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["AAH", "aah", "AAH to exclaim in surprise [v AAHED]", "aah\t1234\tAAHS", "AAH, an exclamation", "AAH\r"],
+)
+def test_a_definition_may_follow_the_word(tmp_path: Path, line: str) -> None:
+    lexicon = Lexicon.from_file(write(tmp_path, f"{line}\n{line}\n"))
+    assert "AAH" in lexicon
+    assert len(lexicon) == 1
+
+
+def test_comments_and_empty_lines_are_no_words(tmp_path: Path) -> None:
+    lexicon = Lexicon.from_file(write(tmp_path, "# the list of the club\n\n   \nhorn\n"))
+    assert len(lexicon) == 1
+    assert not lexicon.left_out
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "iso-8859-1", "utf-16"])
+def test_both_encodings_are_read(tmp_path: Path, encoding: str) -> None:
+    path = write(tmp_path, "äpfel\nöl\nhorn\n".encode(encoding))
+    assert {"ÄPFEL", "ÖL", "HORN"} == set(Lexicon.from_file(path)._words)
+
+
+def test_decomposed_letters_are_composed(tmp_path: Path) -> None:
+    assert "ÖL" in Lexicon.from_file(write(tmp_path, "o\u0308l\n"))
+
+
+def test_what_the_sheets_forbid_is_left_out_with_a_count(tmp_path: Path) -> None:
+    path = write(tmp_path, "horn\nfarm\nnot\nOhio\nAnna\nx-ray\ndon't\na\netc.\n" + "x" * 16 + "\n")
+    lexicon = Lexicon.from_file(path)
+    assert set(lexicon._words) == {"HORN", "FARM", "NOT"}
+    assert lexicon.left_out == {
+        "capital letter": 2,
+        "hyphen": 1,
+        "apostrophe": 1,
+        "not only letters": 1,
+        "not 2 to 15 letters": 2,
+    }
+
+
+def test_a_word_that_is_also_a_name_stays(tmp_path: Path) -> None:
+    assert "MARK" in Lexicon.from_file(write(tmp_path, "mark\nMark\nhorn\n"))
+
+
+def test_a_list_all_in_capitals_has_no_proper_names(tmp_path: Path) -> None:
+    lexicon = Lexicon.from_file(write(tmp_path, "a list of two\nHORN\nFARM\n"))
+    assert {"HORN", "FARM"} <= set(lexicon._words)
+
+
+def test_german_nouns_are_words(tmp_path: Path) -> None:
+    path = write(tmp_path, "Haus\ngehen\nStraße\nlaufen\n")
+    lexicon = Lexicon.from_file(path, tile_set("de"))
+    assert set(lexicon._words) == {"HAUS", "GEHEN", "STRASSE", "LAUFEN"}
+
+
+@pytest.mark.parametrize(
+    ("language", "entry", "word"),
+    [("fr", "été", "ETE"), ("es", "ácido", "ACIDO"), ("es", "niño", "NIÑO"), ("tr", "ilik", "İLİK")],
+)
+def test_words_take_the_letters_of_the_tiles(tmp_path: Path, language: str, entry: str, word: str) -> None:
+    assert word in Lexicon.from_file(write(tmp_path, f"{entry}\n"), tile_set(language))
+
+
+def test_a_digraph_tile_counts_as_one_letter(tmp_path: Path) -> None:
+    word = "CHICHA" * 2 + "RREA"  # 16 letters, 11 tiles
+    assert word in Lexicon.from_file(write(tmp_path, f"{word.lower()}\n"), tile_set("es"))
+
+
+@pytest.mark.parametrize(
+    "data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\xff\xd8\xff\xe0\0\x10JFIF", b"PK\x03\x04\x14"]
+)
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(LexiconError, match=r"words\.txt: not a text file; export"):
+        Lexicon.from_file(write(tmp_path, data))
+
+
+def test_a_file_without_a_word_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LexiconError, match="holds no word of 2 to 15 letters"):
+        Lexicon.from_file(write(tmp_path, "1\n2\n3\n"))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LexiconError, match=r"nowhere\.txt: cannot be read \(No such file"):
+        open_lexicon(str(tmp_path / "nowhere.txt"), "en")
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LexiconError, match="cannot be read"):
+        open_lexicon(str(tmp_path), "en")
+
+
+def test_a_broken_compiled_list_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LexiconError, match="not a compiled word list"):
+        Lexicon.from_file(write(tmp_path, b"We love Marisa.\0\1\2\3"))
+
+
+def test_a_saved_list_is_loaded(tmp_path: Path) -> None:
+    Lexicon.from_words("club", ["horn", "farm"]).save(tmp_path / "club.marisa")
+    for lexicon in (Lexicon.load(tmp_path / "club.marisa"), Lexicon.from_file(tmp_path / "club.marisa")):
+        assert (lexicon.name, set(lexicon._words)) == ("club", {"HORN", "FARM"})
+
+
+def test_the_users_list_is_compiled_once(tmp_path: Path) -> None:
+    path, kept_in = write(tmp_path, "horn\nOhio\nfarm\n"), tmp_path / "kept"
+    first = Lexicon.from_file(path, kept_in=kept_in)
+    compiled = {file: file.stat().st_mtime_ns for file in kept_in.iterdir()}
+    second = Lexicon.from_file(path, kept_in=kept_in)
+    assert {file: file.stat().st_mtime_ns for file in kept_in.iterdir()} == compiled
+    assert (first, dict(first.left_out)) == (second, dict(second.left_out))
+
+
+def test_a_changed_list_is_compiled_again(tmp_path: Path) -> None:
+    kept_in = tmp_path / "kept"
+    Lexicon.from_file(write(tmp_path, "horn\n"), kept_in=kept_in)
+    assert "FARM" in Lexicon.from_file(write(tmp_path, "horn\nfarm\n"), kept_in=kept_in)
+
+
+def test_none_means_that_words_are_not_checked() -> None:
+    assert open_lexicon("none", "en") is None
+
+
+def test_a_language_without_a_list_is_not_checked() -> None:
+    assert open_lexicon(None, "ro") is None
+
+
+def test_a_file_serves_any_language(tmp_path: Path) -> None:
+    lexicon = open_lexicon(str(write(tmp_path, "țap\n")), "ro")
+    assert lexicon is not None
+    assert "TAP" in lexicon
