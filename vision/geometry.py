@@ -1,7 +1,8 @@
 """The board as a plane in front of a camera: homography, pose, and planes parallel to the board.
 
-Board coordinates count squares: x to the right, y down, (0, 0) the outer top left corner of the grid and (15, 15)
-the bottom right one, as the tiles read upright. Heights are in squares above the board, towards the camera.
+Board coordinates count squares: x to the right, y down, (0, 0) the outer top left corner of the grid and
+(15, 15) the bottom right one, as the tiles read upright. Heights are in squares above the board, towards the
+camera.
 Picture coordinates are pixels with (0, 0) the centre of the top left pixel, as OpenCV has it.
 """
 
@@ -22,6 +23,8 @@ Image = NDArray[np.uint8]
 TILE_HEIGHT: Final = 0.21
 """How high a tile's top lies above the board, in squares: 4 to 5 mm on squares of 20 to 22 mm."""
 
+_FINEST: Final = 1.6
+"""Pixels of the picture along one of the rectified view, above which it is shrunk first."""
 _FOCALS: Final = np.geomspace(0.5, 3.0, 19)
 """Focal lengths tried, in long sides of the picture."""
 _USUAL_FOCAL: Final = 0.8
@@ -29,10 +32,10 @@ _USUAL_FOCAL: Final = 0.8
 _FOCAL_SPREAD: Final = 0.2
 """How far (in natural logarithms) a focal length may lie from the usual one before that counts against it."""
 _STRETCHES: Final = np.exp(np.linspace(-0.12, 0.12, 9))
-"""Heights of a square tried, in widths: tiles, and the squares for them, are often a little taller than wide."""
+"""Heights of a square tried, in widths: tiles, and the squares for them, are often taller than wide."""
 _STRETCH_SPREAD: Final = 0.05
 _CORNER_NOISE: Final = 0.03
-"""How far off a corner may be, in squares, when a focal length is judged by how well it explains the corners."""
+"""How far off a corner may be, in squares, when a focal length is judged by how it explains the corners."""
 
 
 def grid_corners(size: float = SIZE) -> Floats:
@@ -41,7 +44,7 @@ def grid_corners(size: float = SIZE) -> Floats:
 
 
 def homography(corners: NDArray[np.floating]) -> Floats:
-    """Map board coordinates to the picture whose grid has these `(4, 2)` outer corners, clockwise from the top left."""
+    """Map board coordinates to a picture: `(4, 2)` outer corners of the grid, clockwise from the top left."""
     return np.asarray(
         cv2.getPerspectiveTransform(grid_corners().astype(np.float32), np.asarray(corners, np.float32)),
         np.float64,
@@ -62,25 +65,31 @@ def square_side(corners: NDArray[np.floating]) -> float:
 
 
 def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
-    """Look straight down on a plane of the board: `scale` pixels a square, `margin` squares more on each side.
+    """Look straight down on a plane of the board, `scale` pixels a square, `margin` squares more all round.
 
     `H` maps board coordinates to the picture; what lies outside the picture repeats its edge. Returns
-    `(n, n, channels) uint8` with `n = round(scale * (15 + 2 * margin))`.
+    `(n, n[, channels]) uint8` with `n = round(scale * (15 + 2 * margin))`.
     """
     n = round(scale * (SIZE + 2 * margin))
-    to_board = np.array(
-        [[1 / scale, 0.0, 0.5 / scale - margin], [0.0, 1 / scale, 0.5 / scale - margin], [0.0, 0.0, 1.0]]
-    )
+    first = 0.5 / scale - margin
+    to_board = np.array([[1 / scale, 0.0, first], [0.0, 1 / scale, first], [0.0, 0.0, 1.0]])
+    finer = square_side(project(H, grid_corners())) / scale
+    if finer > _FINEST:
+        # Shrink first: linear sampling alone would jump over pixels and let grain and thin lines flicker.
+        shrink = _FINEST / finer
+        image = np.asarray(
+            cv2.resize(image, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA), np.uint8
+        )
+        half = (shrink - 1) / 2
+        H = np.array([[shrink, 0.0, half], [0.0, shrink, half], [0.0, 0.0, 1.0]]) @ H
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    return np.asarray(
-        cv2.warpPerspective(image, H @ to_board, (n, n), flags=flags, borderMode=cv2.BORDER_REPLICATE),
-        np.uint8,
-    )
+    seen = cv2.warpPerspective(image, H @ to_board, (n, n), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(seen, np.uint8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoardPose:
-    """Where the board lies before the camera: its homography, and what height above it does to the picture."""
+    """Where the board lies before the camera: its homography, and what height above it does to a picture."""
 
     homography: Floats
     vertical: Floats
@@ -106,11 +115,11 @@ class BoardPose:
 def board_pose(corners: NDArray[np.floating], size: tuple[int, int], focal: float | None = None) -> BoardPose:
     """Work out the camera's pose from the grid's four corners.
 
-    `size` is the picture's (width, height); pixels are taken as square and the principal point as the centre. A plane
-    seen at an angle tells the focal length (Zhang, A flexible new technique for camera calibration, 2000); seen from
-    straight above it does not, and squares need not be quite square, so that focal lengths near those of usual cameras
-    and squares near to square are preferred as far as the corners allow. `focal` (pixels), where it is known, is taken
-    as it is.
+    `size` is the picture's (width, height); pixels are taken as square and the principal point as the
+    centre. A plane seen at an angle tells the focal length (Zhang, A flexible new technique for camera
+    calibration, 2000); seen from straight above it does not, and squares need not be quite square, so that
+    focal lengths near those of usual cameras and squares near to square are preferred as far as the corners
+    allow. `focal` (pixels), where it is known, is taken as it is.
     """
     H = homography(corners)
     width, height = size
@@ -119,8 +128,8 @@ def board_pose(corners: NDArray[np.floating], size: tuple[int, int], focal: floa
     focals, stretches = np.meshgrid(np.array([focal]) if focal else _FOCALS * long_side, _STRETCHES)
     f, stretch = focals.ravel(), stretches.ravel()
 
-    # In rays, and with the second axis in widths of a square, a true camera's first two columns are at right angles
-    # and of one length. Each try is as good as the nearest camera of which that holds explains the corners.
+    # In rays, and with the second axis in widths of a square, a true camera's first two columns are at right
+    # angles and of one length. Each try is as good as the nearest such camera explains the corners.
     rays = np.array([[1.0, 0.0, -centre[0]], [0.0, 1.0, -centre[1]], [0.0, 0.0, 1.0]]) @ H
     rays = np.stack(
         [rays[0] / f[:, None], rays[1] / f[:, None], np.broadcast_to(rays[2], (len(f), 3))], axis=1
