@@ -1,0 +1,188 @@
+"""The board: its premium squares (`Layout`, data) and the tiles that lie on it (`Board`, a value)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from importlib.resources import files
+
+from engine.errors import NotationError, UnknownLayout
+from engine.reading import BLANK, EMPTY, SIZE
+from engine.squares import CENTRE, SQUARES, Square, row_of, transpose
+from engine.tiles import Tile, TileSet
+
+_DATA = files("engine") / "data" / "layouts"
+
+
+class Premium(StrEnum):
+    """What a square of the board adds to the tile that first covers it."""
+
+    NONE = "."
+    DOUBLE_LETTER = "'"
+    TRIPLE_LETTER = '"'
+    DOUBLE_WORD = "-"
+    TRIPLE_WORD = "="
+
+
+_LETTER = {Premium.DOUBLE_LETTER: 2, Premium.TRIPLE_LETTER: 3}
+_WORD = {Premium.DOUBLE_WORD: 2, Premium.TRIPLE_WORD: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The premium squares of a board, and where the first play must lie.
+
+    `letter` and `word` hold the multiplier of each of the 225 squares, 1 where there is none.
+    """
+
+    name: str
+    premiums: tuple[Premium, ...]
+    letter: tuple[int, ...]
+    word: tuple[int, ...]
+    centre: Square = CENTRE
+
+    @classmethod
+    def from_rows(cls, name: str, rows: Sequence[str]) -> Layout:
+        """A layout from 15 rows of 15 signs, those of `Premium`. Raises `NotationError`."""
+        if len(rows) != SIZE or any(len(row) != SIZE for row in rows):
+            raise NotationError(f"layout {name!r}: {SIZE} rows of {SIZE} signs are needed")
+        try:
+            premiums = tuple(Premium(sign) for row in rows for sign in row)
+        except ValueError as error:
+            raise NotationError(f"layout {name!r}: {error}; use . ' \" - =") from None
+        letter = tuple(_LETTER.get(premium, 1) for premium in premiums)
+        word = tuple(_WORD.get(premium, 1) for premium in premiums)
+        return cls(name, premiums, letter, word)
+
+
+def layout_names() -> tuple[str, ...]:
+    """The names that `layout` knows."""
+    return tuple(sorted(entry.name.removesuffix(".json") for entry in _DATA.iterdir()))
+
+
+@lru_cache(maxsize=16)
+def layout(name: str = "standard") -> Layout:
+    """The board layout of this name. Raises `UnknownLayout`.
+
+    >>> layout().word[0], layout().letter[3]
+    (3, 2)
+    """
+    names = layout_names()
+    if name not in names:
+        raise UnknownLayout(f"there is no board layout {name!r}: choose one of {', '.join(names)}")
+    return Layout.from_rows(name, json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))["rows"])
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The tiles on the board, a value: changing it makes another board.
+
+    >>> board = Board().with_tiles({112: Tile("A")})
+    >>> board[112], board[0]
+    (Tile(letter='A', is_blank=False), None)
+    """
+
+    squares: tuple[Tile | None, ...] = (None,) * (SIZE * SIZE)
+
+    def __post_init__(self) -> None:
+        if len(self.squares) != SIZE * SIZE:
+            raise ValueError(f"a board has {SIZE * SIZE} squares, got {len(self.squares)}")
+
+    def __getitem__(self, square: Square) -> Tile | None:
+        return self.squares[square]
+
+    def __bool__(self) -> bool:
+        """True when at least one tile lies on it."""
+        return any(self.squares)
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Iterable[str]], tiles: TileSet | None = None) -> Board:
+        """A board from 15 rows of 15 symbols: `.` empty, `A` a tile, `a` a blank, `?` a blank without a name.
+
+        A string is a row of one-letter symbols; use a sequence of strings where tiles have several letters. The tile
+        set is needed only where small letters are not what Python makes of them (Turkish). Raises `NotationError`.
+        """
+        symbols = [list(row) for row in rows]
+        if len(symbols) != SIZE or any(len(row) != SIZE for row in symbols):
+            raise NotationError(f"a board is {SIZE} rows of {SIZE} symbols")
+        return cls(tuple(_parse_symbol(symbol, tiles) for row in symbols for symbol in row))
+
+    def rows(self, tiles: TileSet | None = None) -> tuple[tuple[str, ...], ...]:
+        """The board as 15 rows of 15 symbols, the inverse of `from_rows`."""
+        text = str if tiles is None else tiles.text
+        symbols = [EMPTY if tile is None else text(tile) for tile in self.squares]
+        return tuple(tuple(symbols[at : at + SIZE]) for at in range(0, SIZE * SIZE, SIZE))
+
+    def __str__(self) -> str:
+        return "\n".join("".join(row) for row in self.rows())
+
+    def with_tiles(self, placed: Mapping[Square, Tile | None]) -> Board:
+        """The board with these squares changed; None takes the tile away."""
+        squares = list(self.squares)
+        for square, tile in placed.items():
+            squares[square] = tile
+        return Board(tuple(squares))
+
+    def without(self, squares: Iterable[Square]) -> Board:
+        """The board with these squares empty."""
+        return self.with_tiles(dict.fromkeys(squares))
+
+    def transposed(self) -> Board:
+        """The board mirrored in the diagonal from A1 to O15: across becomes down."""
+        return Board(tuple(self.squares[transpose(square)] for square in SQUARES))
+
+    def occupied(self) -> tuple[Square, ...]:
+        """The squares that hold a tile, from the top left, row by row."""
+        return tuple(square for square, tile in enumerate(self.squares) if tile is not None)
+
+    def faces(self) -> Iterator[str]:
+        """The tiles on the board as they are in the bag (`?` for a blank)."""
+        return (tile.face for tile in self.squares if tile is not None)
+
+    def differences(self, other: Board) -> tuple[Square, ...]:
+        """The squares on which the two boards do not hold the same."""
+        return tuple(s for s, (a, b) in enumerate(zip(self.squares, other.squares, strict=True)) if a != b)
+
+    def run(self, square: Square, across: bool) -> range:
+        """The squares of the unbroken line of tiles through `square`, which itself may be empty."""
+        step = 1 if across else SIZE
+        start = end = square
+        while (before := _neighbour(start, -step, across)) is not None and self.squares[before] is not None:
+            start = before
+        while (after := _neighbour(end, step, across)) is not None and self.squares[after] is not None:
+            end = after
+        return range(start, end + 1, step)
+
+    def neighbours(self, square: Square) -> tuple[Square, ...]:
+        """The two, three or four squares that share an edge with `square`."""
+        near = (_neighbour(square, step, abs(step) == 1) for step in (-SIZE, -1, 1, SIZE))
+        return tuple(other for other in near if other is not None)
+
+
+def _neighbour(square: Square, step: int, across: bool) -> Square | None:
+    other = square + step
+    if not 0 <= other < SIZE * SIZE or (across and row_of(other) != row_of(square)):
+        return None
+    return other
+
+
+def _parse_symbol(symbol: str, tiles: TileSet | None) -> Tile | None:
+    if symbol == EMPTY:
+        return None
+    if tiles is not None:
+        parsed = tiles.parse(symbol)
+        if len(parsed) != 1:
+            raise NotationError(f"{symbol!r} is not one tile of the set {tiles.name!r}")
+        return parsed[0]
+    if symbol == BLANK:
+        return Tile.unnamed()
+    if symbol == symbol.lower() != symbol.upper():
+        return Tile(symbol.upper(), is_blank=True)
+    if symbol == symbol.upper() != symbol.lower():
+        return Tile(symbol)
+    raise NotationError(
+        f"{symbol!r} is no tile: write . for an empty square, A for a tile, a for a blank as A"
+    )

@@ -1,0 +1,23 @@
+"""What can go wrong, by whose fault it is. Each is a `ValueError` too; the message quotes the input."""
+
+from __future__ import annotations
+
+
+class NotationError(ValueError):
+    """The text is not written as the notation asks: a square, a word, a tile or an event."""
+
+
+class UnknownTileSet(NotationError):
+    """No tile set has this name; the message lists those there are."""
+
+
+class UnknownLayout(NotationError):
+    """No board layout has this name; the message lists those there are."""
+
+
+class RulesError(ValueError):
+    """The rules in force do not allow it."""
+
+
+class AmbiguousError(ValueError):
+    """It can be understood in more than one way; somebody has to say which is meant."""

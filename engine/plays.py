@@ -1,0 +1,130 @@
+"""A play as a value: the newly placed tiles and their squares, with exact GCG notation both ways."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.board import Board
+from engine.errors import NotationError, RulesError
+from engine.reading import SIZE
+from engine.squares import Square, column_of, parse_position, position_name, row_of, square_name
+from engine.tiles import Tile, TileSet
+
+Placement = tuple[Square, Tile]
+
+_THROUGH = re.compile(r"(\.|\([^()]*\))")
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """The tiles a player lays in one turn.
+
+    `tiles` pairs each newly covered square with the tile that lies there afterwards, in the order of the board.
+    `rearranged` pairs squares that were covered before with the tile that lies there afterwards; it is empty but under
+    the variation of rule 5 A (letters of a word on the board are rearranged before one adds to it).
+
+    >>> Play.of({112: Tile("A"), 113: Tile("T")}).gcg(Board())
+    '8H AT'
+    """
+
+    tiles: tuple[Placement, ...]
+    rearranged: tuple[Placement, ...] = ()
+
+    @classmethod
+    def of(cls, tiles: Mapping[Square, Tile], rearranged: Mapping[Square, Tile] | None = None) -> Play:
+        """A play from squares and tiles in any order."""
+        return cls(tuple(sorted(tiles.items())), tuple(sorted((rearranged or {}).items())))
+
+    @classmethod
+    def from_gcg(cls, board: Board, position: str, word: str, tiles: TileSet) -> Play:
+        """The play written `8H HORN` or `H6 FA.M`.
+
+        A tile that lies on the board may be written as a dot, in parentheses, or as its letter. Raises
+        `NotationError` for what cannot be read, `RulesError` for what does not fit the board.
+        """
+        start, across = parse_position(position)
+        step, room = (1, SIZE - column_of(start)) if across else (SIZE, SIZE - row_of(start))
+        letters = list(_letters(word, tiles))
+        if len(letters) > room:
+            raise NotationError(
+                f"{word!r} at {position} does not fit the board: {len(letters)} tiles, {room} squares"
+            )
+        placed: dict[Square, Tile] = {}
+        for place, (tile, through) in enumerate(letters):
+            square = start + place * step
+            old = board[square]
+            if old is None:
+                if tile is None or through:
+                    raise RulesError(
+                        f"{word!r} at {position} runs through {square_name(square)}, which is empty"
+                    )
+                placed[square] = tile
+            elif tile is not None and not _same(old, tile):
+                name = square_name(square)
+                raise RulesError(f"{word!r} at {position}: {name} already holds {old}, not {tile}")
+        return cls.of(placed)
+
+    @property
+    def squares(self) -> tuple[Square, ...]:
+        """The newly covered squares."""
+        return tuple(square for square, _ in self.tiles)
+
+    def on(self, board: Board) -> Board:
+        """The board after the play."""
+        return board.with_tiles(dict(self.tiles + self.rearranged))
+
+    def across(self, board: Board) -> bool:
+        """True when the play reads across; a single tile reads in the direction of its longer word."""
+        squares = self.squares
+        if len(squares) > 1:
+            return row_of(squares[0]) == row_of(squares[-1])
+        return len(board.run(squares[0], True)) >= len(board.run(squares[0], False))
+
+    def position(self, board: Board) -> str:
+        """Where the main word begins, as GCG writes it (`8H` across, `H8` down)."""
+        across = self.across(board)
+        return position_name(self.on(board).run(self.squares[0], across).start, across)
+
+    def word(self, board: Board, tiles: TileSet | None = None) -> str:
+        """The main word as GCG writes it: `.` for a tile of the board, small letters for blanks, `[CH]`."""
+        after = self.on(board)
+        new = {square for square, _ in self.tiles}
+        run = after.run(self.squares[0], self.across(board))
+        return "".join(_gcg(after[square], tiles) if square in new else "." for square in run)
+
+    def gcg(self, board: Board, tiles: TileSet | None = None) -> str:
+        """Position and word, exactly as GCG writes them, on the board before the play."""
+        return f"{self.position(board)} {self.word(board, tiles)}"
+
+
+def _gcg(tile: Tile | None, tiles: TileSet | None) -> str:
+    assert tile is not None
+    text = tiles.text(tile) if tiles else str(tile)
+    return f"[{text}]" if len(tile.letter) > 1 else text
+
+
+def _same(old: Tile, new: Tile) -> bool:
+    """A word written in full repeats a tile of the board; old writers give a blank its capital."""
+    return old.letter == new.letter or old.is_unnamed
+
+
+def _letters(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
+    """The squares a written word covers: the tile (None for a dot) and whether it is said to lie there already."""
+    letters: list[tuple[Tile | None, bool]] = []
+    for part in _THROUGH.split(word):
+        if part == ".":
+            letters.append((None, True))
+        elif part.startswith("("):
+            inner = part[1:-1]
+            letters += (
+                [(None, True)] * len(inner)
+                if set(inner) == {"."}
+                else [(t, True) for t in tiles.parse(inner)]
+            )
+        else:
+            letters += [(tile, False) for tile in tiles.parse(part)]
+    if not letters:
+        raise NotationError("a play needs a word")
+    return letters

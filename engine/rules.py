@@ -1,0 +1,177 @@
+"""The rules in force at a table, one frozen value; every switch names its rule sheet and number.
+
+The sheets, by their short names: `classic-2008` (Hasbro 04264), `travel-case` (the one with the variations),
+`giant-deluxe-2020`, `crossword-game`, `summary`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+from engine.errors import RulesError
+
+
+class Challenge(StrEnum):
+    """What a challenge costs. Upheld, the tiles come back and the turn is lost, whichever it is."""
+
+    DOUBLE = "double"  # the rule of the sheets (8): who challenges in vain loses the next turn
+    SINGLE = "single"  # who challenges in vain loses nothing
+    VOID = "void"  # nobody challenges: a word that is not in the lexicon is not accepted
+    POINTS = "points"  # who was challenged in vain gains `challenge_points`
+
+
+class Unplayed(StrEnum):
+    """What unplayed letters do at the end."""
+
+    BOTH = "both"  # the sheets (Scoring 9): each loses them, who went out gains them
+    TWICE = "twice"  # tournaments: who went out gains twice the others' letters, nobody loses any
+    NONE = "none"
+
+
+class Level(StrEnum):
+    """How well a player plays, in the Finish Line game."""
+
+    BEGINNER = "beginner"
+    INTERMEDIATE = "intermediate"
+    EXPERT = "expert"
+
+
+# Finish Line (all four sheets that have it): points to reach, by number of players.
+FINISH_LINE = {
+    2: {Level.BEGINNER: 70, Level.INTERMEDIATE: 120, Level.EXPERT: 200},
+    3: {Level.BEGINNER: 60, Level.INTERMEDIATE: 100, Level.EXPERT: 180},
+    4: {Level.BEGINNER: 50, Level.INTERMEDIATE: 90, Level.EXPERT: 160},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """The colours of the premium squares of an edition: a name for people and `#rrggbb` for drawing."""
+
+    double_letter: tuple[str, str]
+    triple_letter: tuple[str, str]
+    double_word: tuple[str, str]
+    triple_word: tuple[str, str]
+
+
+_BLUE_GREEN = Colours(("blue", "#3f7fbf"), ("green", "#3f9f5f"), ("red", "#c8322d"), ("orange", "#e8862d"))
+_BURGUNDY = Colours(
+    ("light blue", "#9fc8e0"), ("dark blue", "#2f5f9f"), ("red", "#c8322d"), ("burgundy", "#7a1f35")
+)
+_PINK = Colours(("light blue", "#b5d9e8"), ("dark blue", "#3a7db8"), ("pink", "#f0b4b0"), ("red", "#d8322d"))
+
+COLOURS = {
+    "classic-2008": _BLUE_GREEN,
+    "travel-case": _BLUE_GREEN,
+    "giant-deluxe-2020": _BURGUNDY,
+    "crossword-game": _PINK,
+    "summary": _PINK,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """Everything the players agree on before the game.
+
+    >>> Rules(rack_size=9).bonus(7), Rules().bonus(6)
+    (50, 0)
+    """
+
+    edition: str = "classic-2008"
+    rack_size: int = 7  # Setup; 9 in the 9-Tile game
+    bingo_tiles: int = 7  # Scoring 8, and "7, 8 or all 9" in the 9-Tile game
+    bingo_bonus: int = 50  # Scoring 8
+    first_word_minimum: int = 2  # Gameplay 1; 3, 4 or 5 by the variation of travel-case
+    exchange_minimum_bag: int = 0  # Gameplay 7; 7 by the note of travel-case
+    rearrange: bool = False  # travel-case, variation A of rule 5
+    recycle: bool = False  # travel-case, variation B of rule 5
+    retake_blanks: bool = False  # travel-case, variation of rule 6
+    open_dictionary: bool = True  # travel-case, variation of rule 8: invalid words are shown at once
+    challenge: Challenge = Challenge.DOUBLE  # rule 8
+    challenge_points: int = 0  # tournaments: 5 or 10
+    challenge_each_word: bool = False  # tournaments: the points count for each word challenged
+    scoreless_turns: int = 0  # tournaments: the game ends after so many in succession; 0: no such rule
+    unplayed: Unplayed = Unplayed.BOTH  # Scoring 9
+    finish_line: tuple[Level, ...] = ()  # Finish Line: a level for each player, or one for all; empty: off
+    finish_round: bool = False  # not said in the sheets: the others finish the round
+    finish_unplayed: bool = False  # not said in the sheets: unplayed letters count in a Finish Line game
+    clock_seconds: int = 0  # no sheet: time of each player; 0: no clock
+    overtime_points: int = 10  # tournaments: for each minute begun over the time
+
+    def __post_init__(self) -> None:
+        if self.edition not in COLOURS:
+            raise RulesError(f"there is no edition {self.edition!r}: choose one of {', '.join(COLOURS)}")
+        if not 2 <= self.first_word_minimum <= 5:
+            raise RulesError(f"the first word has at least 2 to 5 letters, not {self.first_word_minimum}")
+        if self.rack_size < 1 or self.bingo_tiles < 1:
+            raise RulesError("a rack and a bingo need at least one tile")
+
+    def bonus(self, tiles: int) -> int:
+        """The premium for laying so many tiles in one turn."""
+        return self.bingo_bonus if tiles >= self.bingo_tiles else 0
+
+    def finish_lines(self, players: int) -> tuple[int, ...]:
+        """The points each player needs in the Finish Line game; empty in any other. Raises `RulesError`."""
+        if not self.finish_line:
+            return ()
+        levels = self.finish_line * players if len(self.finish_line) == 1 else self.finish_line
+        if len(levels) != players:
+            raise RulesError(
+                f"{len(self.finish_line)} levels for {players} players: give one each, or one for all"
+            )
+        return tuple(FINISH_LINE[players][level] for level in levels)
+
+    @property
+    def colours(self) -> Colours:
+        """The colours of the premium squares in this edition."""
+        return COLOURS[self.edition]
+
+    def to_json(self) -> dict[str, Any]:
+        """The rules as plain data: only what differs from the standard game."""
+        plain = Rules()
+        return {name: value for name, value in asdict(self).items() if value != getattr(plain, name)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Rules:
+        """The rules from plain data; what is not named is as in the standard game. Raises `RulesError`."""
+        unknown = set(data) - {f.name for f in fields(cls)}
+        if unknown:
+            raise RulesError(f"unknown rules: {', '.join(sorted(unknown))}")
+        values = dict(data)
+        try:
+            for name, kind in (("challenge", Challenge), ("unplayed", Unplayed)):
+                if name in values:
+                    values[name] = kind(values[name])
+            values["finish_line"] = tuple(Level(level) for level in values.get("finish_line", ()))
+        except ValueError as error:
+            raise RulesError(str(error)) from None
+        return cls(**values)
+
+
+STANDARD = Rules()
+
+PRESETS = {
+    "classic-2008": STANDARD,
+    "travel-case": replace(STANDARD, edition="travel-case", exchange_minimum_bag=7),
+    "giant-deluxe-2020": replace(STANDARD, edition="giant-deluxe-2020"),
+    "crossword-game": replace(STANDARD, edition="crossword-game"),
+    "summary": replace(STANDARD, edition="summary"),
+    "nine-tile": replace(STANDARD, rack_size=9),
+    "tournament": replace(
+        STANDARD,
+        exchange_minimum_bag=7,
+        open_dictionary=False,
+        scoreless_turns=6,
+        unplayed=Unplayed.TWICE,
+        clock_seconds=25 * 60,
+    ),
+}
+
+
+def rules(name: str) -> Rules:
+    """The preset of this name. Raises `RulesError`."""
+    if name not in PRESETS:
+        raise RulesError(f"there are no rules called {name!r}: choose one of {', '.join(PRESETS)}")
+    return PRESETS[name]

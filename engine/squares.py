@@ -1,0 +1,87 @@
+"""Squares of the board and how they are written.
+
+A square is an int, `row * 15 + column`, both from 0 at the top left: `H8`, the centre, is 112. A position also says
+in which direction a play runs, as GCG writes it: `8H` (row first) is across, `H8` (column first) is down.
+"""
+
+from __future__ import annotations
+
+import re
+
+from engine.errors import NotationError
+from engine.reading import SIZE
+
+Square = int
+
+SQUARES = range(SIZE * SIZE)
+COLUMNS = "ABCDEFGHIJKLMNO"
+CENTRE: Square = (SIZE * SIZE) // 2
+
+_POSITION = re.compile(r"(?:(?P<row1>\d{1,2})(?P<column1>[A-Oa-o])|(?P<column2>[A-Oa-o])(?P<row2>\d{1,2}))\Z")
+
+
+def square_at(row: int, column: int) -> Square:
+    """The square in this row and column, both from 0.
+
+    >>> square_at(7, 7)
+    112
+    """
+    return row * SIZE + column
+
+
+def row_of(square: Square) -> int:
+    """The row of a square, from 0 at the top."""
+    return square // SIZE
+
+
+def column_of(square: Square) -> int:
+    """The column of a square, from 0 at the left."""
+    return square % SIZE
+
+
+def transpose(square: Square) -> Square:
+    """The square mirrored in the diagonal from A1 to O15: rows become columns."""
+    return (square % SIZE) * SIZE + square // SIZE
+
+
+def square_name(square: Square) -> str:
+    """How people call the square: the letter of its column and the number of its row.
+
+    >>> square_name(112)
+    'H8'
+    """
+    return f"{COLUMNS[square % SIZE]}{square // SIZE + 1}"
+
+
+def position_name(square: Square, across: bool) -> str:
+    """Where a play begins and in which direction it runs, as GCG writes it.
+
+    >>> position_name(112, across=True), position_name(112, across=False)
+    ('8H', 'H8')
+    """
+    column, row = COLUMNS[square % SIZE], square // SIZE + 1
+    return f"{row}{column}" if across else f"{column}{row}"
+
+
+def parse_position(text: str) -> tuple[Square, bool]:
+    """The first square of a play and whether it runs across. Raises `NotationError`.
+
+    >>> parse_position("8H")
+    (112, True)
+    """
+    match = _POSITION.match(text.strip())
+    if match:
+        row = int(match["row1"] or match["row2"])
+        column = COLUMNS.index((match["column1"] or match["column2"]).upper())
+        if 1 <= row <= SIZE:
+            return square_at(row - 1, column), match["row1"] is not None
+    raise NotationError(f"{text!r} is no square of the board: write A1 to O15 (down) or 1A to 15O (across)")
+
+
+def parse_square(text: str) -> Square:
+    """The square of this name, in either order of letter and number. Raises `NotationError`.
+
+    >>> parse_square("H8")
+    112
+    """
+    return parse_position(text)[0]

@@ -1,0 +1,183 @@
+"""Tiles, and the sets of them that a language is played with.
+
+A tile is a string of one letter or more (`A`, `Ä`, Spanish `CH`), `?` the blank. `Tile` is one that lies on the board:
+what it stands for, and whether it is a blank.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from types import MappingProxyType
+
+from engine.errors import NotationError, UnknownTileSet
+from engine.reading import BLANK
+
+_DATA = files("engine") / "data" / "tilesets"
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A tile on the board.
+
+    `letter` is what it stands for, in capitals; a blank that nobody has named yet has the letter `?`.
+
+    >>> str(Tile("A")), str(Tile("A", is_blank=True)), str(Tile.unnamed())
+    ('A', 'a', '?')
+    """
+
+    letter: str
+    is_blank: bool = False
+
+    def __post_init__(self) -> None:
+        if self.letter == BLANK and not self.is_blank:
+            raise NotationError("only a blank can stand for '?'")
+
+    @classmethod
+    def unnamed(cls) -> Tile:
+        """A blank that nobody has named yet."""
+        return cls(BLANK, is_blank=True)
+
+    @property
+    def face(self) -> str:
+        """What is printed on it: the tile it is in the bag, `?` for a blank."""
+        return BLANK if self.is_blank else self.letter
+
+    @property
+    def is_unnamed(self) -> bool:
+        """True for a blank of which nobody has said what it stands for."""
+        return self.letter == BLANK
+
+    def __str__(self) -> str:
+        return self.letter if not self.is_blank else _lower(self.letter)
+
+
+@dataclass(frozen=True, slots=True)
+class TileSet:
+    """The tiles of one language or edition: how many of each, and what they count.
+
+    `counts` and `values` are keyed by tile, in alphabetical order of the language with the blank last. A blank counts
+    zero (rule sheets, Scoring 1).
+    """
+
+    name: str
+    language: str
+    counts: Mapping[str, int]
+    values: Mapping[str, int]
+    _forms: Mapping[str, Tile] = field(init=False, repr=False, compare=False)
+    _longest: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        forms: dict[str, Tile] = {BLANK: Tile.unnamed()}
+        for letter in self.letters:
+            forms[self.lower(letter)] = Tile(letter, is_blank=True)
+        for letter in self.letters:
+            forms[letter] = forms[letter.capitalize() if len(letter) > 1 else letter] = Tile(letter)
+        object.__setattr__(self, "_forms", MappingProxyType(forms))
+        object.__setattr__(self, "_longest", max(map(len, forms)))
+
+    @classmethod
+    def from_rows(cls, name: str, language: str, rows: Iterable[tuple[str, int, int]]) -> TileSet:
+        """A set from (tile, count, value) in alphabetical order."""
+        rows = tuple(rows)
+        counts = MappingProxyType({tile: count for tile, count, _ in rows})
+        values = MappingProxyType({tile: value for tile, _, value in rows})
+        return cls(name, language, counts, values)
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The tiles without the blank, in alphabetical order."""
+        return tuple(tile for tile in self.counts if tile != BLANK)
+
+    @property
+    def total(self) -> int:
+        """How many tiles the set has."""
+        return sum(self.counts.values())
+
+    def value(self, tile: Tile) -> int:
+        """What a tile on the board counts before premiums."""
+        return 0 if tile.is_blank else self.values[tile.letter]
+
+    def points(self, tiles: Iterable[str]) -> int:
+        """The sum of the values of tiles in the hand or in the bag."""
+        return sum(self.values[tile] for tile in tiles)
+
+    def lower(self, letter: str) -> str:
+        """How a blank that stands for `letter` is written (Turkish keeps its dotted and dotless I apart)."""
+        if letter == "I" and "İ" in self.counts:
+            return "ı"
+        return _lower(letter)
+
+    def text(self, tile: Tile) -> str:
+        """How a tile on the board is written: capital, small for a blank, `?` for a blank without a name."""
+        return self.lower(tile.letter) if tile.is_blank else tile.letter
+
+    def parse(self, text: str) -> tuple[Tile, ...]:
+        """The tiles of a text: capitals are tiles, small letters blanks, `?` a blank without a name.
+
+        A tile of several letters may stand in brackets; without them the longest tile is taken. Raises
+        `NotationError`.
+
+        >>> [str(tile) for tile in tile_set("es").parse("CHIcO")]
+        ['CH', 'I', 'c', 'O']
+        """
+        tiles: list[Tile] = []
+        at = 0
+        while at < len(text):
+            if text[at] == "[" and (end := text.find("]", at)) > 0 and text[at + 1 : end] in self._forms:
+                tiles.append(self._forms[text[at + 1 : end]])
+                at = end + 1
+                continue
+            for length in range(self._longest, 0, -1):
+                if tile := self._forms.get(text[at : at + length]):
+                    tiles.append(tile)
+                    at += length
+                    break
+            else:
+                raise NotationError(f"{text!r}: no tile of the set {self.name!r} is written {text[at]!r}")
+        return tuple(tiles)
+
+    def split(self, word: str) -> tuple[str, ...]:
+        """The tiles a word needs, whatever its case. Raises `NotationError`.
+
+        >>> tile_set("es").split("chico")
+        ('CH', 'I', 'C', 'O')
+        """
+        return tuple(tile.letter for tile in self.parse(self.upper(word)))
+
+    def upper(self, word: str) -> str:
+        """A word in the capitals of the language."""
+        return word.replace("i", "İ").upper() if "İ" in self.counts else word.upper()
+
+    def less(self, tiles: Iterable[str]) -> Counter[str]:
+        """What is left of the set when these are taken out; negative where more are taken than there are."""
+        left = Counter(self.counts)
+        left.subtract(tiles)
+        return left
+
+
+def _lower(letter: str) -> str:
+    return "i" if letter == "İ" else letter.lower()
+
+
+def tile_set_names() -> tuple[str, ...]:
+    """The names that `tile_set` knows."""
+    return tuple(sorted(entry.name.removesuffix(".json") for entry in _DATA.iterdir()))
+
+
+@lru_cache(maxsize=64)
+def tile_set(name: str) -> TileSet:
+    """The tile set of this name (`en`, `de`, `ro`, ...). Raises `UnknownTileSet`.
+
+    >>> tile_set("de").values["Ä"]
+    6
+    """
+    names = tile_set_names()
+    if name not in names:
+        raise UnknownTileSet(f"there is no tile set {name!r}: choose one of {', '.join(names)}")
+    data = json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
+    return TileSet.from_rows(name, data["language"], (tuple(row) for row in data["tiles"]))
