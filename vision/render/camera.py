@@ -1,0 +1,100 @@
+"""A pinhole camera over a board: where points of the table appear in the picture.
+
+Table coordinates are in squares: x to the right along a row, y down along a column, the grid's top left corner at
+(0, 0) and its bottom right at (15, 15); `height` rises from the board's plane towards the viewer.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+Matrix = npt.NDArray[np.float64]
+CENTRE = 7.5
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A calibrated pinhole camera.
+
+    size      (width, height) of the picture in px
+    focal     focal length in px; the principal point is the picture's centre
+    rotation  (3, 3) world to camera, world z pointing away from the viewer into the table
+    position  (3,) translation in squares
+    bend      radial distortion k1 of the normalised image plane (0 = none)
+    """
+
+    size: tuple[int, int]
+    focal: float
+    rotation: Matrix
+    position: Matrix
+    bend: float = 0.0
+
+    def plane(self, height: float = 0.0) -> Matrix:
+        """(3, 3) homography from table coordinates at `height` squares above the board to pixels, without bend."""
+        w, h = self.size
+        intrinsic = np.array([[self.focal, 0, w / 2], [0, self.focal, h / 2], [0, 0, 1]])
+        r = self.rotation
+        return np.asarray(intrinsic @ np.column_stack([r[:, 0], r[:, 1], self.position - height * r[:, 2]]))
+
+    def project(self, points: npt.ArrayLike, height: float = 0.0) -> Matrix:
+        """Pixels (N, 2) of table points (N, 2) at `height`, bend included."""
+        flat = cv2.perspectiveTransform(np.asarray(points, np.float64).reshape(-1, 1, 2), self.plane(height)).reshape(-1, 2)
+        if not self.bend:
+            return np.asarray(flat)
+        centre = np.array(self.size) / 2
+        n = (flat - centre) / self.focal
+        return np.asarray(centre + (flat - centre) * (1 + self.bend * (n**2).sum(axis=1, keepdims=True)))
+
+    def unbend_maps(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Maps for cv2.remap that turn a straight drawing into the bent picture (inverse of `project`'s bend)."""
+        w, h = self.size
+        x, y = np.meshgrid((np.arange(w) - w / 2) / self.focal, (np.arange(h) - h / 2) / self.focal)
+        radius2 = x**2 + y**2
+        scale = 1 - self.bend * radius2 + 3 * self.bend**2 * radius2**2  # two terms of the inverse series
+        return (x * scale * self.focal + w / 2).astype(np.float32), (y * scale * self.focal + h / 2).astype(np.float32)
+
+
+def look_at_board(
+    size: tuple[int, int],
+    focal: float,
+    tilt: float,
+    azimuth: float,
+    roll: float,
+    fill: float,
+    shift: tuple[float, float] = (0.0, 0.0),
+    bend: float = 0.0,
+) -> Camera:
+    """A camera that sees the board's centre from `tilt` radians off the vertical.
+
+    azimuth  direction of the tilt, radians; roll  turn of the camera about its axis, radians
+    fill     how much of the picture's shorter side (wide or high) the grid takes
+    shift    where the board's centre lands, as a fraction of the picture's size from its centre
+    """
+    ca, sa, ct, st = math.cos(azimuth), math.sin(azimuth), math.cos(tilt), math.sin(tilt)
+    cr, sr = math.cos(roll), math.sin(roll)
+    spin = np.array([[ca, sa, 0], [-sa, ca, 0], [0, 0, 1]])
+    lean = np.array([[1, 0, 0], [0, ct, -st], [0, st, ct]])
+    back = np.array([[ca, -sa, 0], [sa, ca, 0], [0, 0, 1]])
+    turn = np.array([[cr, -sr, 0], [sr, cr, 0], [0, 0, 1]])
+    rotation = turn @ back @ lean @ spin
+    corners = np.array([[0, 0], [15, 0], [15, 15], [0, 15]])
+
+    def at(distance: float) -> Camera:
+        centre = rotation @ np.array([CENTRE, CENTRE, 0])
+        ray = np.array([shift[0] * size[0] / focal, shift[1] * size[1] / focal, 1.0])
+        return Camera(size, focal, rotation, ray * distance - centre, bend)
+
+    near, far = 8.0, 600.0
+    for _ in range(30):
+        middle = math.sqrt(near * far)
+        spread = np.ptp(at(middle).project(corners), axis=0)
+        if max(spread[0] / size[0], spread[1] / size[1]) > fill:
+            near = middle
+        else:
+            far = middle
+    return at(far)

@@ -1,0 +1,138 @@
+"""Light on the table and what a camera makes of it: lamps, shadows, glare, blur, noise, colour, JPEG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.render.style import Rng
+
+Field = npt.NDArray[np.float32]
+Picture = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Light:
+    """The room's light and the camera's answer to it. Gains multiply; blur in px; angles in radians."""
+
+    direction: float  # where shadows fall
+    shadow: float  # 0..1 darkness of cast shadows
+    shadow_length: float  # shadow of a tile, in tile heights
+    gradient: float  # fall-off across the picture
+    lamp: float  # a bright pool of light
+    edge: float  # a hard shadow's edge (someone leaning over), 0 = none
+    glare: float  # reflections on glossy faces
+    exposure: float
+    warmth: float  # -1 cold .. 1 warm
+    cast: float  # stray green/magenta
+    contrast: float
+    saturation: float
+    blur: float
+    motion: float
+    noise: float
+    sharpen: float
+    shrink: float  # sampled at this scale and enlarged again, 1 = no
+    jpeg: int
+
+
+def random_light(rng: Rng) -> Light:
+    """Light as homes have it: mostly decent, sometimes dim, warm, patchy or blurred."""
+    u = rng.random
+    poor = u() < 0.35
+    return Light(
+        direction=float(u() * 2 * np.pi),
+        shadow=0.1 + 0.6 * u(),
+        shadow_length=0.3 + 1.5 * u() ** 2,
+        gradient=0.5 * u() ** 1.5,
+        lamp=0.6 * u() ** 2 if u() < 0.5 else 0.0,
+        edge=0.15 + 0.4 * u() if u() < 0.2 else 0.0,
+        glare=0.2 + 0.7 * u() if u() < 0.25 else 0.0,
+        exposure=float(np.exp2(rng.normal(-0.05, 0.35) - (1.6 * u() if poor and u() < 0.4 else 0))),
+        warmth=float(rng.normal(0.1, 0.35)),
+        cast=float(rng.normal(0, 0.05)),
+        contrast=float(rng.uniform(0.75, 1.3)),
+        saturation=float(rng.uniform(0.5, 1.4)),
+        blur=float(rng.uniform(0.3, 1.0) if not poor else rng.uniform(0.6, 2.2)),
+        motion=float(rng.uniform(1, 5)) if u() < 0.1 else 0.0,
+        noise=float(rng.uniform(0.5, 4) if not poor else rng.uniform(2, 11)),
+        sharpen=float(rng.uniform(0, 1.2)) if u() < 0.4 else 0.0,
+        shrink=float(rng.uniform(0.5, 1.0)) if u() < 0.2 else 1.0,
+        jpeg=int(rng.integers(35, 96)),
+    )
+
+
+def _blob(shape: tuple[int, int], x: float, y: float, rx: float, ry: float) -> Field:
+    """A soft spot of height 1 centred at (x, y) with radii in px."""
+    yy = ((np.arange(shape[0], dtype=np.float32) - y) / ry) ** 2
+    xx = ((np.arange(shape[1], dtype=np.float32) - x) / rx) ** 2
+    return np.asarray(np.exp(-0.5 * yy)[:, None] * np.exp(-0.5 * xx)[None, :], np.float32)
+
+
+def illumination(rng: Rng, light: Light, shape: tuple[int, int]) -> Field:
+    """(H, W) gain of the light over the picture, drawn small and enlarged."""
+    h, w = 48, 64
+    a = rng.uniform(0, 2 * np.pi)
+    x, y = np.meshgrid(np.linspace(-1, 1, w, dtype=np.float32), np.linspace(-1, 1, h, dtype=np.float32))
+    gain = 1 - light.gradient * 0.5 * (1 + np.cos(a) * x + np.sin(a) * y)
+    if light.lamp:
+        gain = gain + light.lamp * _blob((h, w), rng.uniform(0, w), rng.uniform(0, h), w * 0.3, h * 0.3)
+    if light.edge:
+        b, offset = rng.uniform(0, 2 * np.pi), rng.uniform(-0.6, 0.6)
+        side = np.cos(b) * x + np.sin(b) * y - offset + 0.15 * np.sin(3 * x + 2 * y)
+        soft = float(rng.uniform(0.02, 0.25))
+        gain = gain * (1 - light.edge / (1 + np.exp(-side / soft)))
+    gain = gain * (1 - 0.2 * rng.random() * (x**2 + y**2) / 2)  # vignetting
+    return np.asarray(cv2.resize(gain.astype(np.float32), (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR))
+
+
+def glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
+    """(H, W) light added by reflections, 0..1, or None."""
+    if not light.glare:
+        return None
+    h, w = 96, 128
+    spots = np.zeros((h, w), np.float32)
+    for _ in range(int(rng.integers(1, 4))):
+        r = rng.uniform(0.02, 0.12)
+        spots += rng.uniform(0.4, 1.0) * _blob((h, w), rng.uniform(0, w), rng.uniform(0, h), w * r, h * r * rng.uniform(0.5, 1.5))
+    return np.asarray(cv2.resize(light.glare * np.minimum(spots, 1), (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR))
+
+
+def develop(rng: Rng, light: Light, scene: Field) -> Picture:
+    """Turn a lit scene (H, W, 3) float32 0..255 BGR into the photograph a camera would write."""
+    h, w = scene.shape[:2]
+    picture = scene
+    if light.shrink < 1:
+        small = cv2.resize(picture, None, fx=light.shrink, fy=light.shrink, interpolation=cv2.INTER_AREA)
+        picture = np.asarray(cv2.resize(small, (w, h), interpolation=cv2.INTER_CUBIC), np.float32)
+    if light.blur > 0.35:
+        picture = np.asarray(cv2.GaussianBlur(picture, (0, 0), light.blur), np.float32)
+    if light.motion > 1:
+        n = int(light.motion) * 2 + 1
+        kernel = np.zeros((n, n), np.float32)
+        a = rng.uniform(0, np.pi)
+        dx, dy = np.cos(a) * light.motion, np.sin(a) * light.motion
+        c = n // 2
+        cv2.line(kernel, (round(c - dx / 2), round(c - dy / 2)), (round(c + dx / 2), round(c + dy / 2)), 1.0)
+        picture = np.asarray(cv2.filter2D(picture, -1, kernel / kernel.sum()), np.float32)
+    gains = np.array([1 - 0.3 * light.warmth, 1 + light.cast, 1 + 0.3 * light.warmth], np.float32) * light.exposure
+    picture = picture * gains
+    if light.saturation != 1:
+        grey = picture.mean(axis=2, keepdims=True)
+        picture = grey + (picture - grey) * light.saturation
+    picture = 128 + (picture - 128) * light.contrast if light.exposure > 0.5 else picture
+    if light.noise:
+        fine = rng.standard_normal((h, w), np.float32)[:, :, None]
+        coarse = rng.standard_normal((h // 2 + 1, w // 2 + 1, 3), np.float32)
+        chroma = cv2.resize(coarse, (w, h), interpolation=cv2.INTER_LINEAR)
+        picture = picture + light.noise * (0.8 * fine + 0.8 * chroma)
+    if light.sharpen:
+        soft = cv2.GaussianBlur(picture, (0, 0), 1.5)
+        picture = picture + light.sharpen * (picture - soft)
+    eight = np.clip(picture, 0, 255).astype(np.uint8)
+    done, data = cv2.imencode(".jpg", eight, [cv2.IMWRITE_JPEG_QUALITY, light.jpeg])
+    if not done:
+        raise RuntimeError("OpenCV could not encode a JPEG")
+    return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)

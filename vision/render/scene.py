@@ -1,0 +1,298 @@
+"""A whole photograph of a board: table, board, tiles with their thickness, shadows, hands, light, camera.
+
+`random_scene` draws everything at random (training); `compose` puts given things together (the demo's table, tests).
+Tile tops are drawn at their true height above the board, so that from low down they stand behind their squares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.render.boardart import BoardArt, draw_board
+from vision.render.camera import Camera, look_at_board
+from vision.render.light import Light, develop, glare, illumination, random_light
+from vision.render.style import BoardStyle, Rng, TileStyle, random_board, random_tiles
+from vision.render.surroundings import TABLE_PX, TABLE_SPAN, hand_mask, skin, table_top
+from vision.render.tileart import BLANK, LaidTile, TileMaker, draw_tops, lay
+
+Picture = npt.NDArray[np.uint8]
+MARGIN = 3.0  # squares around the grid in the layer of tile tops
+Labels = Mapping[tuple[int, int], str]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A rendered photograph and its truth.
+
+    image        (H, W, 3) uint8 BGR
+    corners      (4, 2) float64 px, outer corners of the grid, clockwise from the top left as the tiles read
+    labels       15 x 15 symbols: '' empty, '?' blank, else the letter
+    hidden       (15, 15) float64, the fraction of each square (at tile height) covered by a hand or out of the picture
+    tile_height  squares
+    focal        px
+    """
+
+    image: Picture
+    corners: npt.NDArray[np.float64]
+    labels: tuple[tuple[str, ...], ...]
+    hidden: npt.NDArray[np.float64]
+    tile_height: float
+    focal: float
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything in front of the camera but the tiles on their squares."""
+
+    board: BoardStyle
+    tiles: TileStyle
+    light: Light
+    camera: Camera
+    art: BoardArt
+    table: Picture
+    thickness: float  # of the board, squares
+
+
+def _warp(image: npt.NDArray[np.generic], matrix: npt.NDArray[np.float64], size: tuple[int, int], border: int) -> npt.NDArray[np.float32]:
+    return np.asarray(cv2.warpPerspective(image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border), np.float32)
+
+
+def _scaled(image: Picture, matrix: npt.NDArray[np.float64], ratio: float) -> tuple[Picture, npt.NDArray[np.float64]]:
+    """Shrink art that the warp would shrink, so that thin print does not alias; adjusts the matrix."""
+    if ratio > 0.8:
+        return image, matrix
+    small = cv2.resize(image, None, fx=ratio, fy=ratio, interpolation=cv2.INTER_AREA)
+    fx, fy = image.shape[1] / small.shape[1], image.shape[0] / small.shape[0]
+    return np.asarray(small), matrix @ np.diag([fx, fy, 1.0])
+
+
+def _shade_board(art: BoardArt, alpha: npt.NDArray[np.float32], px: int, style: TileStyle, light: Light) -> npt.NDArray[np.float32]:
+    """The board's art under its tiles' shadows."""
+    board = art.image.astype(np.float32)
+    left, top = art.margin[:2]
+    length = style.height * light.shadow_length
+    dx, dy = np.cos(light.direction) * length, np.sin(light.direction) * length
+    scale = art.px / px
+    matrix = np.array([[scale, 0, (left - MARGIN + dx) * art.px], [0, scale, (top - MARGIN + dy) * art.px]])
+    size = (board.shape[1], board.shape[0])
+    cast = cv2.GaussianBlur(cv2.warpAffine(alpha, matrix, size), (0, 0), max(1.0, art.px * length * 0.25))
+    matrix[:, 2] -= np.array([dx, dy]) * art.px
+    contact = cv2.GaussianBlur(cv2.warpAffine(alpha, matrix, size), (0, 0), art.px * 0.07)
+    board *= (1 - light.shadow * np.maximum(cast, 0.6 * contact))[:, :, None]
+    return board
+
+
+def _draw_sides(scene: npt.NDArray[np.float32], setting: Setting, tiles: Sequence[LaidTile]) -> None:
+    """The standing faces of the tiles that the camera sees, far tiles first."""
+    camera, style = setting.camera, setting.tiles
+    if not tiles:
+        return
+    base = np.concatenate([t.quad(style.size) for t in tiles])
+    low = cv2.perspectiveTransform(base[:, None], camera.plane(0.0)).reshape(-1, 4, 2)
+    high = cv2.perspectiveTransform(base[:, None], camera.plane(style.height)).reshape(-1, 4, 2)
+    depth = (camera.rotation @ np.column_stack([base[::4], np.zeros(len(tiles))]).T)[2]
+    side = np.asarray(style.side)
+    for i in np.argsort(-depth):
+        for k in range(4):
+            j = (k + 1) % 4
+            face = np.array([low[i, k], low[i, j], high[i, j], high[i, k]])
+            area = cv2.contourArea(face.astype(np.float32), oriented=True)
+            if area >= 0:  # clockwise on screen faces away
+                continue
+            angle = tiles[i].turn + k * np.pi / 2 - np.pi / 2 - setting.light.direction
+            shade = 0.85 - 0.25 * np.cos(angle) * setting.light.shadow
+            cv2.fillConvexPoly(scene, (face * 16).round().astype(np.int32), (side * shade).tolist(), cv2.LINE_AA, 4)
+
+
+def compose(
+    rng: Rng,
+    setting: Setting,
+    labels: Labels,
+    extra: Sequence[LaidTile] = (),
+    hands: Sequence[tuple[float, float]] = (),
+    values: Mapping[str, int] | None = None,
+    laid: Sequence[LaidTile] | None = None,
+) -> Scene:
+    """Photograph `labels` ((row, column) -> letter, '?' blank) in `setting`.
+
+    extra   tiles lying off their squares or beside the grid
+    hands   table points (x, y) that a finger points at
+    values  of the letters; random digits when None
+    laid    the tiles of `labels` exactly as they lie; else they are laid at random
+    """
+    camera, style = setting.camera, setting.tiles
+    size = camera.size
+    tiles = list(laid) if laid is not None else lay(rng, labels, style)
+    px = setting.art.px
+    tops = draw_tops(TileMaker(rng, style, px, values), [*tiles, *extra], px, MARGIN)
+    board = _shade_board(setting.art, tops[:, :, 3], px, style, setting.light)
+
+    to_picture = camera.plane(0.0)
+    centre = TABLE_SPAN / 2 - 7.5
+    on_table = camera.plane(-setting.thickness) @ np.array([[1 / TABLE_PX, 0, -centre], [0, 1 / TABLE_PX, -centre], [0, 0, 1]])
+    scene = _warp(setting.table, on_table, size, cv2.BORDER_REFLECT)
+    spread = camera.project([[0, 0], [15, 0], [15, 15], [0, 15]])
+    square = float(np.sqrt(abs(cv2.contourArea(spread.astype(np.float32)))) / 15)
+
+    art, matrix = _scaled(board, to_picture @ setting.art.to_table(), square / px * 1.2)  # type: ignore[arg-type]
+    outline = np.full(art.shape[:2], 255, np.uint8)
+    cut = round(setting.board.rounding * art.shape[0] / (15 + 2 * MARGIN))
+    if cut > 1:
+        outline[:] = 0
+        cv2.rectangle(outline, (cut, 0), (art.shape[1] - cut, art.shape[0]), 255, -1)
+        cv2.rectangle(outline, (0, cut), (art.shape[1], art.shape[0] - cut), 255, -1)
+        for x in (cut, art.shape[1] - cut):
+            for y in (cut, art.shape[0] - cut):
+                cv2.circle(outline, (x, y), cut, 255, -1, cv2.LINE_AA)
+    here = _warp(outline, matrix, size, cv2.BORDER_CONSTANT)[:, :, None] / 255
+    drop = cv2.GaussianBlur(here, (0, 0), max(1.0, square * 0.25))
+    fall = np.array([np.cos(setting.light.direction), np.sin(setting.light.direction)]) * square * setting.thickness
+    drop = cv2.warpAffine(drop, np.array([[1, 0, fall[0]], [0, 1, fall[1]]]), size)
+    scene *= (1 - 0.7 * setting.light.shadow * drop)[:, :, None]
+    scene = scene * (1 - here) + _warp(art, matrix, size, cv2.BORDER_REPLICATE) * here
+
+    _draw_sides(scene, setting, [*tiles, *extra])
+    layer, lift = _scaled(tops, camera.plane(style.height) @ np.array([[1 / px, 0, -MARGIN], [0, 1 / px, -MARGIN], [0, 0, 1]]), square / px * 1.2)  # type: ignore[arg-type]
+    above = _warp(layer, lift, size, cv2.BORDER_CONSTANT)
+    alpha = above[:, :, 3:]
+    shine = 1 + 0.12 * style.gloss * float(rng.normal(0, 1))
+    scene = scene * (1 - alpha) + above[:, :, :3] * shine
+
+    covered = np.zeros((size[1], size[0]), np.uint8)
+    for x, y in hands:
+        target = camera.project([[x, y]], style.height)[0]
+        mask = hand_mask(rng, (size[1], size[0]), (float(target[0]), float(target[1])), square)
+        soft = mask.astype(np.float32)[:, :, None] / 255
+        shadow = cv2.GaussianBlur(np.roll(mask, round(square * 0.5), axis=0), (0, 0), square * 0.5)
+        scene *= (1 - 0.5 * setting.light.shadow * shadow.astype(np.float32) / 255)[:, :, None]
+        scene = scene * (1 - soft) + skin(rng, mask) * soft
+        covered = np.maximum(covered, mask)
+
+    scene *= illumination(rng, setting.light, scene.shape[:2])[:, :, None]
+    shimmer = glare(rng, setting.light, scene.shape[:2])
+    if shimmer is not None:
+        gloss = (here[:, :, 0] * 0.5 + 0.5 * alpha[:, :, 0] * (0.4 + style.gloss))[:, :, None]
+        scene += 255 * shimmer[:, :, None] * gloss
+    if camera.bend:
+        maps = camera.unbend_maps()
+        scene = np.asarray(cv2.remap(scene, *maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
+    rows = tuple(tuple(labels.get((r, c), "") for c in range(15)) for r in range(15))
+    return Scene(
+        image=develop(rng, setting.light, scene),
+        corners=spread,
+        labels=rows,
+        hidden=_hidden(covered, camera, style.height),
+        tile_height=style.height,
+        focal=camera.focal,
+    )
+
+
+def _hidden(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> npt.NDArray[np.float64]:
+    """(15, 15) share of each square, at tile height, that a hand covers or that lies out of the picture."""
+    cell = 6
+    to_grid = np.diag([cell, cell, 1.0]) @ np.linalg.inv(camera.plane(height))
+    flat = cv2.warpPerspective(covered, to_grid, (15 * cell, 15 * cell), borderMode=cv2.BORDER_CONSTANT, borderValue=255)
+    return np.asarray(flat.reshape(15, cell, 15, cell).mean(axis=(1, 3)) / 255, np.float64)
+
+
+def random_camera(rng: Rng) -> Camera:
+    """Straight above as a fixed camera is, or hand-held from the side, with any turn."""
+    u = rng.random
+    tilt = abs(rng.normal(0, 6)) if u() < 0.45 else 52 * u() ** 0.8
+    ratio = float(rng.choice([3 / 4, 4 / 3, 16 / 9, 9 / 16, 1.0], p=[0.25, 0.3, 0.25, 0.1, 0.1]))
+    fill = 0.45 + 0.55 * u() if u() < 0.85 else 1.0 + 0.03 * u()
+    square = float(np.exp(rng.uniform(np.log(13), np.log(44))))
+    short = min(max(15 * square / min(fill, 1.0), 260), 1050)
+    w, h = (short * ratio, short) if ratio >= 1 else (short, short / ratio)
+    room = max(0.0, 1 - fill) / 2
+    roll = rng.normal(0, 0.06) + rng.integers(4) * np.pi / 2 if u() < 0.6 else 2 * np.pi * u()
+    return look_at_board(
+        size=(round(w), round(h)),
+        focal=float(max(w, h) * np.exp(rng.uniform(np.log(0.62), np.log(1.9)))),
+        tilt=float(np.deg2rad(min(tilt, 52))),
+        azimuth=float(2 * np.pi * u()),
+        roll=float(roll),
+        fill=fill,
+        shift=(float(room * rng.uniform(-1, 1)), float(room * rng.uniform(-1, 1))),
+        bend=float(rng.uniform(-0.06, 0.03)) if u() < 0.4 else 0.0,
+    )
+
+
+def random_labels(rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], density: float) -> dict[tuple[int, int], str]:
+    """Tiles in runs along rows and columns, as words lie, until `density` of the board is covered."""
+    labels: dict[tuple[int, int], str] = {}
+    wanted = density * 225
+    while len(labels) < wanted:
+        length = int(rng.integers(2, 9))
+        across, a, b = rng.random() < 0.5, int(rng.integers(15)), int(rng.integers(0, 16 - length))
+        drawn = rng.choice(len(letters), size=length, p=weights)
+        for k in range(length):
+            at = (a, b + k) if across else (b + k, a)
+            labels.setdefault(at, letters[int(drawn[k])])
+        if rng.random() < 0.1:
+            labels.setdefault((int(rng.integers(15)), int(rng.integers(15))), letters[int(drawn[0])])
+    return labels
+
+
+def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ...] | None = None) -> Setting:
+    """Any board on any table in any light before any camera."""
+    board = random_board(rng, fonts)
+    camera = random_camera(rng)
+    spread = camera.project([[0, 0], [15, 0], [15, 15], [0, 15]])
+    square = float(np.sqrt(abs(cv2.contourArea(spread.astype(np.float32)))) / 15)
+    px = int(np.clip(round(square * 1.15), 20, 48))
+    art = draw_board(rng, board, px)
+    extent = 7.5 + max(art.margin)
+    return Setting(
+        board=board,
+        tiles=random_tiles(rng, tile_fonts or fonts, board),
+        light=random_light(rng),
+        camera=camera,
+        art=art,
+        table=table_top(rng, board, extent),
+        thickness=float(rng.uniform(0.05, 0.6)),
+    )
+
+
+def _strewn(rng: Rng, letters: Sequence[str], count: int) -> list[LaidTile]:
+    """Tiles lying around beside the grid."""
+    tiles = []
+    for _ in range(count):
+        out = rng.uniform(0.8, 2.0)
+        along = rng.uniform(-1, 16)
+        x, y = [(along, -out), (along, 15 + out), (-out, along), (15 + out, along)][int(rng.integers(4))]
+        tiles.append(LaidTile(str(rng.choice(list(letters))), float(x), float(y), float(rng.uniform(0, 2 * np.pi))))
+    return tiles
+
+
+def random_scene(
+    rng: Rng, fonts: tuple[Path, ...], letters: Sequence[str] = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ?"), weights: Sequence[float] | None = None
+) -> Scene:
+    """A photograph of a random board with random tiles. `letters` to draw from ('?' blank), with `weights`."""
+    usable = fonts
+    if letters:
+        every = "".join(c for c in letters if c != BLANK)
+        usable = tuple(f for f in fonts if _draws(f, every)) or fonts
+    setting = random_setting(rng, fonts, usable)
+    chance = np.ones(len(letters)) if weights is None else np.asarray(weights, np.float64)
+    kind = rng.random()
+    density = 0.0 if kind < 0.1 else (rng.uniform(0.01, 0.12) if kind < 0.3 else rng.uniform(0.12, 0.6))
+    labels = random_labels(rng, letters, chance / chance.sum(), density)
+    extra = _strewn(rng, letters, int(rng.poisson(2))) if rng.random() < 0.25 else []
+    hands = []
+    if rng.random() < 0.14:
+        for _ in range(int(rng.integers(1, 3))):
+            hands.append((float(rng.uniform(-1, 16)), float(rng.uniform(-1, 16))))
+    return compose(rng, setting, labels, extra, hands)
+
+
+def _draws(font: Path, text: str) -> bool:
+    from vision.render.fonts import supporting
+
+    return bool(supporting((font,), text))

@@ -1,0 +1,280 @@
+"""What a board, its tiles and the table look like: values, and random draws of them.
+
+Every draw takes a numpy Generator, so a seed gives the same table again. Lengths are in squares, colours BGR 0..255.
+The ranges are wide on purpose: the reader must know boards that nobody has photographed yet.
+"""
+
+from __future__ import annotations
+
+import colorsys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from vision.render.fonts import supporting
+
+Rng = np.random.Generator
+Colour = tuple[float, float, float]
+
+# The standard layout, by class: ' plain, d/t letter x2/x3, D/T word x2/x3, * centre (classic-2008.txt, "premium squares").
+LAYOUT = (
+    "T  d   T   d  T",
+    " D   t   t   D ",
+    "  D   d d   D  ",
+    "d  D   d   D  d",
+    "    D     D    ",
+    " t   t   t   t ",
+    "  d   d d   d  ",
+    "T  d   *   d  T",
+    "  d   d d   d  ",
+    " t   t   t   t ",
+    "    D     D    ",
+    "d  D   d   D  d",
+    "  D   d d   D  ",
+    " D   t   t   D ",
+    "T  d   T   d  T",
+)
+
+PRINT = {
+    "en": {"T": ("TRIPLE", "WORD", "SCORE"), "D": ("DOUBLE", "WORD", "SCORE"), "t": ("TRIPLE", "LETTER", "SCORE"), "d": ("DOUBLE", "LETTER", "SCORE")},
+    "en2": {"T": ("TRIPLE", "WORD"), "D": ("DOUBLE", "WORD"), "t": ("TRIPLE", "LETTER"), "d": ("DOUBLE", "LETTER")},
+    "de": {"T": ("DREIFACHER", "WORTWERT"), "D": ("DOPPELTER", "WORTWERT"), "t": ("DREIFACHER", "BUCHSTABEN-", "WERT"), "d": ("DOPPELTER", "BUCHSTABEN-", "WERT")},
+    "fr": {"T": ("MOT", "COMPTE", "TRIPLE"), "D": ("MOT", "COMPTE", "DOUBLE"), "t": ("LETTRE", "COMPTE", "TRIPLE"), "d": ("LETTRE", "COMPTE", "DOUBLE")},
+    "es": {"T": ("TRIPLE", "TANTO DE", "PALABRA"), "D": ("DOBLE", "TANTO DE", "PALABRA"), "t": ("TRIPLE", "TANTO DE", "LETRA"), "d": ("DOBLE", "TANTO DE", "LETRA")},
+    "pl": {"T": ("POTRÓJNA", "PREMIA", "SŁOWNA"), "D": ("PODWÓJNA", "PREMIA", "SŁOWNA"), "t": ("POTRÓJNA", "PREMIA", "LITEROWA"), "d": ("PODWÓJNA", "PREMIA", "LITEROWA")},
+    "nl": {"T": ("3x", "WOORD", "WAARDE"), "D": ("2x", "WOORD", "WAARDE"), "t": ("3x", "LETTER", "WAARDE"), "d": ("2x", "LETTER", "WAARDE")},
+    "short": {"T": ("TW",), "D": ("DW",), "t": ("TL",), "d": ("DL",)},
+    "times": {"T": ("3W",), "D": ("2W",), "t": ("3L",), "d": ("2L",)},
+    "x": {"T": ("×3",), "D": ("×2",), "t": ("×3",), "d": ("×2",)},
+    "none": {},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BoardStyle:
+    """A printed or moulded board."""
+
+    ground: Colour
+    premium: dict[str, Colour]  # 'T', 'D', 't', 'd' -> colour
+    line: Colour
+    line_width: float  # 0 = no lines
+    ridge: float  # 0 = flat lines; else how strongly the raised grid is lit
+    shape: str  # of premium squares: full, inset, rounded, burst, teeth, arrows
+    inset: float
+    raised: float  # premium or all squares drawn as raised pads, 0 = flat
+    text: dict[str, tuple[str, ...]]
+    text_font: Path
+    text_size: float
+    text_colour: Colour
+    text_turn: int  # quarter turns
+    text_faces: bool  # texts face the nearest side of the board, as on boards that all players read
+    centre: str  # star, heart, text, plain, disc
+    bands: tuple[tuple[float, Colour], ...]  # frame from the grid outwards: width, colour
+    panels: tuple[float, float, float, float]  # more frame at left, top, right, bottom
+    frame_text: bool
+    labels: bool  # A-O and 1-15 along the grid
+    rounding: float  # radius of the board's own corners
+    seam: str  # none, vertical, horizontal
+    grain: float  # strength of the ground's texture
+
+
+@dataclass(frozen=True)
+class TileStyle:
+    """A set of tiles."""
+
+    top: Colour
+    side: Colour
+    ink: Colour
+    size: float  # side of a tile
+    height: float
+    rounding: float
+    bevel: float
+    bevel_light: float
+    grain: float  # wood, 0 = plastic
+    spread: float  # how much tiles differ in colour
+    font: Path
+    letter: float  # cap height as a fraction of the tile
+    letter_at: tuple[float, float]  # centre of the letter, fraction of the tile
+    digit: float  # height of the value, 0 = none
+    digit_at: tuple[float, float]
+    engraved: float
+    dimples: int
+    blank: str  # plain, face, pattern, pencil
+    tilt: float  # standard deviation of the turn, degrees
+    slip: float  # standard deviation of the displacement, squares
+    gloss: float
+
+
+def _hsv(h: float, s: float, v: float) -> Colour:
+    r, g, b = colorsys.hsv_to_rgb(h % 1.0, min(max(s, 0.0), 1.0), min(max(v, 0.0), 1.0))
+    return (255 * b, 255 * g, 255 * r)
+
+
+def _any_colour(rng: Rng) -> Colour:
+    return _hsv(rng.random(), rng.random() ** 0.8, 0.15 + 0.85 * rng.random())
+
+
+def _distance(a: Colour, b: Colour) -> float:
+    return float(np.abs(np.subtract(a, b)).sum())
+
+
+def _ground(rng: Rng) -> Colour:
+    kind = rng.choice(["grey", "cream", "green", "dark green", "yellow", "blue", "red", "any", "white", "beige", "dark"])
+    u = rng.random
+    match kind:
+        case "grey":
+            return _hsv(u(), 0.08 * u(), 0.45 + 0.4 * u())
+        case "cream":
+            return _hsv(0.08 + 0.08 * u(), 0.1 + 0.25 * u(), 0.75 + 0.25 * u())
+        case "beige":
+            return _hsv(0.06 + 0.07 * u(), 0.15 + 0.3 * u(), 0.55 + 0.35 * u())
+        case "green":
+            return _hsv(0.25 + 0.2 * u(), 0.25 + 0.6 * u(), 0.35 + 0.5 * u())
+        case "dark green":
+            return _hsv(0.3 + 0.2 * u(), 0.4 + 0.6 * u(), 0.12 + 0.3 * u())
+        case "yellow":
+            return _hsv(0.09 + 0.07 * u(), 0.5 + 0.5 * u(), 0.6 + 0.4 * u())
+        case "blue":
+            return _hsv(0.5 + 0.18 * u(), 0.15 + 0.7 * u(), 0.25 + 0.65 * u())
+        case "red":
+            return _hsv(-0.04 + 0.08 * u(), 0.3 + 0.6 * u(), 0.3 + 0.5 * u())
+        case "white":
+            return _hsv(u(), 0.05 * u(), 0.85 + 0.15 * u())
+        case "dark":
+            return _hsv(u(), 0.5 * u(), 0.08 + 0.2 * u())
+        case _:
+            return _any_colour(rng)
+
+
+def _premiums(rng: Rng, ground: Colour) -> dict[str, Colour]:
+    """Four colours that differ from the ground and from each other."""
+    u = rng.random
+    while True:
+        kind = rng.random()
+        if kind < 0.6:  # the usual family: warm for words, cool for letters
+            warm, cool = -0.06 + 0.1 * u(), 0.53 + 0.12 * u()
+            strong = 0.45 + 0.55 * u()
+            colours = {
+                "T": _hsv(warm, 0.5 + 0.5 * u(), 0.4 + 0.6 * u()),
+                "D": _hsv(warm + (0 if u() < 0.6 else 0.02 + 0.15 * u()), 0.15 + strong * 0.6, 0.6 + 0.4 * u()),
+                "t": _hsv(cool, 0.45 + 0.55 * u(), 0.3 + 0.6 * u()),
+                "d": _hsv(cool + 0.06 * (u() - 0.5), 0.1 + strong * 0.6, 0.55 + 0.45 * u()),
+            }
+        elif kind < 0.8:  # blue, green, red, orange in some order
+            hues = rng.permutation([0.0, 0.07, 0.3, 0.58])
+            colours = {c: _hsv(h + 0.05 * (u() - 0.5), 0.35 + 0.6 * u(), 0.4 + 0.6 * u()) for c, h in zip("TDtd", hues, strict=True)}
+        else:
+            colours = {c: _any_colour(rng) for c in "TDtd"}
+        seen = [ground, *colours.values()]
+        if min(_distance(a, b) for i, a in enumerate(seen) for b in seen[:i]) > 45:
+            return colours
+
+
+def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
+    """A board that could be on sale somewhere."""
+    u = rng.random
+    ground = _ground(rng)
+    light = u() < 0.65
+    line = _hsv(u(), 0.2 * u(), 0.75 + 0.25 * u()) if light else _hsv(u(), 0.4 * u(), 0.4 * u())
+    if u() < 0.2:
+        shade = 0.55 if u() < 0.5 else 1.5
+        line = (min(255.0, ground[0] * shade), min(255.0, ground[1] * shade), min(255.0, ground[2] * shade))
+    width = float(rng.choice([0.02, 0.03, 0.05, 0.08, 0.12])) * (0.7 + 0.6 * u())
+    language = str(rng.choice(list(PRINT), p=[0.26, 0.14, 0.06, 0.06, 0.05, 0.06, 0.04, 0.05, 0.04, 0.04, 0.2]))
+    text = PRINT[language]
+    texts = supporting(fonts, "".join("".join(lines) for lines in text.values()) or "A")
+    dark_text = u() < 0.6
+    bands = []
+    for _ in range(int(rng.integers(0, 4))):
+        bands.append((float(rng.choice([0.06, 0.15, 0.3, 0.6, 1.0])) * (0.6 + 0.8 * u()), _any_colour(rng) if u() < 0.6 else line))
+    if u() < 0.35:
+        bands.insert(0, (0.2 + 0.9 * u(), ground))
+    panels = [0.0, 0.0, 0.0, 0.0]
+    if u() < 0.55:
+        panels[int(rng.integers(4))] = 0.5 + 3.0 * u()
+    if u() < 0.35:
+        panels = [a + 1.2 * u() for a in panels]
+    return BoardStyle(
+        ground=ground,
+        premium=_premiums(rng, ground),
+        line=line,
+        line_width=width if u() < 0.95 else 0.0,
+        ridge=0.3 + 0.7 * u() if u() < 0.25 else 0.0,
+        shape=str(rng.choice(["full", "inset", "rounded", "burst", "teeth", "arrows"], p=[0.34, 0.12, 0.1, 0.18, 0.13, 0.13])),
+        inset=0.02 + 0.08 * u(),
+        raised=0.3 + 0.7 * u() if u() < 0.2 else 0.0,
+        text=text,
+        text_font=texts[int(rng.integers(len(texts)))],
+        text_size=0.11 + 0.09 * u() if len(text.get("T", "x")) > 1 else 0.25 + 0.25 * u(),
+        text_colour=_hsv(u(), 0.3 * u(), 0.25 * u()) if dark_text else _hsv(u(), 0.15 * u(), 0.8 + 0.2 * u()),
+        text_turn=int(rng.choice([0, 1, 2, 3], p=[0.85, 0.05, 0.05, 0.05])),
+        text_faces=u() < 0.12,
+        centre=str(rng.choice(["star", "heart", "text", "plain", "disc"], p=[0.5, 0.1, 0.15, 0.15, 0.1])),
+        bands=tuple(bands),
+        panels=(panels[0], panels[1], panels[2], panels[3]),
+        frame_text=u() < 0.6,
+        labels=u() < 0.35,
+        rounding=float(rng.choice([0.0, 0.1, 0.5, 1.5])) * u(),
+        seam=str(rng.choice(["none", "vertical", "horizontal"], p=[0.55, 0.3, 0.15])),
+        grain=0.06 * u() ** 2,
+    )
+
+
+def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileStyle:
+    """A tile set; now and then in colours close to the board it lies on, as real ones are."""
+    u = rng.random
+    kind = rng.choice(["wood", "ivory", "white", "dark", "any", "board"], p=[0.36, 0.3, 0.14, 0.06, 0.06, 0.08])
+    grain, gloss = 0.0, u()
+    match kind:
+        case "wood":
+            top = _hsv(0.04 + 0.07 * u(), 0.15 + 0.45 * u(), 0.5 + 0.48 * u())
+            grain, gloss = 0.03 + 0.12 * u(), 0.3 * u()
+        case "ivory":
+            top = _hsv(0.08 + 0.09 * u(), 0.06 + 0.35 * u(), 0.75 + 0.25 * u())
+        case "white":
+            top = _hsv(0.5 + 0.15 * u(), 0.2 * u(), 0.82 + 0.18 * u())
+        case "dark":
+            top = _hsv(u(), 0.6 * u(), 0.1 + 0.25 * u())
+        case "board":
+            near = board.ground if u() < 0.6 else board.premium["d"]
+            top = (near[0] * (0.8 + 0.4 * u()), near[1] * (0.8 + 0.4 * u()), near[2] * (0.8 + 0.4 * u()))
+            top = (min(top[0] + 12, 255.0), min(top[1] + 12, 255.0), min(top[2] + 12, 255.0))
+        case _:
+            top = _any_colour(rng)
+    bright = sum(top) / 3 > 110
+    if bright:
+        ink = _hsv(u(), 0.9 * u() if u() < 0.25 else 0.3 * u(), 0.05 + 0.25 * u())
+    else:
+        ink = _hsv(0.1 + 0.1 * u(), 0.4 * u() ** 2, 0.8 + 0.2 * u())
+    shade = 0.5 + 0.45 * u()
+    size = 0.84 + 0.15 * u()
+    letter = 0.42 + 0.24 * u()
+    low, wide = 0.05 * u(), 0.06 * u()
+    corner = u()
+    digit_at = (0.84 - 0.05 * u(), 0.84 - 0.05 * u())
+    if corner > 0.94:
+        digit_at = (digit_at[0], 1 - digit_at[1])
+    return TileStyle(
+        top=top,
+        side=(top[0] * shade, top[1] * shade, top[2] * shade),
+        ink=ink,
+        size=size,
+        height=0.1 + 0.2 * u(),
+        rounding=0.01 + 0.2 * u() ** 1.5,
+        bevel=0.09 * u() if u() < 0.7 else 0.0,
+        bevel_light=0.25 * u(),
+        grain=grain,
+        spread=0.02 + 0.1 * u() * (1.5 if grain else 0.5),
+        font=fonts[int(rng.integers(len(fonts)))],
+        letter=letter,
+        letter_at=(0.5 - wide, 0.5 - low),
+        digit=(0.12 + 0.11 * u()) if u() < 0.95 else 0.0,
+        digit_at=digit_at,
+        engraved=u() if u() < 0.3 else 0.0,
+        dimples=int(rng.choice([0, 3, 4], p=[0.86, 0.08, 0.06])),
+        blank=str(rng.choice(["plain", "face", "pattern", "pencil"], p=[0.7, 0.14, 0.08, 0.08])),
+        tilt=float(rng.choice([0.8, 2.0, 4.0, 8.0], p=[0.35, 0.35, 0.2, 0.1])),
+        slip=float(rng.choice([0.01, 0.025, 0.05], p=[0.4, 0.4, 0.2])),
+        gloss=gloss,
+    )

@@ -1,0 +1,173 @@
+"""Tiles as flat art: each tile's top with letter and value, and the layer of all tops on a board."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.render.boardart import ink
+from vision.render.fonts import letter_mask, text_mask
+from vision.render.style import Rng, TileStyle
+
+Picture = npt.NDArray[np.uint8]
+BLANK = "?"
+_PENCIL = "AEIORSTN"
+
+
+@dataclass(frozen=True)
+class LaidTile:
+    """A tile on the table: its letter and where it lies, in squares and radians."""
+
+    letter: str
+    x: float  # centre
+    y: float
+    turn: float
+
+    def quad(self, size: float) -> npt.NDArray[np.float64]:
+        """(4, 2) corners of the tile, clockwise from its own top left."""
+        c, s = np.cos(self.turn), np.sin(self.turn)
+        half = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * size / 2
+        return np.asarray(half @ np.array([[c, s], [-s, c]]) + (self.x, self.y))
+
+
+def lay(rng: Rng, labels: Mapping[tuple[int, int], str], style: TileStyle) -> list[LaidTile]:
+    """Tiles on their squares (row, column), turned and displaced a little as people lay them."""
+    tiles = []
+    for (row, column), letter in labels.items():
+        turn = np.deg2rad(np.clip(rng.normal(0, style.tilt), -18, 18))
+        dx, dy = np.clip(rng.normal(0, style.slip, 2), -0.16, 0.16)
+        tiles.append(LaidTile(letter, column + 0.5 + float(dx), row + 0.5 + float(dy), float(turn)))
+    return tiles
+
+
+def _grain(rng: Rng, side: int) -> npt.NDArray[np.float32]:
+    """A sheet of wood grain, about N(0, 1), running along x."""
+    coarse = rng.normal(0, 1, (side, side // 16 + 2)).astype(np.float32)
+    streaks = cv2.resize(coarse, (side, side), interpolation=cv2.INTER_CUBIC)
+    slow = cv2.resize(rng.normal(0, 1, (side // 24 + 2, side // 60 + 2)).astype(np.float32), (side, side), interpolation=cv2.INTER_CUBIC)
+    return np.asarray(0.7 * streaks + 0.7 * slow, np.float32)
+
+
+class TileMaker:
+    """Makes tile tops of one set at `px` pixels a square."""
+
+    def __init__(self, rng: Rng, style: TileStyle, px: int, values: Mapping[str, int] | None = None) -> None:
+        self._rng, self._style, self._px = rng, style, px
+        self._side = max(8, round(style.size * px))
+        self._sheet = _grain(rng, 512) if style.grain else None
+        self._values = values
+        self._shape, self._light = self._blank_shape()
+
+    def _blank_shape(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Outline (0..1) and edge light of a tile's top."""
+        s, style = self._side, self._style
+        big = np.zeros((s * 4, s * 4), np.uint8)
+        r = max(1, round(style.rounding * s * 4))
+        cv2.rectangle(big, (r, 0), (s * 4 - 1 - r, s * 4 - 1), 255, -1)
+        cv2.rectangle(big, (0, r), (s * 4 - 1, s * 4 - 1 - r), 255, -1)
+        for x in (r, s * 4 - 1 - r):
+            for y in (r, s * 4 - 1 - r):
+                cv2.circle(big, (x, y), r, 255, -1)
+        outline = cv2.resize(big, (s, s), interpolation=cv2.INTER_AREA).astype(np.float32) / 255
+        light = np.zeros((s, s), np.float32)
+        if style.bevel:
+            inner = cv2.erode(outline, np.ones((3, 3), np.uint8), iterations=max(1, round(style.bevel * s)))
+            soft = cv2.GaussianBlur(inner, (0, 0), max(0.6, style.bevel * s * 0.5))
+            gy, gx = np.gradient(soft)
+            a = self._rng.uniform(0, 2 * np.pi)
+            slope = gx * np.cos(a) + gy * np.sin(a)
+            light = (slope / max(float(np.abs(slope).max()), 1e-6) * style.bevel_light).astype(np.float32)
+        return outline, light
+
+    def _value(self, letter: str) -> str:
+        if self._values is not None:
+            return str(self._values[letter])
+        return str(self._rng.choice([1, 1, 1, 2, 3, 4, 5, 8, 10]))
+
+    def _print_letter(self, face: Picture, letter: str) -> None:
+        s, style, rng = self._side, self._style, self._rng
+        cap = style.letter * s * (0.85 if len(letter) > 1 else 1.0)
+        mask, rise = letter_mask(style.font, letter, max(4, round(cap)))
+        if mask.shape[1] > 0.84 * s or mask.shape[0] > 0.88 * s:
+            cap *= min(0.84 * s / mask.shape[1], 0.88 * s / mask.shape[0])
+            mask, rise = letter_mask(style.font, letter, max(4, int(cap)))
+        x = style.letter_at[0] * s
+        y = style.letter_at[1] * s - cap / 2 - rise + mask.shape[0] / 2
+        y = min(max(y, mask.shape[0] / 2 + 0.03 * s), 0.97 * s - mask.shape[0] / 2)
+        strength = float(1 - 0.35 * rng.random() ** 2)
+        if style.engraved:
+            ink(face, mask, x + 1, y + 1, (250.0, 250.0, 250.0), 0.5 * style.engraved)
+        ink(face, mask, x, y, style.ink, strength)
+        if style.digit:
+            value = text_mask(style.font, self._value(letter), max(4, round(style.digit * s * 1.4)))
+            ink(face, value, min(style.digit_at[0] * s, s - value.shape[1] / 2 - 1), style.digit_at[1] * s, style.ink, strength)
+
+    def _decorate_blank(self, face: Picture) -> None:
+        s, style, rng = self._side, self._style, self._rng
+        c = s // 2
+        match style.blank:
+            case "face":
+                cv2.circle(face, (c, c), round(s * 0.3), style.ink, max(1, s // 24), cv2.LINE_AA)
+                for dx in (-0.1, 0.1):
+                    cv2.circle(face, (round(c + dx * s), round(c - 0.08 * s)), max(1, s // 24), style.ink, -1, cv2.LINE_AA)
+                cv2.ellipse(face, (c, c), (round(s * 0.15), round(s * 0.15)), 0, 20, 160, style.ink, max(1, s // 26), cv2.LINE_AA)
+            case "pattern":
+                for k in range(3):
+                    half = round(s * (0.12 + 0.1 * k))
+                    cv2.rectangle(face, (c - half, c - half), (c + half, c + half), style.ink, max(1, s // 36), cv2.LINE_AA)
+            case "pencil":
+                mask, _ = letter_mask(style.font, str(rng.choice(list(_PENCIL))), max(4, round(s * 0.35)))
+                thin = cv2.erode(mask, np.ones((2, 2), np.uint8))
+                x, y = s * rng.uniform(0.35, 0.65), s * rng.uniform(0.35, 0.65)
+                ink(face, thin, float(x), float(y), (110.0, 105.0, 100.0), float(rng.uniform(0.2, 0.5)))
+            case _:
+                pass
+
+    def top(self, letter: str) -> npt.NDArray[np.float32]:
+        """One tile's top: (s, s, 4) float32, BGR 0..255 and alpha 0..1."""
+        s, style, rng = self._side, self._style, self._rng
+        tone = 1 + style.spread * rng.normal(0, 1)
+        base = np.ones((s, s, 3), np.float32) * (np.asarray(style.top, np.float32) * tone)
+        if self._sheet is not None:
+            x, y = rng.integers(0, 512 - s, 2)
+            sheet = self._sheet[y : y + s, x : x + s]
+            base *= 1 + style.grain * (sheet.T if rng.random() < 0.15 else sheet)[:, :, None]
+        if style.dimples:
+            spots = [(0.16, 0.16), (0.84, 0.16), (0.16, 0.84), (0.84, 0.84)][: style.dimples]
+            for u, v in spots:
+                cv2.circle(base, (round(u * s), round(v * s)), max(1, round(0.06 * s)), [float(c) * 0.88 for c in style.top], -1, cv2.LINE_AA)
+                cv2.circle(base, (round(u * s + 1), round(v * s + 1)), max(1, round(0.04 * s)), [min(float(c) * 1.06, 255) for c in style.top], -1, cv2.LINE_AA)
+        face = np.clip(base, 0, 255).astype(np.uint8)
+        if letter == BLANK:
+            self._decorate_blank(face)
+        else:
+            self._print_letter(face, letter)
+        lit = np.clip(face * (1 + self._light[:, :, None]), 0, 255)
+        return np.dstack([lit, self._shape]).astype(np.float32)
+
+
+def draw_tops(maker: TileMaker, tiles: list[LaidTile], px: int, margin: float) -> npt.NDArray[np.float32]:
+    """All tile tops seen from above: (H, W, 4) float32, colours premultiplied by alpha, grid inset by `margin` squares."""
+    side = round((15 + 2 * margin) * px)
+    layer = np.zeros((side, side, 4), np.float32)
+    for tile in tiles:
+        top = maker.top(tile.letter)
+        top[:, :, :3] *= top[:, :, 3:]
+        s = top.shape[0]
+        reach = int(s * 0.75) + 2
+        cx, cy = (tile.x + margin) * px, (tile.y + margin) * px
+        x0, y0 = int(cx) - reach, int(cy) - reach
+        if x0 < 0 or y0 < 0 or x0 + 2 * reach > side or y0 + 2 * reach > side:
+            continue
+        c, sn = np.cos(tile.turn), np.sin(tile.turn)
+        half = (s - 1) / 2
+        affine = np.array([[c, -sn, cx - x0 - c * half + sn * half], [sn, c, cy - y0 - sn * half - c * half]])
+        patch = cv2.warpAffine(top, affine, (2 * reach, 2 * reach), flags=cv2.INTER_LINEAR)
+        part = layer[y0 : y0 + 2 * reach, x0 : x0 + 2 * reach]
+        part *= 1 - patch[:, :, 3:]
+        part += patch
+    return layer
