@@ -16,7 +16,16 @@ from vision.render.style import LAYOUT, BoardStyle, Colour, Rng
 
 Picture = npt.NDArray[np.uint8]
 SIZE = 15
-_FRAME_WORDS = ("CROSSWORD GAME", "WORD GAME", "LETTERS", "1 POINT A E I O U", "2 POINTS D G", "10 POINTS Q Z", "TILE VALUES", "TABLE GAME")
+_FRAME_WORDS = (
+    "CROSSWORD GAME",
+    "WORD GAME",
+    "LETTERS",
+    "1 POINT A E I O U",
+    "2 POINTS D G",
+    "10 POINTS Q Z",
+    "TILE VALUES",
+    "TABLE GAME",
+)
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,9 @@ class BoardArt:
         return np.array([[1 / self.px, 0, -left], [0, 1 / self.px, -top], [0, 0, 1]])
 
 
-def ink(image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour: Colour, strength: float = 1.0) -> None:
+def ink(
+    image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour: Colour, strength: float = 1.0
+) -> None:
     """Print `mask` centred at (x, y) px into `image`, clipped at its edges."""
     h, w = mask.shape
     x0, y0 = round(x - w / 2), round(y - h / 2)
@@ -47,10 +58,14 @@ def ink(image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour:
 
 
 def _box(image: Picture, x: float, y: float, w: float, h: float, colour: Colour, px: int) -> None:
-    cv2.rectangle(image, (round(x * px), round(y * px)), (round((x + w) * px) - 1, round((y + h) * px) - 1), colour, -1)
+    cv2.rectangle(
+        image, (round(x * px), round(y * px)), (round((x + w) * px) - 1, round((y + h) * px) - 1), colour, -1
+    )
 
 
-def _rounded(image: Picture, x: float, y: float, w: float, h: float, radius: float, colour: Colour, px: int) -> None:
+def _rounded(
+    image: Picture, x: float, y: float, w: float, h: float, radius: float, colour: Colour, px: int
+) -> None:
     r = max(round(min(radius, w / 2, h / 2) * px), 0)
     x0, y0, x1, y1 = round(x * px), round(y * px), round((x + w) * px) - 1, round((y + h) * px) - 1
     cv2.rectangle(image, (x0 + r, y0), (x1 - r, y1), colour, -1)
@@ -73,7 +88,9 @@ def _spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, px: i
             turned = points
             for _ in range(side):
                 turned = [(1 - v, u) for u, v in turned]
-            polygon = np.array([((x + u) * px * 16, (y + v) * px * 16) for u, v in turned]).round().astype(np.int32)
+            polygon = (
+                np.array([((x + u) * px * 16, (y + v) * px * 16) for u, v in turned]).round().astype(np.int32)
+            )
             cv2.fillConvexPoly(image, polygon, colour, cv2.LINE_AA, 4)
 
 
@@ -91,7 +108,10 @@ def _print_square(style: BoardStyle, kind: str, px: int) -> Picture:
             cv2.circle(mask, (px // 2, px // 2), px // 3, 255, max(1, px // 14), cv2.LINE_AA)
         elif style.centre == "heart":
             t = np.linspace(0, 2 * np.pi, 40)
-            hx, hy = 16 * np.sin(t) ** 3, -(13 * np.cos(t) - 5 * np.cos(2 * t) - 2 * np.cos(3 * t) - np.cos(4 * t))
+            hx, hy = (
+                16 * np.sin(t) ** 3,
+                -(13 * np.cos(t) - 5 * np.cos(2 * t) - 2 * np.cos(3 * t) - np.cos(4 * t)),
+            )
             points = np.stack([c + hx * px / 50, c + hy * px / 50], axis=1)
             cv2.fillPoly(mask, [(points * 16).round().astype(np.int32)], 255, cv2.LINE_AA, 4)
         return mask
@@ -154,13 +174,22 @@ def _lines(image: Picture, style: BoardStyle, left: float, top: float, px: int) 
     for i in range(SIZE + 1):
         for vertical in (True, False):
             at = ((left if vertical else top) + i) * px
-            a = [at - half, (top if vertical else left) * px - half, at + half, ((top if vertical else left) + SIZE) * px + half]
+            a = [
+                at - half,
+                (top if vertical else left) * px - half,
+                at + half,
+                ((top if vertical else left) + SIZE) * px + half,
+            ]
 
-            def strip(lo: float, hi: float, colour: Colour, box: list[float] = a, upright: bool = vertical) -> None:
+            def strip(
+                lo: float, hi: float, colour: Colour, box: list[float] = a, upright: bool = vertical
+            ) -> None:
                 points = [(lo, box[1]), (hi, box[1]), (hi, box[3]), (lo, box[3])]
                 if not upright:
                     points = [(v, u) for u, v in points]
-                cv2.fillConvexPoly(image, (np.array(points) * 16).round().astype(np.int32), colour, cv2.LINE_AA, 4)
+                cv2.fillConvexPoly(
+                    image, (np.array(points) * 16).round().astype(np.int32), colour, cv2.LINE_AA, 4
+                )
 
             strip(a[0], a[2], style.line)
             if style.ridge:
@@ -171,10 +200,16 @@ def _lines(image: Picture, style: BoardStyle, left: float, top: float, px: int) 
                 strip(a[2], a[2] + half * 0.7, dark)  # type: ignore[arg-type]
 
 
-def _frame_print(rng: Rng, image: Picture, style: BoardStyle, margin: tuple[float, float, float, float], px: int) -> None:
+def _frame_print(
+    rng: Rng, image: Picture, style: BoardStyle, margin: tuple[float, float, float, float], px: int
+) -> None:
     """Words on the frame and labels along the grid."""
     left, top, right, bottom = margin
-    contrast = (20.0, 20.0, 20.0) if sum(style.bands[-1][1] if style.bands else style.ground) > 330 else (235.0, 235.0, 235.0)
+    contrast = (
+        (20.0, 20.0, 20.0)
+        if sum(style.bands[-1][1] if style.bands else style.ground) > 330
+        else (235.0, 235.0, 235.0)
+    )
     if style.labels:
         size = max(6, round(px * float(rng.uniform(0.25, 0.5))))
         gap = float(rng.uniform(0.3, 0.6))

@@ -17,16 +17,27 @@ from PIL import Image, ImageDraw, ImageFont
 Mask = npt.NDArray[np.uint8]
 
 PACKAGED = {
-    "font_hanken_grotesk": ("HankenGrotesk-Medium.otf", "HankenGrotesk-SemiBold.otf", "HankenGrotesk-Bold.otf"),
+    "font_hanken_grotesk": (
+        "HankenGrotesk-Medium.otf",
+        "HankenGrotesk-SemiBold.otf",
+        "HankenGrotesk-Bold.otf",
+    ),
     "font_manrope": ("Manrope-Medium.ttf", "Manrope-SemiBold.ttf", "Manrope-Bold.ttf"),
-    "font_source_sans_pro": ("SourceSansPro-Regular.ttf", "SourceSansPro-Semibold.ttf", "SourceSansPro-Bold.ttf"),
+    "font_source_sans_pro": (
+        "SourceSansPro-Regular.ttf",
+        "SourceSansPro-Semibold.ttf",
+        "SourceSansPro-Bold.ttf",
+    ),
 }
 
 # Debian package -> font files below /usr/share. Upright text faces, sans first: that is what tiles are lettered in.
 DEBIAN = {
     "fonts-cantarell": ("opentype/cantarell/Cantarell-Bold.otf",),
     "fonts-comfortaa": ("truetype/comfortaa/Comfortaa-Bold.ttf",),
-    "fonts-crosextra-carlito": ("truetype/crosextra/Carlito-Regular.ttf", "truetype/crosextra/Carlito-Bold.ttf"),
+    "fonts-crosextra-carlito": (
+        "truetype/crosextra/Carlito-Regular.ttf",
+        "truetype/crosextra/Carlito-Bold.ttf",
+    ),
     "fonts-dejavu-core": ("truetype/dejavu/DejaVuSans.ttf", "truetype/dejavu/DejaVuSans-Bold.ttf"),
     "fonts-dejavu-extra": ("truetype/dejavu/DejaVuSansCondensed-Bold.ttf",),
     "fonts-freefont-ttf": (
@@ -81,7 +92,9 @@ def packaged_fonts() -> tuple[Path, ...]:
     for package, files in PACKAGED.items():
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:
-            raise RuntimeError(f"the font package {package} is missing: pip install {package.replace('_', '-')}")
+            raise RuntimeError(
+                f"the font package {package} is missing: pip install {package.replace('_', '-')}"
+            )
         found += [Path(spec.origin).parent / "files" / name for name in files]
     return tuple(found)
 

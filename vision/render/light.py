@@ -85,7 +85,9 @@ def illumination(rng: Rng, light: Light, shape: tuple[int, int]) -> Field:
         soft = float(rng.uniform(0.02, 0.25))
         gain = gain * (1 - light.edge / (1 + np.exp(-side / soft)))
     gain = gain * (1 - 0.2 * rng.random() * (x**2 + y**2) / 2)  # vignetting
-    return np.asarray(cv2.resize(gain.astype(np.float32), (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR))
+    return np.asarray(
+        cv2.resize(gain.astype(np.float32), (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR)
+    )
 
 
 def glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
@@ -96,8 +98,12 @@ def glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
     spots = np.zeros((h, w), np.float32)
     for _ in range(int(rng.integers(1, 4))):
         r = rng.uniform(0.02, 0.12)
-        spots += rng.uniform(0.4, 1.0) * _blob((h, w), rng.uniform(0, w), rng.uniform(0, h), w * r, h * r * rng.uniform(0.5, 1.5))
-    return np.asarray(cv2.resize(light.glare * np.minimum(spots, 1), (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR))
+        spots += rng.uniform(0.4, 1.0) * _blob(
+            (h, w), rng.uniform(0, w), rng.uniform(0, h), w * r, h * r * rng.uniform(0.5, 1.5)
+        )
+    return np.asarray(
+        cv2.resize(light.glare * np.minimum(spots, 1), (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR)
+    )
 
 
 def develop(rng: Rng, light: Light, scene: Field) -> Picture:
@@ -117,7 +123,10 @@ def develop(rng: Rng, light: Light, scene: Field) -> Picture:
         c = n // 2
         cv2.line(kernel, (round(c - dx / 2), round(c - dy / 2)), (round(c + dx / 2), round(c + dy / 2)), 1.0)
         picture = np.asarray(cv2.filter2D(picture, -1, kernel / kernel.sum()), np.float32)
-    gains = np.array([1 - 0.3 * light.warmth, 1 + light.cast, 1 + 0.3 * light.warmth], np.float32) * light.exposure
+    gains = (
+        np.array([1 - 0.3 * light.warmth, 1 + light.cast, 1 + 0.3 * light.warmth], np.float32)
+        * light.exposure
+    )
     picture = picture * gains
     if light.saturation != 1:
         grey = picture.mean(axis=2, keepdims=True)

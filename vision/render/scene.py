@@ -59,11 +59,17 @@ class Setting:
     thickness: float  # of the board, squares
 
 
-def _warp(image: npt.NDArray[np.generic], matrix: npt.NDArray[np.float64], size: tuple[int, int], border: int) -> npt.NDArray[np.float32]:
-    return np.asarray(cv2.warpPerspective(image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border), np.float32)
+def _warp(
+    image: npt.NDArray[np.generic], matrix: npt.NDArray[np.float64], size: tuple[int, int], border: int
+) -> npt.NDArray[np.float32]:
+    return np.asarray(
+        cv2.warpPerspective(image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border), np.float32
+    )
 
 
-def _scaled(image: Picture, matrix: npt.NDArray[np.float64], ratio: float) -> tuple[Picture, npt.NDArray[np.float64]]:
+def _scaled(
+    image: Picture, matrix: npt.NDArray[np.float64], ratio: float
+) -> tuple[Picture, npt.NDArray[np.float64]]:
     """Shrink art that the warp would shrink, so that thin print does not alias; adjusts the matrix."""
     if ratio > 0.8:
         return image, matrix
@@ -72,7 +78,9 @@ def _scaled(image: Picture, matrix: npt.NDArray[np.float64], ratio: float) -> tu
     return np.asarray(small), matrix @ np.diag([fx, fy, 1.0])
 
 
-def _shade_board(art: BoardArt, alpha: npt.NDArray[np.float32], px: int, style: TileStyle, light: Light) -> npt.NDArray[np.float32]:
+def _shade_board(
+    art: BoardArt, alpha: npt.NDArray[np.float32], px: int, style: TileStyle, light: Light
+) -> npt.NDArray[np.float32]:
     """The board's art under its tiles' shadows."""
     board = art.image.astype(np.float32)
     left, top = art.margin[:2]
@@ -103,11 +111,13 @@ def _draw_sides(scene: npt.NDArray[np.float32], setting: Setting, tiles: Sequenc
             j = (k + 1) % 4
             face = np.array([low[i, k], low[i, j], high[i, j], high[i, k]])
             area = cv2.contourArea(face.astype(np.float32), oriented=True)
-            if area >= 0:  # clockwise on screen faces away
+            if area <= 0:  # anticlockwise on screen: it faces away
                 continue
             angle = tiles[i].turn + k * np.pi / 2 - np.pi / 2 - setting.light.direction
             shade = 0.85 - 0.25 * np.cos(angle) * setting.light.shadow
-            cv2.fillConvexPoly(scene, (face * 16).round().astype(np.int32), (side * shade).tolist(), cv2.LINE_AA, 4)
+            cv2.fillConvexPoly(
+                scene, (face * 16).round().astype(np.int32), (side * shade).tolist(), cv2.LINE_AA, 4
+            )
 
 
 def compose(
@@ -135,7 +145,9 @@ def compose(
 
     to_picture = camera.plane(0.0)
     centre = TABLE_SPAN / 2 - 7.5
-    on_table = camera.plane(-setting.thickness) @ np.array([[1 / TABLE_PX, 0, -centre], [0, 1 / TABLE_PX, -centre], [0, 0, 1]])
+    on_table = camera.plane(-setting.thickness) @ np.array(
+        [[1 / TABLE_PX, 0, -centre], [0, 1 / TABLE_PX, -centre], [0, 0, 1]]
+    )
     scene = _warp(setting.table, on_table, size, cv2.BORDER_REFLECT)
     spread = camera.project([[0, 0], [15, 0], [15, 15], [0, 15]])
     square = float(np.sqrt(abs(cv2.contourArea(spread.astype(np.float32)))) / 15)
@@ -152,13 +164,21 @@ def compose(
                 cv2.circle(outline, (x, y), cut, 255, -1, cv2.LINE_AA)
     here = _warp(outline, matrix, size, cv2.BORDER_CONSTANT)[:, :, None] / 255
     drop = cv2.GaussianBlur(here, (0, 0), max(1.0, square * 0.25))
-    fall = np.array([np.cos(setting.light.direction), np.sin(setting.light.direction)]) * square * setting.thickness
+    fall = (
+        np.array([np.cos(setting.light.direction), np.sin(setting.light.direction)])
+        * square
+        * setting.thickness
+    )
     drop = cv2.warpAffine(drop, np.array([[1, 0, fall[0]], [0, 1, fall[1]]]), size)
     scene *= (1 - 0.7 * setting.light.shadow * drop)[:, :, None]
     scene = scene * (1 - here) + _warp(art, matrix, size, cv2.BORDER_REPLICATE) * here
 
     _draw_sides(scene, setting, [*tiles, *extra])
-    layer, lift = _scaled(tops, camera.plane(style.height) @ np.array([[1 / px, 0, -MARGIN], [0, 1 / px, -MARGIN], [0, 0, 1]]), square / px * 1.2)  # type: ignore[arg-type]
+    layer, lift = _scaled(
+        tops,
+        camera.plane(style.height) @ np.array([[1 / px, 0, -MARGIN], [0, 1 / px, -MARGIN], [0, 0, 1]]),
+        square / px * 1.2,
+    )  # type: ignore[arg-type]
     above = _warp(layer, lift, size, cv2.BORDER_CONSTANT)
     alpha = above[:, :, 3:]
     shine = 1 + 0.12 * style.gloss * float(rng.normal(0, 1))
@@ -181,7 +201,9 @@ def compose(
         scene += 255 * shimmer[:, :, None] * gloss
     if camera.bend:
         maps = camera.unbend_maps()
-        scene = np.asarray(cv2.remap(scene, *maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
+        scene = np.asarray(
+            cv2.remap(scene, *maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32
+        )
     rows = tuple(tuple(labels.get((r, c), "") for c in range(15)) for r in range(15))
     return Scene(
         image=develop(rng, setting.light, scene),
@@ -197,7 +219,9 @@ def _hidden(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> np
     """(15, 15) share of each square, at tile height, that a hand covers or that lies out of the picture."""
     cell = 6
     to_grid = np.diag([cell, cell, 1.0]) @ np.linalg.inv(camera.plane(height))
-    flat = cv2.warpPerspective(covered, to_grid, (15 * cell, 15 * cell), borderMode=cv2.BORDER_CONSTANT, borderValue=255)
+    flat = cv2.warpPerspective(
+        covered, to_grid, (15 * cell, 15 * cell), borderMode=cv2.BORDER_CONSTANT, borderValue=255
+    )
     return np.asarray(flat.reshape(15, cell, 15, cell).mean(axis=(1, 3)) / 255, np.float64)
 
 
@@ -224,7 +248,9 @@ def random_camera(rng: Rng) -> Camera:
     )
 
 
-def random_labels(rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], density: float) -> dict[tuple[int, int], str]:
+def random_labels(
+    rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], density: float
+) -> dict[tuple[int, int], str]:
     """Tiles in runs along rows and columns, as words lie, until `density` of the board is covered."""
     labels: dict[tuple[int, int], str] = {}
     wanted = density * 225
@@ -267,12 +293,17 @@ def _strewn(rng: Rng, letters: Sequence[str], count: int) -> list[LaidTile]:
         out = rng.uniform(0.8, 2.0)
         along = rng.uniform(-1, 16)
         x, y = [(along, -out), (along, 15 + out), (-out, along), (15 + out, along)][int(rng.integers(4))]
-        tiles.append(LaidTile(str(rng.choice(list(letters))), float(x), float(y), float(rng.uniform(0, 2 * np.pi))))
+        tiles.append(
+            LaidTile(str(rng.choice(list(letters))), float(x), float(y), float(rng.uniform(0, 2 * np.pi)))
+        )
     return tiles
 
 
 def random_scene(
-    rng: Rng, fonts: tuple[Path, ...], letters: Sequence[str] = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ?"), weights: Sequence[float] | None = None
+    rng: Rng,
+    fonts: tuple[Path, ...],
+    letters: Sequence[str] = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ?"),
+    weights: Sequence[float] | None = None,
 ) -> Scene:
     """A photograph of a random board with random tiles. `letters` to draw from ('?' blank), with `weights`."""
     usable = fonts

@@ -120,7 +120,9 @@ def _distance(a: Colour, b: Colour) -> float:
 
 
 def _ground(rng: Rng) -> Colour:
-    kind = rng.choice(["grey", "cream", "green", "dark green", "yellow", "blue", "red", "any", "white", "beige", "dark"])
+    kind = rng.choice(
+        ["grey", "cream", "green", "dark green", "yellow", "blue", "red", "any", "white", "beige", "dark"]
+    )
     u = rng.random
     match kind:
         case "grey":
@@ -157,13 +159,18 @@ def _premiums(rng: Rng, ground: Colour) -> dict[str, Colour]:
             strong = 0.45 + 0.55 * u()
             colours = {
                 "T": _hsv(warm, 0.5 + 0.5 * u(), 0.4 + 0.6 * u()),
-                "D": _hsv(warm + (0 if u() < 0.6 else 0.02 + 0.15 * u()), 0.15 + strong * 0.6, 0.6 + 0.4 * u()),
+                "D": _hsv(
+                    warm + (0 if u() < 0.6 else 0.02 + 0.15 * u()), 0.15 + strong * 0.6, 0.6 + 0.4 * u()
+                ),
                 "t": _hsv(cool, 0.45 + 0.55 * u(), 0.3 + 0.6 * u()),
                 "d": _hsv(cool + 0.06 * (u() - 0.5), 0.1 + strong * 0.6, 0.55 + 0.45 * u()),
             }
         elif kind < 0.8:  # blue, green, red, orange in some order
             hues = rng.permutation([0.0, 0.07, 0.3, 0.58])
-            colours = {c: _hsv(h + 0.05 * (u() - 0.5), 0.35 + 0.6 * u(), 0.4 + 0.6 * u()) for c, h in zip("TDtd", hues, strict=True)}
+            colours = {
+                c: _hsv(h + 0.05 * (u() - 0.5), 0.35 + 0.6 * u(), 0.4 + 0.6 * u())
+                for c, h in zip("TDtd", hues, strict=True)
+            }
         else:
             colours = {c: _any_colour(rng) for c in "TDtd"}
         seen = [ground, *colours.values()]
@@ -181,13 +188,20 @@ def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
         shade = 0.55 if u() < 0.5 else 1.5
         line = (min(255.0, ground[0] * shade), min(255.0, ground[1] * shade), min(255.0, ground[2] * shade))
     width = float(rng.choice([0.02, 0.03, 0.05, 0.08, 0.12])) * (0.7 + 0.6 * u())
-    language = str(rng.choice(list(PRINT), p=[0.26, 0.14, 0.06, 0.06, 0.05, 0.06, 0.04, 0.05, 0.04, 0.04, 0.2]))
+    language = str(
+        rng.choice(list(PRINT), p=[0.26, 0.14, 0.06, 0.06, 0.05, 0.06, 0.04, 0.05, 0.04, 0.04, 0.2])
+    )
     text = PRINT[language]
     texts = supporting(fonts, "".join("".join(lines) for lines in text.values()) or "A")
     dark_text = u() < 0.6
     bands = []
     for _ in range(int(rng.integers(0, 4))):
-        bands.append((float(rng.choice([0.06, 0.15, 0.3, 0.6, 1.0])) * (0.6 + 0.8 * u()), _any_colour(rng) if u() < 0.6 else line))
+        bands.append(
+            (
+                float(rng.choice([0.06, 0.15, 0.3, 0.6, 1.0])) * (0.6 + 0.8 * u()),
+                _any_colour(rng) if u() < 0.6 else line,
+            )
+        )
     if u() < 0.35:
         bands.insert(0, (0.2 + 0.9 * u(), ground))
     panels = [0.0, 0.0, 0.0, 0.0]
@@ -201,7 +215,12 @@ def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
         line=line,
         line_width=width if u() < 0.95 else 0.0,
         ridge=0.3 + 0.7 * u() if u() < 0.25 else 0.0,
-        shape=str(rng.choice(["full", "inset", "rounded", "burst", "teeth", "arrows"], p=[0.34, 0.12, 0.1, 0.18, 0.13, 0.13])),
+        shape=str(
+            rng.choice(
+                ["full", "inset", "rounded", "burst", "teeth", "arrows"],
+                p=[0.34, 0.12, 0.1, 0.18, 0.13, 0.13],
+            )
+        ),
         inset=0.02 + 0.08 * u(),
         raised=0.3 + 0.7 * u() if u() < 0.2 else 0.0,
         text=text,
@@ -224,7 +243,9 @@ def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
 def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileStyle:
     """A tile set; now and then in colours close to the board it lies on, as real ones are."""
     u = rng.random
-    kind = rng.choice(["wood", "ivory", "white", "dark", "any", "board"], p=[0.36, 0.3, 0.14, 0.06, 0.06, 0.08])
+    kind = rng.choice(
+        ["wood", "ivory", "white", "dark", "any", "board"], p=[0.36, 0.3, 0.14, 0.06, 0.06, 0.08]
+    )
     grain, gloss = 0.0, u()
     match kind:
         case "wood":

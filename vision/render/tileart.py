@@ -48,7 +48,11 @@ def _grain(rng: Rng, side: int) -> npt.NDArray[np.float32]:
     """A sheet of wood grain, about N(0, 1), running along x."""
     coarse = rng.normal(0, 1, (side, side // 16 + 2)).astype(np.float32)
     streaks = cv2.resize(coarse, (side, side), interpolation=cv2.INTER_CUBIC)
-    slow = cv2.resize(rng.normal(0, 1, (side // 24 + 2, side // 60 + 2)).astype(np.float32), (side, side), interpolation=cv2.INTER_CUBIC)
+    slow = cv2.resize(
+        rng.normal(0, 1, (side // 24 + 2, side // 60 + 2)).astype(np.float32),
+        (side, side),
+        interpolation=cv2.INTER_CUBIC,
+    )
     return np.asarray(0.7 * streaks + 0.7 * slow, np.float32)
 
 
@@ -104,7 +108,14 @@ class TileMaker:
         ink(face, mask, x, y, style.ink, strength)
         if style.digit:
             value = text_mask(style.font, self._value(letter), max(4, round(style.digit * s * 1.4)))
-            ink(face, value, min(style.digit_at[0] * s, s - value.shape[1] / 2 - 1), style.digit_at[1] * s, style.ink, strength)
+            ink(
+                face,
+                value,
+                min(style.digit_at[0] * s, s - value.shape[1] / 2 - 1),
+                style.digit_at[1] * s,
+                style.ink,
+                strength,
+            )
 
     def _decorate_blank(self, face: Picture) -> None:
         s, style, rng = self._side, self._style, self._rng
@@ -113,12 +124,36 @@ class TileMaker:
             case "face":
                 cv2.circle(face, (c, c), round(s * 0.3), style.ink, max(1, s // 24), cv2.LINE_AA)
                 for dx in (-0.1, 0.1):
-                    cv2.circle(face, (round(c + dx * s), round(c - 0.08 * s)), max(1, s // 24), style.ink, -1, cv2.LINE_AA)
-                cv2.ellipse(face, (c, c), (round(s * 0.15), round(s * 0.15)), 0, 20, 160, style.ink, max(1, s // 26), cv2.LINE_AA)
+                    cv2.circle(
+                        face,
+                        (round(c + dx * s), round(c - 0.08 * s)),
+                        max(1, s // 24),
+                        style.ink,
+                        -1,
+                        cv2.LINE_AA,
+                    )
+                cv2.ellipse(
+                    face,
+                    (c, c),
+                    (round(s * 0.15), round(s * 0.15)),
+                    0,
+                    20,
+                    160,
+                    style.ink,
+                    max(1, s // 26),
+                    cv2.LINE_AA,
+                )
             case "pattern":
                 for k in range(3):
                     half = round(s * (0.12 + 0.1 * k))
-                    cv2.rectangle(face, (c - half, c - half), (c + half, c + half), style.ink, max(1, s // 36), cv2.LINE_AA)
+                    cv2.rectangle(
+                        face,
+                        (c - half, c - half),
+                        (c + half, c + half),
+                        style.ink,
+                        max(1, s // 36),
+                        cv2.LINE_AA,
+                    )
             case "pencil":
                 mask, _ = letter_mask(style.font, str(rng.choice(list(_PENCIL))), max(4, round(s * 0.35)))
                 thin = cv2.erode(mask, np.ones((2, 2), np.uint8))
@@ -139,8 +174,22 @@ class TileMaker:
         if style.dimples:
             spots = [(0.16, 0.16), (0.84, 0.16), (0.16, 0.84), (0.84, 0.84)][: style.dimples]
             for u, v in spots:
-                cv2.circle(base, (round(u * s), round(v * s)), max(1, round(0.06 * s)), [float(c) * 0.88 for c in style.top], -1, cv2.LINE_AA)
-                cv2.circle(base, (round(u * s + 1), round(v * s + 1)), max(1, round(0.04 * s)), [min(float(c) * 1.06, 255) for c in style.top], -1, cv2.LINE_AA)
+                cv2.circle(
+                    base,
+                    (round(u * s), round(v * s)),
+                    max(1, round(0.06 * s)),
+                    [float(c) * 0.88 for c in style.top],
+                    -1,
+                    cv2.LINE_AA,
+                )
+                cv2.circle(
+                    base,
+                    (round(u * s + 1), round(v * s + 1)),
+                    max(1, round(0.04 * s)),
+                    [min(float(c) * 1.06, 255) for c in style.top],
+                    -1,
+                    cv2.LINE_AA,
+                )
         face = np.clip(base, 0, 255).astype(np.uint8)
         if letter == BLANK:
             self._decorate_blank(face)
