@@ -102,8 +102,9 @@ class Board:
     def from_rows(cls, rows: Sequence[Iterable[str]], tiles: TileSet | None = None) -> Board:
         """A board from 15 rows of 15 symbols: `.` empty, `A` a tile, `a` a blank, `?` a blank without a name.
 
-        A string is a row of one-letter symbols; use a sequence of strings where tiles have several letters. The tile
-        set is needed only where small letters are not what Python makes of them (Turkish). Raises `NotationError`.
+        A string is a row of one-letter symbols; use a sequence of strings where tiles have several letters.
+        The tile set is needed only where small letters are not what Python makes of them (Turkish). Raises
+        `NotationError`.
         """
         symbols = [list(row) for row in rows]
         if len(symbols) != SIZE or any(len(row) != SIZE for row in symbols):
@@ -183,6 +184,4 @@ def _parse_symbol(symbol: str, tiles: TileSet | None) -> Tile | None:
         return Tile(symbol.upper(), is_blank=True)
     if symbol == symbol.upper() != symbol.lower():
         return Tile(symbol)
-    raise NotationError(
-        f"{symbol!r} is no tile: write . for an empty square, A for a tile, a for a blank as A"
-    )
+    raise NotationError(f"{symbol!r} is no tile: write . for an empty square, A for a tile, a for a blank as A")

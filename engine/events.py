@@ -1,7 +1,8 @@
 """What happens in a game, as values. A game is its events; everything else is computed from them.
 
-Each event is written as plain data with a version (`to_json`) and read back for ever (`from_json`): fields are only
-ever added, with a default. Players are numbers from 0 in seat order; turns are counted from 0 (`Game.turns`).
+Each event is written as plain data with a version (`to_json`) and read back for ever (`from_json`): fields
+are only ever added, with a default. Players are numbers from 0 in seat order; turns are counted from 0
+(`Game.turns`).
 """
 
 from __future__ import annotations

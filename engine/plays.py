@@ -21,9 +21,10 @@ _THROUGH = re.compile(r"(\.|\([^()]*\))")
 class Play:
     """The tiles a player lays in one turn.
 
-    `tiles` pairs each newly covered square with the tile that lies there afterwards, in the order of the board.
-    `rearranged` pairs squares that were covered before with the tile that lies there afterwards; it is empty but under
-    the variation of rule 5 A (letters of a word on the board are rearranged before one adds to it).
+    `tiles` pairs each newly covered square with the tile that lies there afterwards, in the order of the
+    board. `rearranged` pairs squares that were covered before with the tile that lies there afterwards; it is
+    empty but under the variation of rule 5 A (letters of a word on the board are rearranged before one adds
+    to it).
 
     >>> Play.of({112: Tile("A"), 113: Tile("T")}).gcg(Board())
     '8H AT'
@@ -48,18 +49,14 @@ class Play:
         step, room = (1, SIZE - column_of(start)) if across else (SIZE, SIZE - row_of(start))
         letters = list(_letters(word, tiles))
         if len(letters) > room:
-            raise NotationError(
-                f"{word!r} at {position} does not fit the board: {len(letters)} tiles, {room} squares"
-            )
+            raise NotationError(f"{word!r} at {position} does not fit the board: {len(letters)} tiles, {room} squares")
         placed: dict[Square, Tile] = {}
         for place, (tile, through) in enumerate(letters):
             square = start + place * step
             old = board[square]
             if old is None:
                 if tile is None or through:
-                    raise RulesError(
-                        f"{word!r} at {position} runs through {square_name(square)}, which is empty"
-                    )
+                    raise RulesError(f"{word!r} at {position} runs through {square_name(square)}, which is empty")
                 placed[square] = tile
             elif tile is not None and not _same(old, tile):
                 name = square_name(square)
@@ -118,11 +115,7 @@ def _letters(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
             letters.append((None, True))
         elif part.startswith("("):
             inner = part[1:-1]
-            letters += (
-                [(None, True)] * len(inner)
-                if set(inner) == {"."}
-                else [(t, True) for t in tiles.parse(inner)]
-            )
+            letters += [(None, True)] * len(inner) if set(inner) == {"."} else [(t, True) for t in tiles.parse(inner)]
         else:
             letters += [(tile, False) for tile in tiles.parse(part)]
     if not letters:

@@ -57,9 +57,7 @@ class Colours:
 
 
 _BLUE_GREEN = Colours(("blue", "#3f7fbf"), ("green", "#3f9f5f"), ("red", "#c8322d"), ("orange", "#e8862d"))
-_BURGUNDY = Colours(
-    ("light blue", "#9fc8e0"), ("dark blue", "#2f5f9f"), ("red", "#c8322d"), ("burgundy", "#7a1f35")
-)
+_BURGUNDY = Colours(("light blue", "#9fc8e0"), ("dark blue", "#2f5f9f"), ("red", "#c8322d"), ("burgundy", "#7a1f35"))
 _PINK = Colours(("light blue", "#b5d9e8"), ("dark blue", "#3a7db8"), ("pink", "#f0b4b0"), ("red", "#d8322d"))
 
 COLOURS = {
@@ -118,9 +116,7 @@ class Rules:
             return ()
         levels = self.finish_line * players if len(self.finish_line) == 1 else self.finish_line
         if len(levels) != players:
-            raise RulesError(
-                f"{len(self.finish_line)} levels for {players} players: give one each, or one for all"
-            )
+            raise RulesError(f"{len(self.finish_line)} levels for {players} players: give one each, or one for all")
         return tuple(FINISH_LINE[players][level] for level in levels)
 
     @property

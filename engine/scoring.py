@@ -1,7 +1,7 @@
 """The score of a play, word by word, and whether it may lie as it lies.
 
-Rules: Gameplay 1, 3, 4 (placing) and Scoring 1 to 8 of every sheet. The scores are named tuples: a table asks for a
-few, but whoever searches for plays asks for 50,000 a second.
+Rules: Gameplay 1, 3, 4 (placing) and Scoring 1 to 8 of every sheet. The scores are named tuples: a table asks
+for a few, but whoever searches for plays asks for 50,000 a second.
 """
 
 from __future__ import annotations
@@ -125,9 +125,9 @@ _FORTH = (_DOWN, _RIGHT)
 def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: Rules) -> PlayScore:
     """The score of a play on this board, whether or not it is legal.
 
-    All words that hold a newly covered or a rearranged square count. Premiums count only on newly covered squares
-    (Scoring 5; for a rearranged word travel-case, variation A of rule 5), blanks count zero but keep the premium of
-    their square (Scoring 6), a letter common to two words counts in both (Scoring 7).
+    All words that hold a newly covered or a rearranged square count. Premiums count only on newly covered
+    squares (Scoring 5; for a rearranged word travel-case, variation A of rule 5), blanks count zero but keep
+    the premium of their square (Scoring 6), a letter common to two words counts in both (Scoring 7).
     """
     merged = list(board.squares)
     fresh = dict(play.tiles)
@@ -247,8 +247,8 @@ def play_status(board: Board, play: Play, layout: Layout, rules: Rules) -> Statu
 def rearranges_one_word(board: Board, play: Play) -> bool:
     """True when the old tiles of one word were rearranged, none lost, and tiles of the rack added to it.
 
-    Old tiles may have gone to newly covered squares, tiles of the rack to squares of the old word (travel-case,
-    variation A of rule 5).
+    Old tiles may have gone to newly covered squares, tiles of the rack to squares of the old word
+    (travel-case, variation A of rule 5).
     """
     moved = [square for square, _ in play.rearranged]
     lines = (across for across in (True, False) if set(moved) <= set(board.run(moved[0], across)))

@@ -1,7 +1,8 @@
 """Squares of the board and how they are written.
 
-A square is an int, `row * 15 + column`, both from 0 at the top left: `H8`, the centre, is 112. A position also says
-in which direction a play runs, as GCG writes it: `8H` (row first) is across, `H8` (column first) is down.
+A square is an int, `row * 15 + column`, both from 0 at the top left: `H8`, the centre, is 112. A position
+also says in which direction a play runs, as GCG writes it: `8H` (row first) is across, `H8` (column first) is
+down.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tiles, and the sets of them that a language is played with.
 
-A tile is a string of one letter or more (`A`, `Ä`, Spanish `CH`), `?` the blank. `Tile` is one that lies on the board:
-what it stands for, and whether it is a blank.
+A tile is a string of one letter or more (`A`, `Ä`, Spanish `CH`), `?` the blank. `Tile` is one that lies on
+the board: what it stands for, and whether it is a blank.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Tile:
 class TileSet:
     """The tiles of one language or edition: how many of each, and what they count.
 
-    `counts` and `values` are keyed by tile, in alphabetical order of the language with the blank last. A blank counts
-    zero (rule sheets, Scoring 1).
+    `counts` and `values` are keyed by tile, in alphabetical order of the language with the blank last. A
+    blank counts zero (rule sheets, Scoring 1).
     """
 
     name: str

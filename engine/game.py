@@ -1,0 +1,195 @@
+"""A game one can hold: events go in, and everything that can be known of the game comes out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from engine.board import Board, Layout
+from engine.ending import Outcome, end_due, outcome, racks_wanted
+from engine.errors import RulesError
+from engine.events import Correction, EndReason, Event, GameStarted, Redone, Undone
+from engine.ledger import Entry as LedgerEntry
+from engine.ledger import Ledger, correct
+from engine.plays import Play
+from engine.rules import STANDARD, Rules
+from engine.scoring import PlayScore, Status, score_play
+from engine.state import State, apply, can_exchange, challengeable, start, status
+from engine.tiles import TileSet
+from engine.turns import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A game, a value: `push` makes the next one and `undo` gives the one before.
+
+    `events` are those that stand, `undone` those that `redo` would bring back, the next one first.
+
+    >>> game = Game.start(("Anna", "Ben"))
+    >>> game = game.push(PlayMade(0, Play.from_gcg(game.board, "8F", "HORN", game.tiles)))
+    >>> game.totals, game.undo().totals
+    ((14, 0), (0, 0))
+    """
+
+    events: tuple[Event, ...]
+    undone: tuple[Event, ...]
+    state: State = field(repr=False, compare=False)
+    ledger: Ledger = field(repr=False, compare=False)
+    _before: Game | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def start(
+        cls,
+        players: Iterable[str],
+        rules: Rules = STANDARD,
+        tile_set: str = "en",
+        lexicon: str | None = None,
+        layout: str = "standard",
+        first: int = 0,
+    ) -> Game:
+        """A new game. Raises `RulesError`, `UnknownTileSet`, `UnknownLayout`."""
+        return cls.from_events([GameStarted(tuple(players), rules, tile_set, lexicon, layout, first)])
+
+    @classmethod
+    def from_events(cls, events: Iterable[Event]) -> Game:
+        """The game that these events make, `Undone` and `Redone` among them or not. Raises `RulesError`."""
+        events = iter(events)
+        first = next(events, None)
+        if not isinstance(first, GameStarted):
+            raise RulesError("a game begins with GameStarted")
+        game = cls((first,), (), start(first), ())
+        for event in events:
+            game = game.push(event)
+        return game
+
+    def push(self, event: Event) -> Game:
+        """The game after one more event. The event is trusted; ask `status` first where it should not be.
+
+        Raises `RulesError` for an event that makes no sense here, such as a challenge of nothing.
+        """
+        match event:
+            case Undone():
+                return self.undo()
+            case Redone():
+                return self.redo()
+            case GameStarted():
+                raise RulesError("the game has already started")
+        ledger, state = self.ledger, self.state
+        if isinstance(event, Correction):
+            ledger = correct(ledger, state.turns, event)
+            state = start(self.started)
+            for at, entry in enumerate(ledger):
+                state = apply(state, entry.event, at, entry.score)
+        else:
+            state = apply(state, event, len(ledger))
+            ledger = (*ledger, LedgerEntry(event))
+        return Game((*self.events, event), (), state, ledger, self)
+
+    def undo(self) -> Game:
+        """The game before its last event; the event is kept for `redo`. Raises `RulesError` at the start."""
+        if len(self.events) < 2 or self._before is None:
+            raise RulesError("there is nothing to take back")
+        before = self._before
+        return Game(before.events, (self.events[-1], *self.undone), before.state, before.ledger, before._before)
+
+    def redo(self) -> Game:
+        """The game with the event that was taken back last. Raises `RulesError` when there is none."""
+        if not self.undone:
+            raise RulesError("there is nothing to bring back")
+        again = self.push(self.undone[0])
+        return Game(again.events, self.undone[1:], again.state, again.ledger, again._before)
+
+    @property
+    def started(self) -> GameStarted:
+        """What was agreed at the beginning."""
+        first = self.events[0]
+        assert isinstance(first, GameStarted)
+        return first
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The names, in seat order."""
+        return self.state.players
+
+    @property
+    def rules(self) -> Rules:
+        """The rules in force."""
+        return self.state.rules
+
+    @property
+    def tiles(self) -> TileSet:
+        """The tile set in use."""
+        return self.state.tiles
+
+    @property
+    def layout(self) -> Layout:
+        """The premium squares of the board in use."""
+        return self.state.layout
+
+    @property
+    def board(self) -> Board:
+        """The tiles on the board."""
+        return self.state.board
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The score sheet, line by line."""
+        return self.state.turns
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """The running totals, in seat order."""
+        return self.state.totals
+
+    @property
+    def to_move(self) -> int:
+        """Whose turn it is."""
+        return self.state.to_move
+
+    @property
+    def unseen(self) -> Counter[str]:
+        """The tiles on the racks and in the bag together."""
+        return self.state.unseen()
+
+    @property
+    def bag(self) -> int:
+        """How many tiles are left to draw."""
+        return self.state.bag
+
+    @property
+    def is_over(self) -> bool:
+        """True once the game has ended."""
+        return self.state.ended is not None
+
+    @property
+    def end_due(self) -> EndReason | None:
+        """Why the game should be ended now; to be proposed to the players."""
+        return end_due(self.state)
+
+    @property
+    def racks_wanted(self) -> tuple[int, ...]:
+        """The players whose unplayed letters must be told before the final scores are right."""
+        return racks_wanted(self.state)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """Who won and why, once the game has ended."""
+        return outcome(self.state)
+
+    @property
+    def challengeable(self) -> Turn | None:
+        """The play that may be challenged now."""
+        return challengeable(self.state)
+
+    def can_exchange(self, count: int = 1) -> bool:
+        """True when so many tiles may be exchanged now."""
+        return can_exchange(self.state, count)
+
+    def status(self, play: Play, player: int | None = None) -> Status:
+        """Every defect of a play here and now; of its turn too when `player` is given."""
+        return status(self.state, play, player)
+
+    def score(self, play: Play) -> PlayScore:
+        """What a play would score."""
+        return score_play(self.board, play, self.layout, self.tiles, self.rules)

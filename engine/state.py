@@ -1,0 +1,306 @@
+"""The state of a game, and how each event changes it. Every function here is pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+from engine.board import Board, Layout, layout
+from engine.ending import end_scores
+from engine.errors import RulesError
+from engine.events import (
+    BlankTaken,
+    Challenged,
+    ClockRead,
+    EndReason,
+    Exchanged,
+    FirstDrawn,
+    GameEnded,
+    GameStarted,
+    Passed,
+    PlayMade,
+    PlayWithdrawn,
+    RackRevealed,
+    TileRecycled,
+)
+from engine.plays import Play
+from engine.reading import BLANK
+from engine.rules import Challenge, Rules
+from engine.scoring import Status, play_status, score_play
+from engine.squares import square_name
+from engine.tiles import Tile, TileSet, tile_set
+from engine.turns import Kind, Turn
+
+FoldEvent = (
+    FirstDrawn | PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | ClockRead
+    | RackRevealed | GameEnded
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a game stands.
+
+    `racks` counts the tiles each player holds, `bag` those left to draw, as far as the rules tell; `skips`
+    the turns a player still has to sit out; `revealed` the letters of racks that somebody has told, by
+    player; `clocks` the seconds each player has used.
+    """
+
+    players: tuple[str, ...]
+    rules: Rules
+    tiles: TileSet
+    layout: Layout
+    board: Board
+    turns: tuple[Turn, ...]
+    totals: tuple[int, ...]
+    to_move: int
+    racks: tuple[int, ...]
+    bag: int
+    skips: tuple[int, ...]
+    clocks: tuple[float, ...]
+    revealed: Mapping[int, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    ended: EndReason | None = None
+
+    def unseen(self) -> Counter[str]:
+        """The tiles that do not lie on the board: on the racks or in the bag. Never negative."""
+        return +self.tiles.less(self.board.faces())
+
+    def draw_order(self) -> tuple[int, ...]:
+        """The players from the one to move."""
+        count = len(self.players)
+        return tuple((self.to_move + n) % count for n in range(count))
+
+
+def start(event: GameStarted) -> State:
+    """The state at the beginning. Raises `RulesError` for what no sheet allows."""
+    count = len(event.players)
+    if not 2 <= count <= 4:
+        raise RulesError(f"a game has 2 to 4 players, not {count}")
+    if len(set(event.players)) != count:
+        raise RulesError(f"two players have the same name: {', '.join(event.players)}")
+    if not 0 <= event.first < count:
+        raise RulesError(f"there is no player number {event.first} to begin")
+    event.rules.finish_lines(count)
+    tiles = tile_set(event.tile_set)
+    return State(
+        players=event.players,
+        rules=event.rules,
+        tiles=tiles,
+        layout=layout(event.layout),
+        board=Board(),
+        turns=(),
+        totals=(0,) * count,
+        to_move=event.first,
+        racks=(event.rules.rack_size,) * count,
+        bag=tiles.total - count * event.rules.rack_size,
+        skips=(0,) * count,
+        clocks=(0.0,) * count,
+    )
+
+
+def apply(state: State, event: FoldEvent, entry: int = 0, score: int | None = None) -> State:
+    """The state after an event. `entry` numbers the event in the ledger, `score` overrules the rules.
+
+    The event is trusted: a play is recorded as it lies, and its defects in `Turn.status`. Raises `RulesError`
+    only for what makes no sense at all, such as a challenge of nothing.
+    """
+    match event:
+        case PlayMade():
+            return _play(state, event, entry, score)
+        case Passed(player):
+            return _pass_turn(_add(state, player, Kind.PASS, score or 0, entry), player)
+        case Exchanged(player, count, tiles):
+            status = Status.VALID if can_exchange(state, count) else Status.BAG_TOO_LOW
+            turn = _add(state, player, Kind.EXCHANGE, score or 0, entry, count=count, tiles=tiles, status=status)
+            return _pass_turn(turn, player)
+        case Challenged():
+            return _challenge(state, event, entry, score)
+        case PlayWithdrawn(player):
+            return _withdraw(state, _standing_play(state, player), entry, score)
+        case TileRecycled(player, square, tile):
+            _old_tile(state, square)
+            board = state.board.with_tiles({square: tile})
+            return _add(replace(state, board=board), player, Kind.RECYCLED, score or 0, entry)
+        case BlankTaken(player, square):
+            tile = Tile(_old_tile(state, square).letter)
+            board = state.board.with_tiles({square: tile})
+            return _add(replace(state, board=board), player, Kind.BLANK_TAKEN, score or 0, entry)
+        case FirstDrawn(tiles):
+            best = first_players(tiles, state.tiles)
+            return replace(state, to_move=best[0]) if len(best) == 1 and not state.turns else state
+        case ClockRead(player, seconds):
+            return _settle(replace(state, clocks=_put(state.clocks, player, seconds)), entry)
+        case RackRevealed(player, tiles):
+            revealed = MappingProxyType({**state.revealed, player: tiles})
+            return _settle(replace(state, revealed=revealed), entry)
+        case GameEnded(reason):
+            return _settle(replace(state, ended=reason), entry)
+
+
+def first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...]:
+    """Who drew the tile closest to A; a blank beats any letter (Setup). Several: they draw again.
+
+    An empty string is a player who did not draw. Raises `RulesError` for a tile that the set does not have.
+    """
+    order = {tile: place for place, tile in enumerate((BLANK, *tiles.letters))}
+    unknown = [tile for tile in drawn if tile and tile not in order]
+    if unknown or not any(drawn):
+        raise RulesError(f"drawn for first play: {', '.join(unknown) or 'nothing'} is no tile of {tiles.name!r}")
+    best = min(order[tile] for tile in drawn if tile)
+    return tuple(player for player, tile in enumerate(drawn) if tile and order[tile] == best)
+
+
+def can_exchange(state: State, count: int) -> bool:
+    """True when so many tiles can be exchanged now (rule 7, and the note of travel-case when it is on)."""
+    return 0 < count <= state.bag and state.bag >= state.rules.exchange_minimum_bag
+
+
+def status(state: State, play: Play, player: int | None = None) -> Status:
+    """Every defect of a play in this state."""
+    found = play_status(state.board, play, state.layout, state.rules)
+    if player is not None and player != state.to_move:
+        found |= Status.OUT_OF_TURN
+    if state.ended:
+        found |= Status.GAME_OVER
+    if more_than_set(state, play):
+        found |= Status.MORE_THAN_SET
+    return found
+
+
+def more_than_set(state: State, play: Play) -> tuple[str, ...]:
+    """The tiles of which the board would hold more than the set has."""
+    return tuple(tile for tile, left in state.tiles.less(play.on(state.board).faces()).items() if left < 0)
+
+
+def challengeable(state: State) -> Turn | None:
+    """The play that may be challenged: the last thing that happened, until the next turn (rule 8)."""
+    last = state.turns[-1] if state.turns else None
+    if last is None or last.kind is not Kind.PLAY or state.rules.challenge is Challenge.VOID:
+        return None
+    return last
+
+
+def _play(state: State, event: PlayMade, entry: int, override: int | None) -> State:
+    player, play = event.player, event.play
+    scored = score_play(state.board, play, state.layout, state.tiles, state.rules)
+    drawn = min(len(play.tiles), state.bag)
+    after = replace(
+        state,
+        board=play.on(state.board),
+        bag=state.bag - drawn,
+        racks=_put(state.racks, player, max(0, state.racks[player] - len(play.tiles)) + drawn),
+    )
+    after = _add(
+        after,
+        player,
+        Kind.PLAY,
+        scored.total if override is None else override,
+        entry,
+        play=play,
+        scored=scored,
+        at=play.position(state.board),
+        word=play.word(state.board, state.tiles),
+        status=status(state, play, player),
+        drawn=drawn,
+        computed=None if override is None else scored.total,
+    )
+    return _pass_turn(after, player)
+
+
+def _challenge(state: State, event: Challenged, entry: int, override: int | None) -> State:
+    target = challengeable(state)
+    if target is None:
+        raise RulesError("there is no play to challenge: the next turn has begun, or these rules have no challenge")
+    if event.upheld:
+        return _withdraw(state, target, entry, override, by=event.by)
+    rules, points = state.rules, 0
+    if rules.challenge is Challenge.POINTS:
+        each = len(event.words or target.words) if rules.challenge_each_word else 1
+        points = rules.challenge_points * each
+    after = _add(
+        state,
+        target.player,
+        Kind.CHALLENGE,
+        points if override is None else override,
+        entry,
+        target=target.number,
+        by=event.by,
+    )
+    if rules.challenge is Challenge.DOUBLE:
+        after = replace(after, skips=_put(after.skips, event.by, after.skips[event.by] + 1))
+    return _skip(after)
+
+
+def _withdraw(state: State, target: Turn, entry: int, override: int | None, by: int | None = None) -> State:
+    play = target.play
+    assert play is not None
+    before = state.turns[target.number - 1].board if target.number else Board()
+    back = {square: before[square] for square, _ in play.tiles + play.rearranged}
+    player = target.player
+    turns = _put(state.turns, target.number, replace(target, stands=False))
+    after = replace(
+        state,
+        board=state.board.with_tiles(back),
+        turns=turns,
+        bag=state.bag + target.drawn,
+        racks=_put(state.racks, player, state.racks[player] + len(play.tiles) - target.drawn),
+    )
+    score = -target.score if override is None else override
+    return _add(after, player, Kind.WITHDRAWN, score, entry, target=target.number, by=by)
+
+
+def _standing_play(state: State, player: int) -> Turn:
+    """The last play of a player that still stands."""
+    for turn in reversed(state.turns):
+        if turn.kind is Kind.PLAY and turn.stands and turn.player == player:
+            return turn
+    raise RulesError(f"{state.players[player]} has no play on the board to take back")
+
+
+def _old_tile(state: State, square: int) -> Tile:
+    tile = state.board[square]
+    if tile is None:
+        raise RulesError(f"there is no tile on {square_name(square)}")
+    return tile
+
+
+def _add(state: State, player: int, kind: Kind, score: int, entry: int, **details: Any) -> State:
+    """The state with one more turn on the score sheet."""
+    total = state.totals[player] + score
+    turn = Turn(len(state.turns), player, kind, score, total, state.board, entry, **details)
+    return replace(state, turns=(*state.turns, turn), totals=_put(state.totals, player, total))
+
+
+def _pass_turn(state: State, player: int) -> State:
+    """The turn goes to the left (rule 3), over players who lost theirs (rule 8)."""
+    return _skip(replace(state, to_move=(player + 1) % len(state.players)))
+
+
+def _skip(state: State) -> State:
+    to_move, skips = state.to_move, state.skips
+    while skips[to_move]:
+        skips = _put(skips, to_move, skips[to_move] - 1)
+        to_move = (to_move + 1) % len(state.players)
+    return replace(state, to_move=to_move, skips=skips)
+
+
+def _settle(state: State, entry: int) -> State:
+    """Count unplayed letters and overtime once the game is over, anew when more becomes known."""
+    if state.ended is None:
+        return state
+    closing = [turn for turn in state.turns if turn.kind in (Kind.ENDRACK, Kind.TIME)]
+    totals = list(state.totals)
+    for turn in closing:
+        totals[turn.player] -= turn.score
+    turns = state.turns[: len(state.turns) - len(closing)]
+    state = replace(state, turns=turns, totals=tuple(totals))
+    for line in end_scores(state):
+        state = _add(state, line.player, line.kind, line.score, entry, tiles=line.tiles)
+    return state
+
+
+def _put(values: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
+    return (*values[:at], value, *values[at + 1 :])
