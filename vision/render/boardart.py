@@ -42,9 +42,7 @@ class BoardArt:
         return np.array([[1 / self.px, 0, -left], [0, 1 / self.px, -top], [0, 0, 1]])
 
 
-def ink(
-    image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour: Colour, strength: float = 1.0
-) -> None:
+def ink(image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour: Colour, strength: float = 1.0) -> None:
     """Print `mask` centred at (x, y) px into `image`, clipped at its edges."""
     h, w = mask.shape
     x0, y0 = round(x - w / 2), round(y - h / 2)
@@ -58,14 +56,10 @@ def ink(
 
 
 def _box(image: Picture, x: float, y: float, w: float, h: float, colour: Colour, px: int) -> None:
-    cv2.rectangle(
-        image, (round(x * px), round(y * px)), (round((x + w) * px) - 1, round((y + h) * px) - 1), colour, -1
-    )
+    cv2.rectangle(image, (round(x * px), round(y * px)), (round((x + w) * px) - 1, round((y + h) * px) - 1), colour, -1)
 
 
-def _rounded(
-    image: Picture, x: float, y: float, w: float, h: float, radius: float, colour: Colour, px: int
-) -> None:
+def _rounded(image: Picture, x: float, y: float, w: float, h: float, radius: float, colour: Colour, px: int) -> None:
     r = max(round(min(radius, w / 2, h / 2) * px), 0)
     x0, y0, x1, y1 = round(x * px), round(y * px), round((x + w) * px) - 1, round((y + h) * px) - 1
     cv2.rectangle(image, (x0 + r, y0), (x1 - r, y1), colour, -1)
@@ -88,9 +82,7 @@ def _spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, px: i
             turned = points
             for _ in range(side):
                 turned = [(1 - v, u) for u, v in turned]
-            polygon = (
-                np.array([((x + u) * px * 16, (y + v) * px * 16) for u, v in turned]).round().astype(np.int32)
-            )
+            polygon = np.array([((x + u) * px * 16, (y + v) * px * 16) for u, v in turned]).round().astype(np.int32)
             cv2.fillConvexPoly(image, polygon, colour, cv2.LINE_AA, 4)
 
 
@@ -181,15 +173,11 @@ def _lines(image: Picture, style: BoardStyle, left: float, top: float, px: int) 
                 ((top if vertical else left) + SIZE) * px + half,
             ]
 
-            def strip(
-                lo: float, hi: float, colour: Colour, box: list[float] = a, upright: bool = vertical
-            ) -> None:
+            def strip(lo: float, hi: float, colour: Colour, box: list[float] = a, upright: bool = vertical) -> None:
                 points = [(lo, box[1]), (hi, box[1]), (hi, box[3]), (lo, box[3])]
                 if not upright:
                     points = [(v, u) for u, v in points]
-                cv2.fillConvexPoly(
-                    image, (np.array(points) * 16).round().astype(np.int32), colour, cv2.LINE_AA, 4
-                )
+                cv2.fillConvexPoly(image, (np.array(points) * 16).round().astype(np.int32), colour, cv2.LINE_AA, 4)
 
             strip(a[0], a[2], style.line)
             if style.ridge:
@@ -206,9 +194,7 @@ def _frame_print(
     """Words on the frame and labels along the grid."""
     left, top, right, bottom = margin
     contrast = (
-        (20.0, 20.0, 20.0)
-        if sum(style.bands[-1][1] if style.bands else style.ground) > 330
-        else (235.0, 235.0, 235.0)
+        (20.0, 20.0, 20.0) if sum(style.bands[-1][1] if style.bands else style.ground) > 330 else (235.0, 235.0, 235.0)
     )
     if style.labels:
         size = max(6, round(px * float(rng.uniform(0.25, 0.5))))

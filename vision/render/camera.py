@@ -43,9 +43,9 @@ class Camera:
 
     def project(self, points: npt.ArrayLike, height: float = 0.0) -> Matrix:
         """Pixels (N, 2) of table points (N, 2) at `height`, bend included."""
-        flat = cv2.perspectiveTransform(
-            np.asarray(points, np.float64).reshape(-1, 1, 2), self.plane(height)
-        ).reshape(-1, 2)
+        flat = cv2.perspectiveTransform(np.asarray(points, np.float64).reshape(-1, 1, 2), self.plane(height)).reshape(
+            -1, 2
+        )
         if not self.bend:
             return np.asarray(flat)
         centre = np.array(self.size) / 2
@@ -58,9 +58,7 @@ class Camera:
         x, y = np.meshgrid((np.arange(w) - w / 2) / self.focal, (np.arange(h) - h / 2) / self.focal)
         radius2 = x**2 + y**2
         scale = 1 - self.bend * radius2 + 3 * self.bend**2 * radius2**2  # two terms of the inverse series
-        return (x * scale * self.focal + w / 2).astype(np.float32), (y * scale * self.focal + h / 2).astype(
-            np.float32
-        )
+        return (x * scale * self.focal + w / 2).astype(np.float32), (y * scale * self.focal + h / 2).astype(np.float32)
 
 
 def look_at_board(

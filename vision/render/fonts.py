@@ -92,9 +92,7 @@ def packaged_fonts() -> tuple[Path, ...]:
     for package, files in PACKAGED.items():
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:
-            raise RuntimeError(
-                f"the font package {package} is missing: pip install {package.replace('_', '-')}"
-            )
+            raise RuntimeError(f"the font package {package} is missing: pip install {package.replace('_', '-')}")
         found += [Path(spec.origin).parent / "files" / name for name in files]
     return tuple(found)
 

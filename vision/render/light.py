@@ -85,9 +85,7 @@ def illumination(rng: Rng, light: Light, shape: tuple[int, int]) -> Field:
         soft = float(rng.uniform(0.02, 0.25))
         gain = gain * (1 - light.edge / (1 + np.exp(-side / soft)))
     gain = gain * (1 - 0.2 * rng.random() * (x**2 + y**2) / 2)  # vignetting
-    return np.asarray(
-        cv2.resize(gain.astype(np.float32), (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR)
-    )
+    return np.asarray(cv2.resize(gain.astype(np.float32), (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR))
 
 
 def glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
@@ -123,10 +121,7 @@ def develop(rng: Rng, light: Light, scene: Field) -> Picture:
         c = n // 2
         cv2.line(kernel, (round(c - dx / 2), round(c - dy / 2)), (round(c + dx / 2), round(c + dy / 2)), 1.0)
         picture = np.asarray(cv2.filter2D(picture, -1, kernel / kernel.sum()), np.float32)
-    gains = (
-        np.array([1 - 0.3 * light.warmth, 1 + light.cast, 1 + 0.3 * light.warmth], np.float32)
-        * light.exposure
-    )
+    gains = np.array([1 - 0.3 * light.warmth, 1 + light.cast, 1 + 0.3 * light.warmth], np.float32) * light.exposure
     picture = picture * gains
     if light.saturation != 1:
         grey = picture.mean(axis=2, keepdims=True)
@@ -136,7 +131,7 @@ def develop(rng: Rng, light: Light, scene: Field) -> Picture:
         fine = rng.standard_normal((h, w), np.float32)[:, :, None]
         coarse = rng.standard_normal((h // 2 + 1, w // 2 + 1, 3), np.float32)
         chroma = cv2.resize(coarse, (w, h), interpolation=cv2.INTER_LINEAR)
-        picture = picture + light.noise * (0.8 * fine + 0.8 * chroma)
+        picture = np.asarray(picture + light.noise * (0.8 * fine + 0.8 * chroma), np.float32)
     if light.sharpen:
         soft = cv2.GaussianBlur(picture, (0, 0), 1.5)
         picture = picture + light.sharpen * (picture - soft)

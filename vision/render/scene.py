@@ -16,12 +16,15 @@ import numpy.typing as npt
 
 from vision.render.boardart import BoardArt, draw_board
 from vision.render.camera import Camera, look_at_board
+from vision.render.fonts import supporting
 from vision.render.light import Light, develop, glare, illumination, random_light
 from vision.render.style import BoardStyle, Rng, TileStyle, random_board, random_tiles
 from vision.render.surroundings import TABLE_PX, TABLE_SPAN, hand_mask, skin, table_top
 from vision.render.tileart import BLANK, LaidTile, TileMaker, draw_tops, lay
 
 Picture = npt.NDArray[np.uint8]
+Field = npt.NDArray[np.float32]
+Matrix = npt.NDArray[np.float64]
 MARGIN = 3.0  # squares around the grid in the layer of tile tops
 Labels = Mapping[tuple[int, int], str]
 
@@ -59,23 +62,26 @@ class Setting:
     thickness: float  # of the board, squares
 
 
-def _warp(
-    image: npt.NDArray[np.generic], matrix: npt.NDArray[np.float64], size: tuple[int, int], border: int
-) -> npt.NDArray[np.float32]:
-    return np.asarray(
-        cv2.warpPerspective(image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border), np.float32
-    )
+def _warp(image: Picture | Field, matrix: Matrix, size: tuple[int, int], border: int) -> Field:
+    return np.asarray(cv2.warpPerspective(image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border), np.float32)
 
 
-def _scaled(
-    image: Picture, matrix: npt.NDArray[np.float64], ratio: float
-) -> tuple[Picture, npt.NDArray[np.float64]]:
+def _scaled(image: Field, matrix: Matrix, ratio: float) -> tuple[Field, Matrix]:
     """Shrink art that the warp would shrink, so that thin print does not alias; adjusts the matrix."""
     if ratio > 0.8:
         return image, matrix
     small = cv2.resize(image, None, fx=ratio, fy=ratio, interpolation=cv2.INTER_AREA)
     fx, fy = image.shape[1] / small.shape[1], image.shape[0] / small.shape[0]
-    return np.asarray(small), matrix @ np.diag([fx, fy, 1.0])
+    return np.asarray(small, np.float32), matrix @ np.diag([fx, fy, 1.0])
+
+
+def _grid_corners(camera: Camera) -> Matrix:
+    return camera.project([[0, 0], [15, 0], [15, 15], [0, 15]])
+
+
+def _square_px(camera: Camera) -> float:
+    """The mean side of a square in the picture, px."""
+    return float(np.sqrt(abs(cv2.contourArea(_grid_corners(camera).astype(np.float32)))) / 15)
 
 
 def _shade_board(
@@ -115,9 +121,7 @@ def _draw_sides(scene: npt.NDArray[np.float32], setting: Setting, tiles: Sequenc
                 continue
             angle = tiles[i].turn + k * np.pi / 2 - np.pi / 2 - setting.light.direction
             shade = 0.85 - 0.25 * np.cos(angle) * setting.light.shadow
-            cv2.fillConvexPoly(
-                scene, (face * 16).round().astype(np.int32), (side * shade).tolist(), cv2.LINE_AA, 4
-            )
+            cv2.fillConvexPoly(scene, (face * 16).round().astype(np.int32), (side * shade).tolist(), cv2.LINE_AA, 4)
 
 
 def compose(
@@ -136,83 +140,95 @@ def compose(
     values  of the letters; random digits when None
     laid    the tiles of `labels` exactly as they lie; else they are laid at random
     """
-    camera, style = setting.camera, setting.tiles
-    size = camera.size
+    camera, style, light = setting.camera, setting.tiles, setting.light
     tiles = list(laid) if laid is not None else lay(rng, labels, style)
     px = setting.art.px
     tops = draw_tops(TileMaker(rng, style, px, values), [*tiles, *extra], px, MARGIN)
-    board = _shade_board(setting.art, tops[:, :, 3], px, style, setting.light)
-
-    to_picture = camera.plane(0.0)
-    centre = TABLE_SPAN / 2 - 7.5
-    on_table = camera.plane(-setting.thickness) @ np.array(
-        [[1 / TABLE_PX, 0, -centre], [0, 1 / TABLE_PX, -centre], [0, 0, 1]]
-    )
-    scene = _warp(setting.table, on_table, size, cv2.BORDER_REFLECT)
-    spread = camera.project([[0, 0], [15, 0], [15, 15], [0, 15]])
-    square = float(np.sqrt(abs(cv2.contourArea(spread.astype(np.float32)))) / 15)
-
-    art, matrix = _scaled(board, to_picture @ setting.art.to_table(), square / px * 1.2)  # type: ignore[arg-type]
-    outline = np.full(art.shape[:2], 255, np.uint8)
-    cut = round(setting.board.rounding * art.shape[0] / (15 + 2 * MARGIN))
-    if cut > 1:
-        outline[:] = 0
-        cv2.rectangle(outline, (cut, 0), (art.shape[1] - cut, art.shape[0]), 255, -1)
-        cv2.rectangle(outline, (0, cut), (art.shape[1], art.shape[0] - cut), 255, -1)
-        for x in (cut, art.shape[1] - cut):
-            for y in (cut, art.shape[0] - cut):
-                cv2.circle(outline, (x, y), cut, 255, -1, cv2.LINE_AA)
-    here = _warp(outline, matrix, size, cv2.BORDER_CONSTANT)[:, :, None] / 255
-    drop = cv2.GaussianBlur(here, (0, 0), max(1.0, square * 0.25))
-    fall = (
-        np.array([np.cos(setting.light.direction), np.sin(setting.light.direction)])
-        * square
-        * setting.thickness
-    )
-    drop = cv2.warpAffine(drop, np.array([[1, 0, fall[0]], [0, 1, fall[1]]]), size)
-    scene *= (1 - 0.7 * setting.light.shadow * drop)[:, :, None]
-    scene = scene * (1 - here) + _warp(art, matrix, size, cv2.BORDER_REPLICATE) * here
-
+    scene, board_seen = _table_and_board(setting, _shade_board(setting.art, tops[:, :, 3], px, style, light))
     _draw_sides(scene, setting, [*tiles, *extra])
-    layer, lift = _scaled(
-        tops,
-        camera.plane(style.height) @ np.array([[1 / px, 0, -MARGIN], [0, 1 / px, -MARGIN], [0, 0, 1]]),
-        square / px * 1.2,
-    )  # type: ignore[arg-type]
-    above = _warp(layer, lift, size, cv2.BORDER_CONSTANT)
-    alpha = above[:, :, 3:]
-    shine = 1 + 0.12 * style.gloss * float(rng.normal(0, 1))
-    scene = scene * (1 - alpha) + above[:, :, :3] * shine
-
-    covered = np.zeros((size[1], size[0]), np.uint8)
-    for x, y in hands:
-        target = camera.project([[x, y]], style.height)[0]
-        mask = hand_mask(rng, (size[1], size[0]), (float(target[0]), float(target[1])), square)
-        soft = mask.astype(np.float32)[:, :, None] / 255
-        shadow = cv2.GaussianBlur(np.roll(mask, round(square * 0.5), axis=0), (0, 0), square * 0.5)
-        scene *= (1 - 0.5 * setting.light.shadow * shadow.astype(np.float32) / 255)[:, :, None]
-        scene = scene * (1 - soft) + skin(rng, mask) * soft
-        covered = np.maximum(covered, mask)
-
-    scene *= illumination(rng, setting.light, scene.shape[:2])[:, :, None]
-    shimmer = glare(rng, setting.light, scene.shape[:2])
-    if shimmer is not None:
-        gloss = (here[:, :, 0] * 0.5 + 0.5 * alpha[:, :, 0] * (0.4 + style.gloss))[:, :, None]
-        scene += 255 * shimmer[:, :, None] * gloss
-    if camera.bend:
-        maps = camera.unbend_maps()
-        scene = np.asarray(
-            cv2.remap(scene, *maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32
-        )
-    rows = tuple(tuple(labels.get((r, c), "") for c in range(15)) for r in range(15))
+    scene, tiles_seen = _stand_tiles(rng, scene, setting, tops)
+    scene, covered = _reach_in(rng, scene, setting, hands)
+    scene = _lit(rng, scene, setting, board_seen, tiles_seen)
     return Scene(
-        image=develop(rng, setting.light, scene),
-        corners=spread,
-        labels=rows,
+        image=develop(rng, light, scene),
+        corners=_grid_corners(camera),
+        labels=tuple(tuple(labels.get((r, c), "") for c in range(15)) for r in range(15)),
         hidden=_hidden(covered, camera, style.height),
         tile_height=style.height,
         focal=camera.focal,
     )
+
+
+def _outline(shape: tuple[int, ...], cut: int) -> Picture:
+    """A board's outline with corners rounded by `cut` px: (H, W) uint8, 255 = board."""
+    if cut <= 1:
+        return np.full(shape[:2], 255, np.uint8)
+    outline = np.zeros(shape[:2], np.uint8)
+    h, w = shape[:2]
+    cv2.rectangle(outline, (cut, 0), (w - cut, h), 255, -1)
+    cv2.rectangle(outline, (0, cut), (w, h - cut), 255, -1)
+    for x in (cut, w - cut):
+        for y in (cut, h - cut):
+            cv2.circle(outline, (x, y), cut, 255, -1, cv2.LINE_AA)
+    return outline
+
+
+def _table_and_board(setting: Setting, board: Field) -> tuple[Field, Field]:
+    """The table with the board on it, and where the board is (H, W, 1) 0..1."""
+    camera, light, px = setting.camera, setting.light, setting.art.px
+    size, square = camera.size, _square_px(camera)
+    centre = TABLE_SPAN / 2 - 7.5
+    to_table = np.array([[1 / TABLE_PX, 0, -centre], [0, 1 / TABLE_PX, -centre], [0, 0, 1]])
+    scene = _warp(setting.table, camera.plane(-setting.thickness) @ to_table, size, cv2.BORDER_REFLECT)
+    art, matrix = _scaled(board, camera.plane() @ setting.art.to_table(), square / px * 1.2)
+    cut = round(setting.board.rounding * art.shape[0] / (15 + 2 * MARGIN))
+    here = _warp(_outline(art.shape, cut), matrix, size, cv2.BORDER_CONSTANT)[:, :, None] / 255
+    drop = cv2.GaussianBlur(here, (0, 0), max(1.0, square * 0.25))
+    reach = square * setting.thickness
+    fall = np.array([[1, 0, np.cos(light.direction) * reach], [0, 1, np.sin(light.direction) * reach]])
+    scene *= (1 - 0.7 * light.shadow * cv2.warpAffine(drop, fall, size))[:, :, None]
+    together = scene * (1 - here) + _warp(art, matrix, size, cv2.BORDER_REPLICATE) * here
+    return np.asarray(together, np.float32), np.asarray(here, np.float32)
+
+
+def _stand_tiles(rng: Rng, scene: Field, setting: Setting, tops: Field) -> tuple[Field, Field]:
+    """The scene with the tiles' tops at their height, and where they are (H, W, 1) 0..1."""
+    camera, style, px = setting.camera, setting.tiles, setting.art.px
+    to_table = np.array([[1 / px, 0, -MARGIN], [0, 1 / px, -MARGIN], [0, 0, 1]])
+    layer, lift = _scaled(tops, camera.plane(style.height) @ to_table, _square_px(camera) / px * 1.2)
+    above = _warp(layer, lift, camera.size, cv2.BORDER_CONSTANT)
+    alpha = above[:, :, 3:]
+    shine = 1 + 0.12 * style.gloss * float(rng.normal(0, 1))
+    return np.asarray(scene * (1 - alpha) + above[:, :, :3] * shine, np.float32), alpha
+
+
+def _reach_in(rng: Rng, scene: Field, setting: Setting, hands: Sequence[tuple[float, float]]) -> tuple[Field, Picture]:
+    """The scene with hands over it, and what they cover (H, W) uint8."""
+    camera, square = setting.camera, _square_px(setting.camera)
+    covered = np.zeros((camera.size[1], camera.size[0]), np.uint8)
+    for x, y in hands:
+        target = camera.project([[x, y]], setting.tiles.height)[0]
+        mask = hand_mask(rng, (camera.size[1], camera.size[0]), (float(target[0]), float(target[1])), square)
+        soft = mask.astype(np.float32)[:, :, None] / 255
+        shadow = cv2.GaussianBlur(np.roll(mask, round(square * 0.5), axis=0), (0, 0), square * 0.5)
+        shaded = scene * (1 - 0.5 * setting.light.shadow * shadow.astype(np.float32) / 255)[:, :, None]
+        scene = np.asarray(shaded * (1 - soft) + skin(rng, mask) * soft, np.float32)
+        covered = np.maximum(covered, mask)
+    return scene, covered
+
+
+def _lit(rng: Rng, scene: Field, setting: Setting, board_seen: Field, tiles_seen: Field) -> Field:
+    """The scene under its lamps, through its lens."""
+    light, camera = setting.light, setting.camera
+    scene = np.asarray(scene * illumination(rng, light, (camera.size[1], camera.size[0]))[:, :, None], np.float32)
+    shimmer = glare(rng, light, (camera.size[1], camera.size[0]))
+    if shimmer is not None:
+        gloss = board_seen * 0.5 + 0.5 * tiles_seen * (0.4 + setting.tiles.gloss)
+        scene = scene + 255 * shimmer[:, :, None] * gloss
+    if camera.bend:
+        x, y = camera.unbend_maps()
+        scene = np.asarray(cv2.remap(scene, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
+    return np.asarray(scene, np.float32)
 
 
 def _hidden(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> npt.NDArray[np.float64]:
@@ -270,9 +286,7 @@ def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ..
     """Any board on any table in any light before any camera."""
     board = random_board(rng, fonts)
     camera = random_camera(rng)
-    spread = camera.project([[0, 0], [15, 0], [15, 15], [0, 15]])
-    square = float(np.sqrt(abs(cv2.contourArea(spread.astype(np.float32)))) / 15)
-    px = int(np.clip(round(square * 1.15), 20, 48))
+    px = int(np.clip(round(_square_px(camera) * 1.15), 20, 48))
     art = draw_board(rng, board, px)
     extent = 7.5 + max(art.margin)
     return Setting(
@@ -293,9 +307,7 @@ def _strewn(rng: Rng, letters: Sequence[str], count: int) -> list[LaidTile]:
         out = rng.uniform(0.8, 2.0)
         along = rng.uniform(-1, 16)
         x, y = [(along, -out), (along, 15 + out), (-out, along), (15 + out, along)][int(rng.integers(4))]
-        tiles.append(
-            LaidTile(str(rng.choice(list(letters))), float(x), float(y), float(rng.uniform(0, 2 * np.pi)))
-        )
+        tiles.append(LaidTile(str(rng.choice(list(letters))), float(x), float(y), float(rng.uniform(0, 2 * np.pi))))
     return tiles
 
 
@@ -306,10 +318,7 @@ def random_scene(
     weights: Sequence[float] | None = None,
 ) -> Scene:
     """A photograph of a random board with random tiles. `letters` to draw from ('?' blank), with `weights`."""
-    usable = fonts
-    if letters:
-        every = "".join(c for c in letters if c != BLANK)
-        usable = tuple(f for f in fonts if _draws(f, every)) or fonts
+    usable = supporting(fonts, "".join(c for c in letters if c != BLANK))
     setting = random_setting(rng, fonts, usable)
     chance = np.ones(len(letters)) if weights is None else np.asarray(weights, np.float64)
     kind = rng.random()
@@ -321,9 +330,3 @@ def random_scene(
         for _ in range(int(rng.integers(1, 3))):
             hands.append((float(rng.uniform(-1, 16)), float(rng.uniform(-1, 16))))
     return compose(rng, setting, labels, extra, hands)
-
-
-def _draws(font: Path, text: str) -> bool:
-    from vision.render.fonts import supporting
-
-    return bool(supporting((font,), text))

@@ -17,7 +17,7 @@ from vision.render.fonts import supporting
 Rng = np.random.Generator
 Colour = tuple[float, float, float]
 
-# The standard layout, by class: ' plain, d/t letter x2/x3, D/T word x2/x3, * centre (classic-2008.txt, "premium squares").
+# The standard layout by class: plain, d/t letter x2/x3, D/T word x2/x3, * centre (classic-2008, "premium squares").
 LAYOUT = (
     "T  d   T   d  T",
     " D   t   t   D ",
@@ -36,19 +36,30 @@ LAYOUT = (
     "T  d   T   d  T",
 )
 
-PRINT = {
-    "en": {"T": ("TRIPLE", "WORD", "SCORE"), "D": ("DOUBLE", "WORD", "SCORE"), "t": ("TRIPLE", "LETTER", "SCORE"), "d": ("DOUBLE", "LETTER", "SCORE")},
-    "en2": {"T": ("TRIPLE", "WORD"), "D": ("DOUBLE", "WORD"), "t": ("TRIPLE", "LETTER"), "d": ("DOUBLE", "LETTER")},
-    "de": {"T": ("DREIFACHER", "WORTWERT"), "D": ("DOPPELTER", "WORTWERT"), "t": ("DREIFACHER", "BUCHSTABEN-", "WERT"), "d": ("DOPPELTER", "BUCHSTABEN-", "WERT")},
-    "fr": {"T": ("MOT", "COMPTE", "TRIPLE"), "D": ("MOT", "COMPTE", "DOUBLE"), "t": ("LETTRE", "COMPTE", "TRIPLE"), "d": ("LETTRE", "COMPTE", "DOUBLE")},
-    "es": {"T": ("TRIPLE", "TANTO DE", "PALABRA"), "D": ("DOBLE", "TANTO DE", "PALABRA"), "t": ("TRIPLE", "TANTO DE", "LETRA"), "d": ("DOBLE", "TANTO DE", "LETRA")},
-    "pl": {"T": ("POTRÓJNA", "PREMIA", "SŁOWNA"), "D": ("PODWÓJNA", "PREMIA", "SŁOWNA"), "t": ("POTRÓJNA", "PREMIA", "LITEROWA"), "d": ("PODWÓJNA", "PREMIA", "LITEROWA")},
-    "nl": {"T": ("3x", "WOORD", "WAARDE"), "D": ("2x", "WOORD", "WAARDE"), "t": ("3x", "LETTER", "WAARDE"), "d": ("2x", "LETTER", "WAARDE")},
-    "short": {"T": ("TW",), "D": ("DW",), "t": ("TL",), "d": ("DL",)},
-    "times": {"T": ("3W",), "D": ("2W",), "t": ("3L",), "d": ("2L",)},
-    "x": {"T": ("×3",), "D": ("×2",), "t": ("×3",), "d": ("×2",)},
+
+def _words(triple_word: str, double_word: str, triple_letter: str, double_letter: str) -> dict[str, tuple[str, ...]]:
+    """The print of the four premium squares; `/` ends a line."""
+    kinds = zip("TDtd", (triple_word, double_word, triple_letter, double_letter), strict=True)
+    return {kind: tuple(text.split("/")) for kind, text in kinds}
+
+
+PRINT: dict[str, dict[str, tuple[str, ...]]] = {
+    "en": _words("TRIPLE/WORD/SCORE", "DOUBLE/WORD/SCORE", "TRIPLE/LETTER/SCORE", "DOUBLE/LETTER/SCORE"),
+    "en2": _words("TRIPLE/WORD", "DOUBLE/WORD", "TRIPLE/LETTER", "DOUBLE/LETTER"),
+    "de": _words(
+        "DREIFACHER/WORTWERT", "DOPPELTER/WORTWERT", "DREIFACHER/BUCHSTABEN-/WERT", "DOPPELTER/BUCHSTABEN-/WERT"
+    ),
+    "fr": _words("MOT/COMPTE/TRIPLE", "MOT/COMPTE/DOUBLE", "LETTRE/COMPTE/TRIPLE", "LETTRE/COMPTE/DOUBLE"),
+    "es": _words("TRIPLE/TANTO DE/PALABRA", "DOBLE/TANTO DE/PALABRA", "TRIPLE/TANTO DE/LETRA", "DOBLE/TANTO DE/LETRA"),
+    "pl": _words(
+        "POTRÓJNA/PREMIA/SŁOWNA", "PODWÓJNA/PREMIA/SŁOWNA", "POTRÓJNA/PREMIA/LITEROWA", "PODWÓJNA/PREMIA/LITEROWA"
+    ),
+    "nl": _words("3x/WOORD/WAARDE", "2x/WOORD/WAARDE", "3x/LETTER/WAARDE", "2x/LETTER/WAARDE"),
+    "short": _words("TW", "DW", "TL", "DL"),
+    "times": _words("3W", "2W", "3L", "2L"),
+    "x": _words("×3", "×2", "×3", "×2"),
     "none": {},
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -159,9 +170,7 @@ def _premiums(rng: Rng, ground: Colour) -> dict[str, Colour]:
             strong = 0.45 + 0.55 * u()
             colours = {
                 "T": _hsv(warm, 0.5 + 0.5 * u(), 0.4 + 0.6 * u()),
-                "D": _hsv(
-                    warm + (0 if u() < 0.6 else 0.02 + 0.15 * u()), 0.15 + strong * 0.6, 0.6 + 0.4 * u()
-                ),
+                "D": _hsv(warm + (0 if u() < 0.6 else 0.02 + 0.15 * u()), 0.15 + strong * 0.6, 0.6 + 0.4 * u()),
                 "t": _hsv(cool, 0.45 + 0.55 * u(), 0.3 + 0.6 * u()),
                 "d": _hsv(cool + 0.06 * (u() - 0.5), 0.1 + strong * 0.6, 0.55 + 0.45 * u()),
             }
@@ -188,9 +197,7 @@ def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
         shade = 0.55 if u() < 0.5 else 1.5
         line = (min(255.0, ground[0] * shade), min(255.0, ground[1] * shade), min(255.0, ground[2] * shade))
     width = float(rng.choice([0.02, 0.03, 0.05, 0.08, 0.12])) * (0.7 + 0.6 * u())
-    language = str(
-        rng.choice(list(PRINT), p=[0.26, 0.14, 0.06, 0.06, 0.05, 0.06, 0.04, 0.05, 0.04, 0.04, 0.2])
-    )
+    language = str(rng.choice(list(PRINT), p=[0.26, 0.14, 0.06, 0.06, 0.05, 0.06, 0.04, 0.05, 0.04, 0.04, 0.2]))
     text = PRINT[language]
     texts = supporting(fonts, "".join("".join(lines) for lines in text.values()) or "A")
     dark_text = u() < 0.6
@@ -243,9 +250,7 @@ def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
 def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileStyle:
     """A tile set; now and then in colours close to the board it lies on, as real ones are."""
     u = rng.random
-    kind = rng.choice(
-        ["wood", "ivory", "white", "dark", "any", "board"], p=[0.36, 0.3, 0.14, 0.06, 0.06, 0.08]
-    )
+    kind = rng.choice(["wood", "ivory", "white", "dark", "any", "board"], p=[0.36, 0.3, 0.14, 0.06, 0.06, 0.08])
     grain, gloss = 0.0, u()
     match kind:
         case "wood":

@@ -31,9 +31,7 @@ def _cloth(rng: Rng, side: int) -> Picture:
             _hsv(0.04 + 0.08 * rng.random(), 0.2 + 0.5 * rng.random(), 0.2 + 0.7 * rng.random()), np.float32
         )
     image = np.ones((side, side, 3), np.float32) * base
-    kind = rng.choice(
-        ["plain", "wood", "carpet", "checks", "stripes", "blotches"], p=[0.2, 0.28, 0.2, 0.1, 0.08, 0.14]
-    )
+    kind = rng.choice(["plain", "wood", "carpet", "checks", "stripes", "blotches"], p=[0.2, 0.28, 0.2, 0.1, 0.08, 0.14])
     match kind:
         case "wood":
             field = 0.10 * _octaves(rng, side, (60, 160, 400), 14) + 0.05 * _octaves(rng, side, (8,), 3)
@@ -47,9 +45,9 @@ def _cloth(rng: Rng, side: int) -> Picture:
             n = int(rng.integers(10, 80))
             other = np.asarray(_any_colour(rng), np.float32)
             yy, xx = np.mgrid[0:side, 0:side] // n
-            weight = (((yy + xx) % 2) if rng.random() < 0.4 else ((yy % 2) * 0.5 + (xx % 2) * 0.5)).astype(
-                np.float32
-            )[:, :, None]
+            weight = (((yy + xx) % 2) if rng.random() < 0.4 else ((yy % 2) * 0.5 + (xx % 2) * 0.5)).astype(np.float32)[
+                :, :, None
+            ]
             image = image * (1 - weight) + other * weight
         case "stripes":
             n = int(rng.integers(6, 60))
@@ -60,7 +58,7 @@ def _cloth(rng: Rng, side: int) -> Picture:
             image *= (1 + rng.uniform(0.1, 0.35) * _octaves(rng, side, (12, 40, 120)))[:, :, None]
         case _:
             image *= (1 + 0.03 * _octaves(rng, side, (6, side // 3)))[:, :, None]
-    return np.clip(image, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(image, 0, 255), np.uint8)
 
 
 def _clutter(rng: Rng, image: Picture, board: BoardStyle, extent: float) -> None:
@@ -83,43 +81,31 @@ def _clutter(rng: Rng, image: Picture, board: BoardStyle, extent: float) -> None
             )
             ink(image, mask, float(x), float(y), _any_colour(rng))
             continue
-        w, h = {"sheet": (8.0, 11.0), "rack": (9.0, 1.3), "box": (rng.uniform(2, 12), rng.uniform(2, 12))}[
-            str(kind)
-        ]
-        corners = cv2.boxPoints(
-            ((float(x), float(y)), (float(w * px), float(h * px)), float(rng.uniform(0, 180)))
-        )
+        w, h = {"sheet": (8.0, 11.0), "rack": (9.0, 1.3), "box": (rng.uniform(2, 12), rng.uniform(2, 12))}[str(kind)]
+        corners = cv2.boxPoints(((float(x), float(y)), (float(w * px), float(h * px)), float(rng.uniform(0, 180))))
         colour = (235.0, 238.0, 240.0) if kind == "sheet" and rng.random() < 0.6 else _any_colour(rng)
         cv2.fillConvexPoly(image, corners.astype(np.int32), colour, cv2.LINE_AA)
         if kind == "rack":
             (ax, ay), (bx, by) = (
                 corners[0],
-                corners[
-                    1
-                    if np.linalg.norm(corners[0] - corners[1]) > np.linalg.norm(corners[1] - corners[2])
-                    else 3
-                ],
+                corners[1 if np.linalg.norm(corners[0] - corners[1]) > np.linalg.norm(corners[1] - corners[2]) else 3],
             )
             for t in np.linspace(0.1, 0.9, int(rng.integers(3, 8))):
                 cx, cy = ax + t * (bx - ax) + (x - (ax + bx) / 2), ay + t * (by - ay) + (y - (ay + by) / 2)
-                cv2.rectangle(
-                    image, (int(cx - 6), int(cy - 6)), (int(cx + 6), int(cy + 6)), (200.0, 225.0, 235.0), -1
-                )
+                cv2.rectangle(image, (int(cx - 6), int(cy - 6)), (int(cx + 6), int(cy + 6)), (200.0, 225.0, 235.0), -1)
         elif rng.random() < 0.5:
             edge = _any_colour(rng)
             cv2.polylines(image, [corners.astype(np.int32)], True, edge, int(rng.integers(1, 6)), cv2.LINE_AA)
 
 
 def table_top(rng: Rng, board: BoardStyle, extent: float) -> Picture:
-    """(N, N, 3) uint8 texture of the table at TABLE_PX a square, board centre in the middle. `extent`: board's half width."""
+    """(N, N, 3) uint8 texture of the table at TABLE_PX a square, the board (half `extent` wide) in the middle."""
     image = _cloth(rng, TABLE_SPAN * TABLE_PX)
     _clutter(rng, image, board, extent)
     return image
 
 
-def hand_mask(
-    rng: Rng, shape: tuple[int, int], target: tuple[float, float], square: float
-) -> npt.NDArray[np.uint8]:
+def hand_mask(rng: Rng, shape: tuple[int, int], target: tuple[float, float], square: float) -> npt.NDArray[np.uint8]:
     """A hand reaching from the picture's edge to `target` (px): (H, W) uint8, 255 = covered. `square` in px."""
     h, w = shape
     mask = np.zeros(shape, np.uint8)
@@ -131,9 +117,7 @@ def hand_mask(
     length = float(h + w)
     elbow = palm + away * length
     half = square * rng.uniform(0.9, 1.7)
-    arm = np.array(
-        [palm + side * half, palm - side * half, elbow - side * half * 1.5, elbow + side * half * 1.5]
-    )
+    arm = np.array([palm + side * half, palm - side * half, elbow - side * half * 1.5, elbow + side * half * 1.5])
     cv2.fillConvexPoly(mask, arm.astype(np.int32), 255, cv2.LINE_AA)
     cv2.ellipse(
         mask,

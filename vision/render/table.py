@@ -20,38 +20,114 @@ from vision.render.style import PRINT, BoardStyle, Colour, TileStyle
 from vision.render.surroundings import table_top
 from vision.render.tileart import LaidTile, lay
 
-EDITIONS: Mapping[str, tuple[Colour, dict[str, Colour], Colour, Colour]] = {
-    # name: ground, premium squares, lines, frame (BGR). After the colours the rule sheets name for each edition.
-    "classic": ((176, 196, 205), {"T": (58, 50, 200), "D": (186, 178, 240), "t": (176, 112, 40), "d": (225, 196, 160)}, (240, 244, 246), (52, 38, 150)),
-    "green": ((70, 92, 20), {"T": (50, 50, 210), "D": (60, 150, 235), "t": (190, 110, 30), "d": (225, 180, 130)}, (190, 210, 200), (40, 60, 12)),
-    "deluxe": ((222, 226, 228), {"T": (60, 120, 235), "D": (60, 50, 195), "t": (80, 170, 90), "d": (200, 140, 50)}, (245, 246, 248), (50, 45, 170)),
-}  # fmt: skip
+
+@dataclass(frozen=True)
+class Edition:
+    """The colours (BGR) of one printed board, after those that the rule sheets name."""
+
+    ground: Colour
+    triple_word: Colour
+    double_word: Colour
+    triple_letter: Colour
+    double_letter: Colour
+    line: Colour
+    frame: Colour
+
+    @property
+    def premium(self) -> dict[str, Colour]:
+        """By the letters of LAYOUT."""
+        return {"T": self.triple_word, "D": self.double_word, "t": self.triple_letter, "d": self.double_letter}
+
+
+EDITIONS: Mapping[str, Edition] = {
+    "classic": Edition(
+        (176, 196, 205), (58, 50, 200), (186, 178, 240), (176, 112, 40), (225, 196, 160), (240, 244, 246), (52, 38, 150)
+    ),
+    "green": Edition(
+        (70, 92, 20), (50, 50, 210), (60, 150, 235), (190, 110, 30), (225, 180, 130), (190, 210, 200), (40, 60, 12)
+    ),
+    "deluxe": Edition(
+        (222, 226, 228), (60, 120, 235), (60, 50, 195), (80, 170, 90), (200, 140, 50), (245, 246, 248), (50, 45, 170)
+    ),
+}
 
 
 def edition_style(name: str, font: Path) -> BoardStyle:
     """A board in the colours of an edition. Raises KeyError for an unknown name."""
-    ground, premium, line, frame = EDITIONS[name]
+    edition = EDITIONS[name]
     return BoardStyle(
-        ground=ground, premium=premium, line=line, line_width=0.05, ridge=0.0, shape="full", inset=0.0, raised=0.0,
-        text=PRINT["en"], text_font=font, text_size=0.14, text_colour=(40, 36, 36), text_turn=0, text_faces=False,
-        centre="star", bands=((0.12, (235, 240, 242)), (0.7, frame)), panels=(0.2, 0.2, 0.2, 0.9), frame_text=False,
-        labels=True, rounding=0.3, seam="vertical", grain=0.01,
-    )  # fmt: skip
+        ground=edition.ground,
+        premium=edition.premium,
+        line=edition.line,
+        line_width=0.05,
+        ridge=0.0,
+        shape="full",
+        inset=0.0,
+        raised=0.0,
+        text=PRINT["en"],
+        text_font=font,
+        text_size=0.14,
+        text_colour=(40, 36, 36),
+        text_turn=0,
+        text_faces=False,
+        centre="star",
+        bands=((0.12, (235, 240, 242)), (0.7, edition.frame)),
+        panels=(0.2, 0.2, 0.2, 0.9),
+        frame_text=False,
+        labels=True,
+        rounding=0.3,
+        seam="vertical",
+        grain=0.01,
+    )
 
 
 def plain_tiles(font: Path) -> TileStyle:
     """Light wooden tiles, laid with ordinary care."""
     return TileStyle(
-        top=(160, 205, 232), side=(110, 150, 182), ink=(38, 34, 34), size=0.93, height=0.2, rounding=0.05, bevel=0.04,
-        bevel_light=0.15, grain=0.05, spread=0.03, font=font, letter=0.52, letter_at=(0.48, 0.48), digit=0.17,
-        digit_at=(0.82, 0.82), engraved=0.2, dimples=0, blank="plain", tilt=2.0, slip=0.02, gloss=0.2,
-    )  # fmt: skip
+        top=(160, 205, 232),
+        side=(110, 150, 182),
+        ink=(38, 34, 34),
+        size=0.93,
+        height=0.2,
+        rounding=0.05,
+        bevel=0.04,
+        bevel_light=0.15,
+        grain=0.05,
+        spread=0.03,
+        font=font,
+        letter=0.52,
+        letter_at=(0.48, 0.48),
+        digit=0.17,
+        digit_at=(0.82, 0.82),
+        engraved=0.2,
+        dimples=0,
+        blank="plain",
+        tilt=2.0,
+        slip=0.02,
+        gloss=0.2,
+    )
 
 
 EVENING = Light(
-    direction=0.8, shadow=0.45, shadow_length=0.7, gradient=0.2, lamp=0.15, edge=0.0, glare=0.0, exposure=1.0, warmth=0.2,
-    cast=0.0, contrast=1.0, saturation=1.0, blur=0.6, motion=0.0, noise=2.0, sharpen=0.3, shrink=1.0, jpeg=90,
-)  # fmt: skip
+    direction=0.8,
+    shadow=0.45,
+    shadow_length=0.7,
+    gradient=0.2,
+    lamp=0.15,
+    edge=0.0,
+    glare=0.0,
+    exposure=1.0,
+    warmth=0.2,
+    cast=0.0,
+    contrast=1.0,
+    saturation=1.0,
+    blur=0.6,
+    motion=0.0,
+    noise=2.0,
+    sharpen=0.3,
+    shrink=1.0,
+    jpeg=90,
+)
 
 
 @dataclass(frozen=True)
@@ -123,6 +199,4 @@ class SimulatedTable:
         """Take a picture of the table as it is now."""
         labels = {at: tile.letter for at, tile in self._laid.items()}
         hands = person.fingers if person else ()
-        return compose(
-            self._rng, self._setting, labels, extra, hands, self._values, list(self._laid.values())
-        )
+        return compose(self._rng, self._setting, labels, extra, hands, self._values, list(self._laid.values()))

@@ -76,8 +76,8 @@ class TileMaker:
         for x in (r, s * 4 - 1 - r):
             for y in (r, s * 4 - 1 - r):
                 cv2.circle(big, (x, y), r, 255, -1)
-        outline = cv2.resize(big, (s, s), interpolation=cv2.INTER_AREA).astype(np.float32) / 255
-        light = np.zeros((s, s), np.float32)
+        outline = np.asarray(cv2.resize(big, (s, s), interpolation=cv2.INTER_AREA) / 255, np.float32)
+        light: npt.NDArray[np.float32] = np.zeros((s, s), np.float32)
         if style.bevel:
             inner = cv2.erode(outline, np.ones((3, 3), np.uint8), iterations=max(1, round(style.bevel * s)))
             soft = cv2.GaussianBlur(inner, (0, 0), max(0.6, style.bevel * s * 0.5))
@@ -156,7 +156,7 @@ class TileMaker:
                     )
             case "pencil":
                 mask, _ = letter_mask(style.font, str(rng.choice(list(_PENCIL))), max(4, round(s * 0.35)))
-                thin = cv2.erode(mask, np.ones((2, 2), np.uint8))
+                thin = np.asarray(cv2.erode(mask, np.ones((2, 2), np.uint8)), np.uint8)
                 x, y = s * rng.uniform(0.35, 0.65), s * rng.uniform(0.35, 0.65)
                 ink(face, thin, float(x), float(y), (110.0, 105.0, 100.0), float(rng.uniform(0.2, 0.5)))
             case _:
@@ -200,7 +200,7 @@ class TileMaker:
 
 
 def draw_tops(maker: TileMaker, tiles: list[LaidTile], px: int, margin: float) -> npt.NDArray[np.float32]:
-    """All tile tops seen from above: (H, W, 4) float32, colours premultiplied by alpha, grid inset by `margin` squares."""
+    """All tile tops from above: (H, W, 4) float32, colours times alpha, with `margin` squares around the grid."""
     side = round((15 + 2 * margin) * px)
     layer = np.zeros((side, side, 4), np.float32)
     for tile in tiles:
