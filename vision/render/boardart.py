@@ -28,6 +28,15 @@ _FRAME_WORDS = (
 )
 
 
+def art_to_table(px: int, left: float, top: float) -> npt.NDArray[np.float64]:
+    """(3, 3) map from pixels of flat art, `px` a square with margins `left` and `top`, to table coordinates.
+
+    Pixel centres are whole numbers, so that the edge between squares lies half a pixel before a multiple of `px`.
+    """
+    half = 0.5 / px
+    return np.array([[1 / px, 0, half - left], [0, 1 / px, half - top], [0, 0, 1]])
+
+
 @dataclass(frozen=True)
 class BoardArt:
     """(H, W, 3) uint8 BGR art at `px` pixels a square, with its margins (left, top, right, bottom) in squares."""
@@ -38,8 +47,7 @@ class BoardArt:
 
     def to_table(self) -> npt.NDArray[np.float64]:
         """(3, 3) map from art pixels to table coordinates (squares)."""
-        left, top = self.margin[:2]
-        return np.array([[1 / self.px, 0, -left], [0, 1 / self.px, -top], [0, 0, 1]])
+        return art_to_table(self.px, *self.margin[:2])
 
 
 def ink(image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour: Colour, strength: float = 1.0) -> None:
@@ -82,7 +90,9 @@ def _spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, px: i
             turned = points
             for _ in range(side):
                 turned = [(1 - v, u) for u, v in turned]
-            polygon = np.array([((x + u) * px * 16, (y + v) * px * 16) for u, v in turned]).round().astype(np.int32)
+            polygon = (
+                np.array([((x + u) * px * 16 - 8, (y + v) * px * 16 - 8) for u, v in turned]).round().astype(np.int32)
+            )
             cv2.fillConvexPoly(image, polygon, colour, cv2.LINE_AA, 4)
 
 
@@ -165,7 +175,7 @@ def _lines(image: Picture, style: BoardStyle, left: float, top: float, px: int) 
     half = max(style.line_width * px / 2, 0.5)
     for i in range(SIZE + 1):
         for vertical in (True, False):
-            at = ((left if vertical else top) + i) * px
+            at = ((left if vertical else top) + i) * px - 0.5
             a = [
                 at - half,
                 (top if vertical else left) * px - half,

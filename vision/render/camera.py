@@ -21,11 +21,12 @@ CENTRE = 7.5
 class Camera:
     """A calibrated pinhole camera.
 
-    size      (width, height) of the picture in px
+    size      (width, height) of the picture in px; pixel centres are whole numbers, as in OpenCV
     focal     focal length in px; the principal point is the picture's centre
     rotation  (3, 3) world to camera, world z pointing away from the viewer into the table
     position  (3,) translation in squares
     bend      radial distortion k1 of the normalised image plane (0 = none)
+    stretch   height of a square over its width: on many boards 1.05 to 1.1
     """
 
     size: tuple[int, int]
@@ -33,13 +34,20 @@ class Camera:
     rotation: Matrix
     position: Matrix
     bend: float = 0.0
+    stretch: float = 1.0
 
     def plane(self, height: float = 0.0) -> Matrix:
         """(3, 3) homography from table coordinates at `height` squares above the board to pixels, without bend."""
-        w, h = self.size
-        intrinsic = np.array([[self.focal, 0, w / 2], [0, self.focal, h / 2], [0, 0, 1]])
+        x, y = self._centre
+        intrinsic = np.array([[self.focal, 0, x], [0, self.focal, y], [0, 0, 1]])
         r = self.rotation
-        return np.asarray(intrinsic @ np.column_stack([r[:, 0], r[:, 1], self.position - height * r[:, 2]]))
+        return np.asarray(
+            intrinsic @ np.column_stack([r[:, 0], self.stretch * r[:, 1], self.position - height * r[:, 2]])
+        )
+
+    @property
+    def _centre(self) -> tuple[float, float]:
+        return (self.size[0] - 1) / 2, (self.size[1] - 1) / 2
 
     def project(self, points: npt.ArrayLike, height: float = 0.0) -> Matrix:
         """Pixels (N, 2) of table points (N, 2) at `height`, bend included."""
@@ -48,17 +56,18 @@ class Camera:
         )
         if not self.bend:
             return np.asarray(flat)
-        centre = np.array(self.size) / 2
+        centre = np.array(self._centre)
         n = (flat - centre) / self.focal
         return np.asarray(centre + (flat - centre) * (1 + self.bend * (n**2).sum(axis=1, keepdims=True)))
 
     def unbend_maps(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Maps for cv2.remap that turn a straight drawing into the bent picture (inverse of `project`'s bend)."""
         w, h = self.size
-        x, y = np.meshgrid((np.arange(w) - w / 2) / self.focal, (np.arange(h) - h / 2) / self.focal)
+        cx, cy = self._centre
+        x, y = np.meshgrid((np.arange(w) - cx) / self.focal, (np.arange(h) - cy) / self.focal)
         radius2 = x**2 + y**2
         scale = 1 - self.bend * radius2 + 3 * self.bend**2 * radius2**2  # two terms of the inverse series
-        return (x * scale * self.focal + w / 2).astype(np.float32), (y * scale * self.focal + h / 2).astype(np.float32)
+        return (x * scale * self.focal + cx).astype(np.float32), (y * scale * self.focal + cy).astype(np.float32)
 
 
 def look_at_board(
@@ -70,6 +79,7 @@ def look_at_board(
     fill: float,
     shift: tuple[float, float] = (0.0, 0.0),
     bend: float = 0.0,
+    stretch: float = 1.0,
 ) -> Camera:
     """A camera that sees the board's centre from `tilt` radians off the vertical.
 
@@ -87,9 +97,9 @@ def look_at_board(
     corners = np.array([[0, 0], [15, 0], [15, 15], [0, 15]])
 
     def at(distance: float) -> Camera:
-        centre = rotation @ np.array([CENTRE, CENTRE, 0])
+        centre = rotation @ np.array([CENTRE, CENTRE * stretch, 0])
         ray = np.array([shift[0] * size[0] / focal, shift[1] * size[1] / focal, 1.0])
-        return Camera(size, focal, rotation, ray * distance - centre, bend)
+        return Camera(size, focal, rotation, ray * distance - centre, bend, stretch)
 
     near, far = 8.0, 600.0
     for _ in range(30):

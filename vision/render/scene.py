@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.render.boardart import BoardArt, draw_board
+from vision.render.boardart import BoardArt, art_to_table, draw_board
 from vision.render.camera import Camera, look_at_board
 from vision.render.fonts import supporting
 from vision.render.light import Light, develop, glare, illumination, random_light
@@ -72,7 +72,8 @@ def _scaled(image: Field, matrix: Matrix, ratio: float) -> tuple[Field, Matrix]:
         return image, matrix
     small = cv2.resize(image, None, fx=ratio, fy=ratio, interpolation=cv2.INTER_AREA)
     fx, fy = image.shape[1] / small.shape[1], image.shape[0] / small.shape[0]
-    return np.asarray(small, np.float32), matrix @ np.diag([fx, fy, 1.0])
+    widen = np.array([[fx, 0, (fx - 1) / 2], [0, fy, (fy - 1) / 2], [0, 0, 1]])  # between pixel centres
+    return np.asarray(small, np.float32), matrix @ widen
 
 
 def _grid_corners(camera: Camera) -> Matrix:
@@ -194,7 +195,7 @@ def _table_and_board(setting: Setting, board: Field) -> tuple[Field, Field]:
 def _stand_tiles(rng: Rng, scene: Field, setting: Setting, tops: Field) -> tuple[Field, Field]:
     """The scene with the tiles' tops at their height, and where they are (H, W, 1) 0..1."""
     camera, style, px = setting.camera, setting.tiles, setting.art.px
-    to_table = np.array([[1 / px, 0, -MARGIN], [0, 1 / px, -MARGIN], [0, 0, 1]])
+    to_table = art_to_table(px, MARGIN, MARGIN)
     layer, lift = _scaled(tops, camera.plane(style.height) @ to_table, _square_px(camera) / px * 1.2)
     above = _warp(layer, lift, camera.size, cv2.BORDER_CONSTANT)
     alpha = above[:, :, 3:]
@@ -261,6 +262,7 @@ def random_camera(rng: Rng) -> Camera:
         fill=fill,
         shift=(float(room * rng.uniform(-1, 1)), float(room * rng.uniform(-1, 1))),
         bend=float(rng.uniform(-0.06, 0.03)) if u() < 0.4 else 0.0,
+        stretch=float(rng.uniform(0.98, 1.11)) if u() < 0.7 else 1.0,
     )
 
 

@@ -208,7 +208,7 @@ def draw_tops(maker: TileMaker, tiles: list[LaidTile], px: int, margin: float) -
         top[:, :, :3] *= top[:, :, 3:]
         s = top.shape[0]
         reach = int(s * 0.75) + 2
-        cx, cy = (tile.x + margin) * px, (tile.y + margin) * px
+        cx, cy = (tile.x + margin) * px - 0.5, (tile.y + margin) * px - 0.5
         x0, y0 = int(cx) - reach, int(cy) - reach
         if x0 < 0 or y0 < 0 or x0 + 2 * reach > side or y0 + 2 * reach > side:
             continue
