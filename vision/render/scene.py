@@ -60,6 +60,7 @@ class Setting:
     art: BoardArt
     table: Picture
     thickness: float  # of the board, squares
+    seed: int  # of the tiles' grain
 
 
 def _warp(image: Picture | Field, matrix: Matrix, size: tuple[int, int], border: int) -> Field:
@@ -144,7 +145,8 @@ def compose(
     camera, style, light = setting.camera, setting.tiles, setting.light
     tiles = list(laid) if laid is not None else lay(rng, labels, style)
     px = setting.art.px
-    tops = draw_tops(TileMaker(rng, style, px, values), [*tiles, *extra], px, MARGIN)
+    maker = TileMaker(setting.seed, style, px, light.direction, values)
+    tops = draw_tops(maker, [*tiles, *extra], px, MARGIN)
     scene, board_seen = _table_and_board(setting, _shade_board(setting.art, tops[:, :, 3], px, style, light))
     _draw_sides(scene, setting, [*tiles, *extra])
     scene, tiles_seen = _stand_tiles(rng, scene, setting, tops)
@@ -299,6 +301,7 @@ def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ..
         art=art,
         table=table_top(rng, board, extent),
         thickness=float(rng.uniform(0.05, 0.6)),
+        seed=int(rng.integers(2**31)),
     )
 
 
@@ -309,7 +312,15 @@ def _strewn(rng: Rng, letters: Sequence[str], count: int) -> list[LaidTile]:
         out = rng.uniform(0.8, 2.0)
         along = rng.uniform(-1, 16)
         x, y = [(along, -out), (along, 15 + out), (-out, along), (15 + out, along)][int(rng.integers(4))]
-        tiles.append(LaidTile(str(rng.choice(list(letters))), float(x), float(y), float(rng.uniform(0, 2 * np.pi))))
+        tiles.append(
+            LaidTile(
+                str(rng.choice(list(letters))),
+                float(x),
+                float(y),
+                float(rng.uniform(0, 2 * np.pi)),
+                int(rng.integers(2**31)),
+            )
+        )
     return tiles
 
 

@@ -171,6 +171,7 @@ class SimulatedTable:
             art=draw_board(np.random.default_rng(seed), board, 48),
             table=table_top(np.random.default_rng(seed + 1), board, 9.0),
             thickness=0.3,
+            seed=seed,
         )
         self._laid: dict[tuple[int, int], LaidTile] = {}
 

@@ -20,12 +20,13 @@ _PENCIL = "AEIORSTN"
 
 @dataclass(frozen=True)
 class LaidTile:
-    """A tile on the table: its letter and where it lies, in squares and radians."""
+    """A tile on the table: its letter, where it lies in squares and radians, and the seed of its grain and wear."""
 
     letter: str
     x: float  # centre
     y: float
     turn: float
+    seed: int = 0
 
     def quad(self, size: float) -> npt.NDArray[np.float64]:
         """(4, 2) corners of the tile, clockwise from its own top left."""
@@ -40,7 +41,9 @@ def lay(rng: Rng, labels: Mapping[tuple[int, int], str], style: TileStyle) -> li
     for (row, column), letter in labels.items():
         turn = np.deg2rad(np.clip(rng.normal(0, style.tilt), -18, 18))
         dx, dy = np.clip(rng.normal(0, style.slip, 2), -0.16, 0.16)
-        tiles.append(LaidTile(letter, column + 0.5 + float(dx), row + 0.5 + float(dy), float(turn)))
+        tiles.append(
+            LaidTile(letter, column + 0.5 + float(dx), row + 0.5 + float(dy), float(turn), int(rng.integers(2**31)))
+        )
     return tiles
 
 
@@ -59,10 +62,12 @@ def _grain(rng: Rng, side: int) -> npt.NDArray[np.float32]:
 class TileMaker:
     """Makes tile tops of one set at `px` pixels a square."""
 
-    def __init__(self, rng: Rng, style: TileStyle, px: int, values: Mapping[str, int] | None = None) -> None:
-        self._rng, self._style, self._px = rng, style, px
+    def __init__(
+        self, seed: int, style: TileStyle, px: int, light: float, values: Mapping[str, int] | None = None
+    ) -> None:
+        self._style, self._light_from = style, light
         self._side = max(8, round(style.size * px))
-        self._sheet = _grain(rng, 512) if style.grain else None
+        self._sheet = _grain(np.random.default_rng(seed), 512) if style.grain else None
         self._values = values
         self._shape, self._light = self._blank_shape()
 
@@ -82,18 +87,17 @@ class TileMaker:
             inner = cv2.erode(outline, np.ones((3, 3), np.uint8), iterations=max(1, round(style.bevel * s)))
             soft = cv2.GaussianBlur(inner, (0, 0), max(0.6, style.bevel * s * 0.5))
             gy, gx = np.gradient(soft)
-            a = self._rng.uniform(0, 2 * np.pi)
-            slope = gx * np.cos(a) + gy * np.sin(a)
+            slope = gx * np.cos(self._light_from) + gy * np.sin(self._light_from)
             light = (slope / max(float(np.abs(slope).max()), 1e-6) * style.bevel_light).astype(np.float32)
         return outline, light
 
-    def _value(self, letter: str) -> str:
+    def _value(self, rng: Rng, letter: str) -> str:
         if self._values is not None:
             return str(self._values[letter])
-        return str(self._rng.choice([1, 1, 1, 2, 3, 4, 5, 8, 10]))
+        return str(rng.choice([1, 1, 1, 2, 3, 4, 5, 8, 10]))
 
-    def _print_letter(self, face: Picture, letter: str) -> None:
-        s, style, rng = self._side, self._style, self._rng
+    def _print_letter(self, rng: Rng, face: Picture, letter: str) -> None:
+        s, style = self._side, self._style
         cap = style.letter * s * (0.85 if len(letter) > 1 else 1.0)
         mask, rise = letter_mask(style.font, letter, max(4, round(cap)))
         if mask.shape[1] > 0.84 * s or mask.shape[0] > 0.88 * s:
@@ -107,7 +111,7 @@ class TileMaker:
             ink(face, mask, x + 1, y + 1, (250.0, 250.0, 250.0), 0.5 * style.engraved)
         ink(face, mask, x, y, style.ink, strength)
         if style.digit:
-            value = text_mask(style.font, self._value(letter), max(4, round(style.digit * s * 1.4)))
+            value = text_mask(style.font, self._value(rng, letter), max(4, round(style.digit * s * 1.4)))
             ink(
                 face,
                 value,
@@ -117,8 +121,8 @@ class TileMaker:
                 strength,
             )
 
-    def _decorate_blank(self, face: Picture) -> None:
-        s, style, rng = self._side, self._style, self._rng
+    def _decorate_blank(self, rng: Rng, face: Picture) -> None:
+        s, style = self._side, self._style
         c = s // 2
         match style.blank:
             case "face":
@@ -162,9 +166,9 @@ class TileMaker:
             case _:
                 pass
 
-    def top(self, letter: str) -> npt.NDArray[np.float32]:
+    def top(self, letter: str, seed: int) -> npt.NDArray[np.float32]:
         """One tile's top: (s, s, 4) float32, BGR 0..255 and alpha 0..1."""
-        s, style, rng = self._side, self._style, self._rng
+        s, style, rng = self._side, self._style, np.random.default_rng(seed)
         tone = 1 + style.spread * rng.normal(0, 1)
         base = np.ones((s, s, 3), np.float32) * (np.asarray(style.top, np.float32) * tone)
         if self._sheet is not None:
@@ -192,9 +196,9 @@ class TileMaker:
                 )
         face = np.clip(base, 0, 255).astype(np.uint8)
         if letter == BLANK:
-            self._decorate_blank(face)
+            self._decorate_blank(rng, face)
         else:
-            self._print_letter(face, letter)
+            self._print_letter(rng, face, letter)
         lit = np.clip(face * (1 + self._light[:, :, None]), 0, 255)
         return np.dstack([lit, self._shape]).astype(np.float32)
 
@@ -204,7 +208,7 @@ def draw_tops(maker: TileMaker, tiles: list[LaidTile], px: int, margin: float) -
     side = round((15 + 2 * margin) * px)
     layer = np.zeros((side, side, 4), np.float32)
     for tile in tiles:
-        top = maker.top(tile.letter)
+        top = maker.top(tile.letter, tile.seed)
         top[:, :, :3] *= top[:, :, 3:]
         s = top.shape[0]
         reach = int(s * 0.75) + 2
