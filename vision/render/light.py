@@ -38,8 +38,8 @@ class Light:
     jpeg: int
 
 
-def random_light(rng: Rng) -> Light:
-    """Light as homes have it: mostly decent, sometimes dim, warm, patchy or blurred."""
+def random_light(rng: Rng, square: float) -> Light:
+    """Light as homes have it: mostly decent, sometimes dim, warm, patchy or blurred. `square` in px."""
     u = rng.random
     poor = u() < 0.35
     return Light(
@@ -55,11 +55,11 @@ def random_light(rng: Rng) -> Light:
         cast=float(rng.normal(0, 0.05)),
         contrast=float(rng.uniform(0.75, 1.3)),
         saturation=float(rng.uniform(0.5, 1.4)),
-        blur=float(rng.uniform(0.3, 1.0) if not poor else rng.uniform(0.6, 2.2)),
-        motion=float(rng.uniform(1, 5)) if u() < 0.1 else 0.0,
+        blur=float(square * (rng.uniform(0.008, 0.035) if not poor else rng.uniform(0.03, 0.08))),
+        motion=float(square * rng.uniform(0.05, 0.2)) if u() < 0.08 else 0.0,
         noise=float(rng.uniform(0.5, 4) if not poor else rng.uniform(2, 11)),
         sharpen=float(rng.uniform(0, 1.2)) if u() < 0.4 else 0.0,
-        shrink=float(rng.uniform(0.5, 1.0)) if u() < 0.2 else 1.0,
+        shrink=float(rng.uniform(min(1.0, 11 / square), 1.0)) if u() < 0.25 else 1.0,
         jpeg=int(rng.integers(35, 96)),
     )
 

@@ -296,7 +296,7 @@ def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ..
     return Setting(
         board=board,
         tiles=random_tiles(rng, tile_fonts or fonts, board),
-        light=random_light(rng),
+        light=random_light(rng, _square_px(camera)),
         camera=camera,
         art=art,
         table=table_top(rng, board, extent),
