@@ -1,15 +1,22 @@
 """The command line: `tilekeeper read | replay | score | demo | run`, a module each.
 
-Each module has `HELP` (one line), `configure(parser)` and `run(args) -> int` (the exit status). A `UserError` raised
-anywhere below ends the program with its message on one line and exit status 2.
+Each module has `HELP` (one line), `configure(parser)` and `run(args) -> int` (the exit status). A `UserError`, or an
+error of the engine's notation and rules, ends the program with its message on one line and exit status 2.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import os
+import re
 import sys
 from collections.abc import Sequence
+
+from engine.errors import NotationError, RulesError
+
+# Shared libraries that OpenCV wants and a system without a screen may lack, and where they come from.
+_DEBIAN = {"libGL": ("libgl1",), "libgthread-2": ("libglib2.0-0",), "libglib-2": ("libglib2.0-0",)}
 
 COMMANDS = ("read", "replay", "score", "demo", "run")
 
@@ -31,6 +38,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(words)
     try:
         return int(args.run(args))
-    except UserError as error:
+    except (UserError, NotationError, RulesError) as error:
         print(f"tilekeeper: {error}", file=sys.stderr)
-        return 2
+    except ImportError as error:
+        library = re.match(r"(lib[\w+-]+)\.so", str(error))
+        if library is None:
+            raise
+        packages = " ".join(_DEBIAN.get(library[1], (library[1],)))
+        print(f"tilekeeper: {error}; on Debian and Ubuntu: sudo apt-get install {packages}", file=sys.stderr)
+    except BrokenPipeError:  # the reader of our output has gone: `tilekeeper score ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return 130
+    return 2

@@ -1,0 +1,91 @@
+"""Recompute recorded games: every score of a GCG file beside the one by the rules."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from engine.board import layout
+from engine.gcg import Problem, Record, Replay, parse, replay
+from engine.tiles import tile_set
+
+HELP = "recompute recorded games (GCG)"
+
+LARGEST = 4_000_000
+"""Bytes; a game has a few thousand."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("games", nargs="+", metavar="GAME.gcg", type=Path, help="a recorded game")
+    parser.add_argument("--tiles", metavar="SET", help="tile set, if the file does not say (en, de, ro, ...)")
+    parser.add_argument(
+        "--layout", metavar="NAME", help="premium squares of the board (standard); found by the scores if not given"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a line for each file")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score each file; 2 if one of them cannot be opened, else 0."""
+    tiles = tile_set(args.tiles) if args.tiles else None
+    board_layout = layout(args.layout) if args.layout else None
+    status = 0
+    for path in args.games:
+        try:
+            with path.open("rb") as file:
+                data = file.read(LARGEST + 1)
+        except OSError as error:
+            print(f"tilekeeper: {path}: cannot be read ({error.strerror})", file=sys.stderr)
+            status = 2
+            continue
+        too_large = Problem(1, f"larger than {LARGEST} bytes, so no GCG")
+        record = parse(data) if len(data) <= LARGEST else Record((), problems=(too_large,))
+        result = report(str(path), record, replay(record, tiles, board_layout))
+        print(json.dumps(result, ensure_ascii=False) if args.json else "\n".join(table(result)))
+    return status
+
+
+def report(file: str, record: Record, game: Replay) -> dict[str, Any]:
+    """The result for one file, as plain data."""
+    labels = record.labels()
+    events = [
+        {
+            "line": event.entry.line,
+            "player": labels[event.entry.player],
+            "kind": event.entry.kind.value,
+            "at": event.entry.position or None,
+            "word": event.word,
+            "recorded": event.entry.score,
+            "score": event.score,
+        }
+        for event in game.events
+    ]
+    return {
+        "file": file,
+        "tiles": game.tiles.name,
+        "layout": game.layout.name,
+        "events": events,
+        "totals": dict(zip(labels, game.totals, strict=True)),
+        "problems": [str(problem) for problem in game.problems],
+        "notes": list(game.notes),
+    }
+
+
+def table(result: dict[str, Any]) -> Iterator[str]:
+    """The same for people, line by line; what does not agree is marked."""
+    yield f"{result['file']} (tiles {result['tiles']}, board {result['layout']})"
+    width = max((len(name) for name in result["totals"]), default=0)
+    for event in result["events"]:
+        what = f"{event['at']} {event['word'] or '?'}" if event["kind"] == "play" else f"({event['kind']})"
+        score = "?" if event["score"] is None else f"{event['score']:+d}"
+        mark = "" if event["score"] == event["recorded"] else f"  <- recorded {event['recorded']:+d}"
+        yield f"{event['line']:5}  {event['player']:{width}}  {what:20} {score:>5}{mark}"
+    yield "total  " + ", ".join(f"{name} {total}" for name, total in result["totals"].items())
+    for note in result["notes"]:
+        yield f"note: {note}"
+    for problem in result["problems"]:
+        yield f"problem: {problem}"

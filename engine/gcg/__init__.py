@@ -1,0 +1,26 @@
+"""GCG, the file format of recorded games: read it, write it, play it again.
+
+>>> record = parse("#player1 A Ann\\n#player2 B Bob\\n>A: HORN 8F HORN +14 14\\n>B: FAM H6 FA.M +9 9\\n")
+>>> [event.score for event in replay(record).events]
+[14, 9]
+"""
+
+from engine.gcg.reader import parse
+from engine.gcg.record import Entry, Kind, Player, Pragma, Problem, Record
+from engine.gcg.replay import Replay, Replayed, replay
+from engine.gcg.writer import nickname, write
+
+__all__ = [
+    "Entry",
+    "Kind",
+    "Player",
+    "Pragma",
+    "Problem",
+    "Record",
+    "Replay",
+    "Replayed",
+    "nickname",
+    "parse",
+    "replay",
+    "write",
+]

@@ -1,0 +1,280 @@
+"""Reading GCG. It takes every form that the programs of players have written, and says by line what it cannot take.
+
+The notation: http://www.poslfit.com/scrabble/gcg/, and what Quackle, Macondo and MAGPIE read and write.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import replace
+
+from engine.gcg.record import TURNS, Entry, Kind, Player, Pragma, Problem, Rack, Record
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_ENCODING = re.compile(rb"#character-encoding[ \t]+(\S+)")
+_EVENT = re.compile(r">\s*([^:]*?)\s*:\s*(.*)\Z")
+_POSITION = re.compile(r"([A-Za-z])(\d{1,3})\Z|(\d{1,3})([A-Za-z])\Z")
+_SCORE = re.compile(r"([+-]*)(\d+)\Z")
+_PLAYER = re.compile(r"player([1-9])\Z")
+_RACK = re.compile(r"rack([1-9])\Z")
+_OLD_SETTINGS = {"Variant": "game-type", "BoardLayout": "board-layout", "LetterDistribution": "tile-distribution"}
+
+_REPEATABLE = frozenset({"description", "tile", ""})
+_AT_THE_END = frozenset({"incomplete"})
+
+FORM = "write >NICK: RACK 8H WORD +12 34"
+
+
+def parse(data: bytes | str) -> Record:
+    """The game in a GCG file. Never raises: what cannot be taken is among the `problems` of the record.
+
+    >>> record = parse(">A: HORN 8F HORN +14 14")
+    >>> record.entries[0].kind, record.entries[0].text, record.problems[0].reason
+    (<Kind.PLAY: 'play'>, 'HORN', "there is no #player line for 'A'")
+    """
+    reader = _Reader()
+    text = data if isinstance(data, str) else _decode(data, reader.problems)
+    lines = [line.strip() for line in _LINE_END.split(text.removeprefix("\ufeff").rstrip("\x1a"))]
+    if not any(lines):
+        return Record((), problems=(Problem(1, "the file is empty: it needs #player lines and events"),))
+    reader.read(lines)
+    return reader.record()
+
+
+def _decode(data: bytes, problems: list[Problem]) -> str:
+    """The text of a file: in the encoding it names, else UTF-8, else ISO-8859-1, which takes anything."""
+    if b"\0" in data and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        problems.append(Problem(1, "not a text file, so no GCG"))
+        return ""
+    named = _ENCODING.match(data.removeprefix(codecs.BOM_UTF8))
+    name = named[1].decode("ascii", "replace") if named else "utf-8"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        name = "utf-16"
+    try:
+        return data.decode(name)
+    except LookupError:
+        problems.append(Problem(1, f"the character encoding {name!r} is not known; read as UTF-8 or ISO-8859-1"))
+    except UnicodeDecodeError as error:
+        if named:
+            line = data.count(b"\n", 0, error.start) + 1
+            problems.append(Problem(line, f"this is not {name}, as line 1 says; read as ISO-8859-1"))
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("iso-8859-1")
+
+
+class _Reader:
+    """What has been read so far."""
+
+    def __init__(self) -> None:
+        self.seats: dict[int, Player] = {}  # by number of the #player line; further ones get the next free number
+        self.entries: list[tuple[str, Entry]] = []  # the nickname as written; the seat is found at the end
+        self.pragmas: list[Pragma] = []
+        self.racks: list[Rack] = []  # the player is the number of the #rack line, less one
+        self.problems: list[Problem] = []
+        self.first_event = self.last_rack = 0
+        self.lettered_rows = False
+        self.in_note = False
+
+    def problem(self, line: int, reason: str) -> None:
+        self.problems.append(Problem(line, reason))
+
+    def read(self, lines: list[str]) -> None:
+        for number, line in enumerate(lines, start=1):
+            if line.startswith("#"):
+                name, _, text = line[1:].partition(" ")
+                if "\t" in name:
+                    name, _, text = line[1:].partition("\t")
+                self._pragma(number, name.strip(), text.strip())
+                self.in_note = name.strip() == "note"
+            elif line.startswith(">"):
+                self.in_note = False
+                self._event(number, line)
+            elif line and self.in_note:
+                self._extend_note(line)
+            elif line:
+                self.problem(number, f"{_short(line)} is neither an event (>) nor a pragma (#)")
+
+    # Pragmas
+
+    def _pragma(self, number: int, name: str, text: str) -> None:
+        if match := _PLAYER.match(name):
+            self._player(number, int(match[1]), text)
+        elif match := _RACK.match(name):
+            self.racks.append(Rack(int(match[1]) - 1, text, number))
+            self.last_rack = self.last_rack or number
+        elif name == "note" and self.entries:
+            self._extend_note(text)
+        elif name == "note":
+            self._early_note(number, text)
+        elif name == "character-encoding":
+            if number > 1:
+                self.problem(number, "#character-encoding must be the first line; it has no effect here")
+        elif name == "orientation":
+            self.lettered_rows = text == "lettered-rows"
+        elif name == "-" and self.pragmas:  # goes on with the one before
+            self.pragmas[-1] = replace(self.pragmas[-1], text=f"{self.pragmas[-1].text} {text}")
+        else:
+            self._setting(number, name, text)
+
+    def _early_note(self, number: int, text: str) -> None:
+        key, _, value = text.partition(":")
+        if setting := _OLD_SETTINGS.get(key.strip()):  # how Macondo once wrote them
+            self._setting(number, setting, value.strip())
+        else:
+            self.problem(number, "a note before the first event belongs to none")
+            self.pragmas.append(Pragma("note", text))
+
+    def _setting(self, number: int, name: str, text: str) -> None:
+        if name not in _REPEATABLE and any(pragma.name == name for pragma in self.pragmas):
+            self.problem(number, f"#{name} is given twice; the first one holds")
+        elif self.first_event and name not in _AT_THE_END:
+            self.problem(number, f"#{name} belongs before the first event")
+        self.pragmas.append(Pragma(name, text))
+
+    def _player(self, number: int, seat: int, text: str) -> None:
+        nick, _, name = text.partition(" ")
+        if not nick:
+            self.problem(number, f"#player{seat} has no nickname: write #player{seat} NICK Full Name")
+            return
+        if self.first_event:
+            self.problem(number, f"#player{seat} belongs before the first event (line {self.first_event})")
+        player = Player(nick, name.strip() or nick)
+        if seat in self.seats:
+            self.problem(number, f"#player{seat} is given twice, for {self.seats[seat].nick} and for {nick}")
+            seat = max(self.seats) + 1
+        for other, earlier in self.seats.items():
+            if earlier.nick == nick:
+                self.problem(number, f"players {other} and {seat} share the nickname {nick}; turns alternate")
+            elif earlier.name == player.name:
+                self.problem(number, f"players {other} and {seat} share the name {player.name}")
+        self.seats[seat] = player
+
+    def _extend_note(self, text: str) -> None:
+        if not self.entries:
+            self.pragmas.append(Pragma("note", text))
+            return
+        nick, entry = self.entries[-1]
+        self.entries[-1] = nick, replace(entry, note=f"{entry.note}\n{text}".strip())
+
+    # Events
+
+    def _event(self, number: int, line: str) -> None:
+        self.first_event = self.first_event or number
+        match = _EVENT.match(line)
+        if not match or not match[1]:
+            self.problem(number, f"{_short(line)} names no player; {FORM}")
+            return
+        try:
+            entry = self._entry(match[2].split())
+        except _UnreadableError as error:
+            self.problem(number, f"{error}; {FORM}")
+            return
+        if self.last_rack:
+            self.problem(number, f"an event after the racks at the end of the game (line {self.last_rack})")
+        self.entries.append((match[1], replace(entry, line=number)))
+
+    def _entry(self, parts: list[str]) -> Entry:
+        """The event of a line, its player still unknown. Raises `_UnreadableError`."""
+        shifted = len(parts) > 1 and not _is_descriptor(parts[0])
+        rack = parts.pop(0) if shifted else None
+        if not parts:
+            raise _UnreadableError("nothing follows the name of the player")
+        what = parts.pop(0)
+        kind, position, text = self._descriptor(what, parts)
+        if not parts:
+            raise _UnreadableError(f"no score follows {_short(what)}")
+        score = _number(parts.pop(0))
+        total = _number(parts.pop(0)) if parts and _SCORE.match(parts[0]) else None
+        return Entry(0, kind, score, total, rack, position, text, " ".join(parts))
+
+    def _descriptor(self, what: str, rest: list[str]) -> tuple[Kind, str, str]:
+        if what == "-":
+            return Kind.PASS, "", ""
+        if what == "--":
+            return Kind.WITHDRAWN, "", ""
+        if what.startswith("-"):
+            return Kind.EXCHANGE, "", what[1:]
+        if what == "(challenge)":
+            return Kind.CHALLENGE, "", ""
+        if what == "(time)":
+            return Kind.TIME, "", ""
+        if what.startswith("("):
+            return Kind.ENDRACK, "", what.strip("()")
+        if not _POSITION.match(what):
+            raise _UnreadableError(f"{_short(what)} is no square of the board, and no -, --, (TILES) or (time)")
+        if not rest or _SCORE.match(rest[0]):
+            raise _UnreadableError(f"no word follows {what}")
+        return Kind.PLAY, self._position(what), rest.pop(0)
+
+    def _position(self, text: str) -> str:
+        """The position in the notation of everybody: columns by letter, the row first for across."""
+        if not self.lettered_rows:
+            return text.upper()
+        letter, number = sorted(filter(None, _POSITION.match(text).groups()), key=str.isdigit)  # type: ignore[union-attr]
+        row, column = str(ord(letter.upper()) - ord("A") + 1), chr(ord("A") + int(number) - 1)
+        return f"{row}{column}" if text[0].isalpha() else f"{column}{row}"
+
+    # The whole
+
+    def record(self) -> Record:
+        """Everything read, with the seats of the events found."""
+        if not (self.entries or self.first_event or self.seats or self.pragmas):
+            self.problems[:] = self.problems[:1] if not self.problems or "GCG" in self.problems[0].reason else []
+            self.problem(1, "no GCG: there is neither a #player line nor an event")
+        players = [self.seats[number] for number in sorted(self.seats)]
+        seat_of_number = {number - 1: seat for seat, number in enumerate(sorted(self.seats))}
+        entries = self._seated(players)
+        racks = []
+        for rack in self.racks:
+            if rack.player in seat_of_number:
+                racks.append(replace(rack, player=seat_of_number[rack.player]))
+            else:
+                self.problem(rack.line, f"#rack{rack.player + 1} without #player{rack.player + 1}")
+        problems = tuple(sorted(self.problems))
+        return Record(tuple(players), entries, tuple(self.pragmas), tuple(racks), problems)
+
+    def _seated(self, players: list[Player]) -> tuple[Entry, ...]:
+        """The events with the seats of their players; who is not among the players is added to them."""
+        entries: list[Entry] = []
+        for written, entry in self.entries:
+            seats = [seat for seat, player in enumerate(players) if written in (player.nick, player.name)]
+            if not seats:
+                known = ", ".join(player.nick for player in players)
+                reason = f"there is no #player line for {written!r}"
+                self.problem(entry.line, reason + (f", only for {known}" if known else ""))
+                seats = [len(players)]
+                players.append(Player(written.replace(" ", "_"), written))
+            last = entries[-1].player if entries else -1
+            seat = next((s for s in seats if s > last), seats[0]) if entry.kind in TURNS else seats[0]
+            if last in seats and entry.kind not in TURNS:
+                seat = last
+            entries.append(replace(entry, player=seat))
+        return tuple(entries)
+
+
+class _UnreadableError(ValueError):
+    """An event line that is not as GCG writes it; the reason."""
+
+
+def _is_descriptor(text: str) -> bool:
+    """True for what can follow the rack: a position, or what begins with - or (."""
+    return text[0] in "-(" or _POSITION.match(text) is not None
+
+
+def _number(text: str) -> int:
+    """A score. `+-6` occurs, for minus six. Raises `_UnreadableError`."""
+    match = _SCORE.match(text.translate(_MINUS))
+    if not match:
+        raise _UnreadableError(f"{_short(text)} is no score")
+    return -int(match[2]) if "-" in match[1] else int(match[2])
+
+
+_MINUS = str.maketrans("\u2212\u2013", "--")
+
+
+def _short(text: str) -> str:
+    """The text in quotes, cut where it is long."""
+    return repr(text if len(text) <= 40 else f"{text[:37]}...")
