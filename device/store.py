@@ -21,8 +21,7 @@ VERSION = 1
 SCHEMA = """
 CREATE TABLE game (
     id      INTEGER PRIMARY KEY,
-    started REAL NOT NULL,
-    setup   TEXT NOT NULL
+    started REAL NOT NULL
 ) STRICT;
 CREATE TABLE event (
     game   INTEGER NOT NULL REFERENCES game(id),
@@ -46,6 +45,8 @@ CREATE TRIGGER event_is_never_removed BEFORE DELETE ON event
     BEGIN SELECT RAISE(ABORT, 'the log only grows'); END;
 """
 
+_INSERT_EVENT = "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)"
+
 Body = Mapping[str, Any]
 """An event as plain JSON values."""
 
@@ -65,11 +66,11 @@ class StoredEvent:
 
 @dataclass(frozen=True, slots=True)
 class StoredGame:
-    """A game as the store lists it: its number, when it began (seconds since 1970), and its set-up."""
+    """A game as the store lists it: its number, when it began (seconds since 1970), and its first event."""
 
     id: int
     started: float
-    setup: Body
+    first: Body
 
 
 class GameStore:
@@ -107,13 +108,13 @@ class GameStore:
         with self._lock:
             self._db.close()
 
-    def begin(self, setup: Body) -> int:
-        """Begin a game and give its number."""
+    def begin(self, first: Body) -> int:
+        """Begin a game with its first event, and give its number."""
         with self._writing() as db:
-            row = db.execute(
-                "INSERT INTO game (started, setup) VALUES (?, ?) RETURNING id", (self._clock(), _dumps(setup))
-            ).fetchone()
-            return int(row[0])
+            now = self._clock()
+            (game,) = db.execute("INSERT INTO game (started) VALUES (?) RETURNING id", (now,)).fetchone()
+            db.execute(_INSERT_EVENT, (game, 0, now, _dumps(first)))
+            return int(game)
 
     def append(
         self, game: int, bodies: Sequence[Body], pictures: Mapping[str, bytes] | None = None
@@ -128,10 +129,7 @@ class GameStore:
             ).fetchone()
             now = self._clock()
             events = tuple(StoredEvent(next_number + i, now, body) for i, body in enumerate(bodies))
-            db.executemany(
-                "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)",
-                [(game, e.number, e.time, _dumps(e.body)) for e in events],
-            )
+            db.executemany(_INSERT_EVENT, [(game, e.number, e.time, _dumps(e.body)) for e in events])
             if events and pictures:
                 db.executemany(
                     "INSERT INTO picture (game, number, kind, jpeg) VALUES (?, ?, ?, ?)",
@@ -141,8 +139,8 @@ class GameStore:
 
     def games(self) -> tuple[StoredGame, ...]:
         """All games, the newest first."""
-        rows = self._read("SELECT id, started, setup FROM game ORDER BY id DESC")
-        return tuple(StoredGame(i, started, json.loads(setup)) for i, started, setup in rows)
+        sql = "SELECT id, started, body FROM game JOIN event ON game = id AND number = 0 ORDER BY id DESC"
+        return tuple(StoredGame(game, started, json.loads(body)) for game, started, body in self._read(sql))
 
     def events(self, game: int) -> tuple[StoredEvent, ...]:
         """The log of a game, in order."""

@@ -15,6 +15,7 @@ import pytest
 from device.store import GameStore, StoreError
 
 ROOT = Path(__file__).parents[2]
+STARTED = {"n": -1}
 
 
 @pytest.fixture
@@ -24,32 +25,33 @@ def path(tmp_path: Path) -> Path:
 
 def test_log_comes_back_in_order_after_reopening(path: Path) -> None:
     with GameStore(path, clock=lambda: 12.5) as store:
-        game = store.begin({"players": ["Anna", "Bär"]})
+        game = store.begin({"kind": "started", "players": ["Anna", "Bär"]})
         store.append(game, [{"kind": "pass"}])
         store.append(game, [{"kind": "withdrawn"}, {"kind": "play", "letters": "ÄH"}])
     with GameStore(path) as store:
         events = store.events(game)
         assert [(e.number, e.time, e.body["kind"]) for e in events] == [
-            (0, 12.5, "pass"),
-            (1, 12.5, "withdrawn"),
-            (2, 12.5, "play"),
+            (0, 12.5, "started"),
+            (1, 12.5, "pass"),
+            (2, 12.5, "withdrawn"),
+            (3, 12.5, "play"),
         ]
-        assert events[2].body["letters"] == "ÄH"
-        assert store.games()[0].setup == {"players": ["Anna", "Bär"]}
+        assert events[3].body["letters"] == "ÄH"
+        assert store.games()[0].first["players"] == ["Anna", "Bär"]
 
 
 def test_games_do_not_mix_and_the_newest_is_first(path: Path) -> None:
     with GameStore(path) as store:
-        first, second = store.begin({}), store.begin({})
+        first, second = store.begin(STARTED), store.begin(STARTED)
         store.append(first, [{"n": 1}])
         store.append(second, [{"n": 2}])
-        assert [e.body["n"] for e in store.events(first)] == [1]
+        assert [e.body["n"] for e in store.events(first)] == [-1, 1]
         assert [g.id for g in store.games()] == [second, first]
 
 
 def test_pictures_go_with_the_last_event_of_a_turn(path: Path) -> None:
     with GameStore(path) as store:
-        game = store.begin({})
+        game = store.begin(STARTED)
         events = store.append(game, [{"n": 1}, {"n": 2}], {"board": b"jpeg"})
         assert store.picture(game, events[-1].number, "board") == b"jpeg"
         assert store.picture(game, events[0].number, "board") is None
@@ -57,18 +59,18 @@ def test_pictures_go_with_the_last_event_of_a_turn(path: Path) -> None:
 
 def test_turn_is_written_whole_or_not_at_all(path: Path) -> None:
     with GameStore(path) as store:
-        game = store.begin({})
+        game = store.begin(STARTED)
         with pytest.raises(TypeError):
             store.append(game, [{"n": 1}, {"n": object()}])
-        assert store.events(game) == ()
+        assert [e.body for e in store.events(game)] == [STARTED]
         store.append(game, [{"n": 3}])
-        assert [e.number for e in store.events(game)] == [0]
+        assert [e.number for e in store.events(game)] == [0, 1]
 
 
 @pytest.mark.parametrize("sql", ["UPDATE event SET body = '{}'", "DELETE FROM event"])
 def test_log_only_grows(path: Path, sql: str) -> None:
     with GameStore(path) as store:
-        store.append(store.begin({}), [{"n": 1}])
+        store.append(store.begin(STARTED), [{"n": 1}])
     db = sqlite3.connect(path)
     with pytest.raises(sqlite3.IntegrityError, match="only grows"):
         db.execute(sql)
@@ -107,17 +109,17 @@ def test_newer_store_is_left_alone(path: Path) -> None:
 
 def test_full_disk_loses_nothing_earlier(path: Path) -> None:
     with GameStore(path) as store:
-        game = store.begin({})
+        game = store.begin(STARTED)
         store.append(game, [{"n": 1}])
         store._db.execute("PRAGMA max_page_count = 20")  # the file may not grow: what SQLite says of a full disk
         with pytest.raises(StoreError, match="full"):
             store.append(game, [{"n": 2}], {"photo": bytes(400_000)})
-        assert [e.body["n"] for e in store.events(game)] == [1]
+        assert [e.body["n"] for e in store.events(game)] == [-1, 1]
 
 
 def test_many_threads_write_one_unbroken_log(path: Path) -> None:
     with GameStore(path) as store:
-        game = store.begin({})
+        game = store.begin(STARTED)
 
         def write() -> None:
             for n in range(10):
@@ -128,14 +130,14 @@ def test_many_threads_write_one_unbroken_log(path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert [e.number for e in store.events(game)] == list(range(50))
+        assert [e.number for e in store.events(game)] == list(range(51))
 
 
 WRITER = """
 import sys
 from device.store import GameStore
 store = GameStore(sys.argv[1])
-game = store.begin({})
+game = store.begin({"n": -1})
 n = 0
 while True:
     store.append(game, [{"n": n}], {"board": bytes(20_000)})
@@ -156,6 +158,6 @@ def test_every_confirmed_turn_survives_a_kill(path: Path) -> None:
         writer.stdout.close()
         writer.wait()
         with GameStore(path) as store:
-            kept = [e.body["n"] for e in store.events(store.games()[0].id)]
+            kept = [e.body["n"] for e in store.events(store.games()[0].id)][1:]
         assert kept[: len(confirmed)] == confirmed
         assert len(kept) <= len(confirmed) + 1

@@ -1,0 +1,57 @@
+"""A camera over the simulated table: each still is rendered."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+
+import numpy as np
+
+from device.cameras.base import CameraError, Frame, Image
+from vision.render.table import SimulatedTable
+
+PREVIEW_STEP = 4
+
+
+class SimulatedCamera:
+    """Looks at a `SimulatedTable`; one thread may lay tiles (`lay_tiles`) while another takes pictures."""
+
+    live = True
+
+    def __init__(self, table: SimulatedTable) -> None:
+        self._table = table
+        self._lock = threading.Lock()
+        self._preview: Image | None = None
+        self._closed = False
+
+    def lay_tiles(self, labels: Mapping[tuple[int, int], str]) -> None:
+        """Make the board show `labels`: (row, column) -> letter, `?` for a blank."""
+        with self._lock:
+            self._table.lay_tiles(labels)
+            self._preview = None
+
+    def still(self) -> Frame:
+        """The table as it is now."""
+        with self._lock:
+            image = self._photograph()
+        return Frame(image, time.monotonic())
+
+    def preview(self) -> Frame:
+        """The table at a quarter of the size, rendered anew only when tiles were laid."""
+        with self._lock:
+            if self._preview is None:
+                self._photograph()
+            assert self._preview is not None
+            return Frame(self._preview, time.monotonic())
+
+    def close(self) -> None:
+        """No more pictures."""
+        self._closed = True
+
+    def _photograph(self) -> Image:
+        if self._closed:
+            raise CameraError("the camera was closed")
+        image = self._table.photograph().image
+        self._preview = np.ascontiguousarray(image[::PREVIEW_STEP, ::PREVIEW_STEP])
+        return image

@@ -1,0 +1,141 @@
+"""Read the board in each photograph.
+
+With --json, one object a line for each photograph: board (15 strings of 15: `.` empty, capital a letter, `?` a blank),
+corners (pixels of the file's picture, clockwise from the top left as the tiles read upright), confidence for each
+square, milliseconds, problems. A tile of several letters (Spanish CH) is shown by its first letter in the board, and
+in full under `digraphs`, by square.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from device.cli import UserError
+
+if TYPE_CHECKING:
+    from vision.geometry import Floats
+    from vision.photo import Photo
+    from vision.reader import BoardReader, PhotoReading
+
+HELP = "read the board in photographs"
+_SURE = 0.9
+"""Squares less certain than this are marked."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("photos", nargs="+", type=Path, metavar="PHOTO")
+    parser.add_argument("--tiles", default="en", metavar="SET", help="the tile set: en, de, ro, ... (default en)")
+    parser.add_argument(
+        "--corners",
+        metavar='"x,y x,y x,y x,y"',
+        help="outer corners of the grid in pixels, clockwise from the top left as the tiles read upright",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a line for each photograph")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read all photographs; those that cannot be opened are named at the end."""
+    from engine.errors import UnknownTileSet
+    from engine.tiles import tile_set
+    from vision.net import ModelError
+    from vision.photo import PhotoError, load_photo
+    from vision.reader import BoardReader
+
+    corners = parse_corners(args.corners) if args.corners is not None else None
+    try:
+        tiles = tile_set(args.tiles)
+        reader = BoardReader()
+    except (UnknownTileSet, ModelError) as error:
+        raise UserError(str(error)) from None
+    unopened = []
+    for path in args.photos:
+        try:
+            photo = load_photo(path)
+        except PhotoError as error:
+            unopened.append(str(error))
+            if args.json:
+                print(json.dumps(_answer(path, None, None, [str(error)]), ensure_ascii=False), flush=True)
+            continue
+        reading, placed = read_photo(reader, photo, tiles.letters, corners)
+        if args.json:
+            print(json.dumps(_answer(path, reading, placed, list(reading.problems)), ensure_ascii=False), flush=True)
+        else:
+            print(as_text(path, reading), flush=True)
+    if unopened:
+        raise UserError("; ".join(unopened))
+    return 0
+
+
+def parse_corners(text: str) -> Floats:
+    """`x,y x,y x,y x,y` as a (4, 2) array. Raises `UserError`."""
+    from vision.quad import as_quad, is_convex
+
+    try:
+        quad = as_quad([[float(v) for v in pair.split(",")] for pair in text.split()])
+    except ValueError:
+        raise UserError(f'--corners "{text}": give four points as "x,y x,y x,y x,y"') from None
+    if not is_convex(quad):
+        raise UserError(
+            f'--corners "{text}": the points must run clockwise around the grid: top left, top right, bottom right, '
+            "bottom left"
+        )
+    return quad
+
+
+def read_photo(
+    reader: BoardReader, photo: Photo, letters: Collection[str], corners: Floats | None
+) -> tuple[PhotoReading, Floats | None]:
+    """Read one photograph; corners go in and come out in pixels of the file's picture."""
+    reading = reader.read(photo.image, letters, None if corners is None else photo.from_file(corners))
+    return reading, None if reading.corners is None else photo.to_file(reading.corners)
+
+
+def _answer(path: Path, reading: PhotoReading | None, corners: Floats | None, problems: list[str]) -> dict[str, object]:
+    from engine.reading import SIZE
+    from vision.reader import shown, square_name
+
+    answer: dict[str, object] = {
+        "photo": str(path),
+        "board": None,
+        "corners": None if corners is None else corners.round(2).tolist(),
+        "confidence": None,
+        "ms": {"locate": 0.0, "read": 0.0, "total": 0.0},
+        "problems": problems,
+    }
+    if reading is not None:
+        ms = reading.ms
+        answer["ms"] = {"locate": round(ms.locate, 2), "read": round(ms.read, 2), "total": round(ms.total, 2)}
+    if reading is not None and reading.board is not None:
+        squares = [shown(square) for square in reading.board.squares]
+        rows = range(0, SIZE * SIZE, SIZE)
+        answer["board"] = ["".join(symbol[0] for symbol, _ in squares[i : i + SIZE]) for i in rows]
+        answer["confidence"] = [[round(p, 4) for _, p in squares[i : i + SIZE]] for i in rows]
+        digraphs = {square_name(i): symbol for i, (symbol, _) in enumerate(squares) if len(symbol) > 1}
+        if digraphs:
+            answer["digraphs"] = digraphs
+    return answer
+
+
+def as_text(path: Path, reading: PhotoReading) -> str:
+    """A board to look at: rows and columns named, tiles as letters, doubtful ones marked."""
+    from engine.reading import EMPTY, SIZE
+    from vision.reader import shown
+
+    lines = [f"{path}  ({reading.ms.total:.0f} ms)"]
+    if reading.board is not None:
+        lines.append("     " + "  ".join("ABCDEFGHIJKLMNO"))
+        for row in range(SIZE):
+            cells = []
+            for column in range(SIZE):
+                symbol, p = shown(reading.board[row, column])
+                mark = "" if p >= _SURE else "!"
+                cells.append(("·" if symbol == EMPTY else symbol) + mark)
+            lines.append(f"{row + 1:3}  " + "".join(f"{cell:3}" for cell in cells).rstrip())
+    lines += [f"  ! {problem}" for problem in reading.problems]
+    return "\n".join(lines)
+

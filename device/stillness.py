@@ -1,0 +1,56 @@
+"""A picture of a board at rest: hands leave the picture before it is read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from device.cameras.base import Camera, Frame, Image
+
+PATIENCE_S = 2.0
+"""So long it is waited for the board to come to rest; then it is read as it is."""
+QUIET_S = 0.2
+"""So long nothing may have moved."""
+STEP_S = 1 / 30
+SIZE = (96, 72)
+MOVED = 12.0
+"""Two pictures differ where a ninety-sixth of their width changed by more than this (of 255): noise stays below."""
+
+
+def still_board(
+    camera: Camera,
+    *,
+    patience: float = PATIENCE_S,
+    quiet: float = QUIET_S,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Frame:
+    """A still from `camera` once nothing moves before it, or after `patience` seconds all the same.
+
+    Raises `CameraError`.
+    """
+    first = camera.preview()
+    if first is None:
+        return camera.still()
+    deadline = clock() + patience
+    resting_since, before = clock(), _thumbnail(first.image)
+    while clock() < deadline and clock() - resting_since < quiet:
+        sleep(STEP_S)
+        frame = camera.preview()
+        if frame is None:
+            break
+        now = _thumbnail(frame.image)
+        if float(np.abs(now - before).max()) > MOVED:
+            resting_since = clock()
+        before = now
+    return camera.still()
+
+
+def _thumbnail(image: Image) -> npt.NDArray[np.float32]:
+    """A small grey picture in which noise is averaged out: `(72, 96) float32`."""
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    return np.asarray(cv2.resize(grey, SIZE, interpolation=cv2.INTER_AREA), np.float32)

@@ -1,0 +1,168 @@
+"""The page that follows the game: its parts are drawn once for each state and sent to every phone.
+
+Three ways lead to the same HTML. Server-Sent Events bring each state as it comes, under an id, and a phone that slept
+says the last id it saw and catches up. When all streams are taken, `/live/state` answers to a phone that asks every
+few seconds. And without script the page itself is whole and can be loaded again.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, request
+from flask.typing import ResponseReturnValue
+from jinja2 import Environment
+
+from device.state import TableState
+from web.table import Table
+
+PARTS = ("status", "scores", "last", "board", "camera", "turns")
+"""The parts of the page that change, each a template of that name and an element with that id."""
+HEARTBEAT_S = 5.0
+"""A stream without news says so this often, so that both ends notice when the other is gone."""
+POLL_S = 2
+KEPT = 16
+"""Drawings kept, to send a phone only the parts that changed since the one it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The changing parts of the page as HTML, for one state. `id` is unique over restarts."""
+
+    id: str
+    state: TableState
+    parts: dict[str, str]
+
+    def message(self, since: Drawing | None) -> str:
+        """What a phone that shows `since` must be told, as JSON; everything where that is not known."""
+        known = since.parts if since else {}
+        changed = {name: html for name, html in self.parts.items() if known.get(name) != html}
+        news = {"id": self.id, "phase": self.state.phase, "events": self.state.events, "parts": changed}
+        return json.dumps(news, ensure_ascii=False, separators=(",", ":"))
+
+
+class LivePage:
+    """Draws each state once, and lets many threads wait for the next."""
+
+    def __init__(self, templates: Environment, table: Table, streams: int) -> None:
+        self._templates = templates
+        self._table = table
+        self._run = secrets.token_hex(4)
+        self._news = threading.Condition()
+        self._newest = table.state
+        self._closed = False
+        self._drawing_lock = threading.Lock()
+        self._drawings: dict[str, Drawing] = {}
+        self._free_streams = threading.BoundedSemaphore(streams)
+        table.listen(self._hear)
+
+    def close(self) -> None:
+        """End the streams: their threads come home."""
+        with self._news:
+            if self._closed:
+                return
+            self._closed = True
+            self._news.notify_all()
+        self._table.forget(self._hear)
+
+    def drawing(self) -> Drawing:
+        """The newest state, drawn."""
+        with self._news:
+            state = self._newest
+        with self._drawing_lock:
+            name = self._name(state)
+            if name not in self._drawings:
+                self._drawings[name] = Drawing(name, state, self._draw(state))
+                while len(self._drawings) > KEPT:
+                    del self._drawings[next(iter(self._drawings))]
+            return self._drawings[name]
+
+    def seen(self, name: str) -> Drawing | None:
+        """The drawing of this id, if it is still kept."""
+        with self._drawing_lock:
+            return self._drawings.get(name)
+
+    def wait_beyond(self, name: str, timeout: float) -> bool:
+        """Wait until the newest state is another than that of the drawing `name`; False when nothing came."""
+        with self._news:
+            return self._news.wait_for(lambda: self._closed or self._name(self._newest) != name, timeout)
+
+    def stream(self, since: str, gone: Callable[[], bool]) -> Iterator[str] | None:
+        """The events for one phone that shows the drawing `since`, or None when all streams are taken.
+
+        Ends when the page is closed or the phone is `gone`.
+        """
+        if not self._free_streams.acquire(blocking=False):
+            return None
+        return _Stream(self._events(since, gone), self._free_streams.release)
+
+    def _events(self, since: str, gone: Callable[[], bool]) -> Iterator[str]:
+        yield f"retry: {POLL_S * 1000}\n\n"
+        spoke = time.monotonic()
+        while not self._closed and not gone():
+            if self.wait_beyond(since, 1.0) and not self._closed:
+                drawing = self.drawing()
+                yield f"id: {drawing.id}\ndata: {drawing.message(self.seen(since))}\n\n"
+                since, spoke = drawing.id, time.monotonic()
+            elif time.monotonic() - spoke >= HEARTBEAT_S:
+                yield "event: beat\ndata:\n\n"
+                spoke = time.monotonic()
+
+    def _hear(self, state: TableState) -> None:
+        with self._news:
+            self._newest = state
+            self._news.notify_all()
+
+    def _name(self, state: TableState) -> str:
+        return f"{self._run}-{state.revision}"
+
+    def _draw(self, state: TableState) -> dict[str, str]:
+        return {name: self._templates.get_template(f"parts/{name}.html").render(state=state) for name in PARTS}
+
+
+class _Stream(Iterator[str]):
+    """Events with the place they take: it is given back once, also when the stream ends before its first event."""
+
+    def __init__(self, events: Iterator[str], release: Callable[[], None]) -> None:
+        self._events, self._release = events, release
+        self._open = True
+
+    def __next__(self) -> str:
+        return next(self._events)
+
+    def close(self) -> None:
+        """Called by the server at the end of the answer, however it ends (PEP 3333)."""
+        if self._open:
+            self._open = False
+            self._release()
+
+
+def blueprint(page: LivePage) -> Blueprint:
+    """`/live/stream` (Server-Sent Events) and `/live/state` (the same, asked for)."""
+    routes = Blueprint("live", __name__, url_prefix="/live")
+
+    @routes.get("/stream")
+    def stream() -> ResponseReturnValue:
+        since = request.headers.get("Last-Event-ID") or request.args.get("since", "")
+        events = page.stream(since, request.environ.get("waitress.client_disconnected", lambda: False))
+        if events is None:
+            return "All streams are taken: ask /live/state instead.\n", 503, {"Retry-After": "30"}
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return Response(events, mimetype="text/event-stream", headers=headers)
+
+    @routes.get("/state")
+    def state() -> ResponseReturnValue:
+        since = request.args.get("since", "")
+        drawing = page.drawing()
+        if drawing.id == since:
+            return Response(status=204, headers={"Cache-Control": "no-store"})
+        return Response(
+            drawing.message(page.seen(since)), mimetype="application/json", headers={"Cache-Control": "no-store"}
+        )
+
+    return routes

@@ -1,0 +1,77 @@
+"""Serves the page from the process that owns camera and panel.
+
+Waitress, because it neither forks nor needs the main thread. Two traps were measured with many open streams: more
+streams than threads starve every other request, so streams are bounded well below the threads; and a phone that falls
+asleep holds its thread until the kernel gives up on it, so the kernel is told to do that after ten seconds.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from types import TracebackType
+
+import waitress
+from flask import Flask
+
+THREADS = 128
+"""Threads are cheap while they wait; `web.app.STREAMS` of them may hold a stream."""
+GIVE_UP_MS = 10_000
+"""A phone that has not taken our bytes for so long is gone (RFC 5482)."""
+
+
+class PortInUse(OSError):
+    """Another program has the port."""
+
+
+class PageServer:
+    """The page at a port, in a thread of its own named `page`. Serving begins with the first line of `with`."""
+
+    def __init__(self, app: Flask, port: int, host: str = "", *, threads: int = THREADS) -> None:
+        """Take the port; `host` empty means every network the machine is on. Raises `PortInUse`, `OSError`."""
+        self._app = app
+        self._socket = _listen(host, port)
+        self.port: int = self._socket.getsockname()[1]
+        self._server = waitress.create_server(
+            app,
+            sockets=[self._socket],
+            threads=threads,
+            connection_limit=4 * threads,
+            channel_request_lookahead=1,  # a closed phone is noticed at the first write
+            channel_timeout=60,
+            max_request_body_size=app.config["MAX_CONTENT_LENGTH"],
+            ident=None,
+        )
+        self._thread = threading.Thread(target=self._server.run, name="page", daemon=True)
+
+    def __enter__(self) -> PageServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the streams, then the server, and wait for both."""
+        self._app.extensions["live"].close()
+        self._server.close()
+        self._thread.join(timeout=5)
+        self._server.task_dispatcher.shutdown()
+        self._socket.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A bound socket whose connections give up on a silent phone."""
+    both = not host and socket.has_dualstack_ipv6()
+    try:
+        listening = socket.create_server(
+            (host, port),
+            family=socket.AF_INET6 if both or ":" in host else socket.AF_INET,
+            dualstack_ipv6=both,
+            backlog=128,
+        )
+    except OSError as error:
+        raise PortInUse(*error.args) from error
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, GIVE_UP_MS)
+    return listening
