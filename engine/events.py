@@ -135,13 +135,15 @@ class BlankNamed:
 class SquareCorrected:
     """A square was read wrong: what lay there from the beginning. None: nothing did.
 
-    Where no play covered the square, the tile joins the play of `turn`, or else the last play.
+    Where no play covered the square, the tile joins the play of `turn`, or else the last play. `told`: a person said
+    so, and no later reading may say otherwise.
     """
 
     kind: ClassVar[str] = "square-corrected"
     square: Square
     tile: Tile | None
     turn: int | None = None
+    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)

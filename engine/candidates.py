@@ -1,0 +1,112 @@
+"""The plays that a reading may show: where tiles can have been laid, and which."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import count
+from math import log, sqrt
+
+from engine.evidence import CANDIDATE, Evidence, tile_probability
+from engine.plays import Play
+from engine.reading import SIZE
+from engine.scoring import Status, play_status
+from engine.squares import SQUARES, Square, square_at
+from engine.state import State
+from engine.tiles import Tile
+
+Assignment = tuple[float, tuple[str, ...]]
+
+_LINES = tuple(tuple(square_at(row, column) for column in range(SIZE)) for row in range(SIZE)) + tuple(
+    tuple(square_at(row, column) for row in range(SIZE)) for column in range(SIZE)
+)
+_UNLIKELY = 1e-3  # letters so much less likely than the best of a square are not tried
+_PLACEHOLDER = Tile("A")
+
+
+def laid_squares(state: State, evidence: Evidence) -> Iterator[tuple[Square, ...]]:
+    """The sets of squares that one legal play may have covered, each a line without a gap.
+
+    At most one of them may be a square on which no tile is seen: hidden by a hand, or missed by the camera.
+    """
+    free = {square for square in evidence.candidates if state.board[square] is None}
+    found: set[tuple[Square, ...]] = set()
+    for line in _LINES:
+        ends = [place for place, square in enumerate(line) if square in free]
+        for number, first in enumerate(ends):
+            for last in ends[number:]:
+                squares = tuple(s for s in line[first : last + 1] if state.board[s] is None)
+                if len(squares) > state.rules.rack_size or sum(s not in free for s in squares) > 1:
+                    break
+                if squares not in found and _lies_well(state, squares):
+                    found.add(squares)
+                    yield squares
+
+
+def _lies_well(state: State, squares: tuple[Square, ...]) -> bool:
+    play = Play(tuple((square, _PLACEHOLDER) for square in squares))
+    return play_status(state.board, play, state.layout, state.rules) == Status.VALID
+
+
+def letters(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], best: int) -> list[Assignment]:
+    """The most likely tiles on these squares that the stock still has, with their log-likelihoods.
+
+    A tile of which many are left is more likely than one of which few are; the reading weighs more.
+    """
+    options = [_options(evidence, square, stock) for square in squares]
+    if not all(options):
+        return []
+    # Best first: a partial choice is worth what it has plus the best that may follow.
+    follow = [0.0] * (len(squares) + 1)
+    for place in range(len(squares) - 1, -1, -1):
+        follow[place] = follow[place + 1] + options[place][0][0]
+    order = count()
+    heap: list[tuple[float, int, float, tuple[str, ...]]] = [(-follow[0], next(order), 0.0, ())]
+    found: list[Assignment] = []
+    while heap and len(found) < best:
+        _, _, value, chosen = heapq.heappop(heap)
+        if len(chosen) == len(squares):
+            found.append((value, chosen))
+            continue
+        for weight, face in options[len(chosen)]:
+            if chosen.count(face) < stock[face]:
+                reached = value + weight
+                bound = -(reached + follow[len(chosen) + 1])
+                heapq.heappush(heap, (bound, next(order), reached, (*chosen, face)))
+    return found
+
+
+def _options(evidence: Evidence, square: Square, stock: Counter[str]) -> list[tuple[float, str]]:
+    left = {face: number for face, number in stock.items() if number > 0}
+    if not left:
+        return []
+    usual = sum(sqrt(number) for number in left.values()) / len(left)
+    options = sorted(
+        ((evidence.of(square, face) + log(sqrt(number) / usual), face) for face, number in left.items()), reverse=True
+    )
+    # Letters that are out of stock make room for the next ones, so keep a few whatever they weigh.
+    limit = options[0][0] + log(_UNLIKELY)
+    return [option for place, option in enumerate(options) if place < 4 or option[0] > limit]
+
+
+def unseen_squares(evidence: Evidence, squares: Sequence[Square]) -> tuple[Square, ...]:
+    """Those of the squares on which the camera does not see a tile."""
+    return tuple(s for s in squares if tile_probability(evidence.reading.squares[s]) < CANDIDATE)
+
+
+def tile_of(face: str) -> Tile:
+    """The tile as the camera sees it: a blank has no name yet."""
+    return Tile(face, is_blank=face == Tile.unnamed().letter)
+
+
+def as_it_lies(state: State, evidence: Evidence) -> Play | None:
+    """Everything that is clearly seen on empty squares, as if it were one play; None when there is nothing."""
+    squares = [square for square in SQUARES if square in evidence.clear and state.board[square] is None]
+    if not squares:
+        return None
+    faces = (
+        max(evidence.reading.squares[s].candidates, key=lambda c: (c[0] in state.tiles.counts, c[1]))[0]
+        for s in squares
+    )
+    return Play(tuple(zip(squares, map(tile_of, faces), strict=True)))

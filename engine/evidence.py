@@ -1,0 +1,134 @@
+"""What a reading says for and against a tile on a square, and what earlier readings said.
+
+The likelihoods mix what the camera reports with the ways in which it errs: a letter taken for another, a letter washed
+out by glare and taken for a blank, a printed square taken for a tile, a tile not seen. So no single square can decide
+alone, however sure the camera is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import log
+from types import MappingProxyType
+
+from engine.board import Board
+from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
+from engine.squares import SQUARES, Square
+from engine.tiles import Tile
+
+CONFUSED = 0.01  # another letter is reported than the one that lies there
+WASHED_OUT = 0.1  # a letter is reported as a blank: glare, a shadow, a hand
+UNNOTICED = 0.002  # a tile is reported where none lies, or none where one lies
+CANDIDATE = 0.05  # a square may hold a tile when at least so much of its probability says so
+CLEAR = 0.5
+_FAINT = 0.01  # no single reading of a square counts for more than this against a symbol
+
+# How much better than the record another symbol must be, over all readings, before the record is put right.
+_CORRECTION = log(20)
+
+
+def tile_probability(square: SquareReading) -> float:
+    """The probability that a tile, whichever, lies on a square."""
+    return sum(p for symbol, p in square.candidates if symbol not in (EMPTY, HIDDEN))
+
+
+def likelihood(square: SquareReading, face: str) -> float:
+    """How well a reading agrees with this on the square: a tile, `?` a blank, `.` nothing."""
+    seen = square.probability(face)
+    hidden = square.probability(HIDDEN) / 2
+    tile = tile_probability(square)
+    if face == EMPTY:
+        return seen + hidden + UNNOTICED * tile + 1e-9
+    washed = WASHED_OUT * square.probability(BLANK) if face != BLANK else 0.0
+    return seen + hidden + washed + CONFUSED * (tile - seen) + UNNOTICED * square.probability(EMPTY) + 1e-9
+
+
+def face_of(tile: Tile | None) -> str:
+    """What a reading should report for a square of the board."""
+    return EMPTY if tile is None else tile.face
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A reading, with the likelihood of every board."""
+
+    reading: BoardReading
+
+    @cached_property
+    def _empty(self) -> tuple[float, ...]:
+        return tuple(log(likelihood(square, EMPTY)) for square in self.reading.squares)
+
+    @cached_property
+    def candidates(self) -> frozenset[Square]:
+        """The squares on which a tile may lie."""
+        return frozenset(s for s in SQUARES if tile_probability(self.reading.squares[s]) >= CANDIDATE)
+
+    @cached_property
+    def clear(self) -> frozenset[Square]:
+        """The squares on which a tile is seen."""
+        return frozenset(s for s in self.candidates if tile_probability(self.reading.squares[s]) > CLEAR)
+
+    def log_likelihood(self, board: Board) -> float:
+        """How well the whole reading agrees with a board."""
+        total = 0.0
+        for square, tile in enumerate(board.squares):
+            total += self._empty[square] if tile is None else self.of(square, tile.face)
+        return total
+
+    def of(self, square: Square, face: str) -> float:
+        """The log-likelihood of a face on a square."""
+        return log(likelihood(self.reading.squares[square], face))
+
+    def swapped(self, one: Square, other: Square) -> Evidence:
+        """The evidence if the tile seen on one square lay on the other."""
+        squares = list(self.reading.squares)
+        squares[one], squares[other] = squares[other], squares[one]
+        return Evidence(BoardReading(tuple(squares)))
+
+    def is_hidden(self, square: Square) -> bool:
+        """True when the square cannot be seen."""
+        return self.reading.squares[square].probability(HIDDEN) > CLEAR
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What all readings together say of each tile on the board, since it was laid.
+
+    `said` maps a square to the symbols reported there and the sum of their log-likelihoods.
+    """
+
+    said: Mapping[Square, Mapping[str, float]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def with_reading(self, reading: BoardReading, old: Iterable[Square]) -> Memory:
+        """The memory after one more reading; squares that are not `old` tiles begin anew with it."""
+        old = set(old)
+        said: dict[Square, Mapping[str, float]] = {}
+        for square in SQUARES:
+            read = reading.squares[square]
+            before: Mapping[str, float] = self.said.get(square, {}) if square in old else {}
+            if not before and not read.is_tile:
+                continue
+            if read.probability(HIDDEN) > CLEAR:
+                said[square] = before
+                continue
+            symbols = set(before) | {symbol for symbol, _ in read.candidates} - {HIDDEN}
+            never = len(before) and min(before.values())
+            said[square] = MappingProxyType(
+                {s: before.get(s, never) + max(log(_FAINT), log(likelihood(read, s))) for s in symbols}
+            )
+        return Memory(MappingProxyType(said))
+
+    def contradictions(self, board: Board) -> dict[Square, str]:
+        """The old tiles that all readings together contradict, with the symbol that they say instead."""
+        found: dict[Square, str] = {}
+        for square in board.occupied():
+            said = self.said.get(square)
+            if not said:
+                continue
+            best = max(said, key=lambda symbol: said[symbol])
+            face = face_of(board[square])
+            if best != face and said[best] - said.get(face, min(said.values())) > _CORRECTION:
+                found[square] = best
+        return found

@@ -1,0 +1,137 @@
+"""What was played, from what the camera saw.
+
+Every explanation that the rules in force allow is a list of events; it is as likely as the reading agrees with the
+board after them, times how often such a thing happens. The word list takes no part: a phony stays a phony.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp
+
+from engine.candidates import as_it_lies
+from engine.events import Event
+from engine.evidence import CLEAR, Evidence, Memory, face_of, tile_probability
+from engine.game import Game
+from engine.hypotheses import Hypothesis, hypotheses
+from engine.phrases import explanation_text, question_text
+from engine.reading import EMPTY, BoardReading
+from engine.scoring import Status, play_status
+from engine.squares import SQUARES, Square
+
+SURE = 0.9  # below this two explanations are close, and somebody is asked
+_ALARM = 0.8  # a tile that is seen, or not seen, with this probability is worth a question
+_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One way to explain a reading.
+
+    `events` are to be pushed; none: nothing was added. `likelihood` compares the explanations of a reading and sums to
+    at most 1. `leftover` are squares where a tile is seen that belongs to no play, `missing` old tiles that are not
+    seen, `misread` old tiles that are clearly read as something else, `moved` pairs an old tile's square with the one
+    where it is seen now (rule 5 forbids all three), `unsure` new tiles whose letter is in doubt. `status` says why what
+    lies there is no play, where it is none.
+    """
+
+    events: tuple[Event, ...]
+    likelihood: float
+    text: str
+    game: Game
+    leftover: tuple[Square, ...] = ()
+    missing: tuple[Square, ...] = ()
+    misread: tuple[Square, ...] = ()
+    moved: tuple[tuple[Square, Square], ...] = ()
+    unsure: tuple[Square, ...] = ()
+    status: Status = Status.VALID
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """All explanations of a reading, the most likely first; there is always one.
+
+    `question` is what to ask when two are close or none fits, about the squares in `doubt`. `memory` goes into the next
+    call, so that an old tile that was read wrong is put right when later readings agree that it was.
+    """
+
+    explanations: tuple[Explanation, ...]
+    question: str | None
+    doubt: tuple[Square, ...]
+    memory: Memory
+
+    @property
+    def best(self) -> Explanation:
+        """The most likely explanation."""
+        return self.explanations[0]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events of the most likely explanation."""
+        return self.best.events
+
+    @property
+    def is_certain(self) -> bool:
+        """True when there is nothing to ask."""
+        return self.question is None
+
+
+def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> Explained:
+    """Decide what was played since the last turn. Pure; takes milliseconds.
+
+    >>> game = Game.start(("Anna", "Ben"))
+    >>> rows = ["." * 15] * 7 + [".....HORN......"] + ["." * 15] * 7
+    >>> explain(game, BoardReading.certain(rows)).best.text
+    'Anna played HORN at 8F for 14'
+    """
+    evidence = Evidence(reading)
+    memory = (memory or Memory()).with_reading(reading, game.board.occupied())
+    ranked = hypotheses(game, evidence, memory)
+    top = ranked[0].score
+    total = sum(exp(one.score - top) for one in ranked)
+    explanations = tuple(_explanation(game, one, evidence, exp(one.score - top) / total) for one in ranked[:_SHOWN])
+    best = explanations[0]
+    rival = explanations[1] if len(explanations) > 1 and best.likelihood < SURE else None
+    alarms = _alarms(best, evidence)
+    doubt = sorted({*alarms, *best.unsure, *(best.game.board.differences(rival.game.board) if rival else ())})
+    question = question_text(best, rival, alarms) if doubt or rival else None
+    return Explained(explanations, question, tuple(doubt), _kept(memory, reading, game, best))
+
+
+def _explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: float) -> Explanation:
+    squares, board = evidence.reading.squares, one.board
+    settled = {square for pair in one.moved for square in pair}
+    settled |= {square for square in SQUARES if evidence.is_hidden(square)}
+    fresh = set(before.board.differences(board))
+    differs = [s for s in SQUARES if s not in settled and squares[s].symbol != face_of(board[s])]
+    clear_old = [s for s in differs if board[s] and s not in fresh and squares[s].confidence > CLEAR]
+    leftover = tuple(s for s in differs if board[s] is None and s in evidence.clear)
+    lying = as_it_lies(one.game.state, evidence) if leftover else None
+    return Explanation(
+        events=one.events,
+        likelihood=likelihood,
+        text=explanation_text(before, one.game, one.events, one.note),
+        game=one.game,
+        leftover=leftover,
+        missing=tuple(s for s in clear_old if squares[s].symbol == EMPTY),
+        misread=tuple(s for s in clear_old if squares[s].symbol != EMPTY),
+        moved=one.moved,
+        unsure=tuple(s for s in sorted(fresh - settled) if squares[s].probability(face_of(board[s])) < CLEAR),
+        status=play_status(one.game.board, lying, before.layout, before.rules) if lying else Status.VALID,
+    )
+
+
+def _alarms(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
+    """The squares somebody has to look at, whichever explanation is right."""
+    squares = evidence.reading.squares
+    loose = [s for s in best.leftover if tile_probability(squares[s]) > _ALARM]
+    lost = [s for s in best.missing if squares[s].confidence > _ALARM]
+    return (*loose, *lost, *(square for pair in best.moved for square in pair))
+
+
+def _kept(memory: Memory, reading: BoardReading, before: Game, best: Explanation) -> Memory:
+    """The memory for the next call: squares whose tile has changed begin anew with this reading."""
+    changed = set(before.board.differences(best.game.board))
+    fresh = Memory().with_reading(reading, ())
+    said = {square: said for square, said in memory.said.items() if square not in changed}
+    return Memory({**said, **{square: said for square, said in fresh.said.items() if square in changed}})

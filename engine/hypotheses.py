@@ -1,0 +1,262 @@
+"""The explanations that come into question for a reading, each with its weight.
+
+Priors are what happens at a table, in nats: a play or nothing is the rule, everything else the exception.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import log
+
+from engine.board import Board
+from engine.candidates import laid_squares, letters, tile_of
+from engine.errors import RulesError
+from engine.events import (
+    BlankNamed,
+    BlankTaken,
+    Event,
+    PlayMade,
+    PlayWithdrawn,
+    SquareCorrected,
+    TileRecycled,
+)
+from engine.evidence import CLEAR, Evidence, Memory
+from engine.game import Game
+from engine.plays import Play
+from engine.reading import BLANK, EMPTY
+from engine.scoring import rearranges_one_word
+from engine.squares import Square, column_of, row_of
+from engine.tiles import Tile
+from engine.turns import Kind, Turn
+
+WITHDRAWN = log(0.05)
+STILL_LYING = log(0.5)  # a play that was challenged off, its tiles not yet taken up
+TWO_PLAYS = log(0.005)  # somebody forgot to end the turn
+OVERLOOKED = log(0.01)  # a tile of the last play was not seen at the time
+NUDGED = log(0.005)
+VARIATION = log(0.1)
+
+_MOST_SETS = 40  # sets of squares whose letters are tried
+_LETTERINGS = 4  # letterings tried for each
+_BEAM = 6  # explanations that are tried with one more play
+_MOST_PLAYS = 3
+_NUDGE = 2  # squares that a nudged tile can have moved
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """Events that may explain a reading, and the game after them. `score` is its log-likelihood with its prior."""
+
+    game: Game
+    events: tuple[Event, ...]
+    prior: float
+    evidence: Evidence
+    moved: tuple[tuple[Square, Square], ...] = ()
+    lying: Board | None = None
+    note: str = ""
+    plays: int = 0
+
+    @property
+    def board(self) -> Board:
+        """The board that the camera should see."""
+        return self.game.board if self.lying is None else self.lying
+
+    @cached_property
+    def score(self) -> float:
+        """How likely it is, in nats, up to a constant of the reading."""
+        return self.prior + self.evidence.log_likelihood(self.board)
+
+    def push(self, *events: Event, prior: float = 0.0) -> Hypothesis:
+        """The hypothesis with more events."""
+        game = self.game
+        for event in events:
+            game = game.push(event)
+        return replace(self, game=game, events=self.events + events, prior=self.prior + prior)
+
+    def unexplained(self) -> frozenset[Square]:
+        """The squares where a tile is clearly seen and none should lie."""
+        return frozenset(square for square in self.evidence.clear if self.board[square] is None)
+
+
+def hypotheses(game: Game, evidence: Evidence, memory: Memory) -> list[Hypothesis]:
+    """Everything that may have happened, the most likely first."""
+    begin = _put_right(Hypothesis(game, (), 0.0, evidence), memory)
+    bases = [begin, *_withdrawn(begin), *_overlooked(begin), *_still_lying(begin), *_nudged(begin)]
+    bases += [variant for base in (begin, *_withdrawn(begin)) for variant in _varied(base)]
+    found = list(bases)
+    front = bases
+    for number in range(_MOST_PLAYS):
+        prior = 0.0 if number == 0 else TWO_PLAYS
+        front = [longer for one in front if one.unexplained() or number == 0 for longer in _with_play(one, prior)]
+        front = sorted(_unique(front), key=lambda one: -one.score)[:_BEAM]
+        if not front:
+            break
+        found += front
+    return sorted(_unique(found), key=lambda one: -one.score)
+
+
+def _unique(found: list[Hypothesis]) -> list[Hypothesis]:
+    best: dict[object, Hypothesis] = {}
+    for one in found:
+        key = (one.events, one.moved, one.note)
+        if key not in best or best[key].score < one.score:
+            best[key] = one
+    return list(best.values())
+
+
+def _with_play(base: Hypothesis, prior: float) -> Iterator[Hypothesis]:
+    """The hypothesis with a play by whoever's turn it is."""
+    game, evidence = base.game, base.evidence
+    if game.is_over or base.lying is not None:
+        return
+    gain = {s: evidence.of(s, EMPTY) for s in evidence.candidates}
+    sets = sorted(
+        laid_squares(game.state, evidence), key=lambda squares: sum(gain.get(square, 0.0) for square in squares)
+    )
+    stock = game.unseen
+    for squares in sets[:_MOST_SETS]:
+        for value, faces in letters(evidence, squares, stock, _LETTERINGS):
+            placed = {s: tile_of(face) for s, face in zip(squares, faces, strict=True)}
+            weight = value - sum(evidence.of(s, face) for s, face in zip(squares, faces, strict=True))
+            made = base.push(PlayMade(game.to_move, Play.of(placed)), prior=prior + weight)
+            yield replace(made, plays=base.plays + 1)
+
+
+def _put_right(begin: Hypothesis, memory: Memory) -> Hypothesis:
+    """Old tiles that all readings together contradict are corrected, unless a person has said what they are."""
+    told = {
+        e.square for e in begin.game.events if isinstance(e, BlankNamed) or (isinstance(e, SquareCorrected) and e.told)
+    }
+    for square, symbol in memory.contradictions(begin.game.board).items():
+        known = symbol == EMPTY or begin.game.unseen[symbol] > 0
+        if square not in told and known and begin.evidence.reading.squares[square].probability(symbol) > CLEAR:
+            tile = None if symbol == EMPTY else tile_of(symbol)
+            begin = begin.push(SquareCorrected(square, tile))
+    return begin
+
+
+def _last_play(game: Game) -> Turn | None:
+    """The last play, if its tiles still lie on the board."""
+    last = next((turn for turn in reversed(game.turns) if turn.kind is Kind.PLAY), None)
+    return last if last and last.stands else None
+
+
+def _withdrawn(base: Hypothesis) -> Iterator[Hypothesis]:
+    """The last play was taken back: its tiles left the board."""
+    last = _last_play(base.game)
+    seen = base.evidence.reading.squares
+    if last and not base.game.is_over and any(seen[s].symbol != base.board[s].face for s, _ in last.placements):  # type: ignore[union-attr]
+        yield base.push(PlayWithdrawn(last.player), prior=WITHDRAWN)
+
+
+def _still_lying(base: Hypothesis) -> Iterator[Hypothesis]:
+    """The last play was challenged off by a person, and its tiles have not been taken up."""
+    last = base.game.turns[-1] if base.game.turns else None
+    if last and last.kind is Kind.WITHDRAWN and last.target is not None:
+        play = base.game.turns[last.target].play
+        assert play is not None
+        note = f"the tiles that {base.game.players[last.player]} must take back still lie there"
+        yield replace(base, lying=play.on(base.board), prior=base.prior + STILL_LYING, note=note)
+
+
+def _overlooked(base: Hypothesis) -> Iterator[Hypothesis]:
+    """A tile of the last play was not seen at the time: it belongs to that play."""
+    last = _last_play(base.game)
+    if last is None or last.play is None:
+        return
+    old = set(last.play.squares)
+    before = base.game.state.turns[last.number - 1].board if last.number else Board()
+    state = replace(base.game.state, board=before)
+    for squares in laid_squares(state, base.evidence):
+        extra = tuple(square for square in squares if square not in old)
+        if len(extra) != len(squares) - len(old) or len(extra) != 1 or base.board[extra[0]] is not None:
+            continue
+        for _, faces in letters(base.evidence, extra, base.game.unseen, 2):
+            event = SquareCorrected(extra[0], tile_of(faces[0]), last.number)
+            yield base.push(event, prior=OVERLOOKED)
+
+
+def _nudged(base: Hypothesis) -> Iterator[Hypothesis]:
+    """An old tile lies beside its square."""
+    evidence, board = base.evidence, base.board
+    gone = [s for s in board.occupied() if evidence.reading.squares[s].probability(EMPTY) > CLEAR]
+    for square in gone:
+        tile = board[square]
+        assert tile is not None
+        for other in base.unexplained():
+            far = max(abs(row_of(square) - row_of(other)), abs(column_of(square) - column_of(other)))
+            if far <= _NUDGE and evidence.reading.squares[other].probability(tile.face) > CLEAR:
+                swapped = evidence.swapped(square, other)
+                yield replace(base, evidence=swapped, moved=((square, other),), prior=base.prior + NUDGED)
+
+
+def _varied(base: Hypothesis) -> Iterator[Hypothesis]:
+    """Old tiles were changed as a variation of the rules allows (travel-case, rules 5 A, 5 B and 6)."""
+    rules = base.game.rules
+    changed = _changed(base)
+    if not changed or base.game.is_over:
+        return
+    if rules.recycle or rules.retake_blanks:
+        yield from _exchanged(base, changed)
+    if rules.rearrange:
+        yield from _rearranged(base, changed)
+
+
+def _changed(base: Hypothesis) -> dict[Square, str]:
+    """The old tiles that are clearly read as another tile."""
+    changed = {}
+    for square in base.board.occupied():
+        read, tile = base.evidence.reading.squares[square], base.board[square]
+        assert tile is not None
+        if read.is_tile and read.confidence > CLEAR and read.symbol != tile.face:
+            changed[square] = read.symbol
+    return changed
+
+
+def _exchanged(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothesis]:
+    """Blanks taken back for their letters, tiles of the board taken for tiles of the rack."""
+    game, player = base.game, base.game.to_move
+    events: list[Event] = []
+    for square, face in changed.items():
+        tile = game.board[square]
+        assert tile is not None
+        if game.rules.retake_blanks and tile.is_blank and tile.letter in (face, BLANK):
+            events += [BlankNamed(square, face)] * tile.is_unnamed
+            events.append(BlankTaken(player, square))
+        elif game.rules.recycle and face != BLANK:
+            events.append(TileRecycled(player, square, Tile(face)))
+        else:
+            return
+    stock = game.unseen + Counter(game.board[square].face for square in changed)  # type: ignore[union-attr]
+    if all(Counter(changed.values())[face] <= stock[face] for face in changed.values()):
+        yield base.push(*events, prior=VARIATION * len(changed))
+
+
+def _rearranged(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothesis]:
+    """The letters of one word put in another order, and tiles added to it."""
+    game, evidence = base.game, base.evidence
+    moved = {square: _same_tile(base, changed, face) for square, face in changed.items()}
+    freed = Counter(game.board[square].face for square in changed)  # type: ignore[union-attr]
+    stock = game.unseen + freed - Counter(changed.values())
+    for squares in laid_squares(game.state, evidence):
+        for value, faces in letters(evidence, squares, stock, _LETTERINGS):
+            placed = {s: _same_tile(base, changed, face) for s, face in zip(squares, faces, strict=True)}
+            play = Play.of(placed, moved)
+            if not rearranges_one_word(game.board, play):
+                continue
+            weight = value - sum(evidence.of(s, face) for s, face in zip(squares, faces, strict=True))
+            try:
+                yield replace(base.push(PlayMade(game.to_move, play), prior=VARIATION + weight), plays=1)
+            except RulesError:
+                continue
+
+
+def _same_tile(base: Hypothesis, changed: dict[Square, str], face: str) -> Tile:
+    """A blank of the rearranged word keeps the letter it has."""
+    if face == BLANK:
+        named = [base.board[square] for square in changed if base.board[square].is_blank]  # type: ignore[union-attr]
+        return named[0] if named and named[0] else Tile.unnamed()
+    return Tile(face)

@@ -1,0 +1,88 @@
+"""Games and readings for the tests: legal plays at random (no word list: what is laid need not be a word)."""
+
+from __future__ import annotations
+
+import random
+
+from engine.board import Board
+from engine.events import PlayMade
+from engine.game import Game
+from engine.plays import Play
+from engine.reading import EMPTY, SIZE, BoardReading, SquareReading
+from engine.scoring import Status
+from engine.squares import SQUARES, square_at
+from engine.tiles import Tile
+
+
+def random_play(game: Game, rng: random.Random, longest: int = 7) -> Play | None:
+    """A legal play of up to `longest` tiles, with blanks among them; None when none was found."""
+    bag = list(game.unseen.elements())
+    for _ in range(200):
+        across = rng.random() < 0.5
+        count = min(rng.randint(1, longest), len(bag), game.rules.rack_size)
+        line = rng.randrange(SIZE)
+        squares = [square_at(line, n) if across else square_at(n, line) for n in range(SIZE)]
+        free = [s for s in squares[rng.randrange(SIZE) :] if game.board[s] is None][:count]
+        if not free:
+            continue
+        play = Play.of(
+            {s: random_tile(game, face, rng) for s, face in zip(free, rng.sample(bag, len(free)), strict=True)}
+        )
+        if game.status(play) == Status.VALID:
+            return play
+    return None
+
+
+def random_tile(game: Game, face: str, rng: random.Random) -> Tile:
+    return Tile(rng.choice(game.tiles.letters), is_blank=True) if face == "?" else Tile(face)
+
+
+def random_game(rng: random.Random, turns: int, game: Game | None = None) -> Game:
+    """A game after so many plays at random."""
+    game = game or Game.start(("Anna", "Ben"))
+    for _ in range(turns):
+        if play := random_play(game, rng):
+            game = game.push(PlayMade(game.to_move, play))
+    return game
+
+
+def seen(board: Board) -> BoardReading:
+    """The reading of a board without doubt: blanks have no name."""
+    return BoardReading(tuple(SquareReading(((EMPTY if t is None else t.face, 1.0),)) for t in board.squares))
+
+
+LOOK_ALIKE = {
+    "E": "F", "F": "E", "I": "L", "L": "I", "U": "J", "J": "U", "O": "Q", "Q": "O", "C": "G", "G": "C", "M": "W",
+    "W": "M", "V": "Y", "Y": "V", "P": "R", "R": "P", "B": "D", "D": "B", "H": "N", "N": "H", "S": "Z", "Z": "S",
+    "T": "I", "K": "X", "X": "K", "A": "R", "?": "I",
+}  # fmt: skip
+
+
+def noisy(board: Board, rng: random.Random) -> BoardReading:
+    """A reading as a fair camera makes it: mostly sure, look-alikes now and then, a false tile, a washed out letter."""
+    squares = []
+    for square in SQUARES:
+        tile, chance = board[square], rng.random()
+        if tile is None:
+            candidates = {EMPTY: 0.999} if chance > 0.01 else {EMPTY: 0.55, rng.choice("IOTL"): 0.4}
+        else:
+            face = tile.face
+            other = LOOK_ALIKE.get(face, "E")
+            if chance < 0.004:
+                candidates = {other: 0.6, face: 0.35}
+            elif chance < 0.03:
+                candidates = {face: 0.6, other: 0.3}
+            elif chance < 0.035 and face != "?":
+                candidates = {"?": 0.7, face: 0.2}
+            else:
+                candidates = {face: 0.97, other: 0.02}
+        squares.append(SquareReading(tuple(sorted(candidates.items(), key=lambda c: -c[1]))))
+    return BoardReading(tuple(squares))
+
+
+def unnamed(play: Play) -> Play:
+    """The play as a camera sees it: nobody has named the blanks."""
+    return Play(
+        tuple((s, Tile.unnamed() if t.is_blank else t) for s, t in play.tiles),
+        tuple((s, Tile.unnamed() if t.is_blank else t) for s, t in play.rearranged),
+    )
