@@ -33,20 +33,29 @@ def parse(data: bytes | str) -> Record:
     >>> record.entries[0].kind, record.entries[0].text, record.problems[0].reason
     (<Kind.PLAY: 'play'>, 'HORN', "there is no #player line for 'A'")
     """
+    if isinstance(data, bytes) and _is_binary(data):
+        return _nothing("not a text file, so no GCG")
     reader = _Reader()
     text = data if isinstance(data, str) else _decode(data, reader.problems)
     lines = [line.strip() for line in _LINE_END.split(text.removeprefix("\ufeff").rstrip("\x1a"))]
     if not any(lines):
-        return Record((), problems=(Problem(1, "the file is empty: it needs #player lines and events"),))
+        return _nothing("the file is empty: it needs #player lines and events")
+    if not any(line.startswith((">", "#")) for line in lines):
+        return _nothing("no GCG: there is neither a #player line nor an event")
     reader.read(lines)
     return reader.record()
 
 
+def _nothing(reason: str) -> Record:
+    return Record((), problems=(Problem(1, reason),))
+
+
+def _is_binary(data: bytes) -> bool:
+    return b"\0" in data and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
 def _decode(data: bytes, problems: list[Problem]) -> str:
     """The text of a file: in the encoding it names, else UTF-8, else ISO-8859-1, which takes anything."""
-    if b"\0" in data and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        problems.append(Problem(1, "not a text file, so no GCG"))
-        return ""
     named = _ENCODING.match(data.removeprefix(codecs.BOM_UTF8))
     name = named[1].decode("ascii", "replace") if named else "utf-8"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -221,9 +230,6 @@ class _Reader:
 
     def record(self) -> Record:
         """Everything read, with the seats of the events found."""
-        if not (self.entries or self.first_event or self.seats or self.pragmas):
-            self.problems[:] = self.problems[:1] if not self.problems or "GCG" in self.problems[0].reason else []
-            self.problem(1, "no GCG: there is neither a #player line nor an event")
         players = [self.seats[number] for number in sorted(self.seats)]
         seat_of_number = {number - 1: seat for seat, number in enumerate(sorted(self.seats))}
         entries = self._seated(players)

@@ -1,0 +1,220 @@
+"""Reading GCG: every pragma, every kind of event, every form that programs have written, and what is wrong by line."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.gcg import Entry, Kind, Player, parse, replay
+
+PLAYERS = "#player1 A Ann Lee\n#player2 B Bob\n"
+
+
+def entry(line: str) -> Entry:
+    """The event of one line, with no problem in reading it."""
+    record = parse(PLAYERS + line)
+    assert record.problems == ()
+    return record.entries[0]
+
+
+def reasons(text: str | bytes) -> list[str]:
+    return [str(problem) for problem in parse(text).problems]
+
+
+def test_players_have_a_nickname_and_a_name() -> None:
+    assert parse(PLAYERS).players == (Player("A", "Ann Lee"), Player("B", "Bob"))
+
+
+def test_a_play_has_rack_position_word_score_and_total() -> None:
+    assert entry(">A: EHNORST 8H HORN +14 114") == Entry(
+        0, Kind.PLAY, 14, 114, rack="EHNORST", position="8H", text="HORN"
+    )
+
+
+@pytest.mark.parametrize("line", [">A: HORN 8h HORN +14 14", ">A:HORN  8H\tHORN   +14  14  ", ">A: HORN 8H HORN 14 14"])
+def test_a_play_may_be_written_loosely(line: str) -> None:
+    assert entry(line) == Entry(0, Kind.PLAY, 14, 14, rack="HORN", position="8H", text="HORN")
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "score", "rack", "text"),
+    [
+        (">B: U - +0 380", Kind.PASS, 0, "U", ""),
+        (">B: - +0 380", Kind.PASS, 0, None, ""),
+        (">B: SEQSPO? -QO +0 380", Kind.EXCHANGE, 0, "SEQSPO?", "QO"),
+        (">B: IIIU -4 +0 380", Kind.EXCHANGE, 0, "IIIU", "4"),
+        (">B: DEIILTZ -- -24 380", Kind.WITHDRAWN, -24, "DEIILTZ", ""),
+        (">B: ADDIPYZ (challenge) +5 380", Kind.CHALLENGE, 5, "ADDIPYZ", ""),
+        (">B:  (challenge) +5 380", Kind.CHALLENGE, 5, None, ""),
+        (">B: IS (time) -10 380", Kind.TIME, -10, "IS", ""),
+        (">B:  (time) -10 380", Kind.TIME, -10, None, ""),
+        (">B: (RELATCH) +24 380", Kind.ENDRACK, 24, None, "RELATCH"),
+        (">B: D (D) -2 380", Kind.ENDRACK, -2, "D", "D"),
+        (">B: D (D) +-2 380", Kind.ENDRACK, -2, "D", "D"),
+    ],
+)
+def test_every_kind_of_event_is_read(line: str, kind: Kind, score: int, rack: str | None, text: str) -> None:
+    assert entry(line) == Entry(1, kind, score, 380, rack=rack, text=text)
+
+
+def test_an_end_rack_with_a_rack_before_it_is_lost() -> None:
+    assert entry(">A: Q (Q) -10 0").is_penalty
+    assert not entry(">A: (Q) +20 20").is_penalty
+    assert entry(">A: ? (?) 0 20").is_penalty
+
+
+def test_the_words_formed_that_old_files_append_are_kept() -> None:
+    assert entry(">B: BEDGMNP  7e   BEDIM           +26   66  BE, ET, DO").words == "BE, ET, DO"
+
+
+def test_a_line_without_rack_is_read() -> None:
+    assert entry("> Ann Lee: H4 FIRNS 24 24") == Entry(0, Kind.PLAY, 24, 24, position="H4", text="FIRNS")
+
+
+@pytest.mark.parametrize(("written", "position"), [("H4", "8D"), ("4H", "D8"), ("A15", "1O"), ("O1", "15A")])
+def test_lettered_rows_are_turned(written: str, position: str) -> None:
+    record = parse(f"#orientation lettered-rows\n{PLAYERS}> A: {written} FIRNS 24 24")
+    assert record.entries[0].position == position
+
+
+def test_three_and_four_players() -> None:
+    text = "".join(f"#player{n} {nick} {nick}\n" for n, nick in enumerate("ABCD", start=1))
+    record = parse(text + ">A: AT 8H AT +4 4\n>B: - +0 0\n>C: - +0 0\n>D: - +0 0\n")
+    assert [e.player for e in record.entries] == [0, 1, 2, 3]
+    assert not replay(record).problems
+
+
+def test_a_note_belongs_to_the_event_before_it_and_may_go_on() -> None:
+    record = parse(f"{PLAYERS}>A: AT 8H AT +4 4\n#note first\nsecond\n\nthird\n>B: - +0 0\n#note other\n")
+    assert [e.note for e in record.entries] == ["first\nsecond\nthird", "other"]
+    assert not record.problems
+
+
+def test_pragmas_are_kept_in_order() -> None:
+    record = parse(
+        f"{PLAYERS}#title Final\n#lexicon CSW24\n#description one\n#description two\n#tile [CH] [ch]\n#x y z\n"
+    )
+    assert [p.name for p in record.pragmas] == ["title", "lexicon", "description", "description", "tile", "x"]
+    assert (record.pragma("title"), record.pragma("x"), record.pragma("id")) == ("Final", "y z", None)
+
+
+def test_a_pragma_may_go_on_in_the_next_line() -> None:
+    assert parse(f"#title A long\n#- title\n{PLAYERS}").pragma("title") == "A long title"
+
+
+def test_settings_that_old_files_hide_in_notes_are_found() -> None:
+    record = parse(f"{PLAYERS}#note LetterDistribution: french\n>A: AT 8H AT +4 4\n")
+    assert record.pragma("tile-distribution") == "french"
+
+
+def test_racks_at_the_end_and_incomplete() -> None:
+    record = parse(f"{PLAYERS}>A: AT 8H AT +4 4\n#rack2 EINRST?\n#incomplete\n")
+    assert [(rack.player, rack.tiles) for rack in record.racks] == [(1, "EINRST?")]
+    assert record.pragma("incomplete") == ""
+    assert not record.problems
+
+
+# Encodings and line ends
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_line_ends_of_every_system(ends: str) -> None:
+    record = parse(f"{PLAYERS}>A: AT 8H AT +4 4\n".replace("\n", ends).encode() + b"\x1a")
+    assert (len(record.players), len(record.entries), record.problems) == (2, 1, ())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "#character-encoding UTF-8\n#player1 cé césar\n".encode(),
+        "#character-encoding utf8\n#player1 cé césar\n".encode(),
+        "#player1 cé césar\n".encode(),
+        "#player1 cé césar\n".encode("utf-8-sig"),
+        "#player1 cé césar\n".encode("utf-16"),
+        "#player1 cé césar\n".encode("iso-8859-1"),
+        "#character-encoding ISO-8859-1\n#player1 cé césar\n".encode("iso-8859-1"),
+    ],
+)
+def test_both_encodings_with_and_without_header(data: bytes) -> None:
+    record = parse(data)
+    assert record.players == (Player("cé", "césar"),)
+    assert not record.problems
+
+
+def test_an_unknown_encoding_is_named() -> None:
+    assert reasons(b"#character-encoding klingon\n" + PLAYERS.encode()) == [
+        "line 1: the character encoding 'klingon' is not known; read as UTF-8 or ISO-8859-1"
+    ]
+
+
+def test_a_wrong_encoding_is_named_by_line() -> None:
+    data = b"#character-encoding UTF-8\n" + PLAYERS.encode() + "#title Nürnberg\n".encode("iso-8859-1")
+    assert reasons(data) == ["line 4: this is not UTF-8, as line 1 says; read as ISO-8859-1"]
+    assert parse(data).pragma("title") == "Nürnberg"
+
+
+@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\0" * 1000])
+def test_a_file_that_is_no_text(data: bytes) -> None:
+    assert reasons(data) == ["line 1: not a text file, so no GCG"]
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n  \r\n"])
+def test_an_empty_file(data: bytes) -> None:
+    assert reasons(data) == ["line 1: the file is empty: it needs #player lines and events"]
+
+
+def test_another_text_is_no_gcg() -> None:
+    assert reasons("Dear Ann,\n\nthank you for the game.\n") == [
+        "line 1: no GCG: there is neither a #player line nor an event"
+    ]
+
+
+# Broken lines
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (">A: ADEIINR DAIN.IER +86 108", "'DAIN.IER' is no square of the board, and no -, --, (TILES) or (time)"),
+        (">A: AT 8H +4 4", "no word follows 8H"),
+        (">A: AT 8H AT", "no score follows '8H'"),
+        (">A: AT 8H AT four 4", "'four' is no score"),
+        (">A:", "nothing follows the name of the player"),
+        (">: AT 8H AT +4 4", "'>: AT 8H AT +4 4' names no player"),
+        (">A AT 8H AT +4 4", "'>A AT 8H AT +4 4' names no player"),
+    ],
+)
+def test_a_broken_event_is_named_by_line_and_left_out(line: str, reason: str) -> None:
+    record = parse(f"{PLAYERS}{line}\n>B: - +0 0\n")
+    assert [str(p) for p in record.problems] == [f"line 3: {reason}; write >NICK: RACK 8H WORD +12 34"]
+    assert [e.line for e in record.entries] == [4]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"{PLAYERS}8H HORN +14\n", "line 3: '8H HORN +14' is neither an event (>) nor a pragma (#)"),
+        (
+            f"{PLAYERS}#character-encoding UTF-8\n",
+            "line 3: #character-encoding must be the first line; it has no effect here",
+        ),
+        (f"{PLAYERS}#title a\n#title b\n", "line 4: #title is given twice; the first one holds"),
+        (f"{PLAYERS}>A: - +0 0\n#title a\n", "line 4: #title belongs before the first event"),
+        (f"{PLAYERS}#note hello\n", "line 3: a note before the first event belongs to none"),
+        (f"{PLAYERS}>A: - +0 0\n#player3 C C\n", "line 4: #player3 belongs before the first event (line 3)"),
+        (f"{PLAYERS}#player2 C C\n", "line 3: #player2 is given twice, for B and for C"),
+        (f"{PLAYERS}#player3 A C\n", "line 3: players 1 and 3 share the nickname A; turns alternate"),
+        (f"{PLAYERS}#player3 C Bob\n", "line 3: players 2 and 3 share the name Bob"),
+        (f"{PLAYERS}#player3\n", "line 3: #player3 has no nickname: write #player3 NICK Full Name"),
+        (f"{PLAYERS}#rack3 AEI\n", "line 3: #rack3 without #player3"),
+        (f"{PLAYERS}>C: - +0 0\n", "line 3: there is no #player line for 'C', only for A, B"),
+        (f"{PLAYERS}#rack1 AEI\n>A: - +0 0\n", "line 4: an event after the racks at the end of the game (line 3)"),
+    ],
+)
+def test_what_is_out_of_place_is_named_by_line(text: str, reason: str) -> None:
+    assert reasons(text) == [reason]
+
+
+def test_players_who_share_a_nickname_alternate() -> None:
+    record = parse("#player1 N Ann\n#player2 N Bob\n>N: AT 8H AT +4 4\n>N: E - +0 0\n>N: E -E +0 4\n")
+    assert [e.player for e in record.entries] == [0, 1, 0]
+    assert record.labels() == ("N/1", "N/2")
