@@ -25,15 +25,14 @@ TILE_HEIGHT: Final = 0.21
 
 _FINEST: Final = 1.6
 """Pixels of the picture along one of the rectified view, above which it is shrunk first."""
-_FOCALS: Final = np.geomspace(0.5, 3.0, 19)
+_FOCALS: Final = np.geomspace(0.5, 3.0, 73)
 """Focal lengths tried, in long sides of the picture."""
 _USUAL_FOCAL: Final = 0.8
 """Phones (26 mm equivalent), webcams and Pi cameras lie between 0.7 and 0.9 long sides."""
 _FOCAL_SPREAD: Final = 0.2
 """How far (in natural logarithms) a focal length may lie from the usual one before that counts against it."""
-_STRETCHES: Final = np.exp(np.linspace(-0.12, 0.12, 9))
-"""Heights of a square tried, in widths: tiles, and the squares for them, are often taller than wide."""
 _STRETCH_SPREAD: Final = 0.05
+"""How far (in natural logarithms) a square's height may lie from its width before that counts against it."""
 _CORNER_NOISE: Final = 0.03
 """How far off a corner may be, in squares, when a focal length is judged by how it explains the corners."""
 
@@ -77,9 +76,7 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
     if finer > _FINEST:
         # Shrink first: linear sampling alone would jump over pixels and let grain and thin lines flicker.
         shrink = _FINEST / finer
-        image = np.asarray(
-            cv2.resize(image, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA), np.uint8
-        )
+        image = np.asarray(cv2.resize(image, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA), np.uint8)
         half = (shrink - 1) / 2
         H = np.array([[shrink, 0.0, half], [0.0, shrink, half], [0.0, 0.0, 1.0]]) @ H
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
@@ -107,9 +104,9 @@ class BoardPose:
 
     def tilt(self) -> float:
         """How far from straight above the camera sees the middle of the board, in degrees."""
-        foot, top = (project(self.plane(h), np.array([SIZE / 2, SIZE / 2])) for h in (0.0, 1e-3))
-        side = square_side(project(self.homography, grid_corners()))
-        return float(np.degrees(np.arctan(np.linalg.norm(top - foot) / 1e-3 / side)))
+        middle, step = np.array([SIZE / 2, SIZE / 2]), 1e-3
+        above = project(np.linalg.inv(self.homography), project(self.plane(step), middle))
+        return float(np.degrees(np.arctan(np.linalg.norm((above - middle) * [1, self.stretch]) / step)))
 
 
 def board_pose(corners: NDArray[np.floating], size: tuple[int, int], focal: float | None = None) -> BoardPose:
@@ -125,31 +122,25 @@ def board_pose(corners: NDArray[np.floating], size: tuple[int, int], focal: floa
     width, height = size
     long_side = float(max(width, height))
     centre = np.array([(width - 1) / 2, (height - 1) / 2])
-    focals, stretches = np.meshgrid(np.array([focal]) if focal else _FOCALS * long_side, _STRETCHES)
-    f, stretch = focals.ravel(), stretches.ravel()
+    f = np.array([focal]) if focal else _FOCALS * long_side
 
-    # In rays, and with the second axis in widths of a square, a true camera's first two columns are at right
-    # angles and of one length. Each try is as good as the nearest such camera explains the corners.
+    # In rays, a true camera's first two columns are at right angles; their lengths are as a square's width to its
+    # height. Each focal length is as good as the nearest camera of which that holds explains the corners.
     rays = np.array([[1.0, 0.0, -centre[0]], [0.0, 1.0, -centre[1]], [0.0, 0.0, 1.0]]) @ H
-    rays = np.stack(
-        [rays[0] / f[:, None], rays[1] / f[:, None], np.broadcast_to(rays[2], (len(f), 3))], axis=1
-    )
-    axes = rays[:, :, :2].copy()
-    axes[:, :, 1] /= stretch[:, None]
-    u, lengths, vt = np.linalg.svd(axes, full_matrices=False)
-    scale = lengths.mean(axis=1)
+    rays = np.stack([rays[0] / f[:, None], rays[1] / f[:, None], np.broadcast_to(rays[2], (len(f), 3))], axis=1)
+    lengths = np.linalg.norm(rays[:, :, :2], axis=1)
+    stretch = lengths[:, 1] / lengths[:, 0]
+    u, _, vt = np.linalg.svd(rays[:, :, :2] / lengths[:, None], full_matrices=False)
     rotation = u @ vt
     middle = rays @ np.array([SIZE / 2, SIZE / 2, 1.0])
-    grid = grid_corners() - SIZE / 2
-    across = np.stack([np.broadcast_to(grid[:, 0], (len(f), 4)), grid[:, 1] * stretch[:, None]], axis=2)
-    seen = (across * scale[:, None, None]) @ rotation.transpose(0, 2, 1) + middle[:, None, :]
+    seen = (grid_corners() - SIZE / 2) * lengths[:, None] @ rotation.transpose(0, 2, 1) + middle[:, None]
     pixels = seen[:, :, :2] / seen[:, :, 2:] * f[:, None, None] + centre
     error = np.sqrt(((pixels - corners) ** 2).sum(axis=2).mean(axis=1)) / square_side(corners)
     unusual = np.log(f / (long_side * _USUAL_FOCAL)) / _FOCAL_SPREAD if focal is None else np.zeros_like(f)
     uneven = np.log(stretch) / _STRETCH_SPREAD
     best = int(np.argmin((error / _CORNER_NOISE) ** 2 + 2 * np.log1p(unusual**2) + uneven**2))
 
-    into_board = np.cross(rotation[best, :, 0], rotation[best, :, 1]) * scale[best]
+    into_board = np.cross(rotation[best, :, 0], rotation[best, :, 1]) * lengths[best, 0]
     vertical = -np.array(
         [
             into_board[0] * f[best] + centre[0] * into_board[2],

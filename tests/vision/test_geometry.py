@@ -1,0 +1,90 @@
+"""The board before the camera: homographies, rectified views, pose, and planes above the board."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vision.geometry import (
+    Floats,
+    board_pose,
+    grid_corners,
+    homography,
+    project,
+    rectify,
+    square_side,
+)
+
+SIZE = (1600, 1200)
+CENTRE = np.array([(SIZE[0] - 1) / 2, (SIZE[1] - 1) / 2])
+
+
+def photographed(points: Floats, tilt: float, azimuth: float, focal: float, stretch: float, distance: float = 26) -> Floats:
+    """Board points (x, y, height in squares) as a camera sees them that looks at the middle of the board."""
+    p = np.asarray(points, np.float64) - [7.5, 7.5, 0.0]
+    p = p * [1.0, stretch, -1.0]
+    a, t = np.radians(azimuth), np.radians(tilt)
+    about = np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]])
+    lean = np.array([[1, 0, 0], [0, np.cos(t), -np.sin(t)], [0, np.sin(t), np.cos(t)]])
+    seen = p @ (lean @ about).T + [0, 0, distance]
+    return np.asarray(seen[:, :2] / seen[:, 2:] * focal + CENTRE)
+
+
+def grid(height: float) -> Floats:
+    return np.column_stack([grid_corners(), np.full(4, height)])
+
+
+def test_a_homography_carries_the_grid_to_its_corners() -> None:
+    corners = np.array([[100.0, 50.0], [900.0, 80.0], [950.0, 700.0], [60.0, 650.0]])
+    assert np.allclose(project(homography(corners), grid_corners()), corners, atol=1e-6)
+
+
+def test_the_side_of_a_square_is_the_mean_of_the_sides() -> None:
+    assert square_side(np.array([[0.0, 0.0], [300.0, 0.0], [300.0, 600.0], [0.0, 600.0]])) == 30.0
+
+
+@given(st.floats(5, 50), st.floats(0, 360), st.floats(0.97, 1.1))
+def test_tile_tops_stand_where_the_pose_says(tilt: float, azimuth: float, stretch: float) -> None:
+    focal = 0.8 * max(SIZE)
+    pose = board_pose(photographed(grid(0.0), tilt, azimuth, focal, stretch), SIZE)
+    tops = photographed(grid(0.25), tilt, azimuth, focal, stretch)
+    off = np.linalg.norm(project(pose.plane(0.25), grid_corners()) - tops, axis=1).max()
+    assert off < 0.06 * square_side(tops)
+
+
+def test_a_known_focal_length_is_taken_as_it_is() -> None:
+    corners = photographed(grid(0.0), 30, 20, 2000.0, 1.0)
+    assert board_pose(corners, SIZE, focal=2000.0).focal == 2000.0
+
+
+def test_an_oblique_view_tells_the_tilt() -> None:
+    corners = photographed(grid(0.0), 40, 0, 0.8 * max(SIZE), 1.0)
+    assert board_pose(corners, SIZE).tilt() == pytest.approx(40, abs=3)
+
+
+def test_the_plane_at_no_height_is_the_board() -> None:
+    corners = photographed(grid(0.0), 35, 100, 1300.0, 1.05)
+    pose = board_pose(corners, SIZE)
+    assert np.allclose(project(pose.plane(0.0), grid_corners()), corners, atol=1e-6)
+
+
+def test_rectifying_puts_each_square_in_its_place() -> None:
+    image = np.zeros((300, 300, 3), np.uint8)
+    image[40:60, 80:100] = 255  # row 2, column 4 of squares of 20 pixels
+    corners = np.array([[-0.5, -0.5], [299.5, -0.5], [299.5, 299.5], [-0.5, 299.5]])
+    view = rectify(image, homography(corners), 10, margin=1)
+    assert view.shape == (170, 170, 3)
+    assert (view[32:38, 52:58] == 255).all()
+    assert view[:29].max() == 0
+    assert view[42:].max() == 0
+
+
+def test_a_fine_picture_is_shrunk_before_it_is_sampled() -> None:
+    stripes = np.zeros((1500, 1500), np.uint8)
+    stripes[:, ::2] = 255
+    corners = np.array([[-0.5, -0.5], [1499.5, -0.5], [1499.5, 1499.5], [-0.5, 1499.5]])
+    view = rectify(stripes, homography(corners), 10)
+    assert abs(float(view.mean()) - 127.5) < 2
+    assert float(view.std()) < 20

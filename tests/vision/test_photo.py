@@ -1,0 +1,110 @@
+"""Photographs from files: what opens, what does not, and why not."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image as Pictures
+
+from vision.photo import PhotoError, load_photo
+
+
+def jpeg(path: Path, size: tuple[int, int] = (64, 48), **options: object) -> Path:
+    """A picture that is red at the top left and blue elsewhere."""
+    picture = Pictures.new("RGB", size, (20, 20, 220))
+    picture.paste((220, 20, 20), (0, 0, size[0] // 2, size[1] // 2))
+    picture.save(path, quality=95, **options)
+    return path
+
+
+def test_a_photograph_is_bgr(tmp_path: Path) -> None:
+    photo = load_photo(jpeg(tmp_path / "a.jpg"))
+    assert photo.image.shape == (48, 64, 3)
+    assert photo.image.dtype == np.uint8
+    blue, green, red = photo.image[5, 5].astype(int)
+    assert red > 180
+    assert blue < 60
+    assert green < 60
+
+
+def test_a_photograph_is_turned_as_its_exif_says(tmp_path: Path) -> None:
+    exif = Pictures.Exif()
+    exif[0x0112] = 6  # the camera was held upright: turn a quarter clockwise
+    photo = load_photo(jpeg(tmp_path / "a.jpg", exif=exif))
+    assert photo.size == (48, 64)
+    assert photo.image.shape == (64, 48, 3)
+    assert photo.image[5, 40, 2] > 180  # what was top left is top right
+
+
+def test_a_very_large_photograph_is_shrunk_and_its_points_stay_the_files_own(tmp_path: Path) -> None:
+    photo = load_photo(jpeg(tmp_path / "a.jpg", (2000, 1000)), longest=300)
+    assert max(photo.image.shape) == 300
+    assert photo.size == (2000, 1000)
+    edge = np.array([[999.5, 499.5]])
+    x, y = photo.from_file(edge)[0].round().astype(int)
+    assert abs(x - 149.5) <= 1
+    assert abs(y - 74.5) <= 1
+    assert np.allclose(photo.to_file(photo.from_file(edge)), edge)
+
+
+@pytest.mark.parametrize("mode", ["L", "P", "RGBA", "CMYK", "1", "LA"])
+def test_any_kind_of_picture_becomes_bgr(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / ("a.tif" if mode == "CMYK" else "a.png")
+    Pictures.new("RGB", (20, 10), (200, 200, 200)).convert(mode).save(path)
+    image = load_photo(path).image
+    assert image.shape == (10, 20, 3)
+    assert image.mean() > 150
+
+
+def test_deep_grey_is_scaled_not_clipped(tmp_path: Path) -> None:
+    deep = np.linspace(0, 65535, 200, dtype=np.uint16).reshape(10, 20)
+    Pictures.fromarray(deep).save(tmp_path / "a.png")
+    image = load_photo(tmp_path / "a.png").image
+    assert 120 < image[5, 0, 0] < 135
+
+
+def test_a_picture_of_one_pixel_opens(tmp_path: Path) -> None:
+    Pictures.new("RGB", (1, 1)).save(tmp_path / "a.png")
+    assert load_photo(tmp_path / "a.png").image.shape == (1, 1, 3)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_a_truncated_picture_says_so(tmp_path: Path, kind: str) -> None:
+    whole = io.BytesIO()
+    Pictures.fromarray(np.random.default_rng(0).integers(0, 255, (90, 90, 3), np.uint8)).save(whole, kind)
+    path = tmp_path / "cut"
+    path.write_bytes(whole.getvalue()[: len(whole.getvalue()) // 2])
+    with pytest.raises(PhotoError, match="damaged or cut short"):
+        load_photo(path)
+
+
+def test_a_file_that_is_no_picture_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "letter.jpg"
+    path.write_text("Dear camera,")
+    with pytest.raises(PhotoError, match="not a picture"):
+        load_photo(path)
+
+
+def test_a_missing_file_and_a_folder_say_so(tmp_path: Path) -> None:
+    with pytest.raises(PhotoError, match="no such file"):
+        load_photo(tmp_path / "none.jpg")
+    with pytest.raises(PhotoError, match="folder"):
+        load_photo(tmp_path)
+
+
+def test_the_message_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "cut.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\x00" * 40)
+    with pytest.raises(PhotoError) as caught:
+        load_photo(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.slow
+def test_a_photograph_of_sixty_megapixels_opens(tmp_path: Path) -> None:
+    photo = load_photo(jpeg(tmp_path / "a.jpg", (9000, 6700)))
+    assert max(photo.image.shape) == 2560
+    assert photo.size == (9000, 6700)

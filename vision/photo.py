@@ -1,0 +1,95 @@
+"""Photographs from files, as the rest of `vision` takes them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import cv2
+import numpy as np
+from PIL import Image as Pictures
+from PIL import ImageOps, UnidentifiedImageError
+
+from vision.geometry import Floats, Image
+
+LONGEST: Final = 2560
+"""Longest side, in pixels, of a picture that is worked on; a finer one is shrunk."""
+_TURNED: Final = (5, 6, 7, 8)
+"""EXIF orientations (tag 0x0112) that change width and height about."""
+_ORIENTATION: Final = 0x0112
+
+
+class PhotoError(Exception):
+    """A file could not be read as a photograph; the message says why, on one line."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Photo:
+    """A photograph, upright as its file says (EXIF), and small enough to work on."""
+
+    image: Image
+    """`(H, W, 3) uint8 BGR`."""
+    size: tuple[int, int]
+    """Width and height of the file's own picture, upright."""
+
+    def from_file(self, points: Floats) -> Floats:
+        """Points `(..., 2)` of the file's picture, in pixels of `image`."""
+        return np.asarray((points + 0.5) * self._shrunk() - 0.5, np.float64)
+
+    def to_file(self, points: Floats) -> Floats:
+        """Points `(..., 2)` of `image`, in pixels of the file's picture."""
+        return np.asarray((points + 0.5) / self._shrunk() - 0.5, np.float64)
+
+    def _shrunk(self) -> Floats:
+        height, width = self.image.shape[:2]
+        return np.array([width / self.size[0], height / self.size[1]])
+
+
+def load_photo(path: Path, longest: int = LONGEST) -> Photo:
+    """Read a picture file; one with a side longer than `longest` pixels is shrunk.
+
+    Raises `PhotoError` for a file that is missing, cut short, no picture, or of more than 178 million pixels.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Pictures.DecompressionBombWarning)
+            with Pictures.open(path) as opened:
+                return _photo(opened, longest)
+    except FileNotFoundError:
+        raise PhotoError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise PhotoError(f"{path}: this is a folder; name the photographs in it") from None
+    except PermissionError:
+        raise PhotoError(f"{path}: no permission to read it") from None
+    except UnidentifiedImageError:
+        raise PhotoError(f"{path}: not a picture in a known format; save it as JPEG or PNG") from None
+    except Pictures.DecompressionBombError:
+        raise PhotoError(f"{path}: too many pixels; save it smaller than 100 megapixels") from None
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        # Pillow reports broken files by all of these.
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise PhotoError(f"{path}: damaged or cut short ({reason}); copy or take it again") from None
+
+
+def _photo(opened: Pictures.Image, longest: int) -> Photo:
+    size = opened.size
+    if opened.getexif().get(_ORIENTATION) in _TURNED:
+        size = (size[1], size[0])
+    if max(size) > longest and opened.format == "JPEG":
+        # The decoder itself can halve a JPEG while it reads it, in a fraction of the time and memory.
+        share = longest / max(size)
+        opened.draft("RGB", (round(opened.size[0] * share), round(opened.size[1] * share)))
+    upright = ImageOps.exif_transpose(opened)
+    if upright.mode.startswith("I"):
+        # Pillow clips deep grey to 8 bits instead of scaling it.
+        grey = np.clip(np.asarray(upright, np.int64) >> 8, 0, 255).astype(np.uint8)
+        image = np.asarray(cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR), np.uint8)
+    else:
+        image = np.ascontiguousarray(np.asarray(upright.convert("RGB"), np.uint8)[:, :, ::-1])
+    share = longest / max(image.shape[:2])
+    if share < 1:
+        width, height = (max(1, round(side * share)) for side in (image.shape[1], image.shape[0]))
+        image = np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+    return Photo(image, size)
