@@ -123,9 +123,7 @@ class Lexicon:
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise LexiconError(
-                f"{path}: cannot be read ({error.strerror}); give a word list, or none"
-            ) from None
+            raise LexiconError(f"{path}: cannot be read ({error.strerror}); give a word list, or none") from None
         if data.startswith(_MAGIC):
             return cls.load(path)
         key = hashlib.sha256(b"\0".join((b"1", tiles.name.encode() if tiles else b"", data))).hexdigest()[:24]
@@ -133,9 +131,7 @@ class Lexicon:
             return found
         lexicon = cls.from_words(path.stem, _entries(path, data), tiles)
         if not len(lexicon):
-            raise LexiconError(
-                f"{path}: holds no word of {SHORTEST} to {LONGEST} letters; put one on each line"
-            )
+            raise LexiconError(f"{path}: holds no word of {SHORTEST} to {LONGEST} letters; put one on each line")
         if kept_in:
             lexicon._keep(kept_in / key)
         return lexicon

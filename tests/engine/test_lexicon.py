@@ -132,9 +132,7 @@ def test_a_digraph_tile_counts_as_one_letter(tmp_path: Path) -> None:
     assert word in Lexicon.from_file(write(tmp_path, f"{word.lower()}\n"), tile_set("es"))
 
 
-@pytest.mark.parametrize(
-    "data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\xff\xd8\xff\xe0\0\x10JFIF", b"PK\x03\x04\x14"]
-)
+@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\xff\xd8\xff\xe0\0\x10JFIF", b"PK\x03\x04\x14"])
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(LexiconError, match=r"words\.txt: not a text file; export"):
         Lexicon.from_file(write(tmp_path, data))
