@@ -6,7 +6,7 @@ import heapq
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import count
-from math import log, sqrt
+from math import exp, log, sqrt
 
 from engine.evidence import CANDIDATE, Evidence, tile_probability
 from engine.plays import Play
@@ -21,7 +21,8 @@ Assignment = tuple[float, tuple[str, ...]]
 _LINES = tuple(tuple(square_at(row, column) for column in range(SIZE)) for row in range(SIZE)) + tuple(
     tuple(square_at(row, column) for row in range(SIZE)) for column in range(SIZE)
 )
-_UNLIKELY = 1e-3  # letters so much less likely than the best of a square are not tried
+_UNLIKELY = log(1e-3)  # letters so much less likely than the best of a square are not tried
+_GONE = 0.1  # how many are taken to be left of a tile that should not be: somebody may have miscounted
 _PLACEHOLDER = Tile("A")
 
 
@@ -56,7 +57,7 @@ def letters(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], 
     """
     options = [_options(evidence, square, stock) for square in squares]
     if not all(options):
-        return []
+        return []  # the bag is empty
     # Best first: a partial choice is worth what it has plus the best that may follow.
     follow = [0.0] * (len(squares) + 1)
     for place in range(len(squares) - 1, -1, -1):
@@ -78,16 +79,17 @@ def letters(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], 
 
 
 def _options(evidence: Evidence, square: Square, stock: Counter[str]) -> list[tuple[float, str]]:
-    left = {face: number for face, number in stock.items() if number > 0}
-    if not left:
-        return []
-    usual = sum(sqrt(number) for number in left.values()) / len(left)
-    options = sorted(
-        ((evidence.of(square, face) + log(sqrt(number) / usual), face) for face, number in left.items()), reverse=True
-    )
-    # Letters that are out of stock make room for the next ones, so keep a few whatever they weigh.
-    limit = options[0][0] + log(_UNLIKELY)
-    return [option for place, option in enumerate(options) if place < 4 or option[0] > limit]
+    """The tiles that may lie on a square, the likeliest first.
+
+    What the reading says is weighed with how many of each tile are left; that a tile lies there becomes neither more
+    nor less likely by it, but for letters that are not left.
+    """
+    seen = {face: exp(evidence.of(square, face)) for face in stock}
+    weighed = {face: seen[face] * sqrt(max(number, _GONE)) for face, number in stock.items()}
+    scale = sum(seen.values()) / sum(weighed.values())
+    options = sorted(((log(weighed[f] * scale), f) for f, number in stock.items() if number > 0), reverse=True)
+    # Letters that run out make room for the next ones, so keep a few whatever they weigh.
+    return [option for place, option in enumerate(options) if place < 4 or option[0] > options[0][0] + _UNLIKELY]
 
 
 def unseen_squares(evidence: Evidence, squares: Sequence[Square]) -> tuple[Square, ...]:

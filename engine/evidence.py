@@ -7,7 +7,7 @@ alone, however sure the camera is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log
@@ -18,12 +18,13 @@ from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
 from engine.squares import SQUARES, Square
 from engine.tiles import Tile
 
-CONFUSED = 0.01  # another letter is reported than the one that lies there
-WASHED_OUT = 0.1  # a letter is reported as a blank: glare, a shadow, a hand
+CONFUSED = 0.01  # an old tile is reported as another letter
+MISTAKEN = 0.0005  # a new tile is reported as another letter: this for each letter that it might be
+WASHED_OUT = 0.1  # an old letter is reported as a blank: glare, a shadow, a hand
 UNNOTICED = 0.002  # a tile is reported where none lies, or none where one lies
 CANDIDATE = 0.05  # a square may hold a tile when at least so much of its probability says so
 CLEAR = 0.5
-_FAINT = 0.01  # no single reading of a square counts for more than this against a symbol
+_NEVER = log(0.01)  # no single reading of a square counts for more than this against a symbol
 
 # How much better than the record another symbol must be, over all readings, before the record is put right.
 _CORRECTION = log(20)
@@ -35,14 +36,21 @@ def tile_probability(square: SquareReading) -> float:
 
 
 def likelihood(square: SquareReading, face: str) -> float:
-    """How well a reading agrees with this on the square: a tile, `?` a blank, `.` nothing."""
+    """How well a reading agrees with this newly on the square: a tile, `?` a blank, `.` nothing."""
     seen = square.probability(face)
     hidden = square.probability(HIDDEN) / 2
     tile = tile_probability(square)
     if face == EMPTY:
         return seen + hidden + UNNOTICED * tile + 1e-9
+    return seen + hidden + MISTAKEN * (tile - seen) + UNNOTICED * square.probability(EMPTY) + 1e-9
+
+
+def likelihood_old(square: SquareReading, face: str) -> float:
+    """How well a reading agrees with this on the square when it has been there for a while."""
+    if face == EMPTY:
+        return likelihood(square, face)
     washed = WASHED_OUT * square.probability(BLANK) if face != BLANK else 0.0
-    return seen + hidden + washed + CONFUSED * (tile - seen) + UNNOTICED * square.probability(EMPTY) + 1e-9
+    return likelihood(square, face) + washed + CONFUSED * (tile_probability(square) - square.probability(face))
 
 
 def face_of(tile: Tile | None) -> str:
@@ -52,9 +60,10 @@ def face_of(tile: Tile | None) -> str:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A reading, with the likelihood of every board."""
+    """A reading of what became of the `old` board, with the likelihood of every board that may have."""
 
     reading: BoardReading
+    old: Board
 
     @cached_property
     def _empty(self) -> tuple[float, ...]:
@@ -74,18 +83,23 @@ class Evidence:
         """How well the whole reading agrees with a board."""
         total = 0.0
         for square, tile in enumerate(board.squares):
-            total += self._empty[square] if tile is None else self.of(square, tile.face)
+            if tile is None:
+                total += self._empty[square]
+            elif tile == self.old[square]:
+                total += log(likelihood_old(self.reading.squares[square], tile.face))
+            else:
+                total += self.of(square, tile.face)
         return total
 
     def of(self, square: Square, face: str) -> float:
-        """The log-likelihood of a face on a square."""
+        """The log-likelihood of a face newly on a square."""
         return log(likelihood(self.reading.squares[square], face))
 
     def swapped(self, one: Square, other: Square) -> Evidence:
         """The evidence if the tile seen on one square lay on the other."""
         squares = list(self.reading.squares)
         squares[one], squares[other] = squares[other], squares[one]
-        return Evidence(BoardReading(tuple(squares)))
+        return Evidence(BoardReading(tuple(squares)), self.old)
 
     def is_hidden(self, square: Square) -> bool:
         """True when the square cannot be seen."""
@@ -96,27 +110,30 @@ class Evidence:
 class Memory:
     """What all readings together say of each tile on the board, since it was laid.
 
-    `said` maps a square to the symbols reported there and the sum of their log-likelihoods.
+    `said` maps a square to the symbols reported there and the sum of their log-likelihoods. An old tile of which the
+    memory knows nothing counts as read once, and clearly, as it is on the record.
     """
 
     said: Mapping[Square, Mapping[str, float]] = field(default_factory=lambda: MappingProxyType({}))
 
-    def with_reading(self, reading: BoardReading, old: Iterable[Square]) -> Memory:
-        """The memory after one more reading; squares that are not `old` tiles begin anew with it."""
-        old = set(old)
+    def with_reading(self, reading: BoardReading, old: Board) -> Memory:
+        """The memory after one more reading; squares without an `old` tile begin anew with it."""
         said: dict[Square, Mapping[str, float]] = {}
         for square in SQUARES:
-            read = reading.squares[square]
-            before: Mapping[str, float] = self.said.get(square, {}) if square in old else {}
-            if not before and not read.is_tile:
-                continue
+            read, tile = reading.squares[square], old[square]
+            if tile is None:
+                before: Mapping[str, float] = {}
+                if read.probability(EMPTY) > 1 - CANDIDATE:
+                    continue
+            else:
+                before = self.said.get(square) or {tile.face: 0.0}
             if read.probability(HIDDEN) > CLEAR:
                 said[square] = before
                 continue
             symbols = set(before) | {symbol for symbol, _ in read.candidates} - {HIDDEN}
-            never = len(before) and min(before.values())
+            never = min(_NEVER, *before.values()) if before else 0.0
             said[square] = MappingProxyType(
-                {s: before.get(s, never) + max(log(_FAINT), log(likelihood(read, s))) for s in symbols}
+                {s: before.get(s, never) + max(_NEVER, log(likelihood_old(read, s))) for s in symbols}
             )
         return Memory(MappingProxyType(said))
 

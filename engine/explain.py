@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import exp
 
+from engine.board import Board
 from engine.candidates import as_it_lies
 from engine.events import Event
 from engine.evidence import CLEAR, Evidence, Memory, face_of, tile_probability
@@ -84,8 +85,8 @@ def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> 
     >>> explain(game, BoardReading.certain(rows)).best.text
     'Anna played HORN at 8F for 14'
     """
-    evidence = Evidence(reading)
-    memory = (memory or Memory()).with_reading(reading, game.board.occupied())
+    evidence = Evidence(reading, game.board)
+    memory = (memory or Memory()).with_reading(reading, game.board)
     ranked = hypotheses(game, evidence, memory)
     top = ranked[0].score
     total = sum(exp(one.score - top) for one in ranked)
@@ -132,6 +133,6 @@ def _alarms(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
 def _kept(memory: Memory, reading: BoardReading, before: Game, best: Explanation) -> Memory:
     """The memory for the next call: squares whose tile has changed begin anew with this reading."""
     changed = set(before.board.differences(best.game.board))
-    fresh = Memory().with_reading(reading, ())
+    fresh = Memory().with_reading(reading, Board())
     said = {square: said for square, said in memory.said.items() if square not in changed}
     return Memory({**said, **{square: said for square, said in fresh.said.items() if square in changed}})

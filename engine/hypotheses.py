@@ -35,6 +35,7 @@ from engine.turns import Kind, Turn
 WITHDRAWN = log(0.05)
 STILL_LYING = log(0.5)  # a play that was challenged off, its tiles not yet taken up
 TWO_PLAYS = log(0.005)  # somebody forgot to end the turn
+COVERED_AGAIN = log(0.05)  # for each square of a play taken back that the next player covers
 OVERLOOKED = log(0.01)  # a tile of the last play was not seen at the time
 NUDGED = log(0.005)
 VARIATION = log(0.1)
@@ -116,13 +117,23 @@ def _with_play(base: Hypothesis, prior: float) -> Iterator[Hypothesis]:
     sets = sorted(
         laid_squares(game.state, evidence), key=lambda squares: sum(gain.get(square, 0.0) for square in squares)
     )
-    stock = game.unseen
+    stock = game.state.stock()
+    again = _just_taken_back(game)
     for squares in sets[:_MOST_SETS]:
         for value, faces in letters(evidence, squares, stock, _LETTERINGS):
             placed = {s: tile_of(face) for s, face in zip(squares, faces, strict=True)}
             weight = value - sum(evidence.of(s, face) for s, face in zip(squares, faces, strict=True))
+            weight += COVERED_AGAIN * len(again.intersection(squares))
             made = base.push(PlayMade(game.to_move, Play.of(placed)), prior=prior + weight)
             yield replace(made, plays=base.plays + 1)
+
+
+def _just_taken_back(game: Game) -> frozenset[Square]:
+    """The squares of the play that was taken back last, when nothing has happened since."""
+    last = game.turns[-1] if game.turns else None
+    if last is None or last.kind is not Kind.WITHDRAWN or last.target is None:
+        return frozenset()
+    return frozenset(square for square, _ in game.turns[last.target].placements)
 
 
 def _put_right(begin: Hypothesis, memory: Memory) -> Hypothesis:
@@ -174,7 +185,7 @@ def _overlooked(base: Hypothesis) -> Iterator[Hypothesis]:
         extra = tuple(square for square in squares if square not in old)
         if len(extra) != len(squares) - len(old) or len(extra) != 1 or base.board[extra[0]] is not None:
             continue
-        for _, faces in letters(base.evidence, extra, base.game.unseen, 2):
+        for _, faces in letters(base.evidence, extra, base.game.state.stock(), 2):
             event = SquareCorrected(extra[0], tile_of(faces[0]), last.number)
             yield base.push(event, prior=OVERLOOKED)
 
@@ -240,7 +251,9 @@ def _rearranged(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypoth
     game, evidence = base.game, base.evidence
     moved = {square: _same_tile(base, changed, face) for square, face in changed.items()}
     freed = Counter(game.board[square].face for square in changed)  # type: ignore[union-attr]
-    stock = game.unseen + freed - Counter(changed.values())
+    stock = game.state.stock()
+    stock.update(freed)
+    stock.subtract(changed.values())
     for squares in laid_squares(game.state, evidence):
         for value, faces in letters(evidence, squares, stock, _LETTERINGS):
             placed = {s: _same_tile(base, changed, face) for s, face in zip(squares, faces, strict=True)}

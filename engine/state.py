@@ -66,7 +66,11 @@ class State:
 
     def unseen(self) -> Counter[str]:
         """The tiles that do not lie on the board: on the racks or in the bag. Never negative."""
-        return +self.tiles.less(self.board.faces())
+        return +self.stock()
+
+    def stock(self) -> Counter[str]:
+        """What is left of each tile of the set; negative where the board holds more than there are."""
+        return self.tiles.less(self.board.faces())
 
     def draw_order(self) -> tuple[int, ...]:
         """The players from the one to move."""
