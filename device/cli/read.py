@@ -42,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
     """Read all photographs; those that cannot be opened are named at the end."""
     from engine.errors import UnknownTileSet
     from engine.tiles import tile_set
+    from vision.locate import BoardLocator
     from vision.net import ModelError
     from vision.photo import PhotoError, load_photo
     from vision.reader import BoardReader
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     corners = parse_corners(args.corners) if args.corners is not None else None
     try:
         tiles = tile_set(args.tiles)
-        reader = BoardReader()
+        reader = BoardReader(BoardLocator().locate)
     except (UnknownTileSet, ModelError) as error:
         raise UserError(str(error)) from None
     unopened = []
@@ -138,4 +139,3 @@ def as_text(path: Path, reading: PhotoReading) -> str:
             lines.append(f"{row + 1:3}  " + "".join(f"{cell:3}" for cell in cells).rstrip())
     lines += [f"  ! {problem}" for problem in reading.problems]
     return "\n".join(lines)
-

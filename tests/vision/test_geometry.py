@@ -21,7 +21,9 @@ SIZE = (1600, 1200)
 CENTRE = np.array([(SIZE[0] - 1) / 2, (SIZE[1] - 1) / 2])
 
 
-def photographed(points: Floats, tilt: float, azimuth: float, focal: float, stretch: float, distance: float = 26) -> Floats:
+def photographed(
+    points: Floats, tilt: float, azimuth: float, focal: float, stretch: float, distance: float = 26
+) -> Floats:
     """Board points (x, y, height in squares) as a camera sees them that looks at the middle of the board."""
     p = np.asarray(points, np.float64) - [7.5, 7.5, 0.0]
     p = p * [1.0, stretch, -1.0]

@@ -1,0 +1,100 @@
+"""Which letter a tile shows, and which way up it lies.
+
+A small convolutional network reads one grey crop a tile, taken where the tile's top is. Each crop is evened out by
+itself, so that the tile's and the letter's colours do not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.reading import BLANK, EMPTY
+from vision.geometry import TILE_HEIGHT, BoardPose, Image, rectify
+from vision.net import MODELS, Net
+
+SCALE: Final = 28
+"""Pixels a square."""
+SIDE: Final = 36
+"""Pixels of a crop: the square and a little more, for tiles beside their squares."""
+MARGIN: Final = 0.25
+_FIRST: Final = round(SCALE * MARGIN) - (SIDE - SCALE) // 2
+_FAINTEST: Final = 6.0
+"""Contrast (grey levels) that is not stretched further: a blank's grain must not be made to look like print."""
+
+
+def tops_view(image: Image, pose: BoardPose) -> Image:
+    """The plane of the tile tops in grey, `(434, 434) uint8`."""
+    return rectify(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY).astype(np.uint8), pose.plane(TILE_HEIGHT), SCALE, MARGIN)
+
+
+def crops(view: Image, cells: Sequence[tuple[int, int]]) -> Image:
+    """Cut `(row, column)` squares from a `tops_view`: `(n, 36, 36) uint8`."""
+    starts = [(_FIRST + SCALE * row, _FIRST + SCALE * column) for row, column in cells]
+    cut = [view[y : y + SIDE, x : x + SIDE] for y, x in starts]
+    return np.stack(cut) if cut else np.zeros((0, SIDE, SIDE), np.uint8)
+
+
+def evened(cut: Image) -> NDArray[np.float32]:
+    """Even out light and contrast crop by crop: `(n, 36, 36)` to `(n, 1, 36, 36) float32`.
+
+    Middle grey and contrast are those of the crop's inner part, which is tile; the surroundings take what comes.
+    """
+    grey = cut.astype(np.float32)
+    edge = SIDE // 6
+    inner = grey[:, edge:-edge, edge:-edge]
+    middle = np.median(inner, axis=(1, 2), keepdims=True)
+    contrast = inner.std(axis=(1, 2), keepdims=True) + np.float32(_FAINTEST)
+    even = np.clip((grey - middle) / (2 * contrast), -3, 3)[:, None]
+    return np.asarray(even, np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TileLooks:
+    """What the network says of n crops, as natural logarithms of probabilities."""
+
+    letters: NDArray[np.float32]
+    """`(n, classes)`: the classes of `LetterNet.classes`, for the crop as it is."""
+    turns: NDArray[np.float32]
+    """`(n, 4)`: that the tile stands upright once the crop is turned 0..3 quarters anticlockwise."""
+
+
+class LetterNet:
+    """The network that reads tiles."""
+
+    def __init__(self, path: Path = MODELS / "letters.onnx") -> None:
+        self._net = Net(path)
+        classes = self._net.facts["classes"]
+        assert isinstance(classes, list)
+        self.classes: Final[tuple[str, ...]] = tuple(str(c) for c in classes)
+        """`.` (no tile), `?` (a blank), then the letters."""
+
+    def look(self, cut: Image) -> TileLooks:
+        """Read crops `(n, 36, 36) uint8`."""
+        if not len(cut):
+            return TileLooks(np.zeros((0, len(self.classes)), np.float32), np.zeros((0, 4), np.float32))
+        return TileLooks(*self.judge(evened(cut)))
+
+    def judge(self, even: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The log-probabilities of `TileLooks` from `evened` crops."""
+        letters, turns = self._net(even)
+        return _log_softmax(letters), _log_softmax(turns)
+
+    def mask(self, tiles: Collection[str]) -> NDArray[np.bool_]:
+        """Which classes can be: no tile, a blank, and the letters of a tile set."""
+        return np.array([c in (EMPTY, BLANK) or c in tiles for c in self.classes])
+
+    def unknown(self, tiles: Collection[str]) -> tuple[str, ...]:
+        """Tiles of a set that the network has not learnt."""
+        return tuple(sorted(t for t in tiles if t not in self.classes))
+
+
+def _log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), np.float32)

@@ -1,0 +1,42 @@
+"""A small network from an ONNX file, run by onnxruntime on one core."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+MODELS: Final = Path(__file__).parent / "models"
+
+
+class ModelError(Exception):
+    """A model file is missing or not one of ours; the message says which and how to make it."""
+
+
+class Net:
+    """One network: float32 in, float32 out, with the facts that its training wrote into the file.
+
+    The facts (class names, sizes) travel as JSON under the metadata key `tilekeeper`, so that weights and what
+    they mean cannot part. One thread: a Pi has other things to do, and small nets gain nothing from more.
+    """
+
+    def __init__(self, path: Path) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(path), sess_options=options, providers=["CPUExecutionProvider"]
+            )
+            self.facts: dict[str, object] = json.loads(self._session.get_modelmeta().custom_metadata_map["tilekeeper"])
+        except Exception as error:  # onnxruntime's own errors share no other base
+            raise ModelError(f"{path.name}: not a model of ours; train it with python -m vision.train") from error
+        self._input = self._session.get_inputs()[0].name
+
+    def __call__(self, batch: NDArray[np.float32]) -> list[NDArray[np.float32]]:
+        """All outputs for a batch."""
+        return [np.asarray(out, np.float32) for out in self._session.run(None, {self._input: batch})]

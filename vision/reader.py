@@ -1,0 +1,187 @@
+"""Read a whole board from one picture: find it, look at its squares and tiles, turn it upright."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
+from vision import squares
+from vision.geometry import Floats, Image, board_pose, square_side
+from vision.letters import LetterNet, crops, tops_view
+from vision.location import BoardNotFound, Location
+from vision.orient import Upright, upright
+from vision.quad import as_quad, is_convex, turned
+from vision.squares import SquareNet, board_view
+
+SMALLEST_SIDE: Final = 7.0
+"""Pixels a square below which nobody could read a letter."""
+UNSURE_UPRIGHT: Final = 0.95
+UNSURE_PLACE: Final = 0.5
+_LOOK_CLOSER: Final = 0.01
+"""A square is read as a tile where the first look leaves at least this probability that it is one."""
+_VOTES: Final = 0.5
+_LEAST: Final = 1e-4
+_MOST: Final = 8
+"""Candidates kept for a square: at most so many, none less probable than `_LEAST`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Milliseconds:
+    """How long a reading took, from the picture in memory to the answer."""
+
+    locate: float
+    read: float
+    total: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhotoReading:
+    """What one picture shows."""
+
+    board: BoardReading | None
+    """None where there is no board, or none that could be read."""
+    corners: Floats | None
+    """`(4, 2)` outer corners of the grid in pixels, clockwise from the top left as the tiles read upright."""
+    problems: tuple[str, ...]
+    ms: Milliseconds
+
+
+class BoardReader:
+    """Reads boards of any edition from pictures.
+
+    Holds the networks and nothing of what it has seen: every picture is read by itself.
+    """
+
+    def __init__(
+        self,
+        locate: Callable[[Image], Location],
+        square_net: SquareNet | None = None,
+        letter_net: LetterNet | None = None,
+    ) -> None:
+        """`locate` finds the grid in a picture, its corners in any of four turns, or raises `BoardNotFound`."""
+        self._locate = locate
+        self._squares = square_net or SquareNet()
+        self._letters = letter_net or LetterNet()
+
+    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+        """Read the board in `image`, `(H, W, 3) uint8 BGR`.
+
+        `tiles` are the letters of the tile set. With `corners` (clockwise from the top left as the tiles read
+        upright) the board is read where they say; without, it is found and turned upright by its tiles; a board
+        without tiles keeps the turn that it was found in. Raises ValueError for corners that no board can have.
+        """
+        begun = time.perf_counter()
+        problems: list[str] = []
+        if corners is not None:
+            corners = as_quad(corners)
+            if not is_convex(corners):
+                raise ValueError(
+                    "corners must run clockwise around the grid: top left, top right, bottom right, bottom left"
+                )
+            quad, known_upright = corners, True
+        else:
+            try:
+                found = self._locate(image)
+            except BoardNotFound as error:
+                return PhotoReading(None, None, (f"no board found: {error}",), _timed(begun, time.perf_counter()))
+            quad, known_upright = found.corners, False
+            if found.confidence < UNSURE_PLACE:
+                problems.append(f"not sure that this is the board ({100 * found.confidence:.0f} %): check the corners")
+        located = time.perf_counter()
+        side = square_side(quad)
+        if side < SMALLEST_SIDE:
+            problems.append(
+                f"the board is too small to read: {side:.0f} pixels a square, {SMALLEST_SIDE:.0f} are needed"
+            )
+            return PhotoReading(None, quad, tuple(problems), _timed(begun, located))
+        chances, turn = self._look(image, quad, tiles, known_upright)
+        if turn.confidence < UNSURE_UPRIGHT and turn.tiles:
+            problems.append(
+                f"not sure which way is up ({100 * turn.confidence:.0f} %): lay more tiles or give the corners"
+            )
+        unknown = self._letters.unknown(tiles)
+        if unknown:
+            problems.append(f"cannot read these letters of the tile set: {' '.join(unknown)}")
+        board = _board(chances, (*self._letters.classes, HIDDEN))
+        hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
+        if hidden:
+            problems.append(f"cannot see {' '.join(hidden)}")
+        return PhotoReading(board, turned(quad, turn.quarter_turns), tuple(problems), _timed(begun, located))
+
+    def _look(
+        self, image: Image, quad: Floats, tiles: Collection[str], known_upright: bool
+    ) -> tuple[NDArray[np.float64], Upright]:
+        """Probabilities `(15, 15, classes + 1)`, the last for a hidden square, of the board turned upright."""
+        pose = board_pose(quad, (image.shape[1], image.shape[0]))
+        kinds = self._squares.read(board_view(image, pose))
+        view = tops_view(image, pose)
+        cells = [(int(r), int(c)) for r, c in np.argwhere(kinds[:, :, squares.TILE] >= _LOOK_CLOSER)]
+        looks = self._letters.look(crops(view, cells))
+        turn = Upright(0, 1.0, 0)
+        if not known_upright:
+            votes = np.array([kinds[cell][squares.TILE] >= _VOTES for cell in cells], bool)
+            turn = upright(looks.turns[votes])
+        if turn.quarter_turns:
+            kinds = np.rot90(kinds, turn.quarter_turns)
+            cells = [(int(r), int(c)) for r, c in np.argwhere(kinds[:, :, squares.TILE] >= _LOOK_CLOSER)]
+            looks = self._letters.look(crops(np.rot90(view, turn.quarter_turns), cells))
+        return _joined(kinds, cells, looks.letters, self._letters.mask(tiles)), turn
+
+
+def square_name(index: int) -> str:
+    """The name of a square counted row by row from the top left: column letter and row number, `H8`."""
+    row, column = divmod(index, SIZE)
+    return f"{chr(ord('A') + column)}{row + 1}"
+
+
+def _joined(
+    kinds: NDArray[np.float32], cells: list[tuple[int, int]], letters: NDArray[np.float32], mask: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Both networks' probabilities made one: what lies on a square, and if a tile, which.
+
+    Both say whether there is a tile at all. They look at different things (colour and surroundings; print and
+    shape), so that their odds are multiplied.
+    """
+    chances = np.zeros((SIZE, SIZE, letters.shape[1] + 1))
+    chances[:, :, 0] = kinds[:, :, squares.EMPTY] + kinds[:, :, squares.TILE]
+    chances[:, :, -1] = kinds[:, :, squares.HIDDEN]
+    if cells:
+        rows, columns = np.array(cells).T
+        here = kinds[rows, columns].astype(np.float64)
+        told = np.where(mask, np.exp(letters.astype(np.float64)), 0.0)
+        told[:, 0] += _LEAST
+        no_tile, tile = told[:, :1], told[:, 1:]
+        which = tile / np.maximum(tile.sum(axis=1, keepdims=True), 1e-12)
+        empty = here[:, squares.EMPTY] * no_tile[:, 0]
+        laid = here[:, squares.TILE] * (1 - np.minimum(no_tile[:, 0], 1 - _LEAST))
+        seen = (1 - here[:, squares.HIDDEN]) / (empty + laid)
+        chances[rows, columns, 0] = empty * seen
+        chances[rows, columns, 1:-1] = which * (laid * seen)[:, None]
+    return chances
+
+
+def _board(chances: NDArray[np.float64], names: tuple[str, ...]) -> BoardReading:
+    flat = chances.reshape(SIZE * SIZE, -1)
+    order = np.argsort(-flat, axis=1, kind="stable")[:, :_MOST]
+    return BoardReading(
+        tuple(
+            SquareReading(tuple((names[k], float(p[k])) for k in best if p[k] >= _LEAST))
+            for p, best in zip(flat, order, strict=True)
+        )
+    )
+
+
+def shown(square: SquareReading) -> tuple[str, float]:
+    """What to show for a square and how probable it is: for a hidden one, the best guess of what it hides."""
+    return next(((s, p) for s, p in square.candidates if s != HIDDEN), (EMPTY, 0.0))
+
+
+def _timed(begun: float, located: float) -> Milliseconds:
+    now = time.perf_counter()
+    return Milliseconds(1e3 * (located - begun), 1e3 * (now - located), 1e3 * (now - begun))

@@ -1,0 +1,62 @@
+"""What lies on each square: nothing, a tile, or something that hides it.
+
+One fully convolutional network looks at the whole board at once, small: a square is judged with its neighbours
+and by how the light falls, not by colours set by hand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.reading import SIZE
+from vision.geometry import TILE_HEIGHT, BoardPose, Image, rectify
+from vision.net import MODELS, Net
+
+SCALE: Final = 16
+"""Pixels a square."""
+MARGIN: Final = 1
+"""Squares of surroundings that the network sees on each side."""
+PLANE: Final = TILE_HEIGHT / 2
+"""Half way up a tile, so that from low down neither its top nor the board's print is far from its place."""
+EMPTY, TILE, HIDDEN = range(3)
+
+
+def board_view(image: Image, pose: BoardPose) -> Image:
+    """The board and a little around it as the network sees it: `(272, 272, 3) uint8 BGR`."""
+    return rectify(image, pose.plane(PLANE), SCALE, MARGIN)
+
+
+def balanced(view: Image) -> NDArray[np.float32]:
+    """Even out exposure and colour cast over a whole board: `(3, n, n) float32`, most values in -1..1.
+
+    `view` is `(n, n, 3) uint8` with the margin of `board_view`. Each channel runs from its darkest to its
+    brightest 3 % on the grid.
+    """
+    edge = view.shape[0] * MARGIN // (SIZE + 2 * MARGIN)
+    grid = view[edge:-edge:3, edge:-edge:3].reshape(-1, 3)
+    low, high = np.percentile(grid, [3, 97], axis=0)
+    span = np.maximum(high - low, 12.0)
+    even = (view.astype(np.float32) - np.float32((low + high) / 2)) / np.float32(span / 2)
+    return np.ascontiguousarray(np.clip(even, -3, 3).transpose(2, 0, 1))
+
+
+class SquareNet:
+    """The network that tells empty squares, tiles and hidden squares apart."""
+
+    def __init__(self, path: Path = MODELS / "squares.onnx") -> None:
+        self._net = Net(path)
+
+    def read(self, view: Image) -> NDArray[np.float32]:
+        """Probabilities of `EMPTY`, `TILE`, `HIDDEN` from a `board_view`: `(15, 15, 3)`."""
+        return self.judge(balanced(view))
+
+    def judge(self, even: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The same from a `balanced` view."""
+        (logits,) = self._net(even[None])
+        grid = logits[0, :, MARGIN:-MARGIN, MARGIN:-MARGIN].transpose(1, 2, 0)
+        odds = np.exp(grid - grid.max(axis=2, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)

@@ -1,0 +1,122 @@
+"""Train the network that reads tiles, measure it on scenes that it has not seen, and write the model.
+
+python -m vision.train.letters --scenes 1500 --minutes 15
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from vision.letters import SIDE, LetterNet
+from vision.net import MODELS
+from vision.train.looks import IGNORED, LetterBatch, LetterLooks, ahead
+from vision.train.nets import Average, HeadedNet, letter_net, write_onnx
+from vision.train.views import Views, classes
+
+BATCH = 256
+TOP_RATE = 2e-3
+
+
+def train(
+    views: Sequence[Views], held_out: Sequence[Views], steps: int, path: Path = MODELS / "letters.onnx", seed: int = 0
+) -> str:
+    """Learn from `views` in so many steps, write the model to `path`, and report on `held_out`."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng((seed, 1))
+    looks = LetterLooks(views)
+    net = letter_net(len(classes())).to(memory_format=torch.channels_last)
+    average = Average(net)
+    optimiser = torch.optim.AdamW(net.parameters(), lr=TOP_RATE, weight_decay=0.02)
+    rate = torch.optim.lr_scheduler.OneCycleLR(optimiser, TOP_RATE, total_steps=steps, pct_start=0.1)
+
+    def batches() -> Iterator[LetterBatch]:
+        for _ in range(steps):
+            yield looks.batch(rng, BATCH)
+
+    begun, losses = time.monotonic(), 0.0
+    for step, batch in enumerate(ahead(batches()), start=1):
+        loss = _loss(net, batch)
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+        optimiser.step()
+        rate.step()
+        average.update(net)
+        losses += loss.item()
+        if step % 500 == 0:
+            print(
+                f"letters: step {step}/{steps} loss {losses / 500:.3f} after {time.monotonic() - begun:.0f} s",
+                flush=True,
+            )
+            losses = 0.0
+
+    average.put_into(net)
+    net.eval()
+    proof = [LetterLooks(held_out).batch(np.random.default_rng((seed, 2, i)), 512) for i in range(16)]
+    temperature = _temperature(net, proof)
+    facts = {"classes": list(classes()), "temperature": temperature}
+    write_onnx(net, path, ["n", 1, SIDE, SIDE], ["n", "classes"], facts)
+    return report(LetterNet(path), proof)
+
+
+def _loss(net: HeadedNet, batch: LetterBatch) -> torch.Tensor:
+    with torch.autocast("cpu", torch.bfloat16):
+        letters, turns = net(torch.from_numpy(batch.crops).to(memory_format=torch.channels_last))
+    told = functional.cross_entropy(letters.float(), torch.from_numpy(batch.letters), ignore_index=IGNORED)
+    turned = functional.cross_entropy(turns.float(), torch.from_numpy(batch.turns), ignore_index=IGNORED)
+    return told + 0.3 * turned
+
+
+@torch.no_grad()  # type: ignore[untyped-decorator]
+def _temperature(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str, float]:
+    """What each head's logits are to be divided by so that its probabilities come true (Guo et al., 2017)."""
+    outputs = [net(torch.from_numpy(b.crops)) for b in proof]
+    found = {}
+    for k, name in enumerate(net.heads):
+        logits = torch.cat([o[k] for o in outputs])
+        truth = torch.from_numpy(np.concatenate([b.letters if name == "letters" else b.turns for b in proof]))
+        tried = np.geomspace(0.5, 3.0, 40)
+        losses = [functional.cross_entropy(logits / t, truth, ignore_index=IGNORED).item() for t in tried]
+        found[name] = float(tried[int(np.argmin(losses))])
+    return found
+
+
+def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
+    """Accuracy, calibration and the commonest confusions on batches of held-out looks."""
+    right: list[NDArray[np.bool_]] = []
+    sure: list[NDArray[np.float32]] = []
+    turns_right: list[NDArray[np.bool_]] = []
+    confused: Counter[tuple[str, str]] = Counter()
+    for batch in proof:
+        letters, turns = net.judge(batch.crops)
+        upright = batch.letters != IGNORED
+        guess = letters.argmax(axis=1)
+        right.append((guess == batch.letters)[upright])
+        sure.append(np.exp(letters.max(axis=1))[upright])
+        known = batch.turns != IGNORED
+        turns_right.append((turns.argmax(axis=1) == batch.turns)[known])
+        wrong = upright & (guess != batch.letters)
+        confused.update(
+            (net.classes[t], net.classes[g]) for t, g in zip(batch.letters[wrong], guess[wrong], strict=True)
+        )
+    hit, p = np.concatenate(right), np.concatenate(sure)
+    turned = 100 * np.concatenate(turns_right).mean()
+    lines = [f"letters: {100 * hit.mean():.2f} % of {hit.size} looks right, turns {turned:.2f} %"]
+    edges = [0.0, 0.5, 0.8, 0.9, 0.97, 0.99, 0.999, 1.01]
+    for low, high in pairwise(edges):
+        inside = (p >= low) & (p < high)
+        if inside.any():
+            lines.append(
+                f"  said {low:.3f}..{min(high, 1):.3f}: {100 * hit[inside].mean():6.2f} % right of {inside.sum()}"
+            )
+    lines.append("  confused: " + ", ".join(f"{t}>{g} {n}" for (t, g), n in confused.most_common(30)))
+    return "\n".join(lines)

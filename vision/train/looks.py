@@ -1,0 +1,195 @@
+"""Looks at the kept views: crops and boards, each time shifted, lit, blurred and disturbed a little differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.reading import SIZE
+from vision import letters, squares
+from vision.geometry import Image
+from vision.train.views import (
+    BOARD_MARGIN,
+    BOARD_SCALE,
+    LETTERS,
+    TOPS_MARGIN,
+    TOPS_SCALE,
+    Views,
+    classes,
+    symbols,
+)
+
+Rng = np.random.Generator
+Floats = NDArray[np.float32]
+Batch = TypeVar("Batch")
+
+SEEN: Final = 0.35
+"""A tile hidden less than this is to be read, and a square hidden more than `UNSEEN` is to be called hidden."""
+UNSEEN: Final = 0.5
+IGNORED: Final = -100
+_EMPTY_SHARE: Final = 0.15
+_BLANK_SHARE: Final = 0.05
+_FOREIGN_SHARE: Final = 0.22
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LetterBatch:
+    """Crops as the network takes them, `(n, 1, 36, 36)`, with the class and the quarter turn of each.
+
+    A turned crop has no class and an empty or blank one no turn: these are `IGNORED`.
+    """
+
+    crops: Floats
+    letters: NDArray[np.int64]
+    turns: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SquareBatch:
+    """Boards as the network takes them, `(n, 3, 272, 272)`, and what lies on each square, `(n, 15, 15)`."""
+
+    boards: Floats
+    kinds: NDArray[np.int64]
+
+
+class LetterLooks:
+    """Draws batches of tile crops: every class often enough, A to Z most often."""
+
+    def __init__(self, views: Sequence[Views]) -> None:
+        self._views = views
+        labels = symbols(views)
+        hidden = np.stack([v.hidden for v in views])
+        names = classes()
+        self._cells = [np.argwhere((labels == k) & (hidden < SEEN)) for k in range(len(names))]
+        usable = np.array([len(c) > 0 for c in self._cells])
+        share = np.full(len(names), _FOREIGN_SHARE / (len(names) - 2 - len(LETTERS)))
+        share[2 : 2 + len(LETTERS)] = (1 - _EMPTY_SHARE - _BLANK_SHARE - _FOREIGN_SHARE) / len(LETTERS)
+        share[:2] = _EMPTY_SHARE, _BLANK_SHARE
+        self._share = np.where(usable, share, 0) / share[usable].sum()
+
+    def batch(self, rng: Rng, size: int, turned: float = 0.25) -> LetterBatch:
+        """`size` crops, each disturbed anew, a share of them turned by 1 to 3 quarters."""
+        kinds = rng.choice(len(self._share), size=size, p=self._share)
+        cut = np.empty((size, letters.SIDE, letters.SIDE), np.uint8)
+        for i, kind in enumerate(kinds.tolist()):
+            cells = self._cells[kind]
+            view, row, column = (int(k) for k in cells[rng.integers(len(cells))])
+            cut[i] = self._crop(rng, self._views[view], row, column)
+        turns = np.where(rng.random(size) < turned, rng.integers(0, 4, size), 0)
+        for i in np.flatnonzero(turns):
+            cut[i] = np.rot90(cut[i], -turns[i])
+        lit = disturbed(rng, cut)
+        return LetterBatch(
+            crops=letters.evened(lit),
+            letters=np.where(turns == 0, kinds, IGNORED).astype(np.int64),
+            turns=np.where(kinds < 2, IGNORED, turns).astype(np.int64),
+        )
+
+    @staticmethod
+    def _crop(rng: Rng, view: Views, row: int, column: int) -> Image:
+        turn = rng.normal(0, 0.035)
+        zoom = TOPS_SCALE / letters.SCALE * np.exp(rng.normal(0, 0.05))
+        stretch = np.exp(rng.normal(0, 0.03))
+        axes = zoom * np.array([[np.cos(turn) * stretch, -np.sin(turn)], [np.sin(turn) * stretch, np.cos(turn)]])
+        middle = TOPS_SCALE * (np.array([column, row]) + 0.5 + TOPS_MARGIN + rng.normal(0, 0.04, 2)) - 0.5
+        half = (letters.SIDE - 1) / 2
+        matrix = np.column_stack([axes, middle - axes @ np.array([half, half])])
+        side = (letters.SIDE, letters.SIDE)
+        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        cut = cv2.warpAffine(view.tops, matrix, side, flags=flags, borderMode=cv2.BORDER_REPLICATE)
+        u = rng.random()
+        if u < 0.15:
+            small = int(rng.integers(15, 30))
+            cut = cv2.resize(cv2.resize(cut, (small, small), interpolation=cv2.INTER_AREA), side)
+        elif u < 0.35:
+            cut = cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.4, 1.3)))
+        return np.asarray(cut, np.uint8)
+
+
+def disturbed(rng: Rng, cut: Image) -> Image:
+    """Crops under another light: contrast, a slope of light, a shadow's edge, grain, some as negatives."""
+    n, side = len(cut), cut.shape[1]
+    x = cut.astype(np.float32) / 255
+    np.power(x, np.exp(rng.normal(0, 0.3, (n, 1, 1))).astype(np.float32), out=x)
+    across, down = np.meshgrid(np.linspace(-1, 1, side), np.linspace(-1, 1, side))
+    slopes = rng.normal(0, 0.12, (2, n, 1, 1))
+    x *= (1 + slopes[0] * across + slopes[1] * down).astype(np.float32)
+    for i in np.flatnonzero(rng.random(n) < 0.12):
+        angle = rng.uniform(0, 2 * np.pi)
+        edge = (across * np.cos(angle) + down * np.sin(angle) - rng.uniform(-0.7, 0.7)) / rng.uniform(0.03, 0.5)
+        x[i] *= (1 - rng.uniform(0.15, 0.6) / (1 + np.exp(-4 * edge))).astype(np.float32)
+    for i in np.flatnonzero(rng.random(n) < 0.06):
+        size = rng.integers(4, side // 2, 2)
+        place = [int(rng.choice([0, side - s])) for s in size]
+        x[i, place[0] : place[0] + size[0], place[1] : place[1] + size[1]] = rng.random()
+    negative = rng.random(n) < 0.1
+    x[negative] = 1 - x[negative]
+    grain = x.std(axis=(1, 2), keepdims=True) * rng.random((n, 1, 1)) ** 3 * 0.5
+    x += rng.standard_normal(x.shape, np.float32) * grain.astype(np.float32)
+    return np.clip(x * 255, 0, 255).astype(np.uint8)
+
+
+class SquareLooks:
+    """Draws batches of boards: turned by quarters, corners off, in other light."""
+
+    def __init__(self, views: Sequence[Views]) -> None:
+        self._views = views
+        tile = symbols(views) > 0
+        hidden = np.stack([v.hidden for v in views])
+        kinds = np.where(tile, squares.TILE, squares.EMPTY)
+        kinds = np.where(hidden > UNSEEN, squares.HIDDEN, kinds)
+        self._kinds = np.where((hidden > SEEN) & (hidden <= UNSEEN), IGNORED, kinds)
+
+    def batch(self, rng: Rng, size: int) -> SquareBatch:
+        """`size` boards, each disturbed anew."""
+        boards, kinds = [], []
+        for i in rng.integers(0, len(self._views), size):
+            turn = int(rng.integers(4))
+            board = self._board(rng, self._views[i].board, turn)
+            boards.append(squares.balanced(board))
+            kinds.append(np.rot90(self._kinds[i], turn))
+        return SquareBatch(np.stack(boards), np.stack(kinds).astype(np.int64))
+
+    @staticmethod
+    def _board(rng: Rng, view: Image, quarter_turns: int) -> Image:
+        grid = np.array([[0, 0], [SIZE, 0], [SIZE, SIZE], [0, SIZE]], np.float64)
+        source = (grid + rng.normal(0, 0.04, (4, 2)) + rng.normal(0, 0.04, 2) + BOARD_MARGIN) * BOARD_SCALE - 0.5
+        # A quarter turn anticlockwise takes the corner that was second to the first place.
+        source = np.roll(source, -quarter_turns, axis=0)
+        target = (grid + squares.MARGIN) * squares.SCALE - 0.5
+        matrix = cv2.getPerspectiveTransform(source.astype(np.float32), target.astype(np.float32))
+        n = (SIZE + 2 * squares.MARGIN) * squares.SCALE
+        view = np.asarray(cv2.warpPerspective(view, matrix, (n, n), borderMode=cv2.BORDER_REPLICATE), np.uint8)
+        u = rng.random()
+        if u < 0.25:
+            view = np.asarray(cv2.GaussianBlur(view, (0, 0), float(rng.uniform(0.4, 1.6))), np.uint8)
+        curves = np.linspace(0, 1, 256)[:, None] ** np.exp(rng.normal(0, 0.25, 3))
+        x = np.stack([curves[:, k].astype(np.float32)[view[:, :, k]] for k in range(3)], axis=2)
+        if rng.random() < 0.5:
+            # Other boards, other colours: the channels are mixed, so that no colour means anything by itself.
+            mix = np.eye(3) + rng.normal(0, 0.25, (3, 3))
+            x = np.asarray(cv2.transform(x, mix / np.abs(mix).sum(axis=1, keepdims=True)), np.float32)
+        if rng.random() < 0.1:
+            x = np.repeat(x.mean(axis=2, keepdims=True), 3, axis=2)
+        if rng.random() < 0.3:
+            angle, line = rng.uniform(0, 2 * np.pi), np.linspace(-1, 1, n, dtype=np.float32)
+            edge = line * np.float32(np.cos(angle)) + line[:, None] * np.float32(np.sin(angle))
+            edge = (edge - np.float32(rng.uniform(-0.8, 0.8))) * np.float32(4 / rng.uniform(0.01, 0.6))
+            x *= 1 - np.float32(rng.uniform(0.1, 0.6)) / (1 + np.exp(-np.clip(edge, -30, 30)))[:, :, None]
+        x += rng.standard_normal(x.shape, np.float32) * np.float32(rng.random() ** 3 * 0.05)
+        return np.asarray(np.clip(x * 255, 0, 255), np.uint8)
+
+
+def ahead(make: Iterator[Batch]) -> Iterator[Batch]:
+    """The batches of `make`, each made while the one before is learnt from."""
+    with ThreadPoolExecutor(1, thread_name_prefix="batches") as worker:
+        waiting = worker.submit(next, make, None)
+        while (batch := waiting.result()) is not None:
+            waiting = worker.submit(next, make, None)
+            yield batch

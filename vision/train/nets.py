@@ -1,0 +1,165 @@
+"""The networks, as torch sees them, and their way into ONNX files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from onnx import TensorProto, helper, numpy_helper
+from torch import nn
+
+
+def conv(inside: int, outside: int, stride: int = 1, side: int = 3) -> list[nn.Module]:
+    """Convolution, batch normalisation, ReLU."""
+    return [
+        nn.Conv2d(inside, outside, side, stride, side // 2, bias=False),
+        nn.BatchNorm2d(outside),
+        nn.ReLU(inplace=True),
+    ]
+
+
+class HeadedNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
+    """A trunk and one or more heads on it, each a plain sequence of layers."""
+
+    def __init__(self, trunk: Sequence[nn.Module], heads: Mapping[str, Sequence[nn.Module]]) -> None:
+        super().__init__()
+        self.trunk = nn.Sequential(*trunk)
+        self.heads = nn.ModuleDict({name: nn.Sequential(*layers) for name, layers in heads.items()})
+
+    def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
+        shared = self.trunk(x)
+        return [head(shared) for head in self.heads.values()]
+
+
+def square_net() -> HeadedNet:
+    """(n, 3, 16 s, 16 s) -> (n, 3, s, s): what lies on each square; it sees five squares around."""
+    trunk = [
+        *conv(3, 24, 2, 5),
+        *conv(24, 32, 2),
+        *conv(32, 48),
+        *conv(48, 64, 2),
+        *conv(64, 64),
+        *conv(64, 96, 2),
+        *conv(96, 96),
+    ]
+    return HeadedNet(trunk, {"squares": [nn.Conv2d(96, 3, 1)]})
+
+
+def letter_net(classes: int) -> HeadedNet:
+    """(n, 1, 36, 36) -> letters (n, classes) and quarter turns (n, 4)."""
+    trunk = [
+        *conv(1, 24, 2, 5),
+        *conv(24, 48),
+        *conv(48, 64, 2),
+        *conv(64, 96),
+        *conv(96, 112, 2),
+        nn.Flatten(),
+    ]
+    flat = 112 * 5 * 5
+    letters = [nn.Dropout(0.3), nn.Linear(flat, 160), nn.ReLU(inplace=True), nn.Linear(160, classes)]
+    turns = [nn.Dropout(0.3), nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 4)]
+    return HeadedNet(trunk, {"letters": letters, "turns": turns})
+
+
+class Average:
+    """A running average of a network's weights, which reads better than the last step's weights do."""
+
+    def __init__(self, net: nn.Module, decay: float = 0.998) -> None:
+        self._decay = decay
+        self._steps = 0
+        self._kept = {k: v.detach().clone() for k, v in net.state_dict().items()}
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def update(self, net: nn.Module) -> None:
+        """Take in the weights of one more step."""
+        self._steps += 1
+        share = 1 - min(self._decay, self._steps / (self._steps + 10))
+        for name, value in net.state_dict().items():
+            kept = self._kept[name]
+            if kept.dtype.is_floating_point:
+                kept.lerp_(value, share)
+            else:
+                kept.copy_(value)
+
+    def put_into(self, net: nn.Module) -> None:
+        """Give `net` the averaged weights."""
+        net.load_state_dict(self._kept)
+
+
+def write_onnx(
+    net: HeadedNet,
+    path: Path,
+    shape: Sequence[int | str],
+    output_shape: Sequence[int | str],
+    facts: Mapping[str, object],
+) -> None:
+    """Write a network for the reader: batch normalisation folded in, `facts` in the file's metadata.
+
+    Written layer by layer rather than traced, so that the file depends on the weights alone and not on the
+    exporter of the day. `outputs` are scaled by `facts["temperature"]` (one number a head) where given.
+    """
+    temperature = dict(facts.get("temperature", {}))  # type: ignore[call-overload]
+    nodes: list[onnx.NodeProto] = []
+    weights: list[onnx.TensorProto] = []
+
+    def add(kind: str, inside: str, arrays: Sequence[np.ndarray], **attributes: object) -> str:
+        name = f"{kind.lower()}{len(nodes)}"
+        inputs = [inside]
+        for i, array in enumerate(arrays):
+            weights.append(numpy_helper.from_array(np.ascontiguousarray(array, np.float32), f"{name}.{i}"))
+            inputs.append(f"{name}.{i}")
+        nodes.append(helper.make_node(kind, inputs, [name], **attributes))
+        return name
+
+    def chain(layers: nn.Sequential, value: str, scale: float = 1.0) -> str:
+        modules = [m for m in layers if not isinstance(m, nn.Dropout)]
+        for i, layer in enumerate(modules):
+            after = modules[i + 1] if i + 1 < len(modules) else None
+            gain = scale if after is None else 1.0
+            if isinstance(layer, nn.Conv2d):
+                kernel, bias = _folded(layer, after if isinstance(after, nn.BatchNorm2d) else None)
+                pad = [int(layer.padding[0])] * 4
+                strides = [int(s) for s in layer.stride]
+                value = add("Conv", value, [kernel * gain, bias * gain], pads=pad, strides=strides)
+            elif isinstance(layer, nn.ReLU):
+                value = add("Relu", value, [])
+            elif isinstance(layer, nn.Flatten):
+                value = add("Flatten", value, [])
+            elif isinstance(layer, nn.Linear):
+                kernel = layer.weight.detach().numpy() * gain
+                bias = layer.bias.detach().numpy() * gain
+                value = add("Gemm", value, [kernel, bias], transB=1)
+            elif not isinstance(layer, nn.BatchNorm2d):
+                raise TypeError(f"no ONNX form for {type(layer).__name__}")
+        return value
+
+    net = net.eval().float().to(memory_format=torch.contiguous_format)
+    shared = chain(net.trunk, "input")
+    outputs = []
+    for name, head in net.heads.items():
+        assert isinstance(head, nn.Sequential)
+        last = chain(head, shared, 1 / float(temperature.get(name, 1.0)))
+        nodes.append(helper.make_node("Identity", [last], [name]))
+        outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, list(output_shape)))
+    graph = helper.make_graph(
+        nodes, "tilekeeper", [helper.make_tensor_value_info("input", TensorProto.FLOAT, shape)], outputs, weights
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    helper.set_model_props(model, {"tilekeeper": json.dumps(dict(facts), ensure_ascii=False)})
+    onnx.checker.check_model(model)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, str(path))
+
+
+def _folded(layer: nn.Conv2d, norm: nn.BatchNorm2d | None) -> tuple[np.ndarray, np.ndarray]:
+    kernel = layer.weight.detach().numpy()
+    bias = np.zeros(kernel.shape[0], np.float32) if layer.bias is None else layer.bias.detach().numpy()
+    if norm is None:
+        return kernel, bias
+    assert norm.running_mean is not None and norm.running_var is not None
+    gain = norm.weight.detach().numpy() / np.sqrt(norm.running_var.numpy() + norm.eps)
+    return kernel * gain[:, None, None, None], (bias - norm.running_mean.numpy()) * gain + norm.bias.detach().numpy()

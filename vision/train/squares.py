@@ -1,0 +1,94 @@
+"""Train the network that tells empty squares, tiles and hidden squares apart, and write the model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from vision.net import MODELS
+from vision.squares import MARGIN, SquareNet
+from vision.train.looks import IGNORED, SquareBatch, SquareLooks, ahead
+from vision.train.nets import Average, HeadedNet, square_net, write_onnx
+from vision.train.views import Views
+
+BATCH = 12
+TOP_RATE = 3e-3
+
+
+def train(
+    views: Sequence[Views], held_out: Sequence[Views], steps: int, path: Path = MODELS / "squares.onnx", seed: int = 0
+) -> str:
+    """Learn from `views` in so many steps, write the model to `path`, and report on `held_out`."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng((seed, 3))
+    looks = SquareLooks(views)
+    net = square_net().to(memory_format=torch.channels_last)
+    average = Average(net)
+    optimiser = torch.optim.AdamW(net.parameters(), lr=TOP_RATE, weight_decay=0.02)
+    rate = torch.optim.lr_scheduler.OneCycleLR(optimiser, TOP_RATE, total_steps=steps, pct_start=0.1)
+
+    def batches() -> Iterator[SquareBatch]:
+        for _ in range(steps):
+            yield looks.batch(rng, BATCH)
+
+    begun, losses = time.monotonic(), 0.0
+    for step, batch in enumerate(ahead(batches()), start=1):
+        loss = _loss(net, batch)
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+        optimiser.step()
+        rate.step()
+        average.update(net)
+        losses += loss.item()
+        if step % 200 == 0:
+            print(
+                f"squares: step {step}/{steps} loss {losses / 200:.4f} after {time.monotonic() - begun:.0f} s",
+                flush=True,
+            )
+            losses = 0.0
+
+    average.put_into(net)
+    net.eval()
+    proof = [SquareLooks(held_out).batch(np.random.default_rng((seed, 4, i)), 8) for i in range(16)]
+    temperature = _temperature(net, proof)
+    write_onnx(net, path, ["n", 3, "h", "w"], ["n", 3, "rows", "columns"], {"temperature": {"squares": temperature}})
+    return report(SquareNet(path), proof)
+
+
+def _grid(logits: torch.Tensor) -> torch.Tensor:
+    return logits[:, :, MARGIN:-MARGIN, MARGIN:-MARGIN].float()
+
+
+def _loss(net: HeadedNet, batch: SquareBatch) -> torch.Tensor:
+    with torch.autocast("cpu", torch.bfloat16):
+        (logits,) = net(torch.from_numpy(batch.boards).to(memory_format=torch.channels_last))
+    return functional.cross_entropy(_grid(logits), torch.from_numpy(batch.kinds), ignore_index=IGNORED)
+
+
+@torch.no_grad()  # type: ignore[untyped-decorator]
+def _temperature(net: HeadedNet, proof: Sequence[SquareBatch]) -> float:
+    logits = torch.cat([_grid(net(torch.from_numpy(b.boards))[0]) for b in proof])
+    truth = torch.from_numpy(np.concatenate([b.kinds for b in proof]))
+    tried = np.geomspace(0.5, 3.0, 40)
+    losses = [functional.cross_entropy(logits / t, truth, ignore_index=IGNORED).item() for t in tried]
+    return float(tried[int(np.argmin(losses))])
+
+
+def report(net: SquareNet, proof: Sequence[SquareBatch]) -> str:
+    """How often each kind is taken for which, on batches of held-out looks."""
+    table = np.zeros((3, 3), np.int64)
+    for batch in proof:
+        for board, kinds in zip(batch.boards, batch.kinds, strict=True):
+            guess = net.judge(board).argmax(axis=2)
+            known = kinds != IGNORED
+            np.add.at(table, (kinds[known], guess[known]), 1)
+    names = ("empty", "tile", "hidden")
+    rows = (f"  {name:7}" + "".join(f"{n:8}" for n in table[i]) for i, name in enumerate(names))
+    share = 100 * np.trace(table) / table.sum()
+    return "\n".join([f"squares: {share:.3f} % of {table.sum()} right; rows truth, columns {' '.join(names)}", *rows])

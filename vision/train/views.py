@@ -1,0 +1,101 @@
+"""What the reader's networks learn from: scenes, cut down to the views that they are read by.
+
+Each scene keeps its board in colour, half way up the tiles, and its tile tops in grey, both finer and wider than
+the reader's own views, so that each look at them can be shifted, turned, stretched and blurred a little anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.reading import BLANK, EMPTY, SIZE
+from engine.tiles import tile_set, tile_set_names
+from vision.geometry import TILE_HEIGHT, Image, board_pose, rectify, square_side
+from vision.render.fonts import training_fonts
+from vision.render.scene import Scene, random_scene
+from vision.squares import PLANE
+
+BOARD_SCALE: Final = 24
+BOARD_MARGIN: Final = 2
+TOPS_SCALE: Final = 36
+TOPS_MARGIN: Final = 0.5
+CORNER_ERROR: Final = 0.03
+"""Standard deviation, in squares, of the corners that the views are cut by."""
+_LATIN: Final = 0x250
+"""Letters below this code point are learnt: Latin with its accents."""
+LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Views:
+    """One scene as the reader sees it."""
+
+    board: Image
+    """`(456, 456, 3) uint8 BGR`, half way up the tiles."""
+    tops: Image
+    """`(576, 576) uint8`, at the height of tile tops."""
+    labels: tuple[tuple[str, ...], ...]
+    hidden: NDArray[np.float32]
+    """`(15, 15)`, share of each square that cannot be seen."""
+    side: float
+    """Pixels of a square in the picture."""
+
+
+@lru_cache(maxsize=1)
+def foreign_letters() -> tuple[tuple[str, ...], ...]:
+    """For each Latin tile set, its tiles beyond A to Z; sets without any are left out."""
+    groups = []
+    for name in tile_set_names():
+        beyond = tuple(t for t in tile_set(name).letters if t not in LETTERS)
+        if beyond and all(ord(c) < _LATIN for t in beyond for c in t):
+            groups.append(beyond)
+    return tuple(dict.fromkeys(groups))
+
+
+def classes() -> tuple[str, ...]:
+    """What the letter network tells apart: no tile, a blank, A to Z, then all foreign letters."""
+    beyond = sorted({t for group in foreign_letters() for t in group})
+    return (EMPTY, BLANK, *LETTERS, *beyond)
+
+
+def draw(rng: np.random.Generator) -> Scene:
+    """A random scene; in half of them, a language's own letters lie among A to Z."""
+    letters: list[str] = [*LETTERS, BLANK]
+    weights = [1.0] * len(LETTERS) + [1.6]
+    if rng.random() < 0.5:
+        groups = foreign_letters()
+        group = groups[int(rng.integers(len(groups)))]
+        letters += group
+        weights += [0.35 * 27 / len(group) ** 0.5 / 2] * len(group)
+    return random_scene(rng, training_fonts(), letters, weights)
+
+
+def keep(scene: Scene, number: int) -> Views:
+    """Cut a scene down, by corners that are a little wrong as found ones are."""
+    rng = np.random.default_rng(number)
+    side = square_side(scene.corners)
+    corners = scene.corners + rng.normal(0, CORNER_ERROR * side, (4, 2))
+    height, width = scene.image.shape[:2]
+    pose = board_pose(corners, (width, height))
+    lift = TILE_HEIGHT * float(rng.uniform(0.8, 1.2))
+    grey = np.asarray(cv2.cvtColor(scene.image, cv2.COLOR_BGR2GRAY), np.uint8)
+    return Views(
+        board=rectify(scene.image, pose.plane(PLANE), BOARD_SCALE, BOARD_MARGIN),
+        tops=rectify(grey, pose.plane(lift), TOPS_SCALE, TOPS_MARGIN),
+        labels=scene.labels,
+        hidden=scene.hidden.astype(np.float32),
+        side=side,
+    )
+
+
+def symbols(views: Sequence[Views]) -> NDArray[np.int64]:
+    """The class of each square: `(n, 15, 15)`, indices into `classes()`."""
+    index = {name: i for i, name in enumerate(classes())} | {"": 0}
+    return np.array([[[index[s] for s in row] for row in v.labels] for v in views], np.int64).reshape(-1, SIZE, SIZE)
