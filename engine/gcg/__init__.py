@@ -5,10 +5,12 @@
 [14, 9]
 """
 
+from engine.gcg.export import record_of
 from engine.gcg.reader import parse
-from engine.gcg.record import Entry, Kind, Player, Pragma, Problem, Record
+from engine.gcg.record import Entry, Player, Pragma, Problem, Rack, Record
 from engine.gcg.replay import Replay, Replayed, replay
 from engine.gcg.writer import nickname, write
+from engine.turns import Kind
 
 __all__ = [
     "Entry",
@@ -16,11 +18,13 @@ __all__ = [
     "Player",
     "Pragma",
     "Problem",
+    "Rack",
     "Record",
     "Replay",
     "Replayed",
     "nickname",
     "parse",
+    "record_of",
     "replay",
     "write",
 ]

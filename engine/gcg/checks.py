@@ -8,11 +8,12 @@ from itertools import pairwise
 
 from engine.board import Board
 from engine.errors import NotationError
-from engine.gcg.record import TURNS, Entry, Kind, Problem, Record
+from engine.gcg.record import TURNS, Entry, Problem, Record
 from engine.plays import Play
 from engine.reading import BLANK
 from engine.rules import Rules
 from engine.tiles import TileSet
+from engine.turns import Kind
 
 
 def check_entry(
@@ -45,7 +46,7 @@ def check_entry(
 
 def rack_tiles(entry: Entry, tiles: TileSet) -> Counter[str] | None:
     """The tiles on the rack; None where it is not written. Raises `NotationError`."""
-    if entry.rack is None or entry.rack.upper() == "UNKNOWN":
+    if entry.rack is None:
         return None
     return Counter(tiles.split(entry.rack.replace("_", BLANK)))
 

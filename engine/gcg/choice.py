@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from engine.board import Layout, layout, layout_names
 from engine.errors import NotationError
-from engine.gcg.record import Kind, Record
+from engine.gcg.record import Record
 from engine.tiles import TileSet, tile_set, tile_set_names
+from engine.turns import Kind
 
 # How the programs of players begin the names of their word lists.
 _LEXICA = {
@@ -22,7 +24,7 @@ _LEXICA = {
     "pt": ("PORTUGUESE",),
 }
 # The names of Macondo's letter distributions, beside those of the tile sets themselves.
-_DISTRIBUTIONS = {
+DISTRIBUTIONS = {
     "english": "en", "french": "fr", "german": "de", "polish": "pl", "spanish": "es", "catalan": "ca",
     "norwegian": "no", "dutch": "nl", "romanian": "ro", "italian": "it", "swedish": "sv", "portuguese": "pt",
     "danish": "da", "finnish": "fi", "czech": "cs", "slovak": "sk", "hungarian": "hu", "turkish": "tr",
@@ -38,7 +40,7 @@ def named_tile_set(record: Record) -> TileSet | None:
     for pragma in ("tile-distribution", "tile-set"):
         first = (record.pragma(pragma) or "").lower().split(maxsplit=1)[:1]
         for name in first:
-            code = _DISTRIBUTIONS.get(name, name)
+            code = DISTRIBUTIONS.get(name, name)
             if code in tile_set_names():
                 return tile_set(code)
     lexicon = (record.pragma("lexicon") or "").upper()
@@ -65,13 +67,16 @@ def _can_write(tiles: TileSet, text: str) -> bool:
 _NO_TILES = dict.fromkeys(map(ord, ".()"))
 
 
+def named_layout(record: Record) -> Layout | None:
+    """The board layout that `#board-layout` names, if it is one of ours."""
+    name = record.pragma("board-layout")
+    return layout(name) if name in layout_names() else None
+
+
 def unknown_game(record: Record) -> tuple[str, str] | None:
-    """The pragma and its text where the file names a game or a board that is not the standard one."""
-    for pragma, known in (
-        ("game-type", STANDARD_GAMES),
-        ("board-layout", STANDARD_BOARDS),
-        ("game-board", STANDARD_BOARDS),
-    ):
+    """The pragma and its text where the file names a game or a board that is not known here."""
+    boards = STANDARD_BOARDS | set(layout_names())
+    for pragma, known in (("game-type", STANDARD_GAMES), ("board-layout", boards), ("game-board", boards)):
         text = record.pragma(pragma) or ""
         if text.replace(" ", "").lower() not in known:
             return pragma, text

@@ -9,7 +9,8 @@ import codecs
 import re
 from dataclasses import replace
 
-from engine.gcg.record import TURNS, Entry, Kind, Player, Pragma, Problem, Rack, Record
+from engine.gcg.record import TURNS, UNKNOWN, Entry, Player, Pragma, Problem, Rack, Record
+from engine.turns import Kind
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _ENCODING = re.compile(rb"#character-encoding[ \t]+(\S+)")
@@ -189,6 +190,8 @@ class _Reader:
         """The event of a line, its player still unknown. Raises `_UnreadableError`."""
         shifted = len(parts) > 1 and not _is_descriptor(parts[0])
         rack = parts.pop(0) if shifted else None
+        if rack and rack.upper() == UNKNOWN:
+            rack = None
         if not parts:
             raise _UnreadableError("nothing follows the name of the player")
         what = parts.pop(0)

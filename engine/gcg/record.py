@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from engine.turns import Kind
 
-class Kind(StrEnum):
-    """What an event line tells."""
-
-    PLAY = "play"
-    EXCHANGE = "exchange"
-    PASS = "pass"
-    WITHDRAWN = "withdrawn"
-    CHALLENGE = "challenge"
-    TIME = "time"
-    ENDRACK = "endrack"
-
+UNKNOWN = "UNKNOWN"
+"""How files write a rack that nobody knows."""
 
 TURNS = frozenset({Kind.PLAY, Kind.EXCHANGE, Kind.PASS})
 """The events after which the next player is to move."""

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from engine.board import Board, Layout, layout, layout_names
 from engine.errors import NotationError, RulesError
 from engine.gcg.checks import check_entry, check_order, check_racks
-from engine.gcg.choice import named_tile_set, possible_tile_sets, unknown_game
-from engine.gcg.record import Entry, Kind, Problem, Record
+from engine.gcg.choice import named_layout, named_tile_set, possible_tile_sets, unknown_game
+from engine.gcg.record import Entry, Problem, Record
 from engine.plays import Play
 from engine.rules import STANDARD, Rules
 from engine.scoring import describe, play_status, score_play
 from engine.tiles import TileSet, tile_set
+from engine.turns import Kind
 
 CLEARLY_BETTER = 2
 """Another tile set or board is taken only if it explains at least so many scores more ..."""
@@ -32,6 +33,7 @@ class Replayed:
     entry: Entry
     score: int | None
     word: str | None = None
+    play: Play | None = None
 
     @property
     def counted(self) -> int:
@@ -72,6 +74,7 @@ def replay(
     notes: list[str] = []
     named = tiles or named_tile_set(record)
     possible = (named,) if named else possible_tile_sets(record) or (tile_set("en"),)
+    board_layout = board_layout or named_layout(record)
     layouts = (board_layout,) if board_layout else (layout(), *(layout(n) for n in layout_names() if n != "standard"))
     best = _play(record, possible[0], layouts[0], rules)
     if len(best.mismatches) >= CLEARLY_BETTER:
@@ -155,7 +158,7 @@ class _Table:
         self.last = (entry, before, scored.total)
         self.board = play.on(before)
         word = "".join(map(self.tiles.text, scored.words[0].tiles)) if scored.words else entry.text
-        return Replayed(entry, scored.total, word)
+        return Replayed(entry, scored.total, word, play)
 
     def _withdraw(self, entry: Entry) -> int | None:
         """Take the last play back; its points go with it."""

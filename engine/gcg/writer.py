@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.gcg.record import Entry, Kind, Pragma, Record
+from engine.gcg.record import UNKNOWN, Entry, Pragma, Record
+from engine.turns import Kind
 
 
 def write(record: Record) -> str:
@@ -49,10 +50,7 @@ def _event(nick: str, entry: Entry) -> str:
         Kind.TIME: "(time)",
         Kind.ENDRACK: f"({entry.text})",
     }[entry.kind]
-    parts = [f">{nick}:", entry.rack or "", what, f"{entry.score:+d}"]
-    if entry.rack is None and entry.kind in (Kind.CHALLENGE, Kind.TIME):
-        parts[1] = " "  # readers want both spaces around the rack that is not there
-    elif entry.rack is None:
-        del parts[1]
-    parts += [] if entry.total is None else [str(entry.total)]
-    return " ".join([*parts, entry.words] if entry.words else parts)
+    # Quackle takes the first word for the rack, Macondo wants one too; Quackle itself writes UNKNOWN.
+    rack = {Kind.ENDRACK: None, Kind.TIME: ""}.get(entry.kind, UNKNOWN) if entry.rack is None else entry.rack
+    parts = [f">{nick}:", rack, what, f"{entry.score:+d}", None if entry.total is None else str(entry.total)]
+    return " ".join(part for part in (*parts, entry.words or None) if part is not None)
