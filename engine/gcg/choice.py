@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from engine.board import Layout, layout, layout_names
 from engine.errors import NotationError
-from engine.gcg.record import Record
+from engine.gcg.record import Pragma, Record
 from engine.tiles import TileSet, tile_set, tile_set_names
 from engine.turns import Kind
 
 # How the programs of players begin the names of their word lists.
 _LEXICA = {
-    "en": ("NWL", "CSW", "TWL", "OWL", "OSPD", "OSW", "SOWPODS", "OSWI", "ECWL", "CEL", "COLLINS", "ENABLE"),
+    "en": ("NWL", "CSW", "TWL", "OWL", "OSPD", "OTCWL", "OSW", "SOWPODS", "ECWL", "CEL", "COLLINS", "ENABLE"),
     "fr": ("FRA", "ODS"),
     "de": ("GERMAN", "DEUTSCH", "RD", "DUDEN"),
     "pl": ("OSPS", "POLISH"),
@@ -73,11 +73,22 @@ def named_layout(record: Record) -> Layout | None:
     return layout(name) if name in layout_names() else None
 
 
-def unknown_game(record: Record) -> tuple[str, str] | None:
-    """The pragma and its text where the file names a game or a board that is not known here."""
+def unknown_game(record: Record) -> Pragma | None:
+    """The `#game-type` of a game that is not known here."""
+    pragma = record.find("game-type")
+    return pragma if pragma and _plain(pragma.text) not in STANDARD_GAMES else None
+
+
+def unknown_board(record: Record) -> Pragma | None:
+    """The pragma that names a board not known here, such as the one of 21 x 21."""
     boards = STANDARD_BOARDS | set(layout_names())
-    for pragma, known in (("game-type", STANDARD_GAMES), ("board-layout", boards), ("game-board", boards)):
-        text = record.pragma(pragma) or ""
-        if text.replace(" ", "").lower() not in known:
-            return pragma, text
-    return None
+    named = [pragma for name in ("board-layout", "game-board") if (pragma := record.find(name))]
+    game = record.find("game-type")
+    return next(
+        (pragma for pragma in named if _plain(pragma.text) not in boards),
+        game if game and "super" in _plain(game.text) else None,
+    )
+
+
+def _plain(text: str) -> str:
+    return text.replace(" ", "").lower()

@@ -135,14 +135,14 @@ class _Reader:
             self._setting(number, setting, value.strip())
         else:
             self.problem(number, "a note before the first event belongs to none")
-            self.pragmas.append(Pragma("note", text))
+            self.pragmas.append(Pragma("note", text, number))
 
     def _setting(self, number: int, name: str, text: str) -> None:
         if name not in _REPEATABLE and any(pragma.name == name for pragma in self.pragmas):
             self.problem(number, f"#{name} is given twice; the first one holds")
         elif self.first_event and name not in _AT_THE_END:
             self.problem(number, f"#{name} belongs before the first event")
-        self.pragmas.append(Pragma(name, text))
+        self.pragmas.append(Pragma(name, text, number))
 
     def _player(self, number: int, seat: int, text: str) -> None:
         nick, _, name = text.partition(" ")

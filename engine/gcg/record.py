@@ -38,6 +38,7 @@ class Pragma:
 
     name: str
     text: str
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +86,14 @@ class Record:
     racks: tuple[Rack, ...] = ()
     problems: tuple[Problem, ...] = field(default=(), compare=False)
 
+    def find(self, name: str) -> Pragma | None:
+        """The first pragma of this name (`title`, `lexicon`, ...)."""
+        return next((pragma for pragma in self.pragmas if pragma.name == name), None)
+
     def pragma(self, name: str) -> str | None:
-        """The text of the first pragma of this name (`title`, `lexicon`, ...)."""
-        return next((pragma.text for pragma in self.pragmas if pragma.name == name), None)
+        """The text of the first pragma of this name."""
+        found = self.find(name)
+        return found.text if found else None
 
     def labels(self) -> tuple[str, ...]:
         """A different name for each player: the nickname, with the number of the seat where two share it."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.board import Board, Layout, layout, layout_names
 from engine.errors import NotationError, RulesError
 from engine.gcg.checks import check_entry, check_order, check_racks
-from engine.gcg.choice import named_layout, named_tile_set, possible_tile_sets, unknown_game
-from engine.gcg.record import Entry, Problem, Record
+from engine.gcg.choice import named_layout, named_tile_set, possible_tile_sets, unknown_board, unknown_game
+from engine.gcg.record import Entry, Pragma, Problem, Record
 from engine.plays import Play
 from engine.rules import STANDARD, Rules
 from engine.scoring import describe, play_status, score_play
@@ -68,9 +68,10 @@ def replay(
     nothing is said and the recorded scores disagree, the tile sets that have the file's letters and the known layouts
     are tried, and one that explains nearly all of them is taken; a note says so. Never raises.
     """
+    if not board_layout and (unknown := unknown_board(record)):
+        return _as_recorded(_with(record, unknown, "no score can be computed"))
     if unknown := unknown_game(record):
-        problem = Problem(1, f"#{unknown[0]} {unknown[1]!r} is not known here; replayed as the standard game")
-        record = _with(record, problem)
+        record = _with(record, unknown, "replayed as the standard game")
     notes: list[str] = []
     named = tiles or named_tile_set(record)
     possible = (named,) if named else possible_tile_sets(record) or (tile_set("en"),)
@@ -90,9 +91,16 @@ def replay(
     return Replay(best.tiles, best.layout, best.events, best.totals, best.board, best.problems, tuple(notes))
 
 
-def _with(record: Record, problem: Problem) -> Record:
-    problems = tuple(sorted((*record.problems, problem)))
-    return Record(record.players, record.entries, record.pragmas, record.racks, problems)
+def _with(record: Record, unknown: Pragma, what: str) -> Record:
+    problem = Problem(unknown.line, f"#{unknown.name} {unknown.text!r} is not known here; {what}")
+    return replace(record, problems=tuple(sorted((*record.problems, problem))))
+
+
+def _as_recorded(record: Record) -> Replay:
+    """The game with its recorded scores, none computed."""
+    events = tuple(Replayed(entry, None) for entry in record.entries)
+    totals = [sum(event.counted for event in events if event.entry.player == p) for p in range(len(record.players))]
+    return Replay(tile_set("en"), layout(), events, tuple(totals), Board(), record.problems)
 
 
 def _play(record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> Replay:

@@ -229,11 +229,20 @@ def test_the_scores_tell_the_board_where_they_are_many() -> None:
     assert replay(record).notes == ("board layout exchanged: the recorded scores are those of this one",)
 
 
-def test_a_game_on_another_board_is_said_to_be_unknown() -> None:
+def test_an_unknown_game_is_replayed_as_the_standard_one() -> None:
     played = replay(parse("#player1 A A\n#player2 B B\n#game-type lonify\n>A: AT 8H AT +4 4\n"))
     assert [str(p) for p in played.problems] == [
-        "line 1: #game-type 'lonify' is not known here; replayed as the standard game"
+        "line 3: #game-type 'lonify' is not known here; replayed as the standard game"
     ]
+    assert [e.score for e in played.events] == [4]
+
+
+@pytest.mark.parametrize("pragma", ["#board-layout SuperCrosswordGame", "#game-type classic_super"])
+def test_no_score_is_made_up_for_an_unknown_board(pragma: str) -> None:
+    played = replay(parse(f"#player1 A A\n#player2 B B\n{pragma}\n>A: AT 11K AT +8 8\n>B: QUIZ 21R QUIZ +99 99\n"))
+    assert [p.line for p in played.problems] == [3]
+    assert [e.score for e in played.events] == [None, None]
+    assert played.totals == (8, 99)
 
 
 # In general
