@@ -42,7 +42,7 @@ def test_four_quarter_turns_are_none(quad: Floats) -> None:
 @given(quads(), st.integers(0, 3))
 def test_the_corner_error_is_in_squares_and_ignores_which_way_is_up(quad: Floats, turns: int) -> None:
     side = np.linalg.norm(quad - np.roll(quad, -1, axis=0), axis=1).mean() / 15
-    assert corner_error(turned(quad, turns) + [0, side], quad) == pytest.approx(1.0)
+    assert corner_error(turned(quad, turns) + np.array([0, side]), quad) == pytest.approx(1.0)
 
 
 @given(quads())

@@ -1,0 +1,90 @@
+"""The two networks that find a board: a coarse one on the whole picture, a fine one on the rectified board."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+def _conv(inputs: int, outputs: int, stride: int = 1, dilation: int = 1) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Conv2d(inputs, outputs, 3, stride, dilation, dilation, bias=False),
+        nn.BatchNorm2d(outputs),
+        nn.ReLU(inplace=True),
+    )
+
+
+class _Residual(nn.Module):  # type: ignore[misc]  # torch is not typed here
+    def __init__(self, channels: int, dilation: int = 1) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(channels, channels, 3, 1, dilation, dilation, bias=False), nn.BatchNorm2d(channels)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.relu(x + self.body(x))
+
+
+class Finder(nn.Module):  # type: ignore[misc]  # torch is not typed here
+    """Where in a picture is a board?
+
+    (N, 3, 256, 256) to (N, 4, 64, 64): logit of a grid corner in the cell, its place in the cell (x, y, from -0.5
+    to 0.5), logit of the cell being on the playing grid.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.to_4 = nn.Sequential(_conv(3, 12, 2), _conv(12, 24, 2), _Residual(24))
+        self.to_8 = nn.Sequential(_conv(24, 40, 2), _Residual(40), _Residual(40))
+        self.to_16 = nn.Sequential(_conv(40, 64, 2), _Residual(64), _Residual(64))
+        self.to_32 = nn.Sequential(_conv(64, 64, 2), _Residual(64), _Residual(64, 2))
+        self.from_32, self.at_16 = nn.Conv2d(64, 64, 1), _Residual(64)
+        self.from_16, self.at_8 = nn.Conv2d(64, 40, 1), _Residual(40)
+        self.from_8, self.at_4 = nn.Conv2d(40, 24, 1), _Residual(24)
+        self.head = nn.Conv2d(24, 4, 1)
+        nn.init.constant_(self.head.bias, 0.0)
+        with torch.no_grad():
+            self.head.bias[0] = -4.0  # corners are rare
+
+    def forward(self, x: Tensor) -> Tensor:
+        x4 = self.to_4(x)
+        x8 = self.to_8(x4)
+        x16 = self.to_16(x8)
+        x32 = self.to_32(x16)
+        x16 = self.at_16(x16 + _double(self.from_32(x32)))
+        x8 = self.at_8(x8 + _double(self.from_16(x16)))
+        x4 = self.at_4(x4 + _double(self.from_8(x8)))
+        return self.head(x4)
+
+
+def _double(x: Tensor) -> Tensor:
+    return nn.functional.interpolate(x, scale_factor=2.0, mode="nearest")
+
+
+class Lattice(nn.Module):  # type: ignore[misc]  # torch is not typed here
+    """Where exactly are the corners of the squares?
+
+    A rectified picture (N, 3, 320, 320), 16 pixels a square and 2.5 squares around the grid, to (N, 4, 20, 20): for
+    each cell of 16 pixels the nearest corner of squares, from the cell's middle, in cells (x, y); the logarithm of
+    the expected error of that (Laplace scale); logit of the cell's middle being on the playing grid.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            _conv(3, 12, 2),
+            _conv(12, 24, 2),
+            _Residual(24),
+            _conv(24, 40, 2),
+            _Residual(40),
+            _Residual(40),
+            _conv(40, 64, 2),
+            _Residual(64),
+            _Residual(64, 2),
+            _Residual(64, 4),
+            _Residual(64),
+        )
+        self.head = nn.Conv2d(64, 4, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.body(x))
