@@ -287,6 +287,12 @@ def test_all_recorded_games_are_scored_as_they_were() -> None:
     }
     # (2 + 6 + 2 + 1) x 2 for GÄLE; the players wrote 32
     assert wrong == {"henningn+scrabble-scraper-v2/python/test/game01/nu19_stefan-hanns.gcg:28": (32, 22)}
+    recorded = [line.split("\t") for line in (CORPUS / "files.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    for name, final in ((row[0], row[14]) for row in recorded):
+        record = parse((CORPUS / name).read_bytes())
+        totals = dict(zip(record.labels(), games[name].totals, strict=True))
+        for label, total in (part.split("=") for part in final.split()):
+            assert totals[label] == int(total) - (10 if label == "Stefan" and "nu19" in name else 0), name
 
 
 @pytest.mark.slow
