@@ -82,8 +82,8 @@ class LetterLooks:
             view, row, column = (int(k) for k in cells[rng.integers(len(cells))])
             cut[i] = self._crop(rng, self._views[view], row, column)
         turns = np.where(rng.random(size) < turned, rng.integers(0, 4, size), 0)
-        for i in np.flatnonzero(turns):
-            cut[i] = np.rot90(cut[i], -turns[i])
+        for i in np.flatnonzero(turns).tolist():
+            cut[i] = np.rot90(cut[i], -int(turns[i]))
         lit = disturbed(rng, cut)
         return LetterBatch(
             crops=letters.evened(lit),

@@ -1,0 +1,92 @@
+"""What the reader learns from, and that what it learnt reaches its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.reading import BLANK, EMPTY, SIZE
+from vision import letters, squares
+from vision.net import ModelError, Net
+from vision.render.scene import Scene
+from vision.render.table import SimulatedTable
+
+torch = pytest.importorskip("torch", reason="training needs the extra [train]")
+
+from vision.train import views  # noqa: E402
+from vision.train.looks import IGNORED, LetterLooks, SquareLooks  # noqa: E402
+from vision.train.nets import letter_net, square_net, write_onnx  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def kept() -> views.Views:
+    table = SimulatedTable(seed=5, tilt=20)
+    table.lay_tiles({(7, 7): "A", (7, 8): "?", (0, 0): "Z", (14, 14): "Ä"})
+    scene: Scene = table.photograph()
+    return views.keep(scene, 0)
+
+
+def test_the_classes_begin_with_no_tile_and_a_blank_and_hold_every_latin_letter() -> None:
+    names = views.classes()
+    assert names[:2] == (EMPTY, BLANK)
+    assert len(set(names)) == len(names)
+    for letter in ("A", "Z", "Ä", "Ł", "Ş", "CH", "L·L"):
+        assert letter in names
+    assert "Ж" not in names
+
+
+def test_crops_carry_the_class_of_their_square(kept: views.Views) -> None:
+    batch = LetterLooks([kept]).batch(np.random.default_rng(1), 200, turned=0)
+    assert batch.crops.shape == (200, 1, letters.SIDE, letters.SIDE)
+    names = views.classes()
+    assert {names[k] for k in batch.letters} == {EMPTY, BLANK, "A", "Z", "Ä"}
+    # A blank has no print in its middle, an A has: labels and crops belong together.
+    middle = batch.crops[:, 0, 10:26, 10:26].std(axis=(1, 2))
+    blank, printed = (middle[batch.letters == names.index(s)].mean() for s in (BLANK, "A"))
+    assert printed > 2 * blank
+
+
+def test_turned_crops_teach_turns_and_not_letters(kept: views.Views) -> None:
+    batch = LetterLooks([kept]).batch(np.random.default_rng(2), 200, turned=1)
+    assert (batch.letters[batch.turns > 0] == IGNORED).all()
+    assert set(batch.turns[batch.turns != IGNORED].tolist()) == {0, 1, 2, 3}
+
+
+def test_boards_carry_the_kind_of_each_square(kept: views.Views) -> None:
+    batch = SquareLooks([kept]).batch(np.random.default_rng(3), 8)
+    assert batch.boards.shape == (8, 3, 272, 272)
+    assert batch.kinds.shape == (8, SIZE, SIZE)
+    assert ((batch.kinds == squares.TILE).sum(axis=(1, 2)) == 4).all()
+
+
+def test_a_written_network_answers_as_the_trained_one(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    net = letter_net(7)
+    for _ in range(3):  # so that batch normalisation has something to fold
+        net(torch.randn(8, 1, letters.SIDE, letters.SIDE) * 2 + 1)
+    shapes = (["n", 1, letters.SIDE, letters.SIDE], ["n", "k"])
+    write_onnx(net, tmp_path / "n.onnx", *shapes, {"temperature": {"letters": 2.0}, "classes": ["."]})
+    x = torch.randn(5, 1, letters.SIDE, letters.SIDE)
+    with torch.no_grad():
+        told, turned = net.eval()(x)
+    read = Net(tmp_path / "n.onnx")
+    got = read(x.numpy())
+    assert np.allclose(got[0] * 2, told.numpy(), atol=1e-4)
+    assert np.allclose(got[1], turned.numpy(), atol=1e-4)
+    assert read.facts["classes"] == ["."]
+
+
+def test_the_square_network_answers_for_each_square_of_any_board(tmp_path: Path) -> None:
+    net = square_net()
+    write_onnx(net, tmp_path / "s.onnx", ["n", 3, "h", "w"], ["n", 3, "r", "c"], {})
+    (answer,) = Net(tmp_path / "s.onnx")(np.zeros((1, 3, 272, 272), np.float32))
+    assert answer.shape == (1, 3, 17, 17)
+
+
+def test_a_file_that_is_no_model_says_how_to_make_one(tmp_path: Path) -> None:
+    path = tmp_path / "letters.onnx"
+    path.write_bytes(b"nothing")
+    with pytest.raises(ModelError, match="python -m vision.train"):
+        Net(path)
