@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from engine.errors import NotationError, RulesError
 
 # Shared libraries that OpenCV wants and a system without a screen may lack, and where they come from.
-_DEBIAN = {"libGL": ("libgl1",), "libgthread-2": ("libglib2.0-0",), "libglib-2": ("libglib2.0-0",)}
+_DEBIAN = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}
 
 COMMANDS = ("read", "replay", "score", "demo", "run")
 
@@ -27,27 +27,39 @@ class UserError(Exception):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="tilekeeper", description="Keeps the score of a Scrabble game on a real table.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     words = list(sys.argv[1:] if argv is None else argv)
-    for name in COMMANDS:
-        module = importlib.import_module(f"device.cli.{name}")
-        sub = commands.add_parser(name, help=module.HELP, description=module.__doc__)
-        module.configure(sub)
-        sub.set_defaults(run=module.run)
-    args = parser.parse_args(words)
     try:
+        args = _parser(words).parse_args(words)
         return int(args.run(args))
     except (UserError, NotationError, RulesError) as error:
         print(f"tilekeeper: {error}", file=sys.stderr)
     except ImportError as error:
-        library = re.match(r"(lib[\w+-]+)\.so", str(error))
+        library = re.match(r"(lib[\w+.-]+?)\.so", str(error))
         if library is None:
             raise
-        packages = " ".join(_DEBIAN.get(library[1], (library[1],)))
-        print(f"tilekeeper: {error}; on Debian and Ubuntu: sudo apt-get install {packages}", file=sys.stderr)
+        package = _DEBIAN.get(library[1], library[1])
+        print(f"tilekeeper: {error}; on Debian and Ubuntu: sudo apt-get install {package}", file=sys.stderr)
     except BrokenPipeError:  # the reader of our output has gone: `tilekeeper score ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         return 130
     return 2
+
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The arguments of the command that `words` begin with; of all commands where they name none."""
+    parser = argparse.ArgumentParser(
+        prog="tilekeeper", description="Keeps the score of a Scrabble game on a real table."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name in words[:1] if words[:1] and words[0] in COMMANDS else COMMANDS:
+        module = importlib.import_module(f"device.cli.{name}")
+        sub = commands.add_parser(
+            name,
+            help=module.HELP,
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.configure(sub)
+        sub.set_defaults(run=module.run)
+    return parser

@@ -1,0 +1,84 @@
+"""The command line as a whole: what every command does with mistakes, and with a system that lacks something."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+from device import cli
+from device.cli import UserError, main
+from engine.errors import RulesError, UnknownTileSet
+
+
+def command(monkeypatch: pytest.MonkeyPatch, run: Callable[[argparse.Namespace], int]) -> None:
+    """Make `score` run this instead."""
+    module = ModuleType("device.cli.score")
+    module.__dict__.update(HELP="", configure=lambda _: None, run=run)
+    monkeypatch.setitem(sys.modules, "device.cli.score", module)
+
+
+def failing(error: BaseException) -> Callable[[argparse.Namespace], int]:
+    def run(_: argparse.Namespace) -> int:
+        raise error
+
+    return run
+
+
+def test_the_status_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    command(monkeypatch, lambda _: 0)
+    assert main(["score"]) == 0
+
+
+@pytest.mark.parametrize("error", [UserError("say more"), UnknownTileSet("say more"), RulesError("say more")])
+def test_a_mistake_is_one_line_and_status_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
+) -> None:
+    command(monkeypatch, failing(error))
+    assert main(["score"]) == 2
+    assert capsys.readouterr().err == "tilekeeper: say more\n"
+
+
+@pytest.mark.parametrize(
+    ("message", "package"),
+    [
+        ("libGL.so.1: cannot open shared object file: No such file or directory", "libgl1"),
+        ("libgthread-2.0.so.0: cannot open shared object file: No such file or directory", "libglib2.0-0"),
+    ],
+)
+def test_a_library_that_the_system_lacks_is_named_with_its_package(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], message: str, package: str
+) -> None:
+    command(monkeypatch, failing(ImportError(message)))
+    assert main(["score"]) == 2
+    assert capsys.readouterr().err == (f"tilekeeper: {message}; on Debian and Ubuntu: sudo apt-get install {package}\n")
+
+
+def test_any_other_import_error_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    command(monkeypatch, failing(ImportError("No module named 'cv3'")))
+    with pytest.raises(ImportError):
+        main(["score"])
+
+
+def test_stopping_by_hand_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    command(monkeypatch, failing(KeyboardInterrupt()))
+    assert main(["score"]) == 130
+
+
+@pytest.mark.parametrize("words", [[], ["fold"], ["score"]])
+def test_wrong_usage_says_what_there_is(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(words)
+    assert stopped.value.code == 2
+    assert "usage: tilekeeper" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([name, "--help"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: tilekeeper {name} ")
