@@ -21,6 +21,7 @@ import tempfile
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -69,6 +70,10 @@ class Lexicon:
 
     def __len__(self) -> int:
         return len(self._words)
+
+    def begins(self, text: str) -> bool:
+        """True when a word of the list begins so."""
+        return next(iter(self._words.iterkeys(text)), None) is not None
 
     @classmethod
     def load(cls, path: Path) -> Lexicon:
@@ -138,16 +143,19 @@ class Lexicon:
 
     @classmethod
     def _kept(cls, name: str, path: Path) -> Lexicon | None:
-        trie, counts = path.with_suffix(".marisa"), path.with_suffix(".json")
-        if not (trie.exists() and counts.exists()):
+        """A list compiled before; None where there is none, or it is damaged."""
+        try:
+            left_out = MappingProxyType(json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
+            return cls(name, cls.load(path.with_suffix(".marisa"))._words, left_out)
+        except (OSError, ValueError):
             return None
-        left_out = MappingProxyType(json.loads(counts.read_text(encoding="utf-8")))
-        return cls(name, cls.load(trie)._words, left_out)
 
     def _keep(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.with_suffix(".json").write_text(json.dumps(dict(self.left_out)), encoding="utf-8")
-        self.save(path.with_suffix(".marisa"))
+        # Where nothing can be written (a read-only card) the list is compiled each time; that is all.
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.with_suffix(".json").write_text(json.dumps(dict(self.left_out)), encoding="utf-8")
+            self.save(path.with_suffix(".marisa"))
 
 
 def open_lexicon(choice: str | None, language: str, kept_in: Path | None = None) -> Lexicon | None:

@@ -179,6 +179,24 @@ def test_a_changed_list_is_compiled_again(tmp_path: Path) -> None:
     assert "FARM" in Lexicon.from_file(write(tmp_path, "horn\nfarm\n"), kept_in=kept_in)
 
 
+def test_a_damaged_kept_list_is_compiled_again(tmp_path: Path) -> None:
+    path, kept_in = write(tmp_path, "horn\n"), tmp_path / "kept"
+    Lexicon.from_file(path, kept_in=kept_in)
+    for file in kept_in.iterdir():
+        file.write_bytes(b"")
+    assert "HORN" in Lexicon.from_file(path, kept_in=kept_in)
+
+
+def test_a_list_that_cannot_be_kept_is_used_all_the_same(tmp_path: Path) -> None:
+    path = write(tmp_path, "horn\n")
+    assert "HORN" in Lexicon.from_file(path, kept_in=path / "no folder")
+
+
+def test_the_beginning_of_a_word_is_found(english: Lexicon) -> None:
+    assert english.begins("QUIZZIC")
+    assert not english.begins("QUIZZX")
+
+
 def test_none_means_that_words_are_not_checked() -> None:
     assert open_lexicon("none", "en") is None
 
