@@ -8,6 +8,7 @@ Picture coordinates are pixels with (0, 0) the centre of the top left pixel, as 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,8 +24,8 @@ Image = NDArray[np.uint8]
 TILE_HEIGHT: Final = 0.21
 """How high a tile's top lies above the board, in squares: 4 to 5 mm on squares of 20 to 22 mm."""
 
-_FINEST: Final = 1.6
-"""Pixels of the picture along one of the rectified view, above which it is shrunk first."""
+_FINEST: Final = 2.0
+"""Pixels of the picture along one of the rectified view that linear sampling does justice to."""
 _FOCALS: Final = np.geomspace(0.5, 3.0, 73)
 """Focal lengths tried, in long sides of the picture."""
 _USUAL_FOCAL: Final = 0.8
@@ -50,7 +51,7 @@ def homography(corners: NDArray[np.floating]) -> Floats:
     )
 
 
-def project(H: Floats, points: NDArray[np.floating]) -> Floats:
+def project(H: NDArray[np.floating], points: NDArray[np.floating]) -> Floats:
     """Map `(..., 2)` points through a homography."""
     p = np.asarray(points, np.float64)
     q = p @ H[:, :2].T + H[:, 2]
@@ -70,17 +71,17 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
     `(n, n[, channels]) uint8` with `n = round(scale * (15 + 2 * margin))`.
     """
     n = round(scale * (SIZE + 2 * margin))
-    first = 0.5 / scale - margin
-    to_board = np.array([[1 / scale, 0.0, first], [0.0, 1 / scale, first], [0.0, 0.0, 1.0]])
     finer = square_side(project(H, grid_corners())) / scale
-    if finer > _FINEST:
-        # Shrink first: linear sampling alone would jump over pixels and let grain and thin lines flicker.
-        shrink = _FINEST / finer
-        image = np.asarray(cv2.resize(image, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA), np.uint8)
-        half = (shrink - 1) / 2
-        H = np.array([[shrink, 0.0, half], [0.0, shrink, half], [0.0, 0.0, 1.0]]) @ H
+    # Where linear sampling alone would jump over pixels and let grain and thin lines flicker: finer, then averaged.
+    times = max(1, math.ceil(finer / _FINEST))
+    step = 1 / (scale * times)
+    first = step / 2 - margin
+    to_board = np.array([[step, 0.0, first], [0.0, step, first], [0.0, 0.0, 1.0]])
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    seen = cv2.warpPerspective(image, H @ to_board, (n, n), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    size = (n * times, n * times)
+    seen = cv2.warpPerspective(image, H @ to_board, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    if times > 1:
+        seen = cv2.resize(seen, (n, n), interpolation=cv2.INTER_AREA)
     return np.asarray(seen, np.uint8)
 
 
