@@ -78,6 +78,8 @@ def _check_challenge(entry: Entry, last: Entry | None) -> Iterator[str]:
     what = "is withdrawn" if entry.kind is Kind.WITHDRAWN else "was challenged"
     if last is None:
         yield f"no play {what}: none came right before"
+    elif entry.score < 0 and entry.kind is Kind.CHALLENGE:
+        return  # points that a challenger pays who was wrong
     elif last.player != entry.player:
         yield f"no play {what}: the one before (line {last.line}) is another player's"
     elif entry.kind is Kind.WITHDRAWN and entry.rack and last.rack and sorted(entry.rack) != sorted(last.rack):

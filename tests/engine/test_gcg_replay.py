@@ -87,6 +87,11 @@ def test_the_points_of_a_challenge_and_of_the_clock_are_taken_as_agreed() -> Non
     assert played.totals == (50, 25)
 
 
+def test_a_challenger_may_pay_for_being_wrong() -> None:
+    played = game(">B:  (challenge) -10 15")
+    assert (played.totals, played.problems) == ((55, 15), ())
+
+
 def test_unplayed_letters_count_twice_where_nobody_loses_any() -> None:
     event = game(">A: (QZ) +40 95").events[-1]
     assert event.score == 40
