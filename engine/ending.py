@@ -55,11 +55,12 @@ def end_due(state: State) -> EndReason | None:
     last = turns[-1]
     if last.kind in (Kind.PLAY, Kind.CHALLENGE) and state.bag == 0 and state.racks[last.player] == 0:
         return EndReason.PLAYED_OUT
-    stuck = state.bag == 0 or state.bag < state.rules.exchange_minimum_bag
+    stuck = state.bag < max(1, state.rules.exchange_minimum_bag)
     if stuck and passes_in_succession(turns) >= len(state.players):
         return EndReason.NO_PLAY_LEFT
     limit = state.rules.scoreless_turns
-    if limit and scoreless_in_succession(state) >= limit:
+    waiting = state.rules.first_word_minimum > 2 and not state.board  # play passes until a player has a first word
+    if limit and not waiting and scoreless_in_succession(state) >= limit:
         return EndReason.SCORELESS
     return None
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from engine.board import Board, Layout
 from engine.ending import Outcome, end_due, outcome, racks_wanted
 from engine.errors import RulesError
-from engine.events import Correction, EndReason, Event, GameStarted, Redone, Undone
+from engine.events import BlankNamed, Correction, EndReason, Event, GameStarted, Redone, Undone
 from engine.ledger import Entry as LedgerEntry
 from engine.ledger import Ledger, correct
 from engine.plays import Play
@@ -76,6 +76,8 @@ class Game:
             case GameStarted():
                 raise RulesError("the game has already started")
         ledger, state = self.ledger, self.state
+        if isinstance(event, BlankNamed) and event.letter not in self.tiles.letters:
+            raise RulesError(f"a blank cannot be {event.letter!r}: the set {self.tiles.name!r} has no such tile")
         if isinstance(event, Correction):
             ledger = correct(ledger, state.turns, event)
             state = start(self.started)

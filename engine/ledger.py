@@ -108,6 +108,8 @@ def _rename(ledger: Ledger, square: Square, letter: str) -> Ledger:
     def name(tile: Tile) -> Tile:
         if not tile.is_blank:
             raise RulesError(f"the tile on {square_name(square)} is no blank")
+        if not tile.is_unnamed:
+            raise RulesError(f"the blank on {square_name(square)} is {tile.letter} for the rest of the game")
         return Tile(letter, is_blank=True)
 
     if at is None:

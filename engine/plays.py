@@ -86,20 +86,24 @@ class Play:
 
     def word(self, board: Board, tiles: TileSet | None = None) -> str:
         """The main word as GCG writes it: `.` for a tile of the board, small letters for blanks, `[CH]`."""
-        after = self.on(board)
-        new = {square for square, _ in self.tiles}
-        run = after.run(self.squares[0], self.across(board))
-        return "".join(_gcg(after[square], tiles) if square in new else "." for square in run)
+        new = dict(self.tiles)
+        word, laid = "", list[Tile]()
+        for square in self.on(board).run(self.squares[0], self.across(board)):
+            if square in new:
+                laid.append(new[square])
+            else:
+                word, laid = f"{word}{_write(laid, tiles)}.", []
+        return word + _write(laid, tiles)
 
     def gcg(self, board: Board, tiles: TileSet | None = None) -> str:
         """Position and word, exactly as GCG writes them, on the board before the play."""
         return f"{self.position(board)} {self.word(board, tiles)}"
 
 
-def _gcg(tile: Tile | None, tiles: TileSet | None) -> str:
-    assert tile is not None
-    text = tiles.text(tile) if tiles else str(tile)
-    return f"[{text}]" if len(tile.letter) > 1 else text
+def _write(laid: list[Tile], tiles: TileSet | None) -> str:
+    if tiles is not None:
+        return tiles.write(laid)
+    return "".join(f"[{tile}]" if len(tile.letter) > 1 else str(tile) for tile in laid)
 
 
 def _same(old: Tile, new: Tile) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.board import Board, Layout, layout
 from engine.ending import end_scores
-from engine.errors import RulesError
+from engine.errors import NotationError, RulesError
 from engine.events import (
     BlankTaken,
     Challenged,
@@ -116,6 +116,8 @@ def apply(state: State, event: FoldEvent, entry: int = 0, score: int | None = No
             return _play(state, event, entry, score)
         case Passed(player):
             return _pass_turn(_add(state, player, Kind.PASS, score or 0, entry), player)
+        case Exchanged(player, 0):  # an exchange of none is a pass (rule 7: "all, some, or none")
+            return apply(state, Passed(player), entry, score)
         case Exchanged(player, count, tiles):
             status = Status.VALID if can_exchange(state, count) else Status.BAG_TOO_LOW
             turn = _add(state, player, Kind.EXCHANGE, score or 0, entry, count=count, tiles=tiles, status=status)
@@ -189,6 +191,9 @@ def challengeable(state: State) -> Turn | None:
 
 def _play(state: State, event: PlayMade, entry: int, override: int | None) -> State:
     player, play = event.player, event.play
+    unknown = {tile.letter for _, tile in play.tiles + play.rearranged} - state.tiles.counts.keys()
+    if unknown:
+        raise NotationError(f"the set {state.tiles.name!r} has no tile {', '.join(sorted(unknown))}")
     scored = score_play(state.board, play, state.layout, state.tiles, state.rules)
     drawn = min(len(play.tiles), state.bag)
     after = replace(

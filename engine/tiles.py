@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -140,6 +140,21 @@ class TileSet:
             else:
                 raise NotationError(f"{text!r}: no tile of the set {self.name!r} is written {text[at]!r}")
         return tuple(tiles)
+
+    def write(self, tiles: Sequence[Tile]) -> str:
+        """The tiles as a text that `parse` reads back: in brackets where letters alone would be misread.
+
+        >>> spanish = tile_set("es")
+        >>> spanish.write(spanish.parse("CHI[L]L"))
+        '[CH]I[L]L'
+        """
+        texts = [self.text(tile) for tile in tiles]
+        written = []
+        for place, text in enumerate(texts):
+            follow = "".join(texts[place:])
+            longer = any(follow.startswith(form) for form in self._forms if len(form) > len(text))
+            written.append(f"[{text}]" if len(text) > 1 or longer else text)
+        return "".join(written)
 
     def split(self, word: str) -> tuple[str, ...]:
         """The tiles a word needs, whatever its case. Raises `NotationError`.

@@ -46,11 +46,6 @@ def random_game(rng: random.Random, turns: int, game: Game | None = None) -> Gam
     return game
 
 
-def seen(board: Board) -> BoardReading:
-    """The reading of a board without doubt: blanks have no name."""
-    return BoardReading(tuple(SquareReading(((EMPTY if t is None else t.face, 1.0),)) for t in board.squares))
-
-
 LOOK_ALIKE = {
     "E": "F", "F": "E", "I": "L", "L": "I", "U": "J", "J": "U", "O": "Q", "Q": "O", "C": "G", "G": "C", "M": "W",
     "W": "M", "V": "Y", "Y": "V", "P": "R", "R": "P", "B": "D", "D": "B", "H": "N", "N": "H", "S": "Z", "Z": "S",
@@ -86,3 +81,27 @@ def unnamed(play: Play) -> Play:
         tuple((s, Tile.unnamed() if t.is_blank else t) for s, t in play.tiles),
         tuple((s, Tile.unnamed() if t.is_blank else t) for s, t in play.rearranged),
     )
+
+
+def play_of(game: Game, count: int, rng: random.Random) -> Play:
+    """A legal play of exactly so many tiles."""
+    for _ in range(2000):
+        play = random_play(game, rng, count)
+        if play and len(play.tiles) == count:
+            return play
+    raise AssertionError(f"no play of {count} tiles found")
+
+
+def drawn_out(game: Game, seed: int = 1) -> Game:
+    """The game played on until no tile is left to draw."""
+    rng = random.Random(seed)
+    while game.bag:
+        game = game.push(PlayMade(game.to_move, play_of(game, min(5, game.bag), rng)))
+    return game
+
+
+def played_out(game: Game, seed: int = 1) -> Game:
+    """The game played on until the player to move has used the last letter."""
+    game = drawn_out(game, seed)
+    play = play_of(game, game.state.racks[game.to_move], random.Random(seed))
+    return game.push(PlayMade(game.to_move, play))

@@ -2,92 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pytest
 
 from engine.board import Board
 from engine.errors import RulesError
-from engine.events import Challenged, Event, PlayMade, PlayWithdrawn, SquareCorrected
+from engine.events import Challenged, PlayMade, PlayWithdrawn, SquareCorrected
 from engine.explain import explain
 from engine.game import Game
-from engine.plays import Play
-from engine.reading import BoardReading, SquareReading
 from engine.scoring import Status
 from engine.squares import parse_square
 from engine.tiles import Tile
-from tests.engine.play_at_random import seen
+from tests.engine.table import new_game, play, push, seen, written
 
 
 def with_plays(*plays: str) -> Game:
-    game = Game.start(("Anna", "Ben"))
-    for notation in plays:
-        game = game.push(PlayMade(game.to_move, made(game, notation)))
-    return game
-
-
-def made(game: Game, notation: str) -> Play:
-    position, word = notation.split()
-    return Play.from_gcg(game.board, position, word, game.tiles)
-
-
-def reading(board: Board, doubts: Mapping[str, Mapping[str, float]] | None = None) -> BoardReading:
-    """The board as a good camera sees it, but for some squares."""
-    squares = list(seen(board).squares)
-    for name, candidates in (doubts or {}).items():
-        squares[parse_square(name)] = SquareReading(tuple(candidates.items()))
-    return BoardReading(tuple(squares))
-
-
-def pushed(game: Game, events: tuple[Event, ...]) -> Game:
-    for event in events:
-        game = game.push(event)
-    return game
+    return play(new_game(), *plays)
 
 
 def after(game: Game, *plays: str) -> Board:
-    return pushed_plays(game, *plays).board
-
-
-def pushed_plays(game: Game, *plays: str) -> Game:
-    for notation in plays:
-        game = game.push(PlayMade(game.to_move, made(game, notation)))
-    return game
+    return play(game, *plays).board
 
 
 def test_an_empty_board_adds_nothing() -> None:
-    found = explain(with_plays(), reading(Board()))
+    found = explain(with_plays(), seen(Board()))
     assert found.events == () and found.is_certain
     assert found.best.text == "nothing was added"
 
 
 def test_the_first_photograph_may_hold_a_play() -> None:
-    found = explain(with_plays(), reading(after(with_plays(), "8F HORN")))
-    assert found.events == (PlayMade(0, made(with_plays(), "8F HORN")),)
+    found = explain(with_plays(), seen(after(with_plays(), "8F HORN")))
+    assert found.events == (PlayMade(0, written(with_plays(), "8F HORN")),)
     assert found.is_certain and found.best.text == "Anna played HORN at 8F for 14"
 
 
 def test_an_unchanged_board_adds_nothing() -> None:
     game = with_plays("8F HORN")
-    assert explain(game, reading(game.board)).events == ()
+    assert explain(game, seen(game.board)).events == ()
 
 
 def test_new_tiles_are_the_play_of_whose_turn_it_is() -> None:
     game = with_plays("8F HORN")
-    found = explain(game, reading(after(game, "H6 FA.M")))
-    assert found.events == (PlayMade(1, made(game, "H6 FA.M")),) and found.is_certain
+    found = explain(game, seen(after(game, "H6 FA.M")))
+    assert found.events == (PlayMade(1, written(game, "H6 FA.M")),) and found.is_certain
 
 
 def test_a_blank_is_played_without_a_name_and_scores_nothing() -> None:
     game = with_plays("8F HORN")
-    found = explain(game, reading(after(game, "H6 fA.M")))
-    assert found.events == (PlayMade(1, made(game, "H6 ?A.M")),)
+    found = explain(game, seen(after(game, "H6 fA.M")))
+    assert found.events == (PlayMade(1, written(game, "H6 ?A.M")),)
     assert found.best.game.turns[-1].score == 5
 
 
 def test_a_play_taken_back() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, reading(with_plays("8F HORN").board))
+    found = explain(game, seen(with_plays("8F HORN").board))
     assert found.events == (PlayWithdrawn(1),) and found.is_certain
     assert found.best.game.totals == (14, 0)
     assert found.best.game.to_move == 0
@@ -95,7 +63,7 @@ def test_a_play_taken_back() -> None:
 
 def test_a_play_taken_back_and_a_new_play_on_the_same_picture() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, reading(after(with_plays("8F HORN"), "I8 .OT")))
+    found = explain(game, seen(after(with_plays("8F HORN"), "I8 .OT")))
     assert [type(event) for event in found.events] == [PlayWithdrawn, PlayMade]
     assert found.best.game.turns[-1].player == 0
     assert found.is_certain
@@ -103,41 +71,41 @@ def test_a_play_taken_back_and_a_new_play_on_the_same_picture() -> None:
 
 def test_a_new_play_over_squares_of_the_play_taken_back() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, reading(after(with_plays("8F HORN"), "H7 B.G")))
+    found = explain(game, seen(after(with_plays("8F HORN"), "H7 B.G")))
     assert [type(event) for event in found.events] == [PlayWithdrawn, PlayMade]
     assert found.best.game.turns[-1].word == "B.G"
 
 
 def test_a_play_challenged_off_whose_tiles_still_lie_there() -> None:
     game = with_plays("8F HORN", "H6 FA.M").push(Challenged(0, upheld=True))
-    found = explain(game, reading(with_plays("8F HORN", "H6 FA.M").board))
+    found = explain(game, seen(with_plays("8F HORN", "H6 FA.M").board))
     assert found.events == ()
     assert found.best.text == "the tiles that Ben must take back still lie there"
 
 
 def test_a_false_tile_far_from_everything_does_not_spoil_a_play() -> None:
     game = with_plays("8F HORN")
-    found = explain(game, reading(after(game, "H6 FA.M"), {"A1": {"T": 0.4, ".": 0.35}, "O3": {"I": 0.3, ".": 0.6}}))
-    assert found.events == (PlayMade(1, made(game, "H6 FA.M")),) and found.is_certain
+    found = explain(game, seen(after(game, "H6 FA.M"), {"A1": {"T": 0.4, ".": 0.35}, "O3": {"I": 0.3, ".": 0.6}}))
+    assert found.events == (PlayMade(1, written(game, "H6 FA.M")),) and found.is_certain
 
 
 def test_a_tile_that_belongs_to_no_play_is_named() -> None:
     game = with_plays("8F HORN")
-    found = explain(game, reading(after(game, "H6 FA.M"), {"A1": {"T": 0.99, ".": 0.01}}))
-    assert found.events == (PlayMade(1, made(game, "H6 FA.M")),)
+    found = explain(game, seen(after(game, "H6 FA.M"), {"A1": {"T": 0.99, ".": 0.01}}))
+    assert found.events == (PlayMade(1, written(game, "H6 FA.M")),)
     assert found.best.leftover == found.doubt == (parse_square("A1"),)
     assert found.question == "Ben played FARM at H6 for 9: but what lies on A1?"
 
 
 def test_an_unclear_letter_is_the_likeliest_that_is_left() -> None:
     game = with_plays("8G QI")
-    found = explain(game, reading(after(game, "H7 A.D"), {"H9": {"Q": 0.6, "O": 0.37}}))
+    found = explain(game, seen(after(game, "H7 A.D"), {"H9": {"Q": 0.6, "O": 0.37}}))
     assert found.best.game.board[parse_square("H9")] == Tile("O")
 
 
 def test_two_letters_that_are_close_are_asked_for() -> None:
     game = with_plays("8F HORN")
-    found = explain(game, reading(after(game, "H6 FA.M"), {"H6": {"F": 0.5, "P": 0.45}}))
+    found = explain(game, seen(after(game, "H6 FA.M"), {"H6": {"F": 0.5, "P": 0.45}}))
     assert found.question == "Which tile lies on H6: F or P?"
     assert found.doubt == (parse_square("H6"),)
     assert [one.game.turns[-1].words[0].word for one in found.explanations[:2]] == ["FARM", "PARM"]
@@ -145,42 +113,42 @@ def test_two_letters_that_are_close_are_asked_for() -> None:
 
 def test_an_old_tile_that_is_read_wrong_once_stays() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, reading(after(game, "10F PASTE"), {"F8": {"N": 0.97, "H": 0.02}}))
-    assert found.events == (PlayMade(0, made(game, "10F PASTE")),)
+    found = explain(game, seen(after(game, "10F PASTE"), {"F8": {"N": 0.97, "H": 0.02}}))
+    assert found.events == (PlayMade(0, written(game, "10F PASTE")),)
     assert found.best.misread == (parse_square("F8"),)
 
 
 def test_a_letter_of_the_last_play_that_is_read_wrong_once_stays() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, reading(game.board, {"H6": {"P": 0.97, "F": 0.02}}))
+    found = explain(game, seen(game.board, {"H6": {"P": 0.97, "F": 0.02}}))
     assert found.events == ()
 
 
 def test_an_old_tile_that_is_glared_out_stays() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, reading(after(game, "10F PASTE"), {"F8": {"?": 0.97, "H": 0.02}}))
-    assert found.events == (PlayMade(0, made(game, "10F PASTE")),)
+    found = explain(game, seen(after(game, "10F PASTE"), {"F8": {"?": 0.97, "H": 0.02}}))
+    assert found.events == (PlayMade(0, written(game, "10F PASTE")),)
 
 
 def test_a_letter_read_in_doubt_and_then_clearly_is_put_right_and_scored_again() -> None:
     game = with_plays()
-    first = explain(game, reading(after(game, "8F HORN"), {"F8": {"N": 0.6, "H": 0.35}}))
-    game = pushed(game, first.events)
+    first = explain(game, seen(after(game, "8F HORN"), {"F8": {"N": 0.6, "H": 0.35}}))
+    game = push(game, first.events)
     assert game.totals[0] == 8
     board = after(with_plays(), "8F HORN", "H6 FA.M")
-    second = explain(game, reading(board), first.memory)
+    second = explain(game, seen(board), first.memory)
     assert SquareCorrected(parse_square("F8"), Tile("H")) in second.events
     assert second.best.game.totals == (14, 9)
 
 
 def test_a_blank_that_was_a_covered_letter_is_put_right_by_later_readings() -> None:
     game = with_plays()
-    first = explain(game, reading(after(game, "8F HORN"), {"F8": {"?": 0.95, "H": 0.02}}))
-    game, memory = pushed(game, first.events), first.memory
+    first = explain(game, seen(after(game, "8F HORN"), {"F8": {"?": 0.95, "H": 0.02}}))
+    game, memory = push(game, first.events), first.memory
     board = after(with_plays(), "8F HORN")
     for _ in range(3):
-        later = explain(game, reading(board), memory)
-        game, memory = pushed(game, later.events), later.memory
+        later = explain(game, seen(board), memory)
+        game, memory = push(game, later.events), later.memory
     assert game.totals == (14, 0)
     assert [turn.kind for turn in game.turns] == ["play"]
 
@@ -189,26 +157,26 @@ def test_what_a_person_said_is_not_put_right_by_readings() -> None:
     game = with_plays("8F HORN").push(SquareCorrected(parse_square("F8"), Tile("B"), told=True))
     memory = None
     for _ in range(5):
-        found = explain(game, reading(with_plays("8F HORN").board), memory)
-        game, memory = pushed(game, found.events), found.memory
+        found = explain(game, seen(with_plays("8F HORN").board), memory)
+        game, memory = push(game, found.events), found.memory
     assert game.board[parse_square("F8")] == Tile("B")
 
 
 def test_a_tile_that_was_never_there_is_taken_off_the_record() -> None:
     game = with_plays()
-    first = explain(game, reading(after(game, "8F HORN"), {"J8": {"I": 0.8, ".": 0.2}}))
-    game, memory = pushed(game, first.events), first.memory
+    first = explain(game, seen(after(game, "8F HORN"), {"J8": {"I": 0.8, ".": 0.2}}))
+    game, memory = push(game, first.events), first.memory
     assert game.turns[0].word == "HORNI"
     for _ in range(2):
-        later = explain(game, reading(after(with_plays(), "8F HORN")), memory)
-        game, memory = pushed(game, later.events), later.memory
+        later = explain(game, seen(after(with_plays(), "8F HORN")), memory)
+        game, memory = push(game, later.events), later.memory
     assert game.turns[0].word == "HORN" and len(game.turns) == 1
 
 
 def test_a_nudged_tile_is_named() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     board = game.board.with_tiles({parse_square("I8"): None, parse_square("I7"): Tile("N")})
-    found = explain(game, reading(board))
+    found = explain(game, seen(board))
     assert found.events == ()
     assert found.best.moved == ((parse_square("I8"), parse_square("I7")),)
     assert found.question == "The tile on I8 has moved to I7: please put it back. Right?"
@@ -217,14 +185,14 @@ def test_a_nudged_tile_is_named() -> None:
 def test_a_nudged_tile_does_not_hide_a_play() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     board = after(game, "10F PASTE").with_tiles({parse_square("F8"): None, parse_square("E7"): Tile("H")})
-    found = explain(game, reading(board))
-    assert found.events == (PlayMade(0, made(game, "10F PASTE")),)
+    found = explain(game, seen(board))
+    assert found.events == (PlayMade(0, written(game, "10F PASTE")),)
     assert found.best.moved == ((parse_square("F8"), parse_square("E7")),)
 
 
 def test_an_old_tile_that_is_gone_is_asked_for() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, reading(game.board.without([parse_square("F8")])))
+    found = explain(game, seen(game.board.without([parse_square("F8")])))
     assert found.events == ()
     assert found.question == "No tile is seen on F8, where one was played: has it been moved?"
 
@@ -232,15 +200,15 @@ def test_an_old_tile_that_is_gone_is_asked_for() -> None:
 def test_hidden_squares_are_no_evidence() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     hand = {name: {"#": 1.0} for name in ("H6", "H7", "I7", "I6", "G6", "G7", "H5")}
-    assert explain(game, reading(game.board, hand)).events == ()
-    found = explain(game, reading(after(game, "10F PASTE"), hand))
-    assert found.events == (PlayMade(0, made(game, "10F PASTE")),)
+    assert explain(game, seen(game.board, hand)).events == ()
+    found = explain(game, seen(after(game, "10F PASTE"), hand))
+    assert found.events == (PlayMade(0, written(game, "10F PASTE")),)
     assert found.is_certain
 
 
 def test_a_square_of_the_play_that_is_hidden_is_asked_for() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, reading(after(game, "10F PASTE"), {"G10": {"#": 1.0}}))
+    found = explain(game, seen(after(game, "10F PASTE"), {"G10": {"#": 1.0}}))
     assert found.question is not None and parse_square("G10") in found.doubt
     assert len(found.best.game.turns[-1].placements) == 5
 
@@ -248,7 +216,7 @@ def test_a_square_of_the_play_that_is_hidden_is_asked_for() -> None:
 def test_two_plays_at_once_are_told_apart() -> None:
     game = with_plays("8F HORN")
     board = after(game, "H6 FA.M", "10F PASTE")
-    found = explain(game, reading(board))
+    found = explain(game, seen(board))
     assert [event.player for event in found.events if isinstance(event, PlayMade)] == [1, 0]
     assert found.best.game.board == board
     assert found.best.text == "Ben played FARM at H6 for 9, Anna played PASTE at 10F for 25"
@@ -257,7 +225,7 @@ def test_two_plays_at_once_are_told_apart() -> None:
 def test_a_tile_of_the_last_play_that_was_overlooked() -> None:
     game = with_plays("8F HORN")
     full = with_plays("8F HORNS")
-    found = explain(game, reading(after(full, "H6 FA.M")))
+    found = explain(game, seen(after(full, "H6 FA.M")))
     assert [type(event) for event in found.events] == [SquareCorrected, PlayMade]
     assert found.best.game.turns[0].word == "HORNS"
     assert found.best.game.board == after(full, "H6 FA.M")
@@ -274,7 +242,7 @@ def test_a_tile_of_the_last_play_that_was_overlooked() -> None:
 def test_what_is_no_play_is_said_to_be_none(tiles: dict[str, str], status: Status, reason: str) -> None:
     game = with_plays("8F HORN")
     board = game.board.with_tiles({parse_square(name): Tile(letter) for name, letter in tiles.items()})
-    found = explain(game, reading(board))
+    found = explain(game, seen(board))
     assert found.events == () and status in found.best.status
     assert found.question is not None and reason in found.question
 
@@ -282,14 +250,14 @@ def test_what_is_no_play_is_said_to_be_none(tiles: dict[str, str], status: Statu
 def test_a_tile_that_does_not_fit_the_line_is_left_over() -> None:
     game = with_plays("8F HORN")
     board = after(game, "H6 FA.M").with_tiles({parse_square("L7"): Tile("S")})
-    found = explain(game, reading(board))
-    assert found.events == (PlayMade(1, made(game, "H6 FA.M")),)
+    found = explain(game, seen(board))
+    assert found.events == (PlayMade(1, written(game, "H6 FA.M")),)
     assert found.best.leftover == (parse_square("L7"),) and found.question is not None
 
 
 def test_a_first_play_beside_the_centre_is_none() -> None:
     found = explain(
-        with_plays(), reading(Board().with_tiles({parse_square("A1"): Tile("C"), parse_square("B1"): Tile("T")}))
+        with_plays(), seen(Board().with_tiles({parse_square("A1"): Tile("C"), parse_square("B1"): Tile("T")}))
     )
     assert found.events == ()
     assert Status.CENTRE_MISSED in found.best.status
@@ -298,8 +266,8 @@ def test_a_first_play_beside_the_centre_is_none() -> None:
 
 def test_a_phony_stays_a_phony() -> None:
     game = with_plays("8F HORN")
-    found = explain(game, reading(after(game, "H6 VA.M")))
-    assert found.events == (PlayMade(1, made(game, "H6 VA.M")),) and found.is_certain
+    found = explain(game, seen(after(game, "H6 VA.M")))
+    assert found.events == (PlayMade(1, written(game, "H6 VA.M")),) and found.is_certain
 
 
 def test_a_challenge_of_nothing_makes_no_sense() -> None:

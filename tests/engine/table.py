@@ -1,0 +1,66 @@
+"""A table to play at in the tests: games from notation, readings from boards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from engine.board import Board
+from engine.events import Event, PlayMade
+from engine.game import Game
+from engine.plays import Play
+from engine.reading import EMPTY, BoardReading, SquareReading
+from engine.rules import STANDARD, Rules
+from engine.scoring import Status
+from engine.squares import parse_square
+from engine.tiles import Tile
+
+NAMES = ("Anna", "Ben", "Cleo", "Dan")
+
+
+def new_game(rules: Rules = STANDARD, players: int = 2, tile_set: str = "en") -> Game:
+    return Game.start(NAMES[:players], rules, tile_set)
+
+
+def written(game: Game, notation: str) -> Play:
+    """The play written `8F HORN`, on the board as it is."""
+    position, word = notation.split()
+    return Play.from_gcg(game.board, position, word, game.tiles)
+
+
+def play(game: Game, *plays: str) -> Game:
+    """The game after these plays, each by whoever's turn it is."""
+    for notation in plays:
+        game = game.push(PlayMade(game.to_move, written(game, notation)))
+    return game
+
+
+def push(game: Game, events: Iterable[Event]) -> Game:
+    for event in events:
+        game = game.push(event)
+    return game
+
+
+def tiles_at(tiles: Mapping[str, str]) -> Play:
+    """A play from squares and letters: `{"H8": "A", "H9": "b"}`, small letters blanks."""
+    return Play.of({parse_square(at): Tile(t.upper(), is_blank=t.islower()) for at, t in tiles.items()})
+
+
+def status(game: Game, tiles: Mapping[str, str]) -> Status:
+    return game.status(tiles_at(tiles))
+
+
+def scores(game: Game, notation: str) -> dict[str, int]:
+    """What each word of a play would score."""
+    return {word.word: word.score for word in game.score(written(game, notation)).words}
+
+
+def total(game: Game, notation: str) -> int:
+    return game.score(written(game, notation)).total
+
+
+def seen(board: Board, doubts: Mapping[str, Mapping[str, float]] | None = None) -> BoardReading:
+    """The board as a good camera sees it, but for some squares. Blanks show no letter."""
+    squares = [SquareReading(((EMPTY if tile is None else tile.face, 1.0),)) for tile in board.squares]
+    for name, candidates in (doubts or {}).items():
+        squares[parse_square(name)] = SquareReading(tuple(candidates.items()))
+    return BoardReading(tuple(squares))
