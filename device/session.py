@@ -1,7 +1,395 @@
-"""The table session: joins camera, reader, engine and store, and tells everybody what came of it."""
+"""The table session: joins camera, reader, engine, store and everybody who wants to know.
+
+A turn takes one way through the house: the button is pressed, the session asks the camera for a still picture, vision
+reads it, the engine explains what was played, the events are appended and synced, and page, lights and voice are told.
+`TableSession._take_turn` is that sentence.
+"""
 
 from __future__ import annotations
 
+import logging
+import threading
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from typing import Protocol
 
-class Refused(Exception):
+from device.cameras import Camera, CameraError
+from device.look import Look, take_look
+from device.state import Listener, LookView, Notice, Phase, TableState, Trouble
+from device.stillness import still_board
+from device.store import GameStore, StoreError
+from device.view import Words, view_board, view_players, view_premiums, view_turns
+from engine.board import layout
+from engine.errors import NotationError, RulesError
+from engine.events import (
+    BlankNamed,
+    Challenged,
+    Event,
+    Exchanged,
+    GameEnded,
+    GameStarted,
+    Passed,
+    PlayMade,
+    SquareCorrected,
+    Undone,
+    from_json,
+    to_json,
+)
+from engine.evidence import Memory
+from engine.explain import Explained, explain
+from engine.game import Game
+from engine.squares import parse_square
+from vision.geometry import Floats, Image
+from vision.reader import PhotoReading
+
+_log = logging.getLogger(__name__)
+
+LOOKS = 3
+"""So many pictures of a live camera are read before a doubt is shown to people."""
+KEPT_PICTURES = 4
+
+
+class Refused(Exception):  # noqa: N818 (named for what happened)
     """A command that makes no sense now; the message says why, on one line, to whoever gave it."""
+
+
+class Reader(Protocol):
+    """Reads boards from pictures: `vision.reader.BoardReader`."""
+
+    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+        """Read the board in `image`, `(H, W, 3) uint8 BGR`."""
+
+
+class TableSession:
+    """One table: a game at a time, its camera, its store.
+
+    Commands come from any thread and return at once; a thread named `table` carries them out one after the other. The
+    returned `Future` holds the state after it, or `Refused`. `seen`, where given, is `TableState.events` of the moment
+    that the command was meant for: if the game has moved on since, it is refused.
+    """
+
+    def __init__(self, camera: Camera, reader: Reader, store: GameStore, words: Words | None = None) -> None:
+        self._camera = camera
+        self._reader = reader
+        self._store = store
+        self._words = words
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="table")
+        self._lock = threading.RLock()
+        self._busy = False
+        self._listeners: list[Listener] = []
+        self._state = TableState(board=replace(TableState().board, premiums=view_premiums(layout())))
+        # What follows belongs to the worker.
+        self._game: Game | None = None
+        self._game_id = 0
+        self._log_length = 0
+        self._unsaved: list[Event] = []
+        self._memory: Memory | None = None
+        self._look: LookView | None = None
+        self._notices: tuple[Notice, ...] = ()
+        self._pictures: dict[str, bytes] = {}
+
+    def __enter__(self) -> TableSession:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Finish the command that is being carried out, end the thread, give the camera back."""
+        self._worker.shutdown(cancel_futures=True)
+        self._camera.close()
+
+    @property
+    def state(self) -> TableState:
+        """The table now."""
+        return self._state
+
+    def listen(self, listener: Listener) -> None:
+        """Tell `listener` each new state from now on."""
+        with self._lock:
+            self._listeners.append(listener)
+
+    def forget(self, listener: Listener) -> None:
+        """Tell it no more."""
+        with self._lock:
+            self._listeners.remove(listener)
+
+    def picture(self, name: str) -> bytes | None:
+        """The rectified board as JPEG, by the name that a state gave it."""
+        if kept := self._pictures.get(name):
+            return kept
+        game, _, number = name.partition("-")
+        if not (game.isdecimal() and number.isdecimal()):
+            return None
+        return self._store.picture(int(game), int(number), "board")
+
+    # Commands
+
+    def start_game(self, started: GameStarted) -> Future[TableState]:
+        """Begin a game."""
+        return self._command(lambda: self._start(started), None, needs_game=False)
+
+    def resume(self) -> Future[TableState]:
+        """Go on with the newest game of the store, if it has not ended."""
+        return self._command(self._resume, None, needs_game=False)
+
+    def end_turn(self, seen: int | None = None) -> Future[TableState]:
+        """The player whose turn it is has played, or passes: the board is read."""
+        return self._command(self._take_turn, seen, phase=Phase.LOOKING)
+
+    def exchange(self, count: int, seen: int | None = None) -> Future[TableState]:
+        """The player whose turn it is exchanges tiles."""
+        return self._command(lambda: self._exchange(count), seen)
+
+    def challenge(self, seen: int | None = None) -> Future[TableState]:
+        """The next player challenges the last play; the word list decides."""
+        return self._command(self._challenge, seen)
+
+    def undo(self, seen: int | None = None) -> Future[TableState]:
+        """What was done last never happened."""
+        return self._command(lambda: self._commit([Undone()]), seen)
+
+    def correct(self, square: str, symbol: str, seen: int | None = None) -> Future[TableState]:
+        """A square (`H8`) was read wrong: `symbol` lies there (`A` a tile, `a` a blank, `.` nothing)."""
+        return self._command(lambda: self._correct(square, symbol), seen)
+
+    def name_blank(self, square: str, letter: str, seen: int | None = None) -> Future[TableState]:
+        """Somebody says what the blank on a square (`H8`) stands for."""
+        return self._command(lambda: self._name_blank(square, letter), seen)
+
+    def end_game(self, seen: int | None = None) -> Future[TableState]:
+        """The players end the game; unplayed letters are counted."""
+        return self._command(self._end, seen)
+
+    # The way of a turn
+
+    def _take_turn(self) -> None:
+        look, reading, explained = self._look_and_explain()
+        self._look = look.view
+        if explained is None:
+            self._notices = (Notice(_sentence("; ".join(reading.problems)), Trouble.BOARD),)
+            self._keep_picture(look.view.picture, look.crop)
+            return
+        events = explained.events or self._nothing_added(explained, reading)
+        question = explained.question
+        if name := self._must_take_back(events):
+            events, question = (), f"The tiles that {name} must take back still lie there."
+        if question or not events:
+            self._notices = (Notice(_sentence(question or explained.best.text), Trouble.BOARD),)
+        self._memory = explained.memory
+        self._commit(events, look)
+
+    def _look_and_explain(self) -> tuple[Look, PhotoReading, Explained | None]:
+        """Ask the camera, read, explain; look again while a live camera leaves a doubt."""
+        game = self._playing()
+        for attempt in range(1, LOOKS + 1):
+            frame = still_board(self._camera)
+            reading = self._reader.read(frame.image, game.tiles.letters)
+            explained = None if reading.board is None else explain(game, reading.board, self._memory)
+            if not self._camera.live or (explained and explained.is_certain) or attempt == LOOKS:
+                break
+        return take_look(frame, reading, explained, self._picture_name()), reading, explained
+
+    def _nothing_added(self, explained: Explained, reading: PhotoReading) -> tuple[Event, ...]:
+        """A pass, unless tiles lie there that belong to no play."""
+        game = self._playing()
+        assert reading.board is not None
+        loose = any(s.is_tile and game.board[at] is None for at, s in enumerate(reading.board.squares))
+        return () if loose or explained.best.missing or explained.best.moved else (Passed(game.to_move),)
+
+    def _must_take_back(self, events: Sequence[Event]) -> str:
+        """Whose play was challenged off and still lies there as if the next player had made it; empty: nobody's."""
+        game = self._playing()
+        last = game.turns[-1] if game.turns else None
+        if last is None or last.by is None or last.target is None:
+            return ""
+        again = any(isinstance(e, PlayMade) and e.play == game.turns[last.target].play for e in events)
+        return game.players[last.player] if again else ""
+
+    def _commit(self, events: Sequence[Event], look: Look | None = None) -> None:
+        """Append events to the log and sync it, then let them count."""
+        game = self._playing()
+        try:
+            for event in events:
+                game = game.push(event)
+        except (NotationError, RulesError) as error:
+            raise Refused(_sentence(str(error))) from error
+        pictures = look.jpegs() if look else {}
+        if look and events:
+            look = look.named(f"{self._game_id}-{self._log_length + len(events) - 1}")
+            self._look = look.view
+        if look:
+            self._keep_picture(look.view.picture, look.crop)
+        self._unsaved += events
+        try:
+            self._store.append(self._game_id, [to_json(event) for event in self._unsaved], pictures)
+            self._unsaved.clear()
+        except StoreError as error:
+            text = f"This turn is not saved: {error}. Play goes on."
+            self._notices = (*self._notices, Notice(text, Trouble.STORE))
+        self._game = game
+        self._log_length += len(events)
+
+    # The other commands, carried out by the worker
+
+    def _start(self, started: GameStarted) -> None:
+        try:
+            game = Game.from_events([started])
+        except (NotationError, RulesError) as error:
+            raise Refused(_sentence(str(error))) from error
+        self._open(self._store.begin(to_json(started)), game, 1)
+
+    def _resume(self) -> None:
+        newest = next(iter(self._store.games()), None)
+        if newest is None:
+            raise Refused("There is no game to go on with.")
+        events = [from_json(event.body) for event in self._store.events(newest.id)]
+        game = Game.from_events(events)
+        if game.is_over:
+            raise Refused("The last game has ended.")
+        self._open(newest.id, game, len(events))
+
+    def _open(self, game_id: int, game: Game, log_length: int) -> None:
+        self._game, self._game_id, self._log_length = game, game_id, log_length
+        self._memory, self._look = None, None
+        self._unsaved = []
+
+    def _exchange(self, count: int) -> None:
+        game = self._playing()
+        if not game.can_exchange(count):
+            raise Refused(f"{count} tiles cannot be exchanged now: {game.bag} are in the bag.")
+        self._commit([Exchanged(game.to_move, count)])
+
+    def _challenge(self) -> None:
+        game = self._playing()
+        play = game.challengeable
+        if play is None:
+            raise Refused("There is no play to challenge.")
+        if self._words is None:
+            raise Refused("Words are not checked: if the play is taken back, take its tiles up and end the turn.")
+        wrong = tuple(word.word for word in play.words if "?" not in word.word and word.word not in self._words)
+        self._commit([Challenged(game.to_move, bool(wrong), wrong)])
+        if wrong:
+            text = f"{game.players[play.player]} takes back {', '.join(wrong)}: take the tiles off the board."
+            self._notices = (Notice(text),)
+        else:
+            self._notices = (Notice("The challenge failed: every word is in the list."),)
+
+    def _correct(self, square: str, symbol: str) -> None:
+        game = self._playing()
+        try:
+            at = parse_square(square)
+            tile = None if symbol == "." else game.tiles.parse(symbol)[0]
+        except (NotationError, RulesError) as error:
+            raise Refused(_sentence(str(error))) from error
+        self._commit([SquareCorrected(at, tile)])
+
+    def _name_blank(self, square: str, letter: str) -> None:
+        game = self._playing()
+        try:
+            at = parse_square(square)
+        except NotationError as error:
+            raise Refused(_sentence(str(error))) from error
+        tile = game.board[at]
+        if tile is None or not tile.is_blank:
+            raise Refused(f"There is no blank on {square}.")
+        if letter not in game.tiles.letters:
+            raise Refused(f"A blank stands for one of {' '.join(game.tiles.letters)}, not for {letter}.")
+        self._commit([BlankNamed(at, letter)])
+
+    def _end(self) -> None:
+        game = self._playing()
+        self._commit([GameEnded(game.end_due) if game.end_due else GameEnded()])
+        assert self._game is not None
+        if wanted := self._game.racks_wanted:
+            names = " and ".join(game.players[player] for player in wanted)
+            self._notices = (Notice(f"The letters that {names} did not play are not counted yet."),)
+
+    def _playing(self) -> Game:
+        assert self._game is not None, "commands that need a game are refused without one"
+        return self._game
+
+    # Taking commands and telling what came of them
+
+    def _command(
+        self, work: Callable[[], None], seen: int | None, *, needs_game: bool = True, phase: Phase | None = None
+    ) -> Future[TableState]:
+        with self._lock:
+            if reason := self._objection(seen, needs_game):
+                refused: Future[TableState] = Future()
+                refused.set_exception(Refused(reason))
+                return refused
+            self._busy = True
+            if phase is not None:
+                self._tell(replace(self._state, phase=phase, notices=()))
+            return self._worker.submit(self._carry_out, work)
+
+    def _objection(self, seen: int | None, needs_game: bool) -> str:
+        if self._busy:
+            return "One moment: the board is being looked at."
+        if needs_game and self._state.phase is Phase.LOBBY:
+            return "There is no game yet."
+        if needs_game and self._state.phase is Phase.ENDED:
+            return "The game has ended."
+        if seen is not None and seen != self._state.events:
+            return "Somebody was quicker: the game has moved on. Look again, then press."
+        return ""
+
+    def _carry_out(self, work: Callable[[], None]) -> TableState:
+        self._notices = ()
+        try:
+            work()
+        except CameraError as error:
+            self._notices = (Notice(_sentence(str(error)), Trouble.CAMERA),)
+        except StoreError as error:
+            self._notices = (Notice(_sentence(str(error)), Trouble.STORE),)
+        except Refused:
+            raise
+        except Exception:
+            _log.exception("a command failed")
+            self._notices = (Notice("Something went wrong; nothing was changed. Try again.", Trouble.BOARD),)
+        finally:
+            with self._lock:
+                self._busy = False
+                self._tell(self._seen_from_outside())
+        return self._state
+
+    def _tell(self, state: TableState) -> None:
+        """Publish a state: everybody who listens is told, in order."""
+        with self._lock:
+            self._state = replace(state, revision=self._state.revision + 1)
+            for listener in self._listeners:
+                listener(self._state)
+
+    def _seen_from_outside(self) -> TableState:
+        game = self._game
+        if game is None:
+            return replace(self._state, phase=Phase.LOBBY, notices=self._notices)
+        outcome = game.outcome
+        return TableState(
+            events=self._log_length,
+            phase=Phase.ENDED if outcome else Phase.TURN,
+            players=view_players(game),
+            turn_of=None if outcome else game.to_move,
+            turns=view_turns(game, self._words),
+            board=view_board(game),
+            look=self._look,
+            notices=self._notices,
+            language=game.tiles.language,
+            lexicon=game.started.lexicon if self._words is not None else None,
+            in_bag=game.bag,
+            end_due=game.end_due is not None,
+            winners=outcome.winners if outcome else (),
+        )
+
+    def _picture_name(self) -> str:
+        return f"look-{self._state.revision}"
+
+    def _keep_picture(self, name: str, jpeg: bytes) -> None:
+        self._pictures = {**dict(list(self._pictures.items())[1 - KEPT_PICTURES :]), name: jpeg}
+
+
+def _sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -136,7 +136,8 @@ class LookView:
 class TableState:
     """The table at one moment. `revision` grows with every change; `events` is the length of the game's log.
 
-    `turn_of` is the index of the player whose turn it is, None before and after a game.
+    `turn_of` is the index of the player whose turn it is, None before and after a game; `end_due` says that the rules
+    would have the game end now, `winners` who won once it has.
     """
 
     revision: int = 0
@@ -151,6 +152,8 @@ class TableState:
     language: str = ""
     lexicon: str | None = None
     in_bag: int | None = None
+    end_due: bool = False
+    winners: tuple[int, ...] = ()
 
     @property
     def words_checked(self) -> bool:
@@ -161,12 +164,6 @@ class TableState:
     def last_turn(self) -> TurnView | None:
         """The newest line of the game."""
         return self.turns[-1] if self.turns else None
-
-    @property
-    def leaders(self) -> tuple[int, ...]:
-        """The players with the highest total, none while nobody has a point."""
-        best = max((player.total for player in self.players), default=0)
-        return tuple(i for i, player in enumerate(self.players) if player.total == best and best > 0)
 
 
 Listener = Callable[[TableState], None]

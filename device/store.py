@@ -201,12 +201,13 @@ class _Transaction:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         try:
-            self._db.execute("ROLLBACK" if error else "COMMIT")
+            if error is None:
+                self._db.execute("COMMIT")
         except sqlite3.Error as failed:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
             raise StoreError(_in_words(failed, self._path)) from failed
         finally:
+            if self._db.in_transaction:  # SQLite itself has rolled back after some errors
+                self._db.execute("ROLLBACK")
             self._lock.release()
         if isinstance(error, sqlite3.Error):
             raise StoreError(_in_words(error, self._path)) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import Protocol
 
 from device.state import BoardView, LetterView, PlayerView, TileView, TurnView, WordView
 from engine.board import Layout, Premium
@@ -13,8 +14,14 @@ from engine.squares import SQUARES, Square, square_name
 from engine.tiles import Tile
 from engine.turns import Kind, Turn
 
-Words = Container[str]
-"""A word list: anything that knows whether it has a word."""
+
+class Words(Protocol):
+    """A word list: anything that knows whether it has a word."""
+
+    def __contains__(self, word: str, /) -> bool:
+        """True when the word is in the list."""
+        ...
+
 
 _PREMIUM_TEXT = {
     Premium.NONE: "",

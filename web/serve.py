@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import socket
 import threading
-from types import TracebackType
 
 import waitress
 from flask import Flask
@@ -20,7 +19,7 @@ GIVE_UP_MS = 10_000
 """A phone that has not taken our bytes for so long is gone (RFC 5482)."""
 
 
-class PortInUse(OSError):
+class PortInUse(OSError):  # noqa: N818 (named for what happened)
     """Another program has the port."""
 
 
@@ -48,7 +47,7 @@ class PageServer:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -16,17 +16,17 @@ class CameraError(Exception):
     """The camera gives no picture; the message says why and what to do next, on one line."""
 
 
-class NoMorePictures(CameraError):
+class NoMorePictures(CameraError):  # noqa: N818 (named for what happened)
     """A folder has no picture that was not asked for yet."""
 
 
-class BlackPicture(CameraError):
+class BlackPicture(CameraError):  # noqa: N818
     """Frames come, but nothing can be seen on them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One picture: `image` `(H, W, 3) uint8 BGR`, `time` in seconds of `time.monotonic()`, and its name if it has one."""
+    """One picture: `image` `(H, W, 3) uint8 BGR`, `time` in seconds of `time.monotonic()`, its name if it has one."""
 
     image: Image
     time: float

@@ -67,7 +67,7 @@ def _load(path: Path, patience_s: float) -> Image:
     """The picture at `path`; one that is younger than `patience_s` is tried until it is older."""
     while True:
         try:
-            return load_photo(path)
+            return load_photo(path).image
         except PhotoError as error:
             if not path.exists() or time.time() - path.stat().st_mtime >= patience_s:
                 raise CameraError(str(error)) from error

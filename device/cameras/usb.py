@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from types import TracebackType
 
 import cv2
 import numpy as np
@@ -69,7 +68,7 @@ class UsbCamera:
     def __enter__(self) -> UsbCamera:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _newer_than(self, moment: float) -> Frame:

@@ -31,7 +31,9 @@ def word(
     text: str, score: int, *, factors: str = "", times: int = 1, new: str = "", valid: bool | None = True
 ) -> WordView:
     letters = tuple(
-        LetterView(letter.upper(), 0 if letter.islower() else VALUES[letter], letter.islower(), mark == "*", int(factor))
+        LetterView(
+            letter.upper(), 0 if letter.islower() else VALUES[letter], letter.islower(), mark == "*", int(factor)
+        )
         for letter, factor, mark in zip(text, factors or "1" * len(text), new or "*" * len(text), strict=True)
     )
     return WordView(text.upper(), letters, times, score, valid)
@@ -95,14 +97,22 @@ PHONY = replace(
 UNCHECKED = replace(MIDGAME, revision=9, lexicon=None, language="Deutsch")
 LOOKING = replace(MIDGAME, revision=10, phase=Phase.LOOKING)
 CONFUSED = replace(
-    MIDGAME, revision=11, notices=(Notice("The tiles do not lie in one row or column: look at K9 and M11.", Trouble.BOARD),)
+    MIDGAME,
+    revision=11,
+    notices=(Notice("The tiles do not lie in one row or column: look at K9 and M11.", Trouble.BOARD),),
 )
 ENDED = replace(
     MIDGAME,
     revision=12,
     phase=Phase.ENDED,
     turn_of=None,
-    players=(PlayerView("Anna", 402), PlayerView("Ben", 377), PlayerView("Christiane-Margarete", 401), PlayerView("D", -7)),
+    winners=(0,),
+    players=(
+        PlayerView("Anna", 402),
+        PlayerView("Ben", 377),
+        PlayerView("Christiane-Margarete", 401),
+        PlayerView("D", -7),
+    ),
     in_bag=0,
 )
 EVERY = {

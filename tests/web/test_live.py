@@ -83,7 +83,7 @@ def test_streams_are_bounded_and_the_rest_are_told_to_ask(table: ShownTable) -> 
     page.close()
 
 
-def test_stream_ends_with_its_phone_and_with_the_page(table: ShownTable, app: Flask) -> None:
+def test_stream_ends_with_its_phone_and_with_the_page(app: Flask) -> None:
     page = app.extensions["live"]
     assert list(page.stream("", lambda: True)) == ["retry: 2000\n\n"]
     waiting = page.stream("", lambda: False)

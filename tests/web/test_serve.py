@@ -74,9 +74,7 @@ def until(true: Any, seconds: float = 5.0) -> bool:
     return False
 
 
-def test_sixty_phones_see_each_turn_at_once_while_others_load_the_page(
-    table: ShownTable, server: PageServer
-) -> None:
+def test_sixty_phones_see_each_turn_at_once_while_others_load_the_page(table: ShownTable, server: PageServer) -> None:
     table.show(samples.BEFORE)
     phones = [Phone(server.port) for _ in range(PHONES)]
     try:

@@ -1,0 +1,75 @@
+"""Watch a whole game on a simulated table: the main job without any hardware.
+
+The table is drawn, the drawing is the camera's picture, and everything from there on is the real thing. The game is
+chosen at random from those in device/data/games. Open the page and watch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import threading
+from typing import TYPE_CHECKING
+
+from device.cli import UserError
+from device.cli.options import board_reader
+from device.cli.run import addresses
+
+if TYPE_CHECKING:
+    from device.demo import Demo
+    from device.session import Reader
+
+HELP = "watch a whole game on a simulated table"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("--speed", type=float, default=1.0, help="how many times faster than at a table (default 1)")
+    parser.add_argument("--once", action="store_true", help="play one game and end; otherwise another one follows")
+    parser.add_argument("--port", type=int, default=8080, help="of the page (default 8080)")
+    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="0.0.0.0 shows it to phones too")
+    parser.add_argument("--seed", type=int, help="choose the same game and the same table again")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve the page and play."""
+    if not args.speed > 0:
+        raise UserError(f"--speed {args.speed}: must be more than 0")
+    return watch(args, board_reader())
+
+
+def watch(args: argparse.Namespace, reader: Reader) -> int:
+    """Play demo games at the simulated table, read by `reader`, until the end or Ctrl-C."""
+    from device.demo import Demo
+    from web import create_app
+    from web.serve import PageServer, PortInUse
+
+    seed = args.seed if args.seed is not None else random.SystemRandom().randrange(10_000)
+    stop = threading.Event()
+    with Demo(reader, seed=seed, speed=args.speed, stop=stop) as demo:
+        try:
+            server = PageServer(create_app(demo.session), args.port, args.host)
+        except PortInUse:
+            raise UserError(
+                f"port {args.port} is in use: end the other program, or choose another with --port"
+            ) from None
+        with server:
+            host = "" if args.host in ("0.0.0.0", "::") else args.host.replace("127.0.0.1", "localhost")
+            print(f"The page is up: {' or '.join(addresses(host, server.port))} (seed {seed}; Ctrl-C ends)", flush=True)
+            try:
+                return _play(demo, once=args.once)
+            except KeyboardInterrupt:
+                stop.set()
+                return 0
+
+
+def _play(demo: Demo, *, once: bool) -> int:
+    """Play one game, or one after the other; 1 if a total was not the record's."""
+    while True:
+        right = True
+        for line in demo.play():
+            print(line, flush=True)
+            right = right and not line.startswith("wrong")
+        if once:
+            return 0 if right else 1
+        demo.rest()

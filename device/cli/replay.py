@@ -1,0 +1,111 @@
+"""Score a game from photographs: the board at the end of each turn, in order, players in turn.
+
+With --json, one object: turns (each with its photo, player, kind, where, words and scores), totals, problems.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from device.cli import UserError
+from device.cli.options import add_game_options, board_reader, game_from
+
+if TYPE_CHECKING:
+    from device.session import Reader
+    from device.state import TableState, TurnView, WordView
+    from device.view import Words
+    from engine.events import GameStarted
+
+HELP = "score a game from photographs, one for each turn"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("photos", nargs="+", type=Path, metavar="PHOTO")
+    add_game_options(parser, players=None)
+    parser.add_argument("--json", action="store_true", help="one JSON object for the game")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play the photographs back through the table session."""
+    missing = next((path for path in args.photos if not path.is_file()), None)
+    if missing is not None:
+        raise UserError(f"{missing}: there is no such file")
+    started, words = game_from(args)
+    state, photo_of, problems = replay(args.photos, board_reader(), started, words)
+    if args.json:
+        print(json.dumps(as_json(state, photo_of, problems), ensure_ascii=False))
+    else:
+        print("\n".join(as_text(state, photo_of, problems)))
+    return 0
+
+
+def replay(
+    photos: Sequence[Path], reader: Reader, started: GameStarted, words: Words | None
+) -> tuple[TableState, tuple[str, ...], tuple[str, ...]]:
+    """The table after the last photograph, the photograph of each turn, and what was not clear.
+
+    The turns are those of the end: a tile that a later photograph puts right counts for the turn that laid it.
+    """
+    from device.cameras.folder import FolderCamera
+    from device.session import TableSession
+    from device.store import GameStore
+
+    photo_of: list[str] = []
+    problems: list[str] = []
+    with GameStore(":memory:") as store, TableSession(FolderCamera(photos), reader, store, words) as session:
+        state = session.start_game(started).result()
+        for photo in photos:
+            state = session.end_turn().result()
+            photo_of += [str(photo)] * (len(state.turns) - len(photo_of))
+            problems += [_problem(photo, notice.text) for notice in state.notices]
+    return state, tuple(photo_of), tuple(problems)
+
+
+def as_json(state: TableState, photo_of: Sequence[str], problems: Sequence[str]) -> dict[str, Any]:
+    """The game as plain data."""
+    return {
+        "turns": [_turn_json(state, turn, photo) for turn, photo in zip(state.turns, photo_of, strict=True)],
+        "totals": {player.name: player.total for player in state.players},
+        "problems": list(problems),
+    }
+
+
+def as_text(state: TableState, photo_of: Sequence[str], problems: Sequence[str]) -> Iterator[str]:
+    """The game for people: a line for each turn, with its words."""
+    width = max(len(player.name) for player in state.players)
+    for turn, photo in zip(state.turns, photo_of, strict=True):
+        what = f"{turn.at} {turn.word}" if turn.at else f"({turn.kind})"
+        words = ", ".join(_scored(word) for word in turn.words)
+        name = state.players[turn.player].name
+        score = f"{turn.score:+4} {turn.total:4}"
+        yield f"{turn.number:3}  {name:{width}}  {what:20} {score}  {words}  [{Path(photo).name}]"
+    yield "total  " + ", ".join(f"{player.name} {player.total}" for player in state.players)
+    for problem in problems:
+        yield f"problem: {problem}"
+
+
+def _scored(word: WordView) -> str:
+    return f"{word.text} {word.score}" + (" (not in the list)" if word.valid is False else "")
+
+
+def _turn_json(state: TableState, turn: TurnView, photo: str) -> dict[str, Any]:
+    return {
+        "photo": photo,
+        "player": state.players[turn.player].name,
+        "kind": turn.kind,
+        "at": turn.at or None,
+        "word": turn.word or None,
+        "words": [{"word": word.text, "score": word.score, "valid": word.valid} for word in turn.words],
+        "score": turn.score,
+        "total": turn.total,
+        "tiles": [list(tile) for tile in turn.tiles],
+    }
+
+
+def _problem(photo: Path, text: str) -> str:
+    return text if str(photo) in text else f"{photo}: {text}"

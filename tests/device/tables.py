@@ -1,0 +1,64 @@
+"""A table whose board is given as text: its camera sees it without error, when it is asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+import numpy as np
+
+from device.cameras import CameraError, Frame
+from engine.reading import SIZE, BoardReading
+from vision.geometry import Floats, Image
+from vision.reader import Milliseconds, PhotoReading
+
+EMPTY_ROWS = ("." * SIZE,) * SIZE
+
+
+def rows(*words: tuple[str, int, int, bool]) -> tuple[str, ...]:
+    """A board from words: text, row and column from 0, whether it runs across."""
+    board = [list(row) for row in EMPTY_ROWS]
+    for text, row, column, across in words:
+        for i, letter in enumerate(text):
+            board[row + (0 if across else i)][column + (i if across else 0)] = letter
+    return tuple("".join(row) for row in board)
+
+
+HORN = ("HORN", 7, 5, True)
+FARM = ("FARM", 5, 7, False)
+PASTE = ("PASTE", 9, 5, True)
+
+
+class TextTable:
+    """Camera and reader in one: `lay` sets the board, pictures are grey."""
+
+    live = False
+
+    def __init__(self) -> None:
+        self.board: BoardReading | None = BoardReading.certain(EMPTY_ROWS)
+        self.trouble = ""
+        self.wait_s = 0.0
+        self.pictures = 0
+        self.closed = False
+
+    def lay(self, *words: tuple[str, int, int, bool]) -> None:
+        self.board = BoardReading.certain(rows(*words))
+
+    def still(self) -> Frame:
+        if self.trouble:
+            raise CameraError(self.trouble)
+        time.sleep(self.wait_s)
+        self.pictures += 1
+        return Frame(np.full((300, 400, 3), 128, np.uint8), time.monotonic(), f"{self.pictures}.jpg")
+
+    def preview(self) -> Frame | None:
+        return None
+
+    def close(self) -> None:
+        self.closed = True
+
+    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+        assert image.shape == (300, 400, 3) and "A" in tiles and corners is None
+        found = np.array([[60.0, 10.0], [340.0, 10.0], [340.0, 290.0], [60.0, 290.0]])
+        problems = () if self.board else ("no board found: a cat",)
+        return PhotoReading(self.board, found if self.board else None, problems, Milliseconds(1, 1, 2))

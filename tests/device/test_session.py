@@ -1,0 +1,291 @@
+"""The session: from a pressed button to a confirmed turn that everybody was told of."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from device.session import Refused, TableSession
+from device.state import Phase, TableState, Trouble
+from device.store import GameStore
+from engine.events import GameStarted
+
+from .tables import FARM, HORN, PASTE, TextTable
+
+WORDS = frozenset({"HORN", "FARM", "PASTE", "FARMS"})
+STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
+
+
+@pytest.fixture
+def table() -> TextTable:
+    return TextTable()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "games.db"
+
+
+@pytest.fixture
+def session(table: TextTable, path: Path) -> Iterator[TableSession]:
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        yield session
+
+
+@pytest.fixture
+def playing(session: TableSession) -> TableSession:
+    session.start_game(STARTED).result(5)
+    return session
+
+
+def play(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableState:
+    table.lay(*words)
+    return session.end_turn().result(5)
+
+
+def test_three_turns_of_the_rule_sheet(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    state = play(playing, table, HORN, FARM, PASTE)
+    assert [(t.player, t.at, t.score, t.total) for t in state.turns] == [
+        (0, "8F", 14, 14),
+        (1, "H6", 9, 9),
+        (0, "10F", 25, 39),
+    ]
+    paste, farms = state.turns[2].words
+    assert (paste.text, paste.score, paste.valid) == ("PASTE", 15, True)
+    assert (farms.text, farms.score) == ("FARMS", 10)
+    assert [p.total for p in state.players] == [39, 9]
+    assert state.turn_of == 1
+
+
+def test_nothing_added_is_a_pass(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    state = play(playing, table, HORN)
+    assert [t.kind for t in state.turns] == ["play", "pass"]
+    assert state.turn_of == 0
+
+
+def test_invalid_words_are_marked_and_scored_all_the_same(playing: TableSession, table: TextTable) -> None:
+    state = play(playing, table, ("HRON", 7, 5, True))
+    assert state.turns[0].invalid_words == ("HRON",)
+    assert state.players[0].total == 14
+
+
+def test_challenge_takes_an_invalid_play_back(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HRON", 7, 5, True))
+    state = playing.challenge().result(5)
+    assert [(t.kind, t.score) for t in state.turns] == [("play", 14), ("withdrawn", -14)]
+    assert state.players[0].total == 0 and state.turn_of == 1
+    assert "take the tiles off" in state.notices[0].text
+    state = play(playing, table, ("HRON", 7, 5, True))
+    assert "still lie there" in state.notices[0].text and len(state.turns) == 2
+    state = play(playing, table, ("FARM", 7, 5, True))
+    assert (state.turns[-1].player, state.turns[-1].score) == (1, 18)
+
+
+def test_challenge_of_valid_words_fails(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    state = playing.challenge().result(5)
+    assert state.players[0].total == 14 and "failed" in state.notices[0].text
+
+
+def test_words_are_not_checked_without_a_list(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store, TableSession(table, table, store) as session:
+        session.start_game(STARTED).result(5)
+        state = play(session, table, ("HRON", 7, 5, True))
+        assert state.turns[0].words[0].valid is None and not state.words_checked
+        with pytest.raises(Refused, match="not checked"):
+            session.challenge().result(5)
+
+
+def test_undo_takes_back_the_last_turn(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    state = playing.undo().result(5)
+    assert state.turns == () and state.turn_of == 0
+    with pytest.raises(Refused, match="nothing to take back"):
+        playing.undo().result(5)
+
+
+def test_square_is_put_right(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HURN", 7, 5, True))
+    state = playing.correct("G8", "O").result(5)
+    assert state.turns[0].words[0].text == "HORN"
+    with pytest.raises(Refused):
+        playing.correct("Z99", "O").result(5)
+
+
+def test_exchange_is_a_turn(playing: TableSession) -> None:
+    state = playing.exchange(3).result(5)
+    assert [(t.kind, t.score) for t in state.turns] == [("exchange", 0)] and state.turn_of == 1
+
+
+def test_taken_back_and_played_anew_are_two_turns_of_one_look(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, ("FARM", 5, 7, False))
+    state = play(playing, table, ("SHORN", 7, 4, True))
+    assert [(t.player, t.kind) for t in state.turns][-2:] == [(1, "withdrawn"), (0, "play")]
+
+
+def test_page_is_told_at_once_that_the_board_is_looked_at(playing: TableSession, table: TextTable) -> None:
+    phases: list[Phase] = []
+    playing.listen(lambda state: phases.append(state.phase))
+    table.wait_s = 0.05
+    table.lay(HORN)
+    done = playing.end_turn()
+    assert phases == [Phase.LOOKING]
+    assert done.result(5).phase is Phase.TURN
+    assert phases == [Phase.LOOKING, Phase.TURN]
+
+
+def test_second_press_while_looking_is_refused(playing: TableSession, table: TextTable) -> None:
+    table.wait_s = 0.05
+    table.lay(HORN)
+    first, second = playing.end_turn(), playing.end_turn()
+    with pytest.raises(Refused, match="looked at"):
+        second.result(5)
+    assert len(first.result(5).turns) == 1
+
+
+def test_press_for_an_earlier_moment_is_refused(playing: TableSession, table: TextTable) -> None:
+    seen = playing.state.events
+    play(playing, table, HORN)
+    with pytest.raises(Refused, match="quicker"):
+        playing.end_turn(seen).result(5)
+    with pytest.raises(Refused, match="quicker"):
+        playing.undo(seen).result(5)
+    assert len(playing.state.turns) == 1
+
+
+def test_many_taps_at_once_are_one_turn(playing: TableSession, table: TextTable) -> None:
+    table.lay(HORN)
+    seen = playing.state.events
+    barrier = threading.Barrier(8)
+    outcomes: list[str] = []
+
+    def tap() -> None:
+        barrier.wait()
+        try:
+            playing.end_turn(seen).result(5)
+            outcomes.append("done")
+        except Refused:
+            outcomes.append("refused")
+
+    threads = [threading.Thread(target=tap) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["done"] + ["refused"] * 7
+    assert len(playing.state.turns) == 1
+
+
+def test_revisions_only_grow_and_listeners_hear_all_of_them(playing: TableSession, table: TextTable) -> None:
+    heard: list[int] = []
+    playing.listen(lambda state: heard.append(state.revision))
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    assert heard == sorted(set(heard)) and len(heard) == 4
+
+
+def test_camera_trouble_is_said_and_the_game_waits(playing: TableSession, table: TextTable) -> None:
+    table.trouble = "the camera gives no pictures"
+    state = playing.end_turn().result(5)
+    assert state.notices[0].trouble is Trouble.CAMERA and state.turns == ()
+    table.trouble = ""
+    assert len(play(playing, table, HORN).turns) == 1
+    assert playing.state.notices == ()
+
+
+def test_picture_without_a_board_is_said_and_shown(playing: TableSession, table: TextTable) -> None:
+    table.board = None
+    state = playing.end_turn().result(5)
+    assert "no board found" in state.notices[0].text.lower() and state.turns == ()
+    assert state.look is not None
+    picture = playing.picture(state.look.picture)
+    assert picture is not None and picture.startswith(b"\xff\xd8")
+
+
+def test_tiles_that_are_no_play_end_no_turn(playing: TableSession, table: TextTable) -> None:
+    state = play(playing, table, ("HO", 7, 5, True), ("N", 12, 12, True))
+    assert state.turns == () and state.turn_of == 0
+    assert state.notices[0].trouble is Trouble.BOARD and "M13" in state.notices[0].text
+    assert state.look is not None and 12 * 15 + 12 in state.look.doubtful
+
+
+def test_commands_before_a_game_are_refused(session: TableSession) -> None:
+    for command in (session.end_turn, session.challenge, session.undo, session.end_game):
+        with pytest.raises(Refused, match="no game"):
+            command().result(5)
+    with pytest.raises(Refused, match="2 to 4"):
+        session.start_game(GameStarted(("Anna",))).result(5)
+
+
+def test_game_ends_when_people_end_it(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    state = playing.end_game().result(5)
+    assert state.phase is Phase.ENDED and state.winners == (0,) and state.turn_of is None
+    with pytest.raises(Refused, match="ended"):
+        playing.end_turn().result(5)
+
+
+def test_game_comes_back_after_the_program_ended(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.start_game(STARTED).result(5)
+        play(session, table, HORN)
+        play(session, table, HORN, FARM)
+        before = session.undo().result(5)
+        assert before.look is not None
+    with GameStore(path) as store, TableSession(TextTable(), table, store, WORDS) as session:
+        state = session.resume().result(5)
+        assert (state.turns, state.players, state.turn_of) == (before.turns, before.players, before.turn_of)
+        assert state.events == before.events
+        picture = session.picture("1-1")
+        assert picture is not None and picture.startswith(b"\xff\xd8")
+        assert session.picture("1-77") is None and session.picture("../1") is None
+        state = play(session, table, HORN, FARM)
+        assert state.turns[-1].score == 9
+
+
+def test_ended_game_is_not_gone_on_with(session: TableSession) -> None:
+    with pytest.raises(Refused, match="no game"):
+        session.resume().result(5)
+    session.start_game(STARTED).result(5)
+    session.end_game().result(5)
+    with pytest.raises(Refused, match="ended"):
+        session.resume().result(5)
+
+
+def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.start_game(STARTED).result(5)
+        (pages,) = store._db.execute("PRAGMA page_count").fetchone()
+        store._db.execute(f"PRAGMA max_page_count = {pages}")
+        state = play(session, table, HORN)
+        assert state.players[0].total == 14
+        assert [n.trouble for n in state.notices] == [Trouble.STORE] and "full" in state.notices[0].text
+        store._db.execute("PRAGMA max_page_count = 100000")
+        state = play(session, table, HORN, FARM)
+        assert state.notices == ()
+        assert [e.body["kind"] for e in store.events(1)] == ["started", "play", "play"]
+
+
+def test_confirmed_turn_is_on_disk_before_anybody_is_told(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.start_game(STARTED).result(5)
+        stored: list[tuple[int, int]] = []
+        session.listen(lambda state: stored.append((state.events, len(store.events(1)))))
+        play(session, table, HORN)
+        assert stored == [(1, 1), (2, 2)]
+
+
+def test_session_ends_its_thread_and_gives_the_camera_back(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store:
+        with TableSession(table, table, store) as session:
+            session.start_game(STARTED).result(5)
+            assert any(thread.name.startswith("table") for thread in threading.enumerate())
+        assert not any(thread.name.startswith("table") for thread in threading.enumerate())
+        assert table.closed
