@@ -70,6 +70,11 @@ class Evidence:
         return tuple(log(likelihood(square, EMPTY)) for square in self.reading.squares)
 
     @cached_property
+    def _old(self) -> tuple[float, ...]:
+        pairs = zip(self.reading.squares, self.old.squares, strict=True)
+        return tuple(log(likelihood_old(square, face_of(tile))) for square, tile in pairs)
+
+    @cached_property
     def candidates(self) -> frozenset[Square]:
         """The squares on which a tile may lie."""
         return frozenset(s for s in SQUARES if tile_probability(self.reading.squares[s]) >= CANDIDATE)
@@ -81,18 +86,18 @@ class Evidence:
 
     def log_likelihood(self, board: Board) -> float:
         """How well the whole reading agrees with a board."""
-        total = 0.0
-        for square, tile in enumerate(board.squares):
-            if tile is None:
-                total += self._empty[square]
-            elif tile == self.old[square]:
-                total += log(likelihood_old(self.reading.squares[square], tile.face))
-            else:
-                total += self.of(square, tile.face)
-        return total
+        return sum(self.at(square, tile) for square, tile in enumerate(board.squares))
+
+    def at(self, square: Square, tile: Tile | None) -> float:
+        """The log-likelihood of a tile on a square, an old one or a new one."""
+        if tile is None:
+            return self._empty[square]
+        return self._old[square] if tile == self.old[square] else self.of(square, tile.face)
 
     def of(self, square: Square, face: str) -> float:
         """The log-likelihood of a face newly on a square."""
+        if face == EMPTY:
+            return self._empty[square]
         return log(likelihood(self.reading.squares[square], face))
 
     def swapped(self, one: Square, other: Square) -> Evidence:

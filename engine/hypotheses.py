@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import nlargest, nsmallest
 from math import log
+from typing import NamedTuple
 
 from engine.board import Board
 from engine.candidates import laid_squares, letters, tile_of
@@ -58,7 +60,6 @@ class Hypothesis:
     moved: tuple[tuple[Square, Square], ...] = ()
     lying: Board | None = None
     note: str = ""
-    plays: int = 0
 
     @property
     def board(self) -> Board:
@@ -91,8 +92,9 @@ def hypotheses(game: Game, evidence: Evidence, memory: Memory) -> list[Hypothesi
     front = bases
     for number in range(_MOST_PLAYS):
         prior = 0.0 if number == 0 else TWO_PLAYS
-        front = [longer for one in front if one.unexplained() or number == 0 for longer in _with_play(one, prior)]
-        front = sorted(_unique(front), key=lambda one: -one.score)[:_BEAM]
+        laid = [(laid, one) for one in front if one.unexplained() or number == 0 for laid in _laid(one, prior)]
+        best = nlargest(_BEAM, laid, key=lambda pair: pair[0].weight + pair[1].score)
+        front = _unique([one.push(PlayMade(one.game.to_move, play), prior=gain) for (_, play, gain), one in best])
         if not front:
             break
         found += front
@@ -108,24 +110,38 @@ def _unique(found: list[Hypothesis]) -> list[Hypothesis]:
     return list(best.values())
 
 
-def _with_play(base: Hypothesis, prior: float) -> Iterator[Hypothesis]:
-    """The hypothesis with a play by whoever's turn it is."""
+class _Laid(NamedTuple):
+    """A play that may have been laid: how much better it makes the whole score, the play, its own prior."""
+
+    weight: float
+    play: Play
+    prior: float
+
+
+def _laid(base: Hypothesis, prior: float) -> Iterator[_Laid]:
+    """The plays that whoever's turn it is may have laid."""
     game, evidence = base.game, base.evidence
     if game.is_over or base.lying is not None:
         return
-    gain = {s: evidence.of(s, EMPTY) for s in evidence.candidates}
-    sets = sorted(
-        laid_squares(game.state, evidence), key=lambda squares: sum(gain.get(square, 0.0) for square in squares)
-    )
+    sets = nsmallest(_MOST_SETS, laid_squares(game.state, evidence), key=lambda squares: _emptiness(evidence, squares))
     stock = game.state.stock()
     again = _just_taken_back(game)
-    for squares in sets[:_MOST_SETS]:
+    for squares in sets:
         for value, faces in letters(evidence, squares, stock, _LETTERINGS):
-            placed = {s: tile_of(face) for s, face in zip(squares, faces, strict=True)}
-            weight = value - sum(evidence.of(s, face) for s, face in zip(squares, faces, strict=True))
-            weight += COVERED_AGAIN * len(again.intersection(squares))
-            made = base.push(PlayMade(game.to_move, Play.of(placed)), prior=prior + weight)
-            yield replace(made, plays=base.plays + 1)
+            play = Play.of({s: tile_of(face) for s, face in zip(squares, faces, strict=True)})
+            own = prior + value - sum(evidence.of(s, face) for s, face in zip(squares, faces, strict=True))
+            own += COVERED_AGAIN * len(again.intersection(squares))
+            yield _Laid(own + _gain(base, play), play, own)
+
+
+def _emptiness(evidence: Evidence, squares: tuple[Square, ...]) -> float:
+    return sum(evidence.of(square, EMPTY) for square in squares)
+
+
+def _gain(base: Hypothesis, play: Play) -> float:
+    """How much better the reading agrees with the board when these tiles lie on its empty squares."""
+    evidence = base.evidence
+    return sum(evidence.at(s, tile) - evidence.of(s, EMPTY) for s, tile in play.tiles)
 
 
 def _just_taken_back(game: Game) -> frozenset[Square]:
@@ -262,7 +278,7 @@ def _rearranged(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypoth
                 continue
             weight = value - sum(evidence.of(s, face) for s, face in zip(squares, faces, strict=True))
             try:
-                yield replace(base.push(PlayMade(game.to_move, play), prior=VARIATION + weight), plays=1)
+                yield base.push(PlayMade(game.to_move, play), prior=VARIATION + weight)
             except RulesError:
                 continue
 

@@ -1,0 +1,89 @@
+"""Whole games as a fair camera sees them: look-alikes, letters washed out, false tiles. Phonies stay phonies."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.events import PlayMade
+from engine.evidence import Memory
+from engine.explain import explain
+from engine.game import Game
+from tests.engine.play_at_random import noisy, random_play, unnamed
+from tests.engine.table import new_game, push, seen
+
+TURNS = 14
+
+
+def watch(seed: int) -> tuple[Game, Game, int, int, int]:
+    """The true game and the game as understood; plays, plays understood wrong at first, and those without asking."""
+    rng = random.Random(seed)
+    true = game = new_game()
+    memory: Memory | None = None
+    plays = wrong = silent = 0
+    for _ in range(TURNS):
+        play = random_play(true, rng)
+        if play is None:
+            break
+        true = true.push(PlayMade(true.to_move, play))
+        found = explain(game, noisy(true.board, rng), memory)
+        game, memory = push(game, found.events), found.memory
+        made = [event.play for event in found.events if isinstance(event, PlayMade)]
+        plays += 1
+        if made != [unnamed(play)]:
+            wrong += 1
+            silent += found.is_certain
+    return true, game, plays, wrong, silent
+
+
+def test_noisy_games_are_understood_and_put_themselves_right() -> None:
+    watched = [watch(seed) for seed in range(12)]
+    plays, wrong, silent = (sum(column) for column in zip(*(one[2:] for one in watched), strict=True))
+    assert plays == 12 * TURNS
+    assert wrong <= plays * 0.05
+    assert silent == 0
+    assert sum(true.totals == game.totals for true, game, *_ in watched) >= 11
+
+
+@pytest.mark.slow
+def test_many_noisy_games() -> None:
+    watched = [watch(seed) for seed in range(100, 200)]
+    plays, wrong, silent = (sum(column) for column in zip(*(one[2:] for one in watched), strict=True))
+    assert wrong <= plays * 0.05
+    assert silent <= plays * 0.001
+    assert sum(true.totals == game.totals for true, game, *_ in watched) >= 97
+
+
+def phonies(count: int) -> list[tuple[Game, PlayMade]]:
+    """Plays at random on boards at random: hardly one of them forms only words."""
+    rng = random.Random(8)
+    found = []
+    while len(found) < count:
+        game = new_game()
+        for _ in range(10):
+            play = random_play(game, rng)
+            if play is None:
+                break
+            if len(play.tiles) > 2 and not any(tile.is_blank for _, tile in play.tiles):
+                found.append((game, PlayMade(game.to_move, play)))
+            game = game.push(PlayMade(game.to_move, play))
+    return found[:count]
+
+
+def test_five_hundred_phonies_read_perfectly_stay_phonies() -> None:
+    for game, made in phonies(500):
+        found = explain(game, seen(made.play.on(game.board)))
+        assert [event.play for event in found.events if isinstance(event, PlayMade)] == [made.play]
+
+
+def test_five_hundred_phonies_read_by_a_fair_camera_are_not_changed_without_asking() -> None:
+    rng = random.Random(9)
+    changed = asked = 0
+    for game, made in phonies(500):
+        found = explain(game, noisy(made.play.on(game.board), rng))
+        if [event.play for event in found.events if isinstance(event, PlayMade)] != [made.play]:
+            changed += 1
+            asked += not found.is_certain
+    assert changed == asked
+    assert changed <= 40

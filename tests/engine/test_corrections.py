@@ -1,0 +1,152 @@
+"""What is put right later: a square, a score, a turn. Everything that follows is scored again. And undo, and redo."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import RulesError
+from engine.events import (
+    BlankNamed,
+    Challenged,
+    Passed,
+    PlayMade,
+    PlayWithdrawn,
+    Redone,
+    ScoreCorrected,
+    SquareCorrected,
+    TurnCorrected,
+    TurnInserted,
+    Undone,
+)
+from engine.game import Game
+from engine.squares import parse_square
+from engine.tiles import Tile
+from engine.turns import Kind
+from tests.engine.table import new_game, play, written
+
+F8, J8 = parse_square("F8"), parse_square("J8")
+
+
+def test_a_square_read_wrong_is_scored_again_with_all_that_follows() -> None:
+    game = play(new_game(), "8F NORN", "8J S")
+    assert [turn.score for turn in game.turns] == [8, 5]
+    game = game.push(SquareCorrected(F8, Tile("H")))
+    assert [turn.score for turn in game.turns] == [14, 8]
+    assert game.totals == (14, 8) and game.turns[1].words[0].word == "HORNS"
+
+
+def test_a_tile_that_was_missed_joins_the_last_play() -> None:
+    game = play(new_game(), "8F HORN").push(SquareCorrected(J8, Tile("S")))
+    assert [turn.word for turn in game.turns] == ["HORNS"] and game.totals == (16, 0)
+
+
+def test_a_tile_that_was_missed_joins_the_play_that_is_named() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M").push(SquareCorrected(J8, Tile("S"), turn=0))
+    assert [turn.word for turn in game.turns] == ["HORNS", "FA.M"] and game.bag == 100 - 14 - 8
+
+
+def test_a_tile_that_never_was_is_taken_off() -> None:
+    game = play(new_game(), "8F HORNS").push(SquareCorrected(J8, None))
+    assert game.turns[0].word == "HORN" and game.board[J8] is None
+
+
+def test_a_play_of_nothing_but_a_false_tile_was_a_pass() -> None:
+    game = play(new_game(), "8F HORN", "8J S").push(SquareCorrected(J8, None))
+    assert [turn.kind for turn in game.turns] == [Kind.PLAY, Kind.PASS] and game.to_move == 0
+
+
+def test_a_blank_that_was_a_tile() -> None:
+    game = play(new_game(), "8F ?ORN").push(SquareCorrected(F8, Tile("H")))
+    assert game.totals == (14, 0) and game.unseen["?"] == 2
+
+
+def test_a_blank_is_named_later_and_scores_the_same() -> None:
+    game = play(new_game(), "8F ?ORN", "H6 FA.M")
+    named = game.push(BlankNamed(F8, "H"))
+    assert named.totals == game.totals and named.turns[0].words[0].word == "HORN"
+    assert named.board[F8] == Tile("H", is_blank=True)
+
+
+@pytest.mark.parametrize(("name", "reason"), [("A1", "no blank on A1"), ("G8", "is no blank")])
+def test_only_a_blank_is_named(name: str, reason: str) -> None:
+    with pytest.raises(RulesError, match=reason):
+        play(new_game(), "8F ?ORN").push(BlankNamed(parse_square(name), "O"))
+
+
+def test_a_blank_is_a_letter_of_the_set() -> None:
+    with pytest.raises(RulesError, match="a blank cannot be 'Ä'"):
+        play(new_game(), "8F ?ORN").push(BlankNamed(F8, "Ä"))
+
+
+def test_a_score_that_a_person_puts_right_stays_right() -> None:
+    game = play(new_game(), "8F NORN").push(ScoreCorrected(0, 20)).push(SquareCorrected(F8, Tile("H")))
+    assert game.totals == (20, 0) and game.turns[0].computed == 14
+
+
+def test_a_turn_that_was_something_else() -> None:
+    horn = play(new_game(), "8F HORN")
+    game = horn.push(Passed(1)).push(TurnCorrected(1, PlayMade(1, written(horn, "H6 FA.M"))))
+    assert [turn.kind for turn in game.turns] == [Kind.PLAY, Kind.PLAY] and game.totals == (14, 9)
+
+
+def test_a_turn_that_never_was() -> None:
+    game = play(new_game().push(Passed(0)), "8F HORN").push(TurnCorrected(0, None))
+    assert len(game.turns) == 1 and game.turns[0].player == 1
+
+
+def test_a_turn_that_was_forgotten() -> None:
+    game = play(new_game(), "8F HORN").push(TurnInserted(0, Passed(1)))
+    assert [turn.kind for turn in game.turns] == [Kind.PASS, Kind.PLAY]
+    assert play(new_game(), "8F HORN").push(TurnInserted(1, Passed(1))).turns[1].kind is Kind.PASS
+
+
+@pytest.mark.parametrize("event", [ScoreCorrected(3, 1), TurnCorrected(3, None), TurnCorrected(0, Undone())])
+def test_what_is_not_there_cannot_be_put_right(event: ScoreCorrected | TurnCorrected) -> None:
+    with pytest.raises(RulesError):
+        play(new_game(), "8F HORN").push(event)
+
+
+def test_a_correction_reaches_the_end_of_the_game() -> None:
+    game = play(new_game(), "8F NORN", "8J S").push(Challenged(0, upheld=True)).push(SquareCorrected(F8, Tile("H")))
+    assert [turn.score for turn in game.turns] == [14, 8, -8] and game.totals == (14, 0)
+
+
+def test_a_withdrawn_play_gives_the_old_board_back() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M").push(PlayWithdrawn(1))
+    assert game.board == play(new_game(), "8F HORN").board and not game.turns[1].stands
+
+
+def test_nothing_to_withdraw() -> None:
+    with pytest.raises(RulesError, match="Ben has no play"):
+        play(new_game(), "8F HORN").push(PlayWithdrawn(1))
+
+
+def test_undo_and_redo() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    back = game.undo()
+    assert back.events == play(new_game(), "8F HORN").events
+    assert back.totals == (14, 0) and back.undone == game.events[-1:]
+    assert back.redo() == game and back.redo().totals == game.totals
+
+
+def test_undo_of_a_correction() -> None:
+    game = play(new_game(), "8F NORN", "8J S")
+    assert game.push(SquareCorrected(F8, Tile("H"))).undo().totals == game.totals
+
+
+def test_a_new_event_after_undo_cannot_be_redone() -> None:
+    game = play(new_game(), "8F HORN").undo().push(Passed(0))
+    with pytest.raises(RulesError, match="nothing to bring back"):
+        game.redo()
+
+
+def test_the_beginning_cannot_be_undone() -> None:
+    with pytest.raises(RulesError, match="nothing to take back"):
+        new_game().undo()
+
+
+def test_undone_and_redone_are_events_of_the_log() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    log = [*game.events, Undone(), Undone(), Redone()]
+    assert Game.from_events(log).totals == (14, 0)
+    assert Game.from_events([*log, Redone()]) == game

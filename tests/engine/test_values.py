@@ -1,0 +1,181 @@
+"""Squares, tiles, boards and plays: values with exact notation both ways."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import pytest
+
+from engine.board import Board, layout, layout_names
+from engine.errors import NotationError, RulesError, UnknownLayout, UnknownTileSet
+from engine.plays import Play
+from engine.squares import SQUARES, parse_position, parse_square, position_name, square_name, transpose
+from engine.tiles import Tile, tile_set, tile_set_names
+from tests.engine.table import new_game, play, written
+
+EN = tile_set("en")
+
+
+@pytest.mark.parametrize("module", ["squares", "tiles", "board", "plays", "rules", "events"])
+def test_the_examples_in_the_docstrings_hold(module: str) -> None:
+    found = doctest.testmod(importlib.import_module(f"engine.{module}"))
+    assert found.attempted and not found.failed
+
+
+@pytest.mark.parametrize("square", SQUARES)
+def test_every_square_has_a_name(square: int) -> None:
+    assert parse_square(square_name(square)) == square == transpose(transpose(square))
+
+
+@pytest.mark.parametrize("across", [True, False])
+def test_a_position_says_the_direction(across: bool) -> None:
+    assert parse_position(position_name(17, across)) == (17, across)
+
+
+@pytest.mark.parametrize("text", ["", "H", "16A", "A16", "A0", "P1", "8H8", "H 8", "hello"])
+def test_what_is_no_square(text: str) -> None:
+    with pytest.raises(NotationError, match="no square of the board"):
+        parse_position(text)
+
+
+TOTALS = {
+    "bg": 102, "ca": 100, "cs": 100, "cy": 105, "da": 100, "de": 102, "el": 104, "en": 100, "en_super": 200, "es": 100,
+    "et": 102, "fi": 100, "fr": 102, "ga": 100, "hr": 103, "hu": 100, "it": 120, "nl": 102, "no": 100, "pl": 100,
+    "pt": 120, "ro": 100, "ru": 104, "sk": 100, "sl": 100, "sv": 100, "tr": 100, "uk": 104,
+}  # fmt: skip
+
+
+def test_the_tile_sets_are_those() -> None:
+    assert tile_set_names() == tuple(sorted(TOTALS))
+
+
+@pytest.mark.parametrize("name", TOTALS)
+def test_every_tile_set_is_whole(name: str) -> None:
+    tiles = tile_set(name)
+    assert tiles.total == TOTALS[name]
+    assert tiles.values["?"] == 0 and list(tiles.counts)[-1] == "?"
+    assert all(count > 0 and tiles.values[tile] >= 0 for tile, count in tiles.counts.items())
+
+
+@pytest.mark.parametrize("name", TOTALS)
+def test_every_tile_is_read_back_as_it_is_written(name: str) -> None:
+    tiles = tile_set(name)
+    laid = [Tile(letter) for letter in tiles.letters] + [Tile.unnamed()]
+    laid += [Tile(letter, is_blank=True) for letter in tiles.letters if tiles.lower(letter) != letter]
+    assert tiles.parse(tiles.write(laid)) == tuple(laid)
+    assert tiles.parse(tiles.write(laid[::-1])) == tuple(laid[::-1])
+
+
+def test_an_unknown_tile_set_names_those_there_are() -> None:
+    with pytest.raises(UnknownTileSet, match=r"'tlh': choose one of bg, ca, .*uk"):
+        tile_set("tlh")
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "tiles"),
+    [
+        ("es", "CHICO", ("CH", "I", "C", "O")),
+        ("es", "chico", ("CH", "I", "C", "O")),
+        ("hu", "gyöngy", ("GY", "Ö", "N", "GY")),
+        ("ca", "COL·LEGI", ("C", "O", "L·L", "E", "G", "I")),
+        ("tr", "ılık", ("I", "L", "I", "K")),
+        ("tr", "isim", ("İ", "S", "İ", "M")),
+        ("el", "ΛΟΓΟΣ", ("Λ", "Ο", "Γ", "Ο", "Σ")),
+    ],
+)
+def test_a_word_is_split_into_tiles(name: str, word: str, tiles: tuple[str, ...]) -> None:
+    assert tile_set(name).split(word) == tiles
+
+
+def test_a_word_with_a_strange_letter() -> None:
+    with pytest.raises(NotationError, match="no tile of the set 'en' is written 'Ä'"):
+        EN.split("käse")
+
+
+def test_only_a_blank_stands_for_nothing() -> None:
+    with pytest.raises(NotationError):
+        Tile("?")
+
+
+def test_the_layouts_are_symmetric() -> None:
+    for name in layout_names():
+        board = layout(name)
+        assert all(board.premiums[s] == board.premiums[transpose(s)] == board.premiums[224 - s] for s in SQUARES)
+
+
+def test_an_unknown_layout_names_those_there_are() -> None:
+    with pytest.raises(UnknownLayout, match="exchanged, standard"):
+        layout("round")
+
+
+ROWS = ["." * 15] * 7 + ["....äHO?N......"] + ["." * 15] * 7
+
+
+def test_a_board_prints_as_it_is_read() -> None:
+    board = Board.from_rows(ROWS)
+    assert str(board) == "\n".join(ROWS)
+    assert board[parse_square("E8")] == Tile("Ä", is_blank=True)
+    assert board.occupied() == tuple(range(109, 114))
+
+
+def test_a_turkish_board_keeps_its_dots() -> None:
+    tiles = tile_set("tr")
+    rows = ["Iİıi..........."] + ["." * 15] * 14
+    board = Board.from_rows(rows, tiles)
+    assert [board[s] for s in range(4)] == [Tile("I"), Tile("İ"), Tile("I", is_blank=True), Tile("İ", is_blank=True)]
+    assert "".join(board.rows(tiles)[0]) == rows[0]
+
+
+@pytest.mark.parametrize("rows", [ROWS[:-1], ["." * 14] * 15, ["1" * 15] * 15])
+def test_what_is_no_board(rows: list[str]) -> None:
+    with pytest.raises(NotationError):
+        Board.from_rows(rows)
+
+
+def test_boards_are_values() -> None:
+    board = Board()
+    assert board.with_tiles({3: Tile("A")}) == board.with_tiles({3: Tile("A")}) != board
+    assert hash(board.with_tiles({3: Tile("A")}).without([3])) == hash(board)
+
+
+@pytest.mark.parametrize(
+    "notation", ["H6 FA.M", "8E T....S", "J8 SO", "F7 S.ot", "I4 ABCd.", "12D AT"], ids=lambda notation: notation
+)
+def test_a_play_is_written_as_it_is_read(notation: str) -> None:
+    game = play(new_game(), "8F HORN")
+    assert written(game, notation).gcg(game.board, EN) == notation
+
+
+@pytest.mark.parametrize("word", ["FA.M", "FA(R)M", "FARM"])
+def test_tiles_of_the_board_are_written_in_three_ways(word: str) -> None:
+    game = play(new_game(), "8F HORN")
+    assert written(game, f"H6 {word}") == written(game, "H6 FA.M")
+
+
+def test_a_tile_alone_reads_in_the_direction_of_its_longer_word() -> None:
+    game = play(new_game(), "8F HORN")
+    assert written(game, "J8 S").gcg(game.board, EN) == "8F ....S"
+    assert [word.word for word in game.score(written(game, "J8 S")).words] == ["HORNS"]
+
+
+def test_tiles_of_several_letters_stand_in_brackets() -> None:
+    tiles = tile_set("es")
+    shown = Play.from_gcg(Board(), "8H", "CHI[LL]A", tiles)
+    assert shown.gcg(Board(), tiles) == "8H [CH]I[LL]A" and len(shown.tiles) == 4
+    apart = Play.from_gcg(Board(), "8H", "A[L]L", tiles)
+    assert apart.gcg(Board(), tiles) == "8H A[L]L" and len(apart.tiles) == 3
+
+
+@pytest.mark.parametrize(
+    ("notation", "error", "reason"),
+    [
+        ("8O HORN", NotationError, "does not fit the board"),
+        ("H6 F.RM", RulesError, "runs through H7, which is empty"),
+        ("H6 FATM", RulesError, "H8 already holds R, not T"),
+        ("H6 F4RM", NotationError, "'4'"),
+    ],
+)
+def test_a_play_that_does_not_fit_says_why(notation: str, error: type[Exception], reason: str) -> None:
+    with pytest.raises(error, match=reason):
+        written(play(new_game(), "8F HORN"), notation)
