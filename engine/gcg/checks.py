@@ -10,7 +10,6 @@ from engine.board import Board
 from engine.errors import NotationError
 from engine.gcg.record import TURNS, Entry, Problem, Record
 from engine.plays import Play
-from engine.reading import BLANK
 from engine.rules import Rules
 from engine.tiles import TileSet
 from engine.turns import Kind
@@ -48,12 +47,12 @@ def rack_tiles(entry: Entry, tiles: TileSet) -> Counter[str] | None:
     """The tiles on the rack; None where it is not written. Raises `NotationError`."""
     if entry.rack is None:
         return None
-    return Counter(tiles.split(entry.rack.replace("_", BLANK)))
+    return Counter(tiles.split(entry.rack))
 
 
 def _check_exchange(entry: Entry, rack: Counter[str] | None, tiles: TileSet) -> Iterator[str]:
     try:
-        given = Counter(tiles.split(entry.text.replace("_", BLANK)))
+        given = Counter(tiles.split(entry.text))
     except NotationError as error:
         yield f"exchange {error}"
         return

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from engine.board import Layout, layout, layout_names
 from engine.errors import NotationError
 from engine.gcg.record import Pragma, Record
@@ -65,6 +68,31 @@ def _can_write(tiles: TileSet, text: str) -> bool:
 
 
 _NO_TILES = dict.fromkeys(map(ord, ".()"))
+
+
+def in_brackets(record: Record, tiles: TileSet) -> Record:
+    """The record with every tile in brackets where the file has brackets for the tiles of several letters.
+
+    Only so can two tiles L be told from the Spanish tile LL. A file that has no brackets, and no `#tile` line that
+    announces them, stays as it is: there the longest tile is meant.
+    """
+    if all(len(letter) == 1 for letter in tiles.letters):
+        return record
+    texts = (text for entry in record.entries for text in (entry.text, entry.rack or ""))
+    if record.find("tile") is None and not any("[" in text for text in texts):
+        return record
+    entries = tuple(
+        replace(entry, text=_bracket(entry.text), rack=entry.rack and _bracket(entry.rack)) for entry in record.entries
+    )
+    racks = tuple(replace(rack, tiles=_bracket(rack.tiles)) for rack in record.racks)
+    return replace(record, entries=entries, racks=racks)
+
+
+def _bracket(text: str) -> str:
+    return _LETTER.sub(lambda match: match[0] if match[0].startswith("[") else f"[{match[0]}]", text)
+
+
+_LETTER = re.compile(r"\[[^\]]*\]|[^\W\d_]")
 
 
 def named_layout(record: Record) -> Layout | None:

@@ -61,6 +61,7 @@ def _pragmas(game: Game, title: str) -> list[Pragma]:
     if game.tiles.name != "en":
         names = {code: name for name, code in DISTRIBUTIONS.items()}
         pragmas.append(Pragma("tile-distribution", names.get(game.tiles.name, game.tiles.name)))
+    pragmas += [Pragma("tile", f"[{t}] [{game.tiles.lower(t)}]") for t in game.tiles.letters if len(t) > 1]
     if game.layout.name != "standard":
         pragmas.append(Pragma("board-layout", game.layout.name))
     return pragmas

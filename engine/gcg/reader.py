@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 
 from engine.gcg.record import TURNS, UNKNOWN, Entry, Player, Pragma, Problem, Rack, Record
+from engine.reading import BLANK
 from engine.turns import Kind
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -23,6 +24,9 @@ _OLD_SETTINGS = {"Variant": "game-type", "BoardLayout": "board-layout", "LetterD
 
 _REPEATABLE = frozenset({"description", "tile", ""})
 _AT_THE_END = frozenset({"incomplete"})
+
+_EDITED = "✏ "  # how ScrabScrap marks an event that somebody has changed
+_BANK = "bank="  # and the tiles on the rack at the end
 
 FORM = "write >NICK: RACK 8H WORD +12 34"
 
@@ -178,16 +182,19 @@ class _Reader:
             self.problem(number, f"{_short(line)} names no player; {FORM}")
             return
         try:
-            entry = self._entry(match[2].split())
+            entry = self._entry(match[2].split(), line.startswith("> "))
         except _UnreadableError as error:
             self.problem(number, f"{error}; {FORM}")
             return
         if self.last_rack:
             self.problem(number, f"an event after the racks at the end of the game (line {self.last_rack})")
-        self.entries.append((match[1], replace(entry, line=number)))
+        self.entries.append((match[1].lstrip(_EDITED), replace(entry, line=number)))
 
-    def _entry(self, parts: list[str]) -> Entry:
-        """The event of a line, its player still unknown. Raises `_UnreadableError`."""
+    def _entry(self, parts: list[str], scrabscrap: bool) -> Entry:
+        """The event of a line, its player still unknown. Raises `_UnreadableError`.
+
+        ScrabScrap begins its lines with a space; it writes no racks, and letters for the rows.
+        """
         shifted = len(parts) > 1 and not _is_descriptor(parts[0])
         rack = parts.pop(0) if shifted else None
         if rack and rack.upper() == UNKNOWN:
@@ -195,39 +202,15 @@ class _Reader:
         if not parts:
             raise _UnreadableError("nothing follows the name of the player")
         what = parts.pop(0)
-        kind, position, text = self._descriptor(what, parts)
+        kind, position, text = _descriptor(what, parts)
+        if position and (self.lettered_rows or (scrabscrap and rack is None)):
+            position = _turned(position)
         if not parts:
             raise _UnreadableError(f"no score follows {_short(what)}")
         score = _number(parts.pop(0))
         total = _number(parts.pop(0)) if parts and _SCORE.match(parts[0]) else None
+        rack, text = rack and rack.replace("_", BLANK), text.replace("_", BLANK)
         return Entry(0, kind, score, total, rack, position, text, " ".join(parts))
-
-    def _descriptor(self, what: str, rest: list[str]) -> tuple[Kind, str, str]:
-        if what == "-":
-            return Kind.PASS, "", ""
-        if what == "--":
-            return Kind.WITHDRAWN, "", ""
-        if what.startswith("-"):
-            return Kind.EXCHANGE, "", what[1:]
-        if what == "(challenge)":
-            return Kind.CHALLENGE, "", ""
-        if what == "(time)":
-            return Kind.TIME, "", ""
-        if what.startswith("("):
-            return Kind.ENDRACK, "", what.strip("()")
-        if not _POSITION.match(what):
-            raise _UnreadableError(f"{_short(what)} is no square of the board, and no -, --, (TILES) or (time)")
-        if not rest or _SCORE.match(rest[0]):
-            raise _UnreadableError(f"no word follows {what}")
-        return Kind.PLAY, self._position(what), rest.pop(0)
-
-    def _position(self, text: str) -> str:
-        """The position in the notation of everybody: columns by letter, the row first for across."""
-        if not self.lettered_rows:
-            return text.upper()
-        letter, number = sorted(filter(None, _POSITION.match(text).groups()), key=str.isdigit)  # type: ignore[union-attr]
-        row, column = str(ord(letter.upper()) - ord("A") + 1), chr(ord("A") + int(number) - 1)
-        return f"{row}{column}" if text[0].isalpha() else f"{column}{row}"
 
     # The whole
 
@@ -270,7 +253,7 @@ class _UnreadableError(ValueError):
 
 def _is_descriptor(text: str) -> bool:
     """True for what can follow the rack: a position, or what begins with - or (."""
-    return text[0] in "-(" or _POSITION.match(text) is not None
+    return text[0] in "-(" or text.startswith(_BANK) or _POSITION.match(text) is not None
 
 
 def _number(text: str) -> int:
@@ -287,3 +270,32 @@ _MINUS = str.maketrans("\u2212\u2013", "--")
 def _short(text: str) -> str:
     """The text in quotes, cut where it is long."""
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
+
+
+def _descriptor(what: str, rest: list[str]) -> tuple[Kind, str, str]:
+    """The kind, position and text that a word after the rack tells. Raises `_UnreadableError`."""
+    if what == "-":
+        return Kind.PASS, "", ""
+    if what == "--":
+        return Kind.WITHDRAWN, "", ""
+    if what.startswith("-"):
+        return Kind.EXCHANGE, "", what[1:]
+    if what == "(challenge)":
+        return Kind.CHALLENGE, "", ""
+    if what == "(time)":
+        return Kind.TIME, "", ""
+    if what.startswith(("(", _BANK)):
+        return Kind.ENDRACK, "", what.removeprefix(_BANK).strip("()")
+    if not _POSITION.match(what):
+        raise _UnreadableError(f"{_short(what)} is no square of the board, and no -, --, (TILES) or (time)")
+    if not rest or _SCORE.match(rest[0]):
+        raise _UnreadableError(f"no word follows {what}")
+    return Kind.PLAY, what.upper(), rest.pop(0)
+
+
+def _turned(position: str) -> str:
+    """A position written with letters for the rows, in the notation of everybody: `H4` there is `8D` here."""
+    across = position[0].isalpha()
+    letter, number = (position[0], position[1:]) if across else (position[-1], position[:-1])
+    row, column = ord(letter) - ord("A") + 1, chr(ord("A") + int(number) - 1)
+    return f"{row}{column}" if across else f"{column}{row}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from engine.board import Board, Layout, layout, layout_names
 from engine.errors import NotationError, RulesError
 from engine.gcg.checks import check_entry, check_order, check_racks
-from engine.gcg.choice import named_layout, named_tile_set, possible_tile_sets, unknown_board, unknown_game
+from engine.gcg.choice import in_brackets, named_layout, named_tile_set, possible_tile_sets, unknown_board, unknown_game
 from engine.gcg.record import Entry, Pragma, Problem, Record
 from engine.plays import Play
 from engine.rules import STANDARD, Rules
@@ -104,9 +104,10 @@ def _as_recorded(record: Record) -> Replay:
 
 
 def _play(record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> Replay:
-    table = _Table(record, tiles, board_layout, rules)
-    events = tuple(table.events())
-    problems = (*record.problems, *table.problems, *check_order(record), *check_racks(record, table.board, tiles))
+    spelled = in_brackets(record, tiles)
+    table = _Table(spelled, tiles, board_layout, rules)
+    events = tuple(replace(event, entry=entry) for event, entry in zip(table.events(), record.entries, strict=True))
+    problems = (*record.problems, *table.problems, *check_order(record), *check_racks(spelled, table.board, tiles))
     return Replay(tiles, board_layout, events, tuple(table.totals), table.board, tuple(sorted(problems)))
 
 

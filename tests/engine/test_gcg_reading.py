@@ -67,7 +67,23 @@ def test_the_words_formed_that_old_files_append_are_kept() -> None:
 
 
 def test_a_line_without_rack_is_read() -> None:
-    assert entry("> Ann Lee: H4 FIRNS 24 24") == Entry(0, Kind.PLAY, 24, 24, position="H4", text="FIRNS")
+    assert entry(">A: H4 FIRNS +24 24") == Entry(0, Kind.PLAY, 24, 24, position="H4", text="FIRNS")
+
+
+def test_scrabscrap_writes_no_racks_and_letters_for_the_rows() -> None:
+    record = parse(
+        "#player1 Ann Ann\n#player2 Bob Bob\n> Ann: H6 HORN 14 14\n>  ✏Bob: 8H FA(R)_ 9 9\n> Ann: -  0 14\n"
+        "> Bob: (challenge) 5 14\n> Bob: bank=A_ 2 16\n> Ann: (time) -10 4\n"
+    )
+    assert [(e.player, e.kind, e.position, e.text, e.score) for e in record.entries] == [
+        (0, Kind.PLAY, "8F", "HORN", 14),
+        (1, Kind.PLAY, "H8", "FA(R)?", 9),
+        (0, Kind.PASS, "", "", 0),
+        (1, Kind.CHALLENGE, "", "", 5),
+        (1, Kind.ENDRACK, "", "A?", 2),
+        (0, Kind.TIME, "", "", -10),
+    ]
+    assert not record.problems
 
 
 @pytest.mark.parametrize(("written", "position"), [("H4", "8D"), ("4H", "D8"), ("A15", "1O"), ("O1", "15A")])

@@ -242,6 +242,14 @@ def test_an_unknown_game_is_replayed_as_the_standard_one() -> None:
     assert [e.score for e in played.events] == [4]
 
 
+def test_two_tiles_l_are_not_the_tile_ll_where_the_file_has_brackets() -> None:
+    head = "#player1 A A\n#player2 B B\n#tile-distribution spanish\n"
+    [digraph] = replay(parse(f"{head}>A: ELLA 8H ELLA +20 20\n")).events  # (1 + 8 + 1) x 2
+    [singles] = replay(parse(f"{head}#tile [LL] [ll]\n>A: ELLA 8G ELLA +8 8\n")).events  # (1 + 1 + 1 + 1) x 2
+    [written] = replay(parse(f"{head}>A: E[LL]A 8H E[LL]A +20 20\n")).events
+    assert (digraph.score, singles.score, written.score) == (20, 8, 20)
+
+
 @pytest.mark.parametrize("pragma", ["#board-layout SuperCrosswordGame", "#game-type classic_super"])
 def test_no_score_is_made_up_for_an_unknown_board(pragma: str) -> None:
     played = replay(parse(f"#player1 A A\n#player2 B B\n{pragma}\n>A: AT 11K AT +8 8\n>B: QUIZ 21R QUIZ +99 99\n"))
