@@ -56,7 +56,7 @@ def random_light(rng: Rng, square: float) -> Light:
         contrast=float(rng.uniform(0.75, 1.3)),
         saturation=float(rng.uniform(0.5, 1.4)),
         blur=float(square * (rng.uniform(0.008, 0.035) if not poor else rng.uniform(0.03, 0.08))),
-        motion=float(square * rng.uniform(0.05, 0.2)) if u() < 0.08 else 0.0,
+        motion=float(square * rng.uniform(0.05, 0.2)) if u() < 0.12 else 0.0,
         noise=float(rng.uniform(0.5, 4) if not poor else rng.uniform(2, 11)),
         sharpen=float(rng.uniform(0, 1.2)) if u() < 0.4 else 0.0,
         shrink=float(rng.uniform(min(1.0, 11 / square), 1.0)) if u() < 0.25 else 1.0,

@@ -19,7 +19,7 @@ from vision.render.camera import Camera, look_at_board
 from vision.render.fonts import supporting
 from vision.render.light import Light, develop, glare, illumination, random_light
 from vision.render.style import BoardStyle, Rng, TileStyle, random_board, random_tiles
-from vision.render.surroundings import TABLE_PX, TABLE_SPAN, hand_mask, skin, table_top
+from vision.render.surroundings import TABLE_PX, TABLE_SPAN, draw_hand, table_top
 from vision.render.tileart import BLANK, LaidTile, TileMaker, draw_tops, lay
 
 Picture = npt.NDArray[np.uint8]
@@ -211,11 +211,10 @@ def _reach_in(rng: Rng, scene: Field, setting: Setting, hands: Sequence[tuple[fl
     covered = np.zeros((camera.size[1], camera.size[0]), np.uint8)
     for x, y in hands:
         target = camera.project([[x, y]], setting.tiles.height)[0]
-        mask = hand_mask(rng, (camera.size[1], camera.size[0]), (float(target[0]), float(target[1])), square)
-        soft = mask.astype(np.float32)[:, :, None] / 255
+        reached, mask = draw_hand(rng, scene, target, square)
         shadow = cv2.GaussianBlur(np.roll(mask, round(square * 0.5), axis=0), (0, 0), square * 0.5)
-        shaded = scene * (1 - 0.5 * setting.light.shadow * shadow.astype(np.float32) / 255)[:, :, None]
-        scene = np.asarray(shaded * (1 - soft) + skin(rng, mask) * soft, np.float32)
+        dark = 0.5 * setting.light.shadow * shadow.astype(np.float32) / 255 * (mask < 128)
+        scene = np.asarray(reached * (1 - dark[:, :, None]), np.float32)
         covered = np.maximum(covered, mask)
     return scene, covered
 
@@ -339,7 +338,7 @@ def random_scene(
     labels = random_labels(rng, letters, chance / chance.sum(), density)
     extra = _strewn(rng, letters, int(rng.poisson(2))) if rng.random() < 0.25 else []
     hands = []
-    if rng.random() < 0.14:
+    if rng.random() < 0.2:
         for _ in range(int(rng.integers(1, 3))):
             hands.append((float(rng.uniform(-1, 16)), float(rng.uniform(-1, 16))))
     return compose(rng, setting, labels, extra, hands)

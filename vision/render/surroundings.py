@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,7 @@ from vision.render.fonts import text_mask
 from vision.render.style import BoardStyle, Rng, _any_colour, _hsv
 
 Picture = npt.NDArray[np.uint8]
+Point = npt.NDArray[np.float64]
 TABLE_PX = 14  # pixels a square of the table's texture
 TABLE_SPAN = 56  # squares across; beyond that it repeats mirrored
 
@@ -105,46 +108,64 @@ def table_top(rng: Rng, board: BoardStyle, extent: float) -> Picture:
     return image
 
 
-def hand_mask(rng: Rng, shape: tuple[int, int], target: tuple[float, float], square: float) -> npt.NDArray[np.uint8]:
-    """A hand reaching from the picture's edge to `target` (px): (H, W) uint8, 255 = covered. `square` in px."""
-    h, w = shape
-    mask = np.zeros(shape, np.uint8)
-    a = rng.uniform(0, 2 * np.pi)
-    away = np.array([np.cos(a), np.sin(a)])
+@dataclass(frozen=True)
+class _Limb:
+    """A round stretch of hand or arm between two points, px."""
+
+    start: Point
+    end: Point
+    radius: float
+
+
+def _hand(rng: Rng, shape: tuple[int, int], target: Point, square: float) -> list[_Limb]:
+    """A forearm from beyond the picture's edge, a palm, and fingers that reach for `target`, from below upwards."""
+    angle = rng.uniform(0, 2 * np.pi)
+    away = np.array([np.cos(angle), np.sin(angle)])
     side = np.array([-away[1], away[0]])
     tip = np.asarray(target, np.float64)
-    palm = tip + away * square * rng.uniform(2.0, 3.2)
-    length = float(h + w)
-    elbow = palm + away * length
-    half = square * rng.uniform(0.9, 1.7)
-    arm = np.array([palm + side * half, palm - side * half, elbow - side * half * 1.5, elbow + side * half * 1.5])
-    cv2.fillConvexPoly(mask, arm.astype(np.int32), 255, cv2.LINE_AA)
-    cv2.ellipse(
-        mask,
-        (int(palm[0]), int(palm[1])),
-        (int(square * 1.7), int(half * 1.35)),
-        float(np.rad2deg(a)),
-        0,
-        360,
-        255,
-        -1,
-        cv2.LINE_AA,
-    )
-    for k in range(int(rng.integers(1, 5))):
-        start = palm + side * half * (k / 2 - 0.8)
-        end = tip + side * square * (0.75 * k - 1.1) + away * square * rng.uniform(-0.3, 0.7)
-        thick = max(2, int(square * rng.uniform(0.5, 0.75)))
-        cv2.line(mask, (int(start[0]), int(start[1])), (int(end[0]), int(end[1])), 255, thick, cv2.LINE_AA)
-    return mask
+    palm = tip + away * square * rng.uniform(2.2, 3.4)
+    half = square * rng.uniform(0.8, 1.5)
+    elbow = palm + away * float(sum(shape)) + side * square * rng.normal(0, 4)
+    limbs = [
+        _Limb(palm + away * half, elbow, half * rng.uniform(0.9, 1.4)),
+        _Limb(palm - away * half * 0.3, palm, half),
+    ]
+    for k in range(int(rng.integers(1, 6))):
+        start = palm + side * half * (0.5 * k - 0.9)
+        end = tip + side * square * (0.72 * k - 1.1) + away * square * rng.uniform(-0.4, 1.2)
+        limbs.append(_Limb(start, end, square * rng.uniform(0.24, 0.4)))
+    return limbs
 
 
-def skin(rng: Rng, mask: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-    """Colours (H, W, 3) float32 of a hand or sleeve under `mask`, shaded round at its edges."""
+def draw_hand(
+    rng: Rng, scene: npt.NDArray[np.float32], target: Point, square: float
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
+    """A hand (or a sleeve, or a glove) over the scene, pointing at `target` px; `square` in px.
+
+    Gives the new scene (H, W, 3) float32 and what is covered (H, W) uint8, 255 = covered.
+    """
+    h, w = scene.shape[:2]
     colour = np.asarray(
-        _hsv(0.03 + 0.05 * rng.random(), 0.2 + 0.45 * rng.random(), 0.25 + 0.7 * rng.random()), np.float32
+        _hsv(0.01 + 0.07 * rng.random(), 0.2 + 0.5 * rng.random(), 0.25 + 0.75 * rng.random()), np.float32
     )
-    if rng.random() < 0.3:
+    if rng.random() < 0.15:
         colour = np.asarray(_any_colour(rng), np.float32)
-    inside = cv2.distanceTransform((mask > 127).astype(np.uint8), cv2.DIST_L2, 3)
-    round_ = np.minimum(inside / max(float(inside.max()) * 0.5, 1), 1)
-    return np.asarray(colour * (0.6 + 0.4 * round_)[:, :, None], np.float32)
+    sleeve = np.asarray(_any_colour(rng), np.float32) if rng.random() < 0.6 else colour
+    lit_from = rng.uniform(0, 2 * np.pi)
+    light = np.array([np.cos(lit_from), np.sin(lit_from)], np.float32)
+    folds = 1 + 0.12 * cv2.resize(_octaves(rng, 96, (12, 48)), (w, h), interpolation=cv2.INTER_CUBIC)[:, :, None]
+    out, covered = scene.copy(), np.zeros((h, w), np.float32)
+    yy, xx = np.mgrid[0:h, 0:w].astype(np.float32)
+    for number, limb in enumerate(_hand(rng, (h, w), target, square)):
+        along = (limb.end - limb.start).astype(np.float32)
+        px, py = xx - np.float32(limb.start[0]), yy - np.float32(limb.start[1])
+        t = np.clip((px * along[0] + py * along[1]) / max(float(along @ along), 1.0), 0, 1)
+        ox, oy = (px - t * along[0]) / np.float32(limb.radius), (py - t * along[1]) / np.float32(limb.radius)
+        distance = np.sqrt(ox**2 + oy**2)
+        alpha = np.clip((1 - distance) * limb.radius / 1.5 + 0.5, 0, 1)[:, :, None]
+        round_ = np.sqrt(np.clip(1 - distance**2, 0, 1))
+        shade = 0.45 + 0.4 * round_ + 0.3 * (ox * light[0] + oy * light[1])
+        skin = (sleeve if number == 0 else colour) * shade[:, :, None] * folds
+        out = out * (1 - alpha) + np.clip(skin, 0, 255) * alpha
+        covered = np.maximum(covered, alpha[:, :, 0])
+    return np.asarray(out, np.float32), (covered * 255).astype(np.uint8)
