@@ -1,0 +1,36 @@
+"""Blanks: who has no name, and which names would make words."""
+
+from __future__ import annotations
+
+from engine.blanks import letters_that_fit, unnamed_blanks
+from engine.events import BlankNamed
+from engine.squares import parse_square
+from tests.engine.table import new_game, play
+
+WORDS = {"HORN", "BORN", "CORN", "THE", "CAT", "CART", "CANT", "CAST", "CO", "BO"}
+F8 = parse_square("F8")
+
+
+def test_letters_that_make_a_word_are_offered() -> None:
+    assert letters_that_fit(play(new_game(), "8F ?ORN"), F8, WORDS.__contains__) == ("B", "C", "H")
+
+
+def test_every_word_through_the_blank_must_fit() -> None:
+    game = play(new_game(), "8F ?ORN", "F8 .O")
+    assert letters_that_fit(game, F8, WORDS.__contains__) == ("B", "C")
+
+
+def test_two_blanks_in_one_word() -> None:
+    game = play(new_game(), "8F CA??")
+    assert letters_that_fit(game, parse_square("H8"), WORDS.__contains__) == ("N", "R", "S")
+    assert letters_that_fit(game, parse_square("I8"), WORDS.__contains__) == ("T",)
+
+
+def test_where_no_letter_makes_a_word_all_are_offered() -> None:
+    assert len(letters_that_fit(play(new_game(), "8F ?XXX"), F8, WORDS.__contains__)) == 26
+
+
+def test_a_blank_that_was_named_has_a_name() -> None:
+    game = play(new_game(), "8F ?ORN")
+    assert unnamed_blanks(game) == (F8,)
+    assert unnamed_blanks(game.push(BlankNamed(F8, "H"))) == ()

@@ -1,0 +1,30 @@
+"""The table in docs/rules.md names every line of the checklist, and tests that exist."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOC = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+CHECKLIST = ROOT / ".." / "shared" / "rules" / "CHECKLIST.md"
+NAMED = sorted(set(re.findall(r"`((?:test_|common_)\w+)::(\w+)`", DOC)))
+
+
+@pytest.mark.parametrize(("module", "test"), NAMED, ids=[test for _, test in NAMED])
+def test_the_test_exists(module: str, test: str) -> None:
+    tree = ast.parse((Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8"))
+    assert test in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_line_of_the_checklist_is_there() -> None:
+    if not CHECKLIST.exists():
+        pytest.skip("the checklist of the rules is not here")
+    text = CHECKLIST.read_text(encoding="utf-8")
+    wanted = set(re.findall(r"^\| ([A-CE-GP]\d+[av]?) \|", text, re.MULTILINE))
+    wanted |= {f"H{number}" for number in re.findall(r"^(\d)\. ", text, re.MULTILINE)}
+    found = set(re.findall(r"^\| (\w+) \|", DOC, re.MULTILINE))
+    assert len(wanted) > 50 and wanted <= found
