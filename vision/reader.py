@@ -178,8 +178,15 @@ def _board(chances: NDArray[np.float64], names: tuple[str, ...]) -> BoardReading
 
 
 def shown(square: SquareReading) -> tuple[str, float]:
-    """What to show for a square and how probable it is: for a hidden one, the best guess of what it hides."""
-    return next(((s, p) for s, p in square.candidates if s != HIDDEN), (EMPTY, 0.0))
+    """What to show for a square, and how probable it is.
+
+    For a hidden square that is a guess: a tile where one can half be seen, else nothing.
+    """
+    if square.symbol != HIDDEN:
+        return square.candidates[0]
+    seen = 1 - square.confidence
+    best = next(((s, p) for s, p in square.candidates if s != HIDDEN), (EMPTY, 0.0))
+    return best if best[1] > seen / 2 else (EMPTY, square.probability(EMPTY))
 
 
 def _timed(begun: float, located: float) -> Milliseconds:

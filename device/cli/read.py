@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
+from device.cli.options import board_reader
 
 if TYPE_CHECKING:
     from vision.geometry import Floats
@@ -42,17 +43,14 @@ def run(args: argparse.Namespace) -> int:
     """Read all photographs; those that cannot be opened are named at the end."""
     from engine.errors import UnknownTileSet
     from engine.tiles import tile_set
-    from vision.locate import BoardLocator
-    from vision.net import ModelError
     from vision.photo import PhotoError, load_photo
-    from vision.reader import BoardReader
 
     corners = parse_corners(args.corners) if args.corners is not None else None
     try:
         tiles = tile_set(args.tiles)
-        reader = BoardReader(BoardLocator().locate)
-    except (UnknownTileSet, ModelError) as error:
+    except UnknownTileSet as error:
         raise UserError(str(error)) from None
+    reader = board_reader()
     unopened = []
     for path in args.photos:
         try:

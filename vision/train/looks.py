@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engine.reading import SIZE
 from vision import letters, squares
 from vision.geometry import Image
+from vision.render.style import LAYOUT
 from vision.train.views import (
     BOARD_MARGIN,
     BOARD_SCALE,
@@ -36,6 +37,8 @@ IGNORED: Final = -100
 _EMPTY_SHARE: Final = 0.15
 _BLANK_SHARE: Final = 0.05
 _FOREIGN_SHARE: Final = 0.22
+_PRINTED: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in row] for row in LAYOUT])
+"""How often an empty square is looked at: plain ones, premium squares, the centre with its star."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +70,10 @@ class LetterLooks:
         hidden = np.stack([v.hidden for v in views])
         names = classes()
         self._cells = [np.argwhere((labels == k) & (hidden < SEEN)) for k in range(len(names))]
+        # Clear pictures teach more than those that hardly anybody could read, printed squares more than plain ones.
+        clear = np.clip([(v.side - 8) / 16 for v in views], 0.2, 1.5)[:, None, None]
+        weight = np.broadcast_to(clear * np.where(labels == 0, _PRINTED, 1.0), labels.shape)
+        self._bounds = [np.cumsum(weight[tuple(c.T)]) for c in self._cells]
         usable = np.array([len(c) > 0 for c in self._cells])
         share = np.full(len(names), _FOREIGN_SHARE / (len(names) - 2 - len(LETTERS)))
         share[2 : 2 + len(LETTERS)] = (1 - _EMPTY_SHARE - _BLANK_SHARE - _FOREIGN_SHARE) / len(LETTERS)
@@ -78,8 +85,9 @@ class LetterLooks:
         kinds = rng.choice(len(self._share), size=size, p=self._share)
         cut = np.empty((size, letters.SIDE, letters.SIDE), np.uint8)
         for i, kind in enumerate(kinds.tolist()):
-            cells = self._cells[kind]
-            view, row, column = (int(k) for k in cells[rng.integers(len(cells))])
+            bounds = self._bounds[kind]
+            cell = self._cells[kind][np.searchsorted(bounds, rng.random() * bounds[-1], side="right")]
+            view, row, column = (int(k) for k in cell)
             cut[i] = self._crop(rng, self._views[view], row, column)
         turns = np.where(rng.random(size) < turned, rng.integers(0, 4, size), 0)
         for i in np.flatnonzero(turns).tolist():
@@ -97,7 +105,7 @@ class LetterLooks:
         zoom = TOPS_SCALE / letters.SCALE * np.exp(rng.normal(0, 0.05))
         stretch = np.exp(rng.normal(0, 0.03))
         axes = zoom * np.array([[np.cos(turn) * stretch, -np.sin(turn)], [np.sin(turn) * stretch, np.cos(turn)]])
-        middle = TOPS_SCALE * (np.array([column, row]) + 0.5 + TOPS_MARGIN + rng.normal(0, 0.04, 2)) - 0.5
+        middle = TOPS_SCALE * (np.array([column, row]) + 0.5 + TOPS_MARGIN + rng.normal(0, 0.06, 2)) - 0.5
         half = (letters.SIDE - 1) / 2
         matrix = np.column_stack([axes, middle - axes @ np.array([half, half])])
         side = (letters.SIDE, letters.SIDE)
@@ -159,7 +167,7 @@ class SquareLooks:
     @staticmethod
     def _board(rng: Rng, view: Image, quarter_turns: int) -> Image:
         grid = np.array([[0, 0], [SIZE, 0], [SIZE, SIZE], [0, SIZE]], np.float64)
-        source = (grid + rng.normal(0, 0.04, (4, 2)) + rng.normal(0, 0.04, 2) + BOARD_MARGIN) * BOARD_SCALE - 0.5
+        source = (grid + rng.normal(0, 0.04, (4, 2)) + rng.normal(0, 0.05, 2) + BOARD_MARGIN) * BOARD_SCALE - 0.5
         # A quarter turn anticlockwise takes the corner that was second to the first place.
         source = np.roll(source, -quarter_turns, axis=0)
         target = (grid + squares.MARGIN) * squares.SCALE - 0.5
@@ -171,11 +179,11 @@ class SquareLooks:
             view = np.asarray(cv2.GaussianBlur(view, (0, 0), float(rng.uniform(0.4, 1.6))), np.uint8)
         curves = np.linspace(0, 1, 256)[:, None] ** np.exp(rng.normal(0, 0.25, 3))
         x = np.stack([curves[:, k].astype(np.float32)[view[:, :, k]] for k in range(3)], axis=2)
-        if rng.random() < 0.5:
+        if rng.random() < 0.4:
             # Other boards, other colours: the channels are mixed, so that no colour means anything by itself.
-            mix = np.eye(3) + rng.normal(0, 0.25, (3, 3))
+            mix = np.eye(3) + rng.normal(0, 0.15, (3, 3))
             x = np.asarray(cv2.transform(x, mix / np.abs(mix).sum(axis=1, keepdims=True)), np.float32)
-        if rng.random() < 0.1:
+        if rng.random() < 0.05:
             x = np.repeat(x.mean(axis=2, keepdims=True), 3, axis=2)
         if rng.random() < 0.3:
             angle, line = rng.uniform(0, 2 * np.pi), np.linspace(-1, 1, n, dtype=np.float32)

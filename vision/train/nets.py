@@ -56,10 +56,11 @@ def letter_net(classes: int) -> HeadedNet:
         *conv(24, 48),
         *conv(48, 64, 2),
         *conv(64, 96),
-        *conv(96, 112, 2),
+        *conv(96, 128, 2),
+        *conv(128, 72, 1, 1),
         nn.Flatten(),
     ]
-    flat = 112 * 5 * 5
+    flat = 72 * 5 * 5
     letters = [nn.Dropout(0.3), nn.Linear(flat, 160), nn.ReLU(inplace=True), nn.Linear(160, classes)]
     turns = [nn.Dropout(0.3), nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 4)]
     return HeadedNet(trunk, {"letters": letters, "turns": turns})

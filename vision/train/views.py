@@ -26,7 +26,7 @@ BOARD_SCALE: Final = 24
 BOARD_MARGIN: Final = 2
 TOPS_SCALE: Final = 36
 TOPS_MARGIN: Final = 0.5
-CORNER_ERROR: Final = 0.03
+CORNER_ERROR: Final = 0.05
 """Standard deviation, in squares, of the corners that the views are cut by."""
 _LATIN: Final = 0x250
 """Letters below this code point are learnt: Latin with its accents."""
