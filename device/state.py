@@ -68,8 +68,8 @@ class TurnView:
     """One line of the game: who did what, for how much, and the total after it.
 
     `kind` is `play`, `pass`, `exchange`, `withdrawn` or another of the engine's events; `at` and `word` are empty
-    where nothing was placed. `tiles` pairs a square (`H8`) with its symbol (small: a blank, `?`: nobody named it).
-    `stands` is False for a play that was taken back later.
+    where nothing was placed; unplayed letters stand in `word`. `tiles` pairs a square (`H8`) with its symbol (small: a
+    blank, `?`: nobody named it). `stands` is False for a play that was taken back later.
     """
 
     number: int
@@ -86,8 +86,8 @@ class TurnView:
 
     @property
     def invalid_words(self) -> tuple[str, ...]:
-        """The words of the play that are not in the word list."""
-        return tuple(word.text for word in self.words if word.valid is False)
+        """The words of a play that are not in the word list."""
+        return tuple(word.text for word in self.words if word.valid is False) if self.kind == "play" else ()
 
 
 @dataclass(frozen=True, slots=True)

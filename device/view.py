@@ -71,7 +71,7 @@ def _view_turn(game: Game, turn: Turn, words: Words | None) -> TurnView:
         score=turn.score,
         total=turn.total,
         at=shown.at or "",
-        word=shown.word or "",
+        word="".join(turn.tiles) if turn.kind is Kind.ENDRACK else shown.word or "",
         words=tuple(_view_word(word, new, words) for word in shown.words),
         bonus=shown.bonus,
         tiles=tuple((square_name(square), game.tiles.text(tile)) for square, tile in turn.placements),

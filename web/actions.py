@@ -1,4 +1,4 @@
-"""The buttons of the table, on the page: end turn, challenge, undo.
+"""The buttons of the table, on the page: end turn, challenge, end game, undo.
 
 Each carries the length of the game's log that its page showed (`events`): a tap that was meant for an earlier moment
 changes nothing, and the loser is told.
@@ -20,7 +20,7 @@ ANSWER_S = 0.25
 
 
 def blueprint(table: Table) -> Blueprint:
-    """`POST /actions/end-turn`, `/actions/challenge`, `/actions/undo`."""
+    """`POST /actions/end-turn`, `/actions/challenge`, `/actions/end-game`, `/actions/undo`."""
     routes = Blueprint("actions", __name__, url_prefix="/actions")
 
     @routes.post("/end-turn")
@@ -30,6 +30,10 @@ def blueprint(table: Table) -> Blueprint:
     @routes.post("/challenge")
     def challenge() -> ResponseReturnValue:
         return _answer(table.challenge(_seen()))
+
+    @routes.post("/end-game")
+    def end_game() -> ResponseReturnValue:
+        return _answer(table.end_game(_seen()))
 
     @routes.post("/undo")
     def undo() -> ResponseReturnValue:

@@ -27,9 +27,9 @@ def digits(score: int) -> str:
 
 
 def sum_of(word: WordView) -> str:
-    """How the points of a word come about: `3 + 1×2 + 1`, in brackets where the word counts more than once."""
-    terms = " + ".join(f"{t.value}×{t.factor}" if t.factor > 1 else str(t.value) for t in word.letters)
-    return f"({terms}) × {word.factor}" if word.factor > 1 else terms
+    """How the points of a word come about: `3 + 1×2 + 1`, in brackets where the word counts twice or more."""
+    terms = "\u200a+\u200a".join(f"{t.value}×{t.factor}" if t.factor > 1 else str(t.value) for t in word.letters)
+    return f"({terms})\u200a×\u200a{word.factor}" if word.factor > 1 else terms
 
 
 def column(square: int) -> int:
@@ -53,8 +53,8 @@ _DEEDS = {
     "exchange": "exchanged tiles",
     "withdrawn": "took back",
     "challenge": "challenged",
-    "time": "ran over time",
-    "endrack": "finished the game",
+    "time": "overtime",
+    "endrack": "unplayed letters",
 }
 
 

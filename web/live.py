@@ -42,8 +42,9 @@ class Drawing:
         """What a phone that shows `since` must be told, as JSON; everything where that is not known."""
         known = since.parts if since else {}
         changed = {name: html for name, html in self.parts.items() if known.get(name) != html}
-        news = {"id": self.id, "phase": self.state.phase, "events": self.state.events, "parts": changed}
-        return json.dumps(news, ensure_ascii=False, separators=(",", ":"))
+        state = self.state
+        now = {"id": self.id, "phase": state.phase, "events": state.events, "end_due": state.end_due}
+        return json.dumps({**now, "parts": changed}, ensure_ascii=False, separators=(",", ":"))
 
 
 class LivePage:

@@ -30,5 +30,8 @@ class Table(Protocol):
     def challenge(self, seen: int | None = None) -> Future[TableState]:
         """The last play is challenged."""
 
+    def end_game(self, seen: int | None = None) -> Future[TableState]:
+        """The players end the game."""
+
     def undo(self, seen: int | None = None) -> Future[TableState]:
         """The last turn never happened."""

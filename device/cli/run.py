@@ -7,6 +7,7 @@ same network see the score on the page, which also has the buttons of the table.
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import socket
 import threading
@@ -17,7 +18,7 @@ from device.cli import UserError
 from device.cli.options import add_game_options, board_reader, game_from
 
 if TYPE_CHECKING:
-    from device.session import TableSession
+    from device.session import Reader, TableSession
     from engine.events import GameStarted
 
 HELP = "keep the score of a game at a real table"
@@ -37,6 +38,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve the table until Ctrl-C or SIGTERM."""
+    reader = board_reader()
+    ended = threading.Event()
+    before = {sign: signal.signal(sign, lambda *_: ended.set()) for sign in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        serve(args, reader, ended)
+    finally:
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
+    return 0
+
+
+def serve(args: argparse.Namespace, reader: Reader, ended: threading.Event) -> None:
+    """Keep the table and its page until `ended`. Raises `UserError`."""
     from device.cameras import CameraError, open_camera
     from device.session import TableSession
     from device.store import GameStore, StoreError
@@ -44,7 +58,6 @@ def run(args: argparse.Namespace) -> int:
     from web.serve import PageServer, PortInUse
 
     started, words = game_from(args)
-    reader = board_reader()
     try:
         with (
             GameStore(_data_folder(args.data) / "games.db") as store,
@@ -53,12 +66,11 @@ def run(args: argparse.Namespace) -> int:
             print(_begin(session, started, new=args.new))
             with PageServer(create_app(session, panel=True), args.port, args.host) as server:
                 print(f"The page is up: {' or '.join(addresses(args.host, server.port))}", flush=True)
-                wait_for_the_end()
+                ended.wait()
     except PortInUse:
         raise UserError(f"port {args.port} is in use: choose another with --port") from None
     except (CameraError, StoreError) as error:
         raise UserError(str(error)) from None
-    return 0
 
 
 def _begin(session: TableSession, started: GameStarted, *, new: bool) -> str:
@@ -90,20 +102,7 @@ def addresses(host: str, port: int) -> list[str]:
     return found
 
 
-def wait_for_the_end() -> None:
-    """Sleep until Ctrl-C or SIGTERM."""
-    ended = threading.Event()
-    before = {sign: signal.signal(sign, lambda *_: ended.set()) for sign in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        ended.wait()
-    finally:
-        for sign, handler in before.items():
-            signal.signal(sign, handler)
-
-
 def _data_folder(named: Path | None) -> Path:
-    import os
-
     home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     folder = named or home / "tilekeeper"
     try:

@@ -10,7 +10,12 @@ from flask.testing import FlaskClient
 from . import samples
 from .conftest import ShownTable
 
-BUTTONS = {"/actions/end-turn": "end turn", "/actions/challenge": "challenge", "/actions/undo": "undo"}
+BUTTONS = {
+    "/actions/end-turn": "end turn",
+    "/actions/challenge": "challenge",
+    "/actions/end-game": "end game",
+    "/actions/undo": "undo",
+}
 
 
 def token(client: FlaskClient) -> str:

@@ -25,7 +25,7 @@ def text_of(html: str) -> str:
     parser = Words()
     parser.words = []
     parser.feed(html)
-    return " ".join(" ".join(parser.words).split())
+    return " ".join(" ".join(parser.words).replace("\u200a", "").split())
 
 
 def part(html: str, name: str) -> str:
@@ -50,8 +50,8 @@ def test_last_play_is_broken_down_word_by_word(table: ShownTable, client: FlaskC
     last = part(page(client), "last")
     assert last.startswith("Anna played 10D")
     assert "+25" in last
-    assert "PASTE (3 + 1 + 1×2 + 1 + 1) × 2 14" in last
-    assert "FARMS 4 + 1 + 1 + 3 + 1×2 11" in last
+    assert "PASTE (3+1+1×2+1+1)×2 14" in last
+    assert "FARMS 4+1+1+3+1×2 11" in last
 
 
 def test_invalid_word_is_marked_and_said(table: ShownTable, client: FlaskClient) -> None:

@@ -15,6 +15,7 @@ function show(news) {
   root.dataset.live = news.id;
   root.dataset.phase = news.phase;
   root.dataset.events = news.events;
+  root.toggleAttribute("data-end-due", news.end_due);
   for (const [name, html] of Object.entries(news.parts)) replace(document.getElementById(name), html);
   refresh();
 }
