@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from math import exp, log, sqrt
 
-from engine.evidence import CANDIDATE, Evidence, tile_probability
+from engine.evidence import Evidence
 from engine.plays import Play
 from engine.reading import SIZE
 from engine.scoring import Status, play_status
@@ -26,19 +26,22 @@ _GONE = 0.1  # how many are taken to be left of a tile that should not be: someb
 _PLACEHOLDER = Tile("A")
 
 
-def laid_squares(state: State, evidence: Evidence) -> Iterator[tuple[Square, ...]]:
+def laid_squares(state: State, evidence: Evidence, overlooked: bool = False) -> Iterator[tuple[Square, ...]]:
     """The sets of squares that one legal play may have covered, each a line without a gap.
 
-    At most one of them may be a square on which no tile is seen: hidden by a hand, or missed by the camera.
+    One of them may be a square where no tile is seen because it is hidden; or, if tiles may be `overlooked`, because
+    the camera missed it.
     """
     free = {square for square in evidence.candidates if state.board[square] is None}
+    bare = frozenset() if overlooked else evidence.bare
     found: set[tuple[Square, ...]] = set()
     for line in _LINES:
         ends = [place for place, square in enumerate(line) if square in free]
         for number, first in enumerate(ends):
             for last in ends[number:]:
                 squares = tuple(s for s in line[first : last + 1] if state.board[s] is None)
-                if len(squares) > state.rules.rack_size or sum(s not in free for s in squares) > 1:
+                unseen = [square for square in squares if square not in free]
+                if len(squares) > state.rules.rack_size or len(unseen) > 1 or not bare.isdisjoint(unseen):
                     break
                 if squares not in found and _lies_well(state, squares):
                     found.add(squares)
@@ -90,11 +93,6 @@ def _options(evidence: Evidence, square: Square, stock: Counter[str]) -> list[tu
     options = sorted(((log(weighed[f] * scale), f) for f, number in stock.items() if number > 0), reverse=True)
     # Letters that run out make room for the next ones, so keep a few whatever they weigh.
     return [option for place, option in enumerate(options) if place < 4 or option[0] > options[0][0] + _UNLIKELY]
-
-
-def unseen_squares(evidence: Evidence, squares: Sequence[Square]) -> tuple[Square, ...]:
-    """Those of the squares on which the camera does not see a tile."""
-    return tuple(s for s in squares if tile_probability(evidence.reading.squares[s]) < CANDIDATE)
 
 
 def tile_of(face: str) -> Tile:

@@ -80,6 +80,11 @@ class Evidence:
         return frozenset(s for s in SQUARES if tile_probability(self.reading.squares[s]) >= CANDIDATE)
 
     @cached_property
+    def bare(self) -> frozenset[Square]:
+        """The squares that are seen to be empty."""
+        return frozenset(s for s in SQUARES if self.reading.squares[s].probability(EMPTY) > 1 - CANDIDATE)
+
+    @cached_property
     def clear(self) -> frozenset[Square]:
         """The squares on which a tile is seen."""
         return frozenset(s for s in self.candidates if tile_probability(self.reading.squares[s]) > CLEAR)

@@ -45,7 +45,7 @@ VARIATION = log(0.1)
 _MOST_SETS = 40  # sets of squares whose letters are tried
 _LETTERINGS = 4  # letterings tried for each
 _BEAM = 6  # explanations that are tried with one more play
-_MOST_PLAYS = 3
+_MOST_PLAYS = 8  # between two looks
 _NUDGE = 2  # squares that a nudged tile can have moved
 
 
@@ -88,17 +88,26 @@ def hypotheses(game: Game, evidence: Evidence, memory: Memory) -> list[Hypothesi
     begin = _put_right(Hypothesis(game, (), 0.0, evidence), memory)
     bases = [begin, *_withdrawn(begin), *_overlooked(begin), *_still_lying(begin), *_nudged(begin)]
     bases += [variant for base in (begin, *_withdrawn(begin)) for variant in _varied(base)]
+    found = _with_plays(bases, overlooked=False)
+    if max(found, key=lambda one: one.score).unexplained():
+        found += _with_plays(bases, overlooked=True)
+    return sorted(_unique(found), key=lambda one: -one.score)
+
+
+def _with_plays(bases: list[Hypothesis], overlooked: bool) -> list[Hypothesis]:
+    """The hypotheses, and each with the plays that may have followed: one, or several if somebody forgot to say so."""
     found = list(bases)
     front = bases
     for number in range(_MOST_PLAYS):
         prior = 0.0 if number == 0 else TWO_PLAYS
-        laid = [(laid, one) for one in front if one.unexplained() or number == 0 for laid in _laid(one, prior)]
+        going_on = [one for one in front if one.unexplained() or number == 0]
+        laid = [(laid, one) for one in going_on for laid in _laid(one, prior, overlooked)]
         best = nlargest(_BEAM, laid, key=lambda pair: pair[0].weight + pair[1].score)
-        front = _unique([one.push(PlayMade(one.game.to_move, play), prior=gain) for (_, play, gain), one in best])
+        front = _unique([one.push(PlayMade(one.game.to_move, play), prior=own) for (_, play, own), one in best])
         if not front:
             break
         found += front
-    return sorted(_unique(found), key=lambda one: -one.score)
+    return found
 
 
 def _unique(found: list[Hypothesis]) -> list[Hypothesis]:
@@ -118,12 +127,16 @@ class _Laid(NamedTuple):
     prior: float
 
 
-def _laid(base: Hypothesis, prior: float) -> Iterator[_Laid]:
+def _laid(base: Hypothesis, prior: float, overlooked: bool) -> Iterator[_Laid]:
     """The plays that whoever's turn it is may have laid."""
     game, evidence = base.game, base.evidence
     if game.is_over or base.lying is not None:
         return
-    sets = nsmallest(_MOST_SETS, laid_squares(game.state, evidence), key=lambda squares: _emptiness(evidence, squares))
+    sets = nsmallest(
+        _MOST_SETS,
+        laid_squares(game.state, evidence, overlooked),
+        key=lambda squares: sum(evidence.of(square, EMPTY) for square in squares),
+    )
     stock = game.state.stock()
     again = _just_taken_back(game)
     for squares in sets:
@@ -132,10 +145,6 @@ def _laid(base: Hypothesis, prior: float) -> Iterator[_Laid]:
             own = prior + value - sum(evidence.of(s, face) for s, face in zip(squares, faces, strict=True))
             own += COVERED_AGAIN * len(again.intersection(squares))
             yield _Laid(own + _gain(base, play), play, own)
-
-
-def _emptiness(evidence: Evidence, squares: tuple[Square, ...]) -> float:
-    return sum(evidence.of(square, EMPTY) for square in squares)
 
 
 def _gain(base: Hypothesis, play: Play) -> float:

@@ -14,6 +14,7 @@ from tests.engine.play_at_random import noisy, random_play, unnamed
 from tests.engine.table import new_game, push, seen
 
 TURNS = 14
+COUNTS = pytest.mark.parametrize("count", [60, pytest.param(500, marks=pytest.mark.slow)])
 
 
 def watch(seed: int) -> tuple[Game, Game, int, int, int]:
@@ -71,19 +72,21 @@ def phonies(count: int) -> list[tuple[Game, PlayMade]]:
     return found[:count]
 
 
-def test_five_hundred_phonies_read_perfectly_stay_phonies() -> None:
-    for game, made in phonies(500):
+@COUNTS
+def test_phonies_read_perfectly_stay_phonies(count: int) -> None:
+    for game, made in phonies(count):
         found = explain(game, seen(made.play.on(game.board)))
         assert [event.play for event in found.events if isinstance(event, PlayMade)] == [made.play]
 
 
-def test_five_hundred_phonies_read_by_a_fair_camera_are_not_changed_without_asking() -> None:
+@COUNTS
+def test_phonies_read_by_a_fair_camera_are_not_changed_without_asking(count: int) -> None:
     rng = random.Random(9)
     changed = asked = 0
-    for game, made in phonies(500):
+    for game, made in phonies(count):
         found = explain(game, noisy(made.play.on(game.board), rng))
         if [event.play for event in found.events if isinstance(event, PlayMade)] != [made.play]:
             changed += 1
             asked += not found.is_certain
     assert changed == asked
-    assert changed <= 40
+    assert changed <= 0.08 * count
