@@ -22,7 +22,7 @@ LARGEST = 4_000_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("games", nargs="+", metavar="GAME.gcg", type=Path, help="a recorded game")
-    parser.add_argument("--tiles", metavar="SET", help="tile set, if the file does not say (en, de, ro, ...)")
+    parser.add_argument("--tiles", metavar="SET", help="tile set (en, de, ro, ...), whatever the file says")
     parser.add_argument(
         "--layout", metavar="NAME", help="premium squares of the board (standard); found by the scores if not given"
     )
