@@ -8,10 +8,9 @@ alone, however sure the camera is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log
-from types import MappingProxyType
 
 from engine.board import Board
 from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
@@ -22,6 +21,7 @@ CONFUSED = 0.01  # an old tile is reported as another letter
 MISTAKEN = 0.0005  # a new tile is reported as another letter: this for each letter that it might be
 WASHED_OUT = 0.1  # an old letter is reported as a blank: glare, a shadow, a hand
 UNNOTICED = 0.002  # a tile is reported where none lies, or none where one lies
+FALSE_AGAIN = 0.5  # what was once seen where nothing lies is seen there again
 CANDIDATE = 0.05  # a square may hold a tile when at least so much of its probability says so
 CLEAR = 0.5
 _NEVER = log(0.01)  # no single reading of a square counts for more than this against a symbol
@@ -53,6 +53,10 @@ def likelihood_old(square: SquareReading, face: str) -> float:
     return likelihood(square, face) + washed + CONFUSED * (tile_probability(square) - square.probability(face))
 
 
+def _company(evidence: Evidence, board: Board, square: Square) -> bool:
+    return any(board[near] or near in evidence.candidates for near in board.neighbours(square))
+
+
 def face_of(tile: Tile | None) -> str:
     """What a reading should report for a square of the board."""
     return EMPTY if tile is None else tile.face
@@ -60,14 +64,28 @@ def face_of(tile: Tile | None) -> str:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A reading of what became of the `old` board, with the likelihood of every board that may have."""
+    """A reading of what became of the `old` board, with the likelihood of every board that may have.
+
+    `false` are the squares where a tile was seen before though none lay there, and what was seen: print, a stain.
+    """
 
     reading: BoardReading
     old: Board
+    false: Mapping[Square, SquareReading] = field(default_factory=dict)
 
     @cached_property
     def _empty(self) -> tuple[float, ...]:
-        return tuple(log(likelihood(square, EMPTY)) for square in self.reading.squares)
+        return tuple(
+            log(likelihood(square, EMPTY) + FALSE_AGAIN * self._again(place))
+            for place, square in enumerate(self.reading.squares)
+        )
+
+    def _again(self, square: Square) -> float:
+        """How much of what is seen on a square was seen there before, though nothing lay there."""
+        if square not in self.false:
+            return 0.0
+        before, now = self.false[square], self.reading.squares[square]
+        return sum(min(p, before.probability(symbol)) for symbol, p in now.candidates if symbol not in (EMPTY, HIDDEN))
 
     @cached_property
     def _old(self) -> tuple[float, ...]:
@@ -86,8 +104,10 @@ class Evidence:
 
     @cached_property
     def clear(self) -> frozenset[Square]:
-        """The squares on which a tile is seen."""
-        return frozenset(s for s in self.candidates if tile_probability(self.reading.squares[s]) > CLEAR)
+        """The squares on which a tile is seen, and not just what was falsely seen there before."""
+        return frozenset(
+            s for s in self.candidates if tile_probability(self.reading.squares[s]) - self._again(s) > CLEAR
+        )
 
     def log_likelihood(self, board: Board) -> float:
         """How well the whole reading agrees with a board."""
@@ -109,7 +129,7 @@ class Evidence:
         """The evidence if the tile seen on one square lay on the other."""
         squares = list(self.reading.squares)
         squares[one], squares[other] = squares[other], squares[one]
-        return Evidence(BoardReading(tuple(squares)), self.old)
+        return replace(self, reading=BoardReading(tuple(squares)))
 
     def is_hidden(self, square: Square) -> bool:
         """True when the square cannot be seen."""
@@ -121,10 +141,12 @@ class Memory:
     """What all readings together say of each tile on the board, since it was laid.
 
     `said` maps a square to the symbols reported there and the sum of their log-likelihoods. An old tile of which the
-    memory knows nothing counts as read once, and clearly, as it is on the record.
+    memory knows nothing counts as read once, and clearly, as it is on the record. `false` are the squares where a tile
+    was seen alone and judged to be none, and how it was read.
     """
 
-    said: Mapping[Square, Mapping[str, float]] = field(default_factory=lambda: MappingProxyType({}))
+    said: Mapping[Square, Mapping[str, float]] = field(default_factory=dict)
+    false: Mapping[Square, SquareReading] = field(default_factory=dict)
 
     def with_reading(self, reading: BoardReading, old: Board) -> Memory:
         """The memory after one more reading; squares without an `old` tile begin anew with it."""
@@ -142,10 +164,15 @@ class Memory:
                 continue
             symbols = set(before) | {symbol for symbol, _ in read.candidates} - {HIDDEN}
             never = min(_NEVER, *before.values()) if before else 0.0
-            said[square] = MappingProxyType(
-                {s: before.get(s, never) + max(_NEVER, log(likelihood_old(read, s))) for s in symbols}
-            )
-        return Memory(MappingProxyType(said))
+            said[square] = {s: before.get(s, never) + max(_NEVER, log(likelihood_old(read, s))) for s in symbols}
+        return Memory(said, self.false)
+
+    def judged(self, evidence: Evidence, board: Board) -> Memory:
+        """The memory once the reading has been explained by a board: what else was seen, alone, was false."""
+        squares = evidence.reading.squares
+        known = {s: read for s, read in self.false.items() if board[s] is None and s not in evidence.bare}
+        alone = (s for s in evidence.candidates if board[s] is None and not _company(evidence, board, s))
+        return replace(self, false={**{s: squares[s] for s in alone}, **known})
 
     def contradictions(self, board: Board) -> dict[Square, str]:
         """The old tiles that all readings together contradict, with the symbol that they say instead."""

@@ -85,8 +85,9 @@ def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> 
     >>> explain(game, BoardReading.certain(rows)).best.text
     'Anna played HORN at 8F for 14'
     """
-    evidence = Evidence(reading, game.board)
-    memory = (memory or Memory()).with_reading(reading, game.board)
+    memory = memory or Memory()
+    evidence = Evidence(reading, game.board, memory.false)
+    memory = memory.with_reading(reading, game.board)
     ranked = hypotheses(game, evidence, memory)
     top = ranked[0].score
     total = sum(exp(one.score - top) for one in ranked)
@@ -96,7 +97,7 @@ def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> 
     alarms = _alarms(best, evidence)
     doubt = sorted({*alarms, *best.unsure, *(best.game.board.differences(rival.game.board) if rival else ())})
     question = question_text(best, rival, alarms) if doubt or rival else None
-    return Explained(explanations, question, tuple(doubt), _kept(memory, reading, game, best))
+    return Explained(explanations, question, tuple(doubt), _kept(memory, evidence, game, best))
 
 
 def _explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: float) -> Explanation:
@@ -130,9 +131,10 @@ def _alarms(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
     return (*loose, *lost, *(square for pair in best.moved for square in pair))
 
 
-def _kept(memory: Memory, reading: BoardReading, before: Game, best: Explanation) -> Memory:
+def _kept(memory: Memory, evidence: Evidence, before: Game, best: Explanation) -> Memory:
     """The memory for the next call: squares whose tile has changed begin anew with this reading."""
     changed = set(before.board.differences(best.game.board))
-    fresh = Memory().with_reading(reading, Board())
+    fresh = Memory().with_reading(evidence.reading, Board()).said
     said = {square: said for square, said in memory.said.items() if square not in changed}
-    return Memory({**said, **{square: said for square, said in fresh.said.items() if square in changed}})
+    said |= {square: said for square, said in fresh.items() if square in changed}
+    return Memory(said, memory.false).judged(evidence, best.game.board)

@@ -89,6 +89,22 @@ def test_a_false_tile_far_from_everything_does_not_spoil_a_play() -> None:
     assert found.events == (PlayMade(1, written(game, "H6 FA.M")),) and found.is_certain
 
 
+def test_print_that_is_always_taken_for_a_tile_is_asked_for_once_and_joins_no_word() -> None:
+    game = with_plays("8F HORN")
+    star = {"H5": {"T": 0.9, ".": 0.1}}
+    first = explain(game, seen(game.board, star))
+    assert first.best.leftover == (parse_square("H5"),)
+    again = explain(game, seen(after(game, "H6 FA.M"), star), first.memory)
+    assert again.events == (PlayMade(1, written(game, "H6 FA.M")),) and again.is_certain
+
+
+def test_another_tile_in_its_place_is_a_tile() -> None:
+    game = with_plays("8F HORN")
+    first = explain(game, seen(after(game, "F8 .A"), {"H5": {"T": 0.9, ".": 0.1}}))
+    found = explain(game, seen(after(game, "H5 AFA.M")), first.memory)
+    assert found.events == (PlayMade(1, written(game, "H5 AFA.M")),) and found.is_certain
+
+
 def test_a_tile_that_belongs_to_no_play_is_named() -> None:
     game = with_plays("8F HORN")
     found = explain(game, seen(after(game, "H6 FA.M"), {"A1": {"T": 0.99, ".": 0.01}}))
