@@ -21,7 +21,7 @@ CONFUSED = 0.01  # an old tile is reported as another letter
 MISTAKEN = 0.0005  # a new tile is reported as another letter: this for each letter that it might be
 WASHED_OUT = 0.1  # an old letter is reported as a blank: glare, a shadow, a hand
 UNNOTICED = 0.002  # a tile is reported where none lies, or none where one lies
-FALSE_AGAIN = 0.5  # what was once seen where nothing lies is seen there again
+FALSE_AGAIN = 0.8  # what was once seen where nothing lies is seen there again
 CANDIDATE = 0.05  # a square may hold a tile when at least so much of its probability says so
 CLEAR = 0.5
 _NEVER = log(0.01)  # no single reading of a square counts for more than this against a symbol
@@ -123,7 +123,9 @@ class Evidence:
         """The log-likelihood of a face newly on a square."""
         if face == EMPTY:
             return self._empty[square]
-        return log(likelihood(self.reading.squares[square], face))
+        read = self.reading.squares[square]
+        again = min(read.probability(face), self.false[square].probability(face)) if square in self.false else 0.0
+        return log(likelihood(read, face) - FALSE_AGAIN * again)
 
     def swapped(self, one: Square, other: Square) -> Evidence:
         """The evidence if the tile seen on one square lay on the other."""

@@ -89,13 +89,15 @@ def test_a_false_tile_far_from_everything_does_not_spoil_a_play() -> None:
     assert found.events == (PlayMade(1, written(game, "H6 FA.M")),) and found.is_certain
 
 
-def test_print_that_is_always_taken_for_a_tile_is_asked_for_once_and_joins_no_word() -> None:
+def test_print_that_is_always_taken_for_a_tile_joins_no_word() -> None:
     game = with_plays("8F HORN")
     star = {"H5": {"T": 0.9, ".": 0.1}}
     first = explain(game, seen(game.board, star))
     assert first.best.leftover == (parse_square("H5"),)
     again = explain(game, seen(after(game, "H6 FA.M"), star), first.memory)
-    assert again.events == (PlayMade(1, written(game, "H6 FA.M")),) and again.is_certain
+    assert again.events == (PlayMade(1, written(game, "H6 FA.M")),)
+    elsewhere = explain(game, seen(after(game, "F7 S.E"), star), first.memory)
+    assert elsewhere.events == (PlayMade(1, written(game, "F7 S.E")),) and elsewhere.is_certain
 
 
 def test_another_tile_in_its_place_is_a_tile() -> None:
