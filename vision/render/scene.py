@@ -249,8 +249,8 @@ def random_camera(rng: Rng) -> Camera:
     tilt = abs(rng.normal(0, 6)) if u() < 0.45 else 52 * u() ** 0.8
     ratio = float(rng.choice([3 / 4, 4 / 3, 16 / 9, 9 / 16, 1.0], p=[0.25, 0.3, 0.25, 0.1, 0.1]))
     fill = 0.45 + 0.55 * u() if u() < 0.85 else 1.0 + 0.03 * u()
-    square = float(np.exp(rng.uniform(np.log(13), np.log(44))))
-    short = min(max(15 * square / min(fill, 1.0), 260), 1050)
+    square = float(np.exp(rng.uniform(np.log(13), np.log(50))))
+    short = min(max(15 * square / min(fill, 1.0), 260), 1100)
     w, h = (short * ratio, short) if ratio >= 1 else (short, short / ratio)
     room = max(0.0, 1 - fill) / 2
     roll = rng.normal(0, 0.06) + rng.integers(4) * np.pi / 2 if u() < 0.6 else 2 * np.pi * u()

@@ -250,7 +250,7 @@ def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
 def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileStyle:
     """A tile set; now and then in colours close to the board it lies on, as real ones are."""
     u = rng.random
-    kind = rng.choice(["wood", "ivory", "white", "dark", "any", "board"], p=[0.36, 0.3, 0.14, 0.06, 0.06, 0.08])
+    kind = rng.choice(["wood", "ivory", "white", "dark", "any", "board"], p=[0.34, 0.28, 0.13, 0.06, 0.06, 0.13])
     grain, gloss = 0.0, u()
     match kind:
         case "wood":
@@ -263,9 +263,11 @@ def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileSt
         case "dark":
             top = _hsv(u(), 0.6 * u(), 0.1 + 0.25 * u())
         case "board":
-            near = board.ground if u() < 0.6 else board.premium["d"]
-            top = (near[0] * (0.8 + 0.4 * u()), near[1] * (0.8 + 0.4 * u()), near[2] * (0.8 + 0.4 * u()))
-            top = (min(top[0] + 12, 255.0), min(top[1] + 12, 255.0), min(top[2] + 12, 255.0))
+            near = board.ground if u() < 0.7 else board.premium["d"]
+            tone, tint = 0.85 + 0.3 * u(), 14 * (u() - 0.5)
+            top = (near[0] * tone - tint, near[1] * tone, near[2] * tone + tint)
+            top = (min(max(top[0], 10.0), 250.0), min(max(top[1], 10.0), 250.0), min(max(top[2], 10.0), 250.0))
+            grain, gloss = (0.02 + 0.08 * u(), 0.3 * u()) if u() < 0.6 else (0.0, u())
         case _:
             top = _any_colour(rng)
     bright = sum(top) / 3 > 110
