@@ -23,7 +23,7 @@ from vision.train.nets import Average, HeadedNet, letter_net, write_onnx
 from vision.train.views import Views, classes
 
 BATCH = 256
-STEPS = 12000
+STEPS = 14000
 TOP_RATE = 2e-3
 
 

@@ -178,7 +178,7 @@ class SquareLooks:
         if u < 0.25:
             view = np.asarray(cv2.GaussianBlur(view, (0, 0), float(rng.uniform(0.4, 1.6))), np.uint8)
         curves = np.linspace(0, 1, 256)[:, None] ** np.exp(rng.normal(0, 0.25, 3))
-        x = np.stack([curves[:, k].astype(np.float32)[view[:, :, k]] for k in range(3)], axis=2)
+        x = np.asarray(cv2.LUT(view, curves.astype(np.float32)[None]), np.float32)
         if rng.random() < 0.4:
             # Other boards, other colours: the channels are mixed, so that no colour means anything by itself.
             mix = np.eye(3) + rng.normal(0, 0.15, (3, 3))
@@ -190,7 +190,8 @@ class SquareLooks:
             edge = line * np.float32(np.cos(angle)) + line[:, None] * np.float32(np.sin(angle))
             edge = (edge - np.float32(rng.uniform(-0.8, 0.8))) * np.float32(4 / rng.uniform(0.01, 0.6))
             x *= 1 - np.float32(rng.uniform(0.1, 0.6)) / (1 + np.exp(-np.clip(edge, -30, 30)))[:, :, None]
-        x += rng.standard_normal(x.shape, np.float32) * np.float32(rng.random() ** 3 * 0.05)
+        if rng.random() < 0.5:
+            x += rng.standard_normal(x.shape, np.float32) * np.float32(rng.random() ** 2 * 0.05)
         return np.asarray(np.clip(x * 255, 0, 255), np.uint8)
 
 

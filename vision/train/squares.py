@@ -17,7 +17,7 @@ from vision.train.nets import Average, HeadedNet, square_net, write_onnx
 from vision.train.views import Views
 
 BATCH = 12
-STEPS = 2000
+STEPS = 2600
 TOP_RATE = 3e-3
 
 
