@@ -25,6 +25,7 @@ from vision.render.tileart import BLANK, LaidTile, TileMaker, draw_tops, lay
 Picture = npt.NDArray[np.uint8]
 Field = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float64]
+LONGEST = 1400  # px: larger pictures show the same, later
 MARGIN = 3.0  # squares around the grid in the layer of tile tops
 Labels = Mapping[tuple[int, int], str]
 
@@ -252,6 +253,8 @@ def random_camera(rng: Rng) -> Camera:
     square = float(np.exp(rng.uniform(np.log(13), np.log(50))))
     short = min(max(15 * square / min(fill, 1.0), 260), 1100)
     w, h = (short * ratio, short) if ratio >= 1 else (short, short / ratio)
+    shrink = min(1.0, LONGEST / max(w, h))
+    w, h = w * shrink, h * shrink
     room = max(0.0, 1 - fill) / 2
     roll = rng.normal(0, 0.06) + rng.integers(4) * np.pi / 2 if u() < 0.6 else 2 * np.pi * u()
     return look_at_board(
