@@ -121,23 +121,24 @@ class BoardReader:
         pose = board_pose(quad, (image.shape[1], image.shape[0]))
         kinds = self._squares.read(board_view(image, pose))
         view = tops_view(image, pose)
-        cells = [(int(r), int(c)) for r, c in np.argwhere(kinds[:, :, squares.TILE] >= _LOOK_CLOSER)]
-        looks = self._letters.look(crops(view, cells))
         turn = Upright(0, 1.0, 0)
         if not known_upright:
-            votes = np.array([kinds[cell][squares.TILE] >= _VOTES for cell in cells], bool)
-            turn = upright(looks.turns[votes])
-        if turn.quarter_turns:
-            kinds = np.rot90(kinds, turn.quarter_turns)
-            cells = [(int(r), int(c)) for r, c in np.argwhere(kinds[:, :, squares.TILE] >= _LOOK_CLOSER)]
-            looks = self._letters.look(crops(np.rot90(view, turn.quarter_turns), cells))
-        return _joined(kinds, cells, looks.letters, self._letters.mask(tiles)), turn
+            votes = _cells(kinds, _VOTES)
+            turn = upright(self._letters.look(crops(view, votes)).turns)
+            kinds, view = np.rot90(kinds, turn.quarter_turns), np.rot90(view, turn.quarter_turns)
+        cells, mask = _cells(kinds, _LOOK_CLOSER), self._letters.mask(tiles)
+        return _joined(kinds, cells, self._letters.look_around(view, cells, mask).letters, mask), turn
 
 
 def square_name(index: int) -> str:
     """The name of a square counted row by row from the top left: column letter and row number, `H8`."""
     row, column = divmod(index, SIZE)
     return f"{chr(ord('A') + column)}{row + 1}"
+
+
+def _cells(kinds: NDArray[np.float32], least: float) -> list[tuple[int, int]]:
+    """(row, column) of the squares that are a tile with at least this probability."""
+    return [(int(row), int(column)) for row, column in np.argwhere(kinds[:, :, squares.TILE] >= least)]
 
 
 def _joined(
