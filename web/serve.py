@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import socket
 import threading
+from typing import Any
 
 import waitress
 from flask import Flask
+from waitress import wasyncore
 
 THREADS = 128
 """Threads are cheap while they wait; `web.app.STREAMS` of them may hold a stream."""
@@ -31,17 +33,21 @@ class PageServer:
         self._app = app
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
+        self._sockets: dict[int, Any] = {}
         self._server = waitress.create_server(
             app,
+            map=self._sockets,
             sockets=[self._socket],
             threads=threads,
             connection_limit=4 * threads,
             channel_request_lookahead=1,  # a closed phone is noticed at the first write
             channel_timeout=60,
             max_request_body_size=app.config["MAX_CONTENT_LENGTH"],
+            asyncore_use_poll=True,
             ident=None,
         )
-        self._thread = threading.Thread(target=self._server.run, name="page", daemon=True)
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="page", daemon=True)
 
     def __enter__(self) -> PageServer:
         self._thread.start()
@@ -53,10 +59,16 @@ class PageServer:
     def close(self) -> None:
         """End the streams, then the server, and wait for both."""
         self._app.extensions["live"].close()
-        self._server.close()
-        self._thread.join(timeout=5)
+        self._closing.set()
+        self._server.pull_trigger()
+        self._thread.join()
+
+    def _run(self) -> None:
+        """Waitress's own loop has no end but an exception; this one has, and closes what is open."""
+        while not self._closing.is_set():
+            wasyncore.loop(timeout=1.0, use_poll=True, map=self._sockets, count=1)
         self._server.task_dispatcher.shutdown()
-        self._socket.close()
+        wasyncore.close_all(self._sockets, ignore_all=True)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -83,8 +83,8 @@ def test_challenge_takes_an_invalid_play_back(playing: TableSession, table: Text
     assert "take the tiles off" in state.notices[0].text
     state = play(playing, table, ("HRON", 7, 5, True))
     assert "still lie there" in state.notices[0].text and len(state.turns) == 2
-    state = play(playing, table, ("FARM", 7, 5, True))
-    assert (state.turns[-1].player, state.turns[-1].score) == (1, 18)
+    state = play(playing, table, FARM)
+    assert (state.turns[-1].player, state.turns[-1].at, state.turns[-1].score) == (1, "H6", 18)
 
 
 def test_challenge_of_valid_words_fails(playing: TableSession, table: TextTable) -> None:

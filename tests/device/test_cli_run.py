@@ -1,0 +1,162 @@
+"""`tilekeeper run` and `tilekeeper demo`: the whole program, from the picture in a folder to the page."""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import re
+import socket
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlencode
+
+import cv2
+import numpy as np
+import pytest
+
+from device.cli import UserError, main
+from device.cli import run as run_command
+
+from .tables import FARM, HORN, rows
+from .test_cli_replay import ReaderInOrder
+
+
+def picture(folder: Path, name: str) -> None:
+    assert cv2.imwrite(str(folder / name), np.full((60, 60, 3), 90, np.uint8))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def options(folder: Path, port: int, *more: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    run_command.configure(parser)
+    told = ["--camera", f"folder:{folder}", "--players", "Anna,Ben", "--port", str(port), "--host", "127.0.0.1"]
+    return parser.parse_args([*told, "--data", str(folder.parent / "data"), *more])
+
+
+class Browser:
+    """A phone with cookies, on the page of the table."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.cookie = port, ""
+
+    def get(self) -> str:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
+            connection.request("GET", "/", headers={"Cookie": self.cookie})
+            answer = connection.getresponse()
+            self.cookie = (answer.headers["Set-Cookie"] or self.cookie).split(";")[0]
+            return answer.read().decode()
+
+    def press(self, button: str) -> int:
+        html = self.get()
+        fields = {name: re.findall(rf'name="{name}" value="([^"]*)"', html)[0] for name in ("csrf", "events")}
+        headers = {"Cookie": self.cookie, "Content-Type": "application/x-www-form-urlencoded"}
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
+            connection.request("POST", f"/actions/{button}", urlencode(fields), headers)
+            return connection.getresponse().status
+
+    def sees(self, text: str) -> bool:
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            if text in re.sub(r"<[^>]+>", "", self.get()):
+                return True
+            time.sleep(0.02)
+        return False
+
+
+class Program:
+    """`tilekeeper run` in a thread."""
+
+    def __init__(self, args: argparse.Namespace, boards: list[tuple[str, ...]]) -> None:
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=run_command.serve, args=(args, ReaderInOrder(boards), self.ended))
+        self.browser = Browser(args.port)
+
+    def __enter__(self) -> Browser:
+        self.thread.start()
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            try:
+                self.browser.get()
+                return self.browser
+            except OSError:
+                time.sleep(0.02)
+        raise AssertionError("the page did not come up")
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.thread.join(10)
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    found = tmp_path / "pictures"
+    found.mkdir()
+    return found
+
+
+def test_picture_in_the_folder_and_a_pressed_button_are_a_turn_on_the_page(folder: Path) -> None:
+    with Program(options(folder, free_port()), [rows(HORN), rows(HORN, FARM)]) as phone:
+        assert phone.sees("Anna to play")
+        picture(folder, "1.png")
+        assert phone.press("end-turn") == 204
+        assert phone.sees("+14") and phone.sees("Ben to play")
+        assert phone.press("end-turn") == 204
+        assert phone.sees("No new picture")
+        picture(folder, "2.png")
+        phone.press("end-turn")
+        assert phone.sees("FARM H6") and phone.sees("Anna to play")
+        assert phone.press("undo") == 204
+        assert phone.sees("Ben to play")
+
+
+def test_game_goes_on_after_a_restart_and_a_new_one_begins_when_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture(folder, "1.png")
+    with Program(options(folder, free_port()), [rows(HORN)]) as phone:
+        phone.press("end-turn")
+        assert phone.sees("+14")
+    with Program(options(folder, free_port()), []) as phone:
+        assert phone.sees("+14") and phone.sees("Ben to play")
+    with Program(options(folder, free_port(), "--new"), []) as phone:
+        assert phone.sees("Anna to play") and "+14" not in phone.get()
+    assert capsys.readouterr().out.count("The page is up") == 3
+
+
+def test_taken_port_is_said_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UserError, match=f"port {port} is in use: choose another with --port"):
+            run_command.serve(options(folder, port), ReaderInOrder([]), threading.Event())
+        assert main(["demo", "--port", str(port), "--once"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_camera_and_store_troubles_are_said_in_one_line(folder: Path, tmp_path: Path) -> None:
+    args = options(folder, free_port())
+    args.camera = "folder:/nowhere/at/all"
+    with pytest.raises(UserError, match="make it"):
+        run_command.serve(args, ReaderInOrder([]), threading.Event())
+    (tmp_path / "data" / "games.db").write_bytes(b"a shopping list" * 100)
+    with pytest.raises(UserError, match="no Tilekeeper store"):
+        run_command.serve(options(folder, free_port()), ReaderInOrder([]), threading.Event())
+
+
+@pytest.mark.slow
+def test_demo_reads_and_scores_a_whole_game_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--once", "--seed", "4", "--speed", "10000", "--port", str(free_port())]) == 0
+    assert "right: Mira 533, Tom 318" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("speed", ["0", "-1"])
+def test_demo_does_not_go_backwards(capsys: pytest.CaptureFixture[str], speed: str) -> None:
+    assert main(["demo", "--speed", speed]) == 2
+    assert "must be more than 0" in capsys.readouterr().err
