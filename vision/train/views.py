@@ -68,7 +68,8 @@ def classes() -> tuple[str, ...]:
 def draw(rng: np.random.Generator) -> Scene:
     """A random scene; in half of them, a language's own letters lie among A to Z."""
     letters: list[str] = [*LETTERS, BLANK]
-    weights = [1.0] * len(LETTERS) + [1.6]
+    # More blanks than a bag holds: a tile without print is the hardest to tell from a square without a tile.
+    weights = [1.0] * len(LETTERS) + [3.0]
     if rng.random() < 0.5:
         groups = foreign_letters()
         group = groups[int(rng.integers(len(groups)))]
