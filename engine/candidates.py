@@ -10,13 +10,13 @@ from math import exp, log, sqrt
 
 from engine.evidence import Evidence
 from engine.plays import Play
-from engine.reading import SIZE
+from engine.reading import BLANK, SIZE
 from engine.scoring import Status, play_status
 from engine.squares import SQUARES, Square, square_at
 from engine.state import State
 from engine.tiles import Tile
 
-Assignment = tuple[float, tuple[str, ...]]
+Lettering = tuple[float, tuple[Tile, ...]]
 
 _LINES = tuple(tuple(square_at(row, column) for column in range(SIZE)) for row in range(SIZE)) + tuple(
     tuple(square_at(row, column) for row in range(SIZE)) for column in range(SIZE)
@@ -53,7 +53,7 @@ def _lies_well(state: State, squares: tuple[Square, ...]) -> bool:
     return play_status(state.board, play, state.layout, state.rules) == Status.VALID
 
 
-def letters(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], best: int) -> list[Assignment]:
+def letters(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], best: int) -> list[Lettering]:
     """The most likely tiles on these squares that the stock still has, with their log-likelihoods.
 
     A tile of which many are left is more likely than one of which few are; the reading weighs more.
@@ -66,38 +66,43 @@ def letters(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], 
     for place in range(len(squares) - 1, -1, -1):
         follow[place] = follow[place + 1] + options[place][0][0]
     order = count()
-    heap: list[tuple[float, int, float, tuple[str, ...]]] = [(-follow[0], next(order), 0.0, ())]
-    found: list[Assignment] = []
+    heap: list[tuple[float, int, float, tuple[Tile, ...]]] = [(-follow[0], next(order), 0.0, ())]
+    found: list[Lettering] = []
     while heap and len(found) < best:
         _, _, value, chosen = heapq.heappop(heap)
         if len(chosen) == len(squares):
             found.append((value, chosen))
             continue
-        for weight, face in options[len(chosen)]:
-            if chosen.count(face) < stock[face]:
+        for weight, tile in options[len(chosen)]:
+            if sum(other.face == tile.face for other in chosen) < stock[tile.face]:
                 reached = value + weight
                 bound = -(reached + follow[len(chosen) + 1])
-                heapq.heappush(heap, (bound, next(order), reached, (*chosen, face)))
+                heapq.heappush(heap, (bound, next(order), reached, (*chosen, tile)))
     return found
 
 
-def _options(evidence: Evidence, square: Square, stock: Counter[str]) -> list[tuple[float, str]]:
+def _options(evidence: Evidence, square: Square, stock: Counter[str]) -> list[tuple[float, Tile]]:
     """The tiles that may lie on a square, the likeliest first.
 
     What the reading says is weighed with how many of each tile are left; that a tile lies there becomes neither more
-    nor less likely by it, but for letters that are not left.
+    nor less likely by it, but for letters that are not left. Where one of those is seen, it may be a blank that
+    somebody has written on.
     """
-    seen = {face: exp(evidence.of(square, face)) for face in stock}
+    seen = {face: exp(evidence.of(square, tile_of(face))) for face in stock}
     weighed = {face: seen[face] * sqrt(max(number, _GONE)) for face, number in stock.items()}
     scale = sum(seen.values()) / sum(weighed.values())
-    options = sorted(((log(weighed[f] * scale), f) for f, number in stock.items() if number > 0), reverse=True)
+    options = [(log(weighed[face] * scale), tile_of(face)) for face, number in stock.items() if number > 0]
+    if stock[BLANK] > 0 and evidence.marked:
+        marked = (Tile(face, is_blank=True) for face, number in stock.items() if number <= 0)
+        options += [(evidence.of(square, tile), tile) for tile in marked]
+    options.sort(key=lambda option: -option[0])
     # Letters that run out make room for the next ones, so keep a few whatever they weigh.
     return [option for place, option in enumerate(options) if place < 4 or option[0] > options[0][0] + _UNLIKELY]
 
 
 def tile_of(face: str) -> Tile:
     """The tile as the camera sees it: a blank has no name yet."""
-    return Tile(face, is_blank=face == Tile.unnamed().letter)
+    return Tile(face, is_blank=face == BLANK)
 
 
 def as_it_lies(state: State, evidence: Evidence) -> Play | None:

@@ -21,6 +21,7 @@ CONFUSED = 0.01  # an old tile is reported as another letter
 MISTAKEN = 0.0005  # a new tile is reported as another letter: this for each letter that it might be
 WASHED_OUT = 0.1  # an old letter is reported as a blank: glare, a shadow, a hand
 UNNOTICED = 0.002  # a tile is reported where none lies, or none where one lies
+MARKED = 0.02  # a blank bears a letter: somebody wrote on it
 FALSE_AGAIN = 0.8  # what was once seen where nothing lies is seen there again
 CANDIDATE = 0.05  # a square may hold a tile when at least so much of its probability says so
 CLEAR = 0.5
@@ -62,16 +63,23 @@ def face_of(tile: Tile | None) -> str:
     return EMPTY if tile is None else tile.face
 
 
+def agrees(symbol: str, tile: Tile | None) -> bool:
+    """True when a reading reports what lies there; a blank with a letter on it may be read as that letter."""
+    return symbol == face_of(tile) or (tile is not None and symbol == tile.letter)
+
+
 @dataclass(frozen=True)
 class Evidence:
     """A reading of what became of the `old` board, with the likelihood of every board that may have.
 
     `false` are the squares where a tile was seen before though none lay there, and what was seen: print, a stain.
+    `marked` is True where a named blank may bear its letter, and a letter in its place says nothing else.
     """
 
     reading: BoardReading
     old: Board
     false: Mapping[Square, SquareReading] = field(default_factory=dict)
+    marked: bool = True
 
     @cached_property
     def _empty(self) -> tuple[float, ...]:
@@ -79,6 +87,10 @@ class Evidence:
             log(likelihood(square, EMPTY) + FALSE_AGAIN * self._again(place))
             for place, square in enumerate(self.reading.squares)
         )
+
+    def _bears(self, tile: Tile | None) -> str:
+        """What can be read on a tile: a letter on a blank too, if somebody wrote it there."""
+        return tile.letter if tile and self.marked else face_of(tile)
 
     def _again(self, square: Square) -> float:
         """How much of what is seen on a square was seen there before, though nothing lay there."""
@@ -89,8 +101,10 @@ class Evidence:
 
     @cached_property
     def _old(self) -> tuple[float, ...]:
-        pairs = zip(self.reading.squares, self.old.squares, strict=True)
-        return tuple(log(likelihood_old(square, face_of(tile))) for square, tile in pairs)
+        return tuple(
+            log(max(likelihood_old(square, symbol) for symbol in {face_of(tile), self._bears(tile)}))
+            for square, tile in zip(self.reading.squares, self.old.squares, strict=True)
+        )
 
     @cached_property
     def candidates(self) -> frozenset[Square]:
@@ -117,15 +131,18 @@ class Evidence:
         """The log-likelihood of a tile on a square, an old one or a new one."""
         if tile is None:
             return self._empty[square]
-        return self._old[square] if tile == self.old[square] else self.of(square, tile.face)
+        return self._old[square] if tile == self.old[square] else self.of(square, tile)
 
-    def of(self, square: Square, face: str) -> float:
-        """The log-likelihood of a face newly on a square."""
-        if face == EMPTY:
-            return self._empty[square]
-        read = self.reading.squares[square]
-        again = min(read.probability(face), self.false[square].probability(face)) if square in self.false else 0.0
-        return log(likelihood(read, face) - FALSE_AGAIN * again)
+    def empty(self, square: Square) -> float:
+        """The log-likelihood of nothing on a square."""
+        return self._empty[square]
+
+    def of(self, square: Square, tile: Tile) -> float:
+        """The log-likelihood of a tile newly on a square."""
+        read, symbol = self.reading.squares[square], tile.letter
+        again = min(read.probability(symbol), self.false[square].probability(symbol)) if square in self.false else 0.0
+        marked = MARKED if tile.is_blank and not tile.is_unnamed else 1.0
+        return log(marked * (likelihood(read, symbol) - FALSE_AGAIN * again))
 
     def swapped(self, one: Square, other: Square) -> Evidence:
         """The evidence if the tile seen on one square lay on the other."""
@@ -185,6 +202,6 @@ class Memory:
                 continue
             best = max(said, key=lambda symbol: said[symbol])
             face = face_of(board[square])
-            if best != face and said[best] - said.get(face, min(said.values())) > _CORRECTION:
+            if not agrees(best, board[square]) and said[best] - said.get(face, min(said.values())) > _CORRECTION:
                 found[square] = best
         return found

@@ -12,13 +12,14 @@ from math import exp
 from engine.board import Board
 from engine.candidates import as_it_lies
 from engine.events import Event
-from engine.evidence import CLEAR, Evidence, Memory, face_of, tile_probability
+from engine.evidence import CLEAR, Evidence, Memory, agrees, face_of, tile_probability
 from engine.game import Game
 from engine.hypotheses import Hypothesis, hypotheses
 from engine.phrases import explanation_text, question_text
-from engine.reading import EMPTY, BoardReading
+from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.scoring import Status, play_status
 from engine.squares import SQUARES, Square
+from engine.tiles import Tile
 
 SURE = 0.9  # below this two explanations are close, and somebody is asked
 _ALARM = 0.8  # a tile that is seen, or not seen, with this probability is worth a question
@@ -86,7 +87,7 @@ def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> 
     'Anna played HORN at 8F for 14'
     """
     memory = memory or Memory()
-    evidence = Evidence(reading, game.board, memory.false)
+    evidence = Evidence(reading, game.board, memory.false, marked=not game.rules.retake_blanks)
     memory = memory.with_reading(reading, game.board)
     ranked = hypotheses(game, evidence, memory)
     top = ranked[0].score
@@ -105,7 +106,7 @@ def _explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: 
     settled = {square for pair in one.moved for square in pair}
     settled |= {square for square in SQUARES if evidence.is_hidden(square)}
     fresh = set(before.board.differences(board))
-    differs = [s for s in SQUARES if s not in settled and squares[s].symbol != face_of(board[s])]
+    differs = [s for s in SQUARES if s not in settled and not agrees(squares[s].symbol, board[s])]
     clear_old = [s for s in differs if board[s] and s not in fresh and squares[s].confidence > CLEAR]
     leftover = tuple(s for s in differs if board[s] is None and s in evidence.clear)
     lying = as_it_lies(one.game.state, evidence) if leftover else None
@@ -118,9 +119,14 @@ def _explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: 
         missing=tuple(s for s in clear_old if squares[s].symbol == EMPTY),
         misread=tuple(s for s in clear_old if squares[s].symbol != EMPTY),
         moved=one.moved,
-        unsure=tuple(s for s in sorted(fresh - settled) if squares[s].probability(face_of(board[s])) < CLEAR),
+        unsure=tuple(s for s in sorted(fresh - settled) if _seen(squares[s], board[s]) < CLEAR),
         status=play_status(one.game.board, lying, before.layout, before.rules) if lying else Status.VALID,
     )
+
+
+def _seen(read: SquareReading, tile: Tile | None) -> float:
+    """How sure the camera is of what is said to lie on a square."""
+    return max(read.probability(face_of(tile)), read.probability(tile.letter) if tile else 0.0)
 
 
 def _alarms(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:

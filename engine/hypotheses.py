@@ -25,7 +25,7 @@ from engine.events import (
     SquareCorrected,
     TileRecycled,
 )
-from engine.evidence import CLEAR, Evidence, Memory
+from engine.evidence import CLEAR, Evidence, Memory, agrees
 from engine.game import Game
 from engine.plays import Play
 from engine.reading import BLANK, EMPTY
@@ -135,14 +135,14 @@ def _laid(base: Hypothesis, prior: float, overlooked: bool) -> Iterator[_Laid]:
     sets = nsmallest(
         _MOST_SETS,
         laid_squares(game.state, evidence, overlooked),
-        key=lambda squares: sum(evidence.of(square, EMPTY) for square in squares),
+        key=lambda squares: sum(evidence.empty(square) for square in squares),
     )
     stock = game.state.stock()
     again = _just_taken_back(game)
     for squares in sets:
-        for value, faces in letters(evidence, squares, stock, _LETTERINGS):
-            play = Play.of({s: tile_of(face) for s, face in zip(squares, faces, strict=True)})
-            own = prior + value - sum(evidence.of(s, face) for s, face in zip(squares, faces, strict=True))
+        for value, tiles in letters(evidence, squares, stock, _LETTERINGS):
+            play = Play.of(dict(zip(squares, tiles, strict=True)))
+            own = prior + value - sum(evidence.of(s, tile) for s, tile in play.tiles)
             own += COVERED_AGAIN * len(again.intersection(squares))
             yield _Laid(own + _gain(base, play), play, own)
 
@@ -150,7 +150,7 @@ def _laid(base: Hypothesis, prior: float, overlooked: bool) -> Iterator[_Laid]:
 def _gain(base: Hypothesis, play: Play) -> float:
     """How much better the reading agrees with the board when these tiles lie on its empty squares."""
     evidence = base.evidence
-    return sum(evidence.at(s, tile) - evidence.of(s, EMPTY) for s, tile in play.tiles)
+    return sum(evidence.at(s, tile) - evidence.empty(s) for s, tile in play.tiles)
 
 
 def _just_taken_back(game: Game) -> frozenset[Square]:
@@ -184,7 +184,7 @@ def _withdrawn(base: Hypothesis) -> Iterator[Hypothesis]:
     """The last play was taken back: its tiles left the board."""
     last = _last_play(base.game)
     seen = base.evidence.reading.squares
-    if last and not base.game.is_over and any(seen[s].symbol != base.board[s].face for s, _ in last.placements):  # type: ignore[union-attr]
+    if last and not base.game.is_over and any(not agrees(seen[s].symbol, tile) for s, tile in last.placements):
         yield base.push(PlayWithdrawn(last.player), prior=WITHDRAWN)
 
 
@@ -210,8 +210,8 @@ def _overlooked(base: Hypothesis) -> Iterator[Hypothesis]:
         extra = tuple(square for square in squares if square not in old)
         if len(extra) != len(squares) - len(old) or len(extra) != 1 or base.board[extra[0]] is not None:
             continue
-        for _, faces in letters(base.evidence, extra, base.game.state.stock(), 2):
-            event = SquareCorrected(extra[0], tile_of(faces[0]), last.number)
+        for _, tiles in letters(base.evidence, extra, base.game.state.stock(), 2):
+            event = SquareCorrected(extra[0], tiles[0], last.number)
             yield base.push(event, prior=OVERLOOKED)
 
 
@@ -244,10 +244,11 @@ def _varied(base: Hypothesis) -> Iterator[Hypothesis]:
 def _changed(base: Hypothesis) -> dict[Square, str]:
     """The old tiles that are clearly read as another tile."""
     changed = {}
+    marked = base.evidence.marked
     for square in base.board.occupied():
         read, tile = base.evidence.reading.squares[square], base.board[square]
         assert tile is not None
-        if read.is_tile and read.confidence > CLEAR and read.symbol != tile.face:
+        if read.is_tile and read.confidence > CLEAR and read.symbol not in (tile.face, marked and tile.letter):
             changed[square] = read.symbol
     return changed
 
@@ -280,12 +281,12 @@ def _rearranged(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypoth
     stock.update(freed)
     stock.subtract(changed.values())
     for squares in laid_squares(game.state, evidence):
-        for value, faces in letters(evidence, squares, stock, _LETTERINGS):
-            placed = {s: _same_tile(base, changed, face) for s, face in zip(squares, faces, strict=True)}
+        for value, tiles in letters(evidence, squares, stock, _LETTERINGS):
+            placed = {s: _same_tile(base, changed, tile.face) for s, tile in zip(squares, tiles, strict=True)}
             play = Play.of(placed, moved)
             if not rearranges_one_word(game.board, play):
                 continue
-            weight = value - sum(evidence.of(s, face) for s, face in zip(squares, faces, strict=True))
+            weight = value - sum(evidence.of(s, tile) for s, tile in zip(squares, tiles, strict=True))
             try:
                 yield base.push(PlayMade(game.to_move, play), prior=VARIATION + weight)
             except RulesError:

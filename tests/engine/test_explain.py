@@ -121,6 +121,15 @@ def test_an_unclear_letter_is_the_likeliest_that_is_left() -> None:
     assert found.best.game.board[parse_square("H9")] == Tile("O")
 
 
+def test_a_second_q_must_be_a_blank_that_somebody_wrote_on() -> None:
+    game = with_plays("8G QI")
+    found = explain(game, seen(after(game, "G8 .AT"), {"G10": {"Q": 0.99, "O": 0.001}}))
+    assert found.best.game.board[parse_square("G10")] == Tile("Q", is_blank=True)
+    game = push(game, found.events)
+    later = explain(game, seen(game.board, {"G10": {"Q": 0.99}}), found.memory)
+    assert later.events == () and later.is_certain
+
+
 def test_two_letters_that_are_close_are_asked_for() -> None:
     game = with_plays("8F HORN")
     found = explain(game, seen(after(game, "H6 FA.M"), {"H6": {"F": 0.5, "P": 0.45}}))
