@@ -1,0 +1,157 @@
+"""The page in a real browser: it follows the game by itself, and its buttons work under a thumb."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from web import create_app
+from web.serve import PageServer
+
+from . import samples
+from .conftest import ShownTable
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda told: wrong.append(told.text) if "Security Policy" in told.text else None)
+    yield page
+    context.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def server(table: ShownTable) -> Iterator[PageServer]:
+    table.show(samples.BEFORE)
+    with PageServer(create_app(table, panel=True), 0, "127.0.0.1") as server:
+        yield server
+
+
+def visit(page: Page, server: PageServer) -> None:
+    page.goto(f"http://127.0.0.1:{server.port}/", wait_until="domcontentloaded")
+
+
+def test_turn_appears_without_a_reload(table: ShownTable, server: PageServer, phone: Page) -> None:
+    visit(phone, server)
+    phone.wait_for_function("start => document.title.startsWith(start)", arg="Anna to play")
+    with phone.expect_response(lambda answer: "/live/stream" in answer.url) as opened:
+        phone.reload(wait_until="domcontentloaded")
+    assert opened.value.status == 200
+    table.show(samples.LOOKING)
+    phone.wait_for_selector(".now.looking", timeout=2000)
+    table.show(samples.MIDGAME)
+    phone.wait_for_selector("#last .headline", timeout=2000)
+    assert phone.inner_text(".on-turn .name") == "Ben"
+    assert phone.locator("svg.board g.t").count() == 15
+    assert phone.title().startswith("Ben to play")
+
+
+def test_turn_appears_by_asking_when_no_stream_is_to_be_had(table: ShownTable, phone: Page) -> None:
+    table.show(samples.BEFORE)
+    with PageServer(create_app(table, streams=0), 0, "127.0.0.1") as server:
+        visit(phone, server)
+        table.show(samples.MIDGAME)
+        phone.wait_for_selector("#last .headline", timeout=6000)
+        assert not phone.locator("html.offline").count()
+
+
+def test_phone_says_when_the_table_is_gone_and_comes_back_with_it(table: ShownTable, phone: Page) -> None:
+    table.show(samples.BEFORE)
+    with PageServer(create_app(table), 0, "127.0.0.1") as server:
+        port = server.port
+        visit(phone, server)
+        phone.wait_for_function("start => document.title.startsWith(start)", arg="Anna to play")
+        phone.wait_for_timeout(300)
+    phone.wait_for_selector("html.offline", timeout=5000)
+    table.show(samples.MIDGAME)
+    with PageServer(create_app(table), port, "127.0.0.1"):
+        phone.wait_for_selector("#last .headline", timeout=15_000)
+        phone.wait_for_selector("html:not(.offline)", timeout=5000)
+
+
+def test_buttons_press_the_tables_buttons_for_the_moment_that_is_shown(
+    table: ShownTable, server: PageServer, phone: Page
+) -> None:
+    visit(phone, server)
+    phone.wait_for_timeout(300)
+    table.show(samples.MIDGAME)
+    phone.wait_for_selector("html[data-events='4']")
+    phone.get_by_role("button", name="End turn").tap()
+    phone.wait_for_timeout(200)
+    table.refusal = "There is no play to challenge."
+    phone.get_by_role("button", name="Challenge").tap()
+    phone.wait_for_selector("output:has-text('There is no play to challenge.')", timeout=2000)
+    assert table.pressed == [("end turn", 4), ("challenge", 4)]
+
+
+def test_buttons_rest_while_the_board_is_looked_at(table: ShownTable, server: PageServer, phone: Page) -> None:
+    table.show(samples.LOOKING)
+    visit(phone, server)
+    phone.wait_for_function("start => document.title.startsWith(start)", arg="Looking")
+    assert phone.get_by_role("button", name="End turn").is_disabled()
+    table.show(samples.MIDGAME)
+    phone.wait_for_function("start => document.title.startsWith(start)", arg="Ben")
+    assert phone.get_by_role("button", name="End turn").is_enabled()
+    assert phone.get_by_role("button", name="End game").count() == 0
+    table.show(replace(samples.MIDGAME, end_due=True))
+    phone.get_by_role("button", name="End game").wait_for(timeout=2000)
+    assert phone.get_by_role("button", name="End turn").count() == 0
+
+
+@pytest.mark.parametrize("size", [(390, 844), (820, 1180), (1280, 800), (1920, 1080)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_runs_over_the_edge(
+    table: ShownTable, server: PageServer, browser: Browser, size: tuple[int, int], scheme: str
+) -> None:
+    width, height = size
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    visit(page, server)
+    for name, state in samples.EVERY.items():
+        table.show(state)
+        page.wait_for_selector(f"html[data-events='{state.events}'][data-phase='{state.phase}']")
+        page.wait_for_timeout(100)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+    context.close()
+
+
+def test_page_reads_without_script(table: ShownTable, server: PageServer, browser: Browser) -> None:
+    table.show(samples.MIDGAME)
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    visit(page, server)
+    assert page.inner_text("#last .points") == "+25"
+    assert page.locator("noscript").inner_text().startswith("Without JavaScript")
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_url(f"http://127.0.0.1:{server.port}/")
+    assert table.pressed == [("undo", 4)]
+    context.close()
