@@ -9,9 +9,9 @@ from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
 
-from engine.errors import NotationError, UnknownLayout
+from engine.errors import NotationError, RulesError, UnknownLayout
 from engine.reading import BLANK, EMPTY, SIZE
-from engine.squares import CENTRE, SQUARES, Square, row_of, transpose
+from engine.squares import CENTRE, SQUARES, Square, row_of, square_name, transpose
 from engine.tiles import Tile, TileSet
 
 _DATA = files("engine") / "data" / "layouts"
@@ -93,6 +93,13 @@ class Board:
 
     def __getitem__(self, square: Square) -> Tile | None:
         return self.squares[square]
+
+    def tile(self, square: Square) -> Tile:
+        """The tile on a square that holds one. Raises `RulesError` for an empty square."""
+        tile = self.squares[square]
+        if tile is None:
+            raise RulesError(f"there is no tile on {square_name(square)}")
+        return tile
 
     def __bool__(self) -> bool:
         """True when at least one tile lies on it."""

@@ -43,12 +43,13 @@ def laid_squares(state: State, evidence: Evidence, overlooked: bool = False) -> 
                 unseen = [square for square in squares if square not in free]
                 if len(squares) > state.rules.rack_size or len(unseen) > 1 or not bare.isdisjoint(unseen):
                     break
-                if squares not in found and _lies_well(state, squares):
+                if squares not in found and lies_well(state, squares):
                     found.add(squares)
                     yield squares
 
 
-def _lies_well(state: State, squares: tuple[Square, ...]) -> bool:
+def lies_well(state: State, squares: Sequence[Square]) -> bool:
+    """True when tiles on these squares, whichever, are a legal play."""
     play = Play(tuple((square, _PLACEHOLDER) for square in squares))
     return play_status(state.board, play, state.layout, state.rules) == Status.VALID
 

@@ -11,7 +11,7 @@ from math import exp
 
 from engine.board import Board
 from engine.candidates import as_it_lies
-from engine.events import Event
+from engine.events import BlankTaken, Event, PlayMade, TileRecycled, TurnCorrected
 from engine.evidence import CLEAR, Evidence, Memory, agrees, face_of, tile_probability
 from engine.game import Game
 from engine.hypotheses import Hypothesis, hypotheses
@@ -97,7 +97,7 @@ def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> 
     rival = explanations[1] if len(explanations) > 1 and best.likelihood < SURE else None
     alarms = _alarms(best, evidence)
     doubt = sorted({*alarms, *best.unsure, *(best.game.board.differences(rival.game.board) if rival else ())})
-    question = question_text(best, rival, alarms) if doubt or rival else None
+    question = question_text(best, rival, alarms) if doubt or rival or _to_confirm(best) else None
     return Explained(explanations, question, tuple(doubt), _kept(memory, evidence, game, best))
 
 
@@ -121,6 +121,15 @@ def _explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: 
         moved=one.moved,
         unsure=tuple(s for s in sorted(fresh - settled) if _seen(squares[s], board[s]) < CLEAR),
         status=play_status(one.game.board, lying, before.layout, before.rules) if lying else Status.VALID,
+    )
+
+
+def _to_confirm(best: Explanation) -> bool:
+    """True when old tiles were changed: a person says whether that was meant (rule 5 and its variations)."""
+    return any(
+        isinstance(event, TileRecycled | BlankTaken | TurnCorrected)
+        or (isinstance(event, PlayMade) and bool(event.play.rearranged))
+        for event in best.events
     )
 
 

@@ -5,7 +5,6 @@ Priors are what happens at a table, in nats: a play or nothing is the rule, ever
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,33 +13,24 @@ from math import log
 from typing import NamedTuple
 
 from engine.board import Board
-from engine.candidates import laid_squares, letters, tile_of
-from engine.errors import RulesError
-from engine.events import (
-    BlankNamed,
-    BlankTaken,
-    Event,
-    PlayMade,
-    PlayWithdrawn,
-    SquareCorrected,
-    TileRecycled,
-)
+from engine.candidates import laid_squares, letters, lies_well, tile_of
+from engine.events import BlankNamed, Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
 from engine.evidence import CLEAR, Evidence, Memory, agrees
 from engine.game import Game
 from engine.plays import Play
-from engine.reading import BLANK, EMPTY
-from engine.scoring import rearranges_one_word
+from engine.reading import EMPTY
 from engine.squares import Square, column_of, row_of
 from engine.tiles import Tile
 from engine.turns import Kind, Turn
+from engine.variations import varied
 
 WITHDRAWN = log(0.05)
 STILL_LYING = log(0.5)  # a play that was challenged off, its tiles not yet taken up
 TWO_PLAYS = log(0.005)  # somebody forgot to end the turn
-COVERED_AGAIN = log(0.05)  # for each square of a play taken back that the next player covers
-OVERLOOKED = log(0.01)  # a tile of the last play was not seen at the time
+LIKE_IT = log(0.05)  # for each square of a play taken back that the next player covers, or all its tiles elsewhere
+LAID_AGAIN = log(0.05)  # a player shifts the last play, with all its tiles
+OVERLOOKED = log(0.01)  # a tile of an earlier play was not seen at the time
 NUDGED = log(0.005)
-VARIATION = log(0.1)
 
 _MOST_SETS = 40  # sets of squares whose letters are tried
 _LETTERINGS = 4  # letterings tried for each
@@ -87,7 +77,8 @@ def hypotheses(game: Game, evidence: Evidence, memory: Memory) -> list[Hypothesi
     """Everything that may have happened, the most likely first."""
     begin = _put_right(Hypothesis(game, (), 0.0, evidence), memory)
     bases = [begin, *_withdrawn(begin), *_overlooked(begin), *_still_lying(begin), *_nudged(begin)]
-    bases += [variant for base in (begin, *_withdrawn(begin)) for variant in _varied(base)]
+    bases += [variant for base in (begin, *_withdrawn(begin)) for variant in varied(base)]
+    bases += _laid_again(begin)
     found = _with_plays(bases, overlooked=False)
     if max(found, key=lambda one: one.score).unexplained():
         found += _with_plays(bases, overlooked=True)
@@ -138,27 +129,29 @@ def _laid(base: Hypothesis, prior: float, overlooked: bool) -> Iterator[_Laid]:
         key=lambda squares: sum(evidence.empty(square) for square in squares),
     )
     stock = game.state.stock()
-    again = _just_taken_back(game)
     for squares in sets:
         for value, tiles in letters(evidence, squares, stock, _LETTERINGS):
             play = Play.of(dict(zip(squares, tiles, strict=True)))
             own = prior + value - sum(evidence.of(s, tile) for s, tile in play.tiles)
-            own += COVERED_AGAIN * len(again.intersection(squares))
+            own += _like_the_one_taken_back(game, play)
             yield _Laid(own + _gain(base, play), play, own)
+
+
+def _like_the_one_taken_back(game: Game, play: Play) -> float:
+    """How unlikely a play is because it is much like the one that was taken back just now, in nats."""
+    last = game.turns[-1] if game.turns else None
+    if last is None or last.kind is not Kind.WITHDRAWN or last.target is None:
+        return 0.0
+    back = dict(game.turns[last.target].placements)
+    covered = sum(square in back for square in play.squares)
+    same = sorted(t.face for t in back.values()) == sorted(t.face for _, t in play.tiles)
+    return LIKE_IT * max(covered, same)
 
 
 def _gain(base: Hypothesis, play: Play) -> float:
     """How much better the reading agrees with the board when these tiles lie on its empty squares."""
     evidence = base.evidence
     return sum(evidence.at(s, tile) - evidence.empty(s) for s, tile in play.tiles)
-
-
-def _just_taken_back(game: Game) -> frozenset[Square]:
-    """The squares of the play that was taken back last, when nothing has happened since."""
-    last = game.turns[-1] if game.turns else None
-    if last is None or last.kind is not Kind.WITHDRAWN or last.target is None:
-        return frozenset()
-    return frozenset(square for square, _ in game.turns[last.target].placements)
 
 
 def _put_right(begin: Hypothesis, memory: Memory) -> Hypothesis:
@@ -199,20 +192,27 @@ def _still_lying(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _overlooked(base: Hypothesis) -> Iterator[Hypothesis]:
-    """A tile of the last play was not seen at the time: it belongs to that play."""
+    """A tile of an earlier play was not seen at the time: it belongs to that play."""
+    state = base.game.state
+    for square in base.unexplained():
+        for turn in state.turns:
+            squares = {square, *(placed for placed, _ in turn.placements)}
+            before = state.turns[turn.number - 1].board if turn.number else Board()
+            if turn.kind is Kind.PLAY and turn.stands and lies_well(replace(state, board=before), sorted(squares)):
+                for _, tiles in letters(base.evidence, (square,), state.stock(), 2):
+                    yield base.push(SquareCorrected(square, tiles[0], turn.number), prior=OVERLOOKED)
+
+
+def _laid_again(base: Hypothesis) -> Iterator[Hypothesis]:
+    """A player has shifted the last play: the same tiles, in the same order, elsewhere."""
     last = _last_play(base.game)
-    if last is None or last.play is None:
+    if last is None or last.play is None or not base.unexplained():
         return
-    old = set(last.play.squares)
-    before = base.game.state.turns[last.number - 1].board if last.number else Board()
-    state = replace(base.game.state, board=before)
-    for squares in laid_squares(state, base.evidence):
-        extra = tuple(square for square in squares if square not in old)
-        if len(extra) != len(squares) - len(old) or len(extra) != 1 or base.board[extra[0]] is not None:
-            continue
-        for _, tiles in letters(base.evidence, extra, base.game.state.stock(), 2):
-            event = SquareCorrected(extra[0], tiles[0], last.number)
-            yield base.push(event, prior=OVERLOOKED)
+    for taken in _withdrawn(base):
+        for _, play, own in _laid(taken, 0.0, overlooked=False):
+            if play != last.play and [t.face for _, t in play.tiles] == [t.face for _, t in last.placements]:
+                event = TurnCorrected(last.number, PlayMade(last.player, play))
+                yield base.push(event, prior=LAID_AGAIN + own - _like_the_one_taken_back(taken.game, play))
 
 
 def _nudged(base: Hypothesis) -> Iterator[Hypothesis]:
@@ -220,82 +220,9 @@ def _nudged(base: Hypothesis) -> Iterator[Hypothesis]:
     evidence, board = base.evidence, base.board
     gone = [s for s in board.occupied() if evidence.reading.squares[s].probability(EMPTY) > CLEAR]
     for square in gone:
-        tile = board[square]
-        assert tile is not None
+        tile = board.tile(square)
         for other in base.unexplained():
             far = max(abs(row_of(square) - row_of(other)), abs(column_of(square) - column_of(other)))
             if far <= _NUDGE and evidence.reading.squares[other].probability(tile.face) > CLEAR:
                 swapped = evidence.swapped(square, other)
                 yield replace(base, evidence=swapped, moved=((square, other),), prior=base.prior + NUDGED)
-
-
-def _varied(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Old tiles were changed as a variation of the rules allows (travel-case, rules 5 A, 5 B and 6)."""
-    rules = base.game.rules
-    changed = _changed(base)
-    if not changed or base.game.is_over:
-        return
-    if rules.recycle or rules.retake_blanks:
-        yield from _exchanged(base, changed)
-    if rules.rearrange:
-        yield from _rearranged(base, changed)
-
-
-def _changed(base: Hypothesis) -> dict[Square, str]:
-    """The old tiles that are clearly read as another tile."""
-    changed = {}
-    marked = base.evidence.marked
-    for square in base.board.occupied():
-        read, tile = base.evidence.reading.squares[square], base.board[square]
-        assert tile is not None
-        if read.is_tile and read.confidence > CLEAR and read.symbol not in (tile.face, marked and tile.letter):
-            changed[square] = read.symbol
-    return changed
-
-
-def _exchanged(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothesis]:
-    """Blanks taken back for their letters, tiles of the board taken for tiles of the rack."""
-    game, player = base.game, base.game.to_move
-    events: list[Event] = []
-    for square, face in changed.items():
-        tile = game.board[square]
-        assert tile is not None
-        if game.rules.retake_blanks and tile.is_blank and tile.letter in (face, BLANK):
-            events += [BlankNamed(square, face)] * tile.is_unnamed
-            events.append(BlankTaken(player, square))
-        elif game.rules.recycle and face != BLANK:
-            events.append(TileRecycled(player, square, Tile(face)))
-        else:
-            return
-    stock = game.unseen + Counter(game.board[square].face for square in changed)  # type: ignore[union-attr]
-    if all(Counter(changed.values())[face] <= stock[face] for face in changed.values()):
-        yield base.push(*events, prior=VARIATION * len(changed))
-
-
-def _rearranged(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothesis]:
-    """The letters of one word put in another order, and tiles added to it."""
-    game, evidence = base.game, base.evidence
-    moved = {square: _same_tile(base, changed, face) for square, face in changed.items()}
-    freed = Counter(game.board[square].face for square in changed)  # type: ignore[union-attr]
-    stock = game.state.stock()
-    stock.update(freed)
-    stock.subtract(changed.values())
-    for squares in laid_squares(game.state, evidence):
-        for value, tiles in letters(evidence, squares, stock, _LETTERINGS):
-            placed = {s: _same_tile(base, changed, tile.face) for s, tile in zip(squares, tiles, strict=True)}
-            play = Play.of(placed, moved)
-            if not rearranges_one_word(game.board, play):
-                continue
-            weight = value - sum(evidence.of(s, tile) for s, tile in zip(squares, tiles, strict=True))
-            try:
-                yield base.push(PlayMade(game.to_move, play), prior=VARIATION + weight)
-            except RulesError:
-                continue
-
-
-def _same_tile(base: Hypothesis, changed: dict[Square, str], face: str) -> Tile:
-    """A blank of the rearranged word keeps the letter it has."""
-    if face == BLANK:
-        named = [base.board[square] for square in changed if base.board[square].is_blank]  # type: ignore[union-attr]
-        return named[0] if named and named[0] else Tile.unnamed()
-    return Tile(face)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engine.events import BlankNamed, Event, SquareCorrected
+from engine.events import BlankNamed, Event, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.scoring import describe
 from engine.squares import Square, square_name
@@ -54,6 +54,8 @@ def explanation_text(before: Game, after: Game, events: Sequence[Event], note: s
         if isinstance(event, SquareCorrected):
             square, tile = square_name(event.square), event.tile
             parts.append(f"{square} was read wrong: {f'it is {tile}' if tile else 'nothing lies there'}")
+        elif isinstance(event, TurnCorrected):
+            parts.append(f"tiles were laid elsewhere: {turn_text(after, after.turns[event.turn])}")
         elif isinstance(event, BlankNamed):
             parts.append(f"the blank on {square_name(event.square)} is {event.letter}")
     parts += [turn_text(after, turn) for turn in after.turns[len(before.turns) :]]
@@ -78,7 +80,9 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
         if len(squares) == 1 and both[0][0] and both[0][1]:
             return f"Which tile lies on {square_name(squares[0])}: {both[0][0]} or {both[0][1]}?"
         return f"Which is right: {best.text}, or {rival.text}?"
-    return f"{best.text}: is the tile on {_names(best.unsure)} right?"
+    if best.unsure:
+        return f"{best.text}: is the tile on {_names(best.unsure)} right?"
+    return f"{best.text}: is that right?"
 
 
 def _names(squares: Sequence[Square]) -> str:

@@ -30,7 +30,6 @@ from engine.plays import Play
 from engine.reading import BLANK
 from engine.rules import Challenge, Rules
 from engine.scoring import Status, play_status, score_play
-from engine.squares import square_name
 from engine.tiles import Tile, TileSet, tile_set
 from engine.turns import Kind, Turn
 
@@ -127,11 +126,11 @@ def apply(state: State, event: FoldEvent, entry: int = 0, score: int | None = No
         case PlayWithdrawn(player):
             return _withdraw(state, _standing_play(state, player), entry, score)
         case TileRecycled(player, square, tile):
-            _old_tile(state, square)
+            state.board.tile(square)
             board = state.board.with_tiles({square: tile})
             return _add(replace(state, board=board), player, Kind.RECYCLED, score or 0, entry)
         case BlankTaken(player, square):
-            tile = Tile(_old_tile(state, square).letter)
+            tile = Tile(state.board.tile(square).letter)
             board = state.board.with_tiles({square: tile})
             return _add(replace(state, board=board), player, Kind.BLANK_TAKEN, score or 0, entry)
         case FirstDrawn(tiles):
@@ -267,13 +266,6 @@ def _standing_play(state: State, player: int) -> Turn:
         if turn.kind is Kind.PLAY and turn.stands and turn.player == player:
             return turn
     raise RulesError(f"{state.players[player]} has no play on the board to take back")
-
-
-def _old_tile(state: State, square: int) -> Tile:
-    tile = state.board[square]
-    if tile is None:
-        raise RulesError(f"there is no tile on {square_name(square)}")
-    return tile
 
 
 def _add(state: State, player: int, kind: Kind, score: int, entry: int, **details: Any) -> State:

@@ -76,6 +76,15 @@ def test_a_new_play_over_squares_of_the_play_taken_back() -> None:
     assert found.best.game.turns[-1].word == "B.G"
 
 
+def test_a_play_that_its_player_lays_elsewhere_is_still_that_play() -> None:
+    game = with_plays("8F HORN", "H6 FA.M")
+    shifted = after(with_plays("8F HORN"), "I8 .FAM")
+    found = explain(game, seen(shifted))
+    assert found.best.game.board == shifted and found.best.game.to_move == 0
+    assert [(turn.player, turn.word) for turn in found.best.game.turns] == [(0, "HORN"), (1, ".FAM")]
+    assert found.question == "tiles were laid elsewhere: Ben played NFAM at I8 for 13: is that right?"
+
+
 def test_a_play_challenged_off_whose_tiles_still_lie_there() -> None:
     game = with_plays("8F HORN", "H6 FA.M").push(Challenged(0, upheld=True))
     found = explain(game, seen(with_plays("8F HORN", "H6 FA.M").board))
@@ -105,6 +114,13 @@ def test_another_tile_in_its_place_is_a_tile() -> None:
     first = explain(game, seen(after(game, "F8 .A"), {"H5": {"T": 0.9, ".": 0.1}}))
     found = explain(game, seen(after(game, "H5 AFA.M")), first.memory)
     assert found.events == (PlayMade(1, written(game, "H5 AFA.M")),) and found.is_certain
+
+
+def test_a_tile_of_an_older_play_that_was_overlooked() -> None:
+    game = with_plays("8F HORN", "H6 FA.M", "10F PASTE")
+    found = explain(game, seen(after(with_plays("8F HORNS", "H6 FA.M", "10F PASTE"), "11E BIT")))
+    assert [type(event) for event in found.events] == [SquareCorrected, PlayMade]
+    assert [turn.word for turn in found.best.game.turns] == ["HORNS", "FA.M", "PASTE", "BIT"]
 
 
 def test_a_tile_that_belongs_to_no_play_is_named() -> None:
