@@ -86,19 +86,19 @@ class LetterNet:
             return TileLooks(np.zeros((0, len(self.classes)), np.float32), np.zeros((0, 4), np.float32))
         return TileLooks(*self.judge(evened(cut)))
 
-    def look_around(self, view: Image, cells: Sequence[tuple[int, int]], mask: NDArray[np.bool_]) -> TileLooks:
-        """Read tiles of a `tops_view`; those that are not clear to `mask` at once are looked at from beside too."""
-        first = self.look(crops(view, cells))
-        if not cells:
-            return first
-        unclear = np.flatnonzero(np.exp(first.letters[:, mask].max(axis=1)) < _CLEAR)
+    def look_again(
+        self, view: Image, cells: Sequence[tuple[int, int]], letters: NDArray[np.float32], mask: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """`letters` of the `cells` of a `tops_view`, after more looks at those that none of `mask` is clear for."""
+        unclear = np.flatnonzero(np.exp(letters[:, mask].max(axis=1)) < _CLEAR) if cells else np.zeros(0, int)
         if not len(unclear):
-            return first
+            return letters
         again = [cells[int(i)] for i in unclear]
-        beside = [self.look(crops(view, again, shift)).letters for shift in _BESIDE]
-        letters = first.letters.copy()
-        letters[unclear] = _log_softmax(np.mean([first.letters[unclear], *beside], axis=0))
-        return TileLooks(letters, first.turns)
+        looks = self.look(np.concatenate([crops(view, again, shift) for shift in _BESIDE])).letters
+        beside = looks.reshape(len(_BESIDE), len(again), -1)
+        better = letters.copy()
+        better[unclear] = _log_softmax(np.concatenate([letters[None, unclear], beside]).mean(axis=0))
+        return better
 
     def judge(self, even: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """The log-probabilities of `TileLooks` from `evened` crops."""

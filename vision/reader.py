@@ -121,13 +121,18 @@ class BoardReader:
         pose = board_pose(quad, (image.shape[1], image.shape[0]))
         kinds = self._squares.read(board_view(image, pose))
         view = tops_view(image, pose)
+        cells, mask = _cells(kinds, _LOOK_CLOSER), self._letters.mask(tiles)
+        looks = self._letters.look(crops(view, cells))
         turn = Upright(0, 1.0, 0)
         if not known_upright:
-            votes = _cells(kinds, _VOTES)
-            turn = upright(self._letters.look(crops(view, votes)).turns)
+            votes = np.array([kinds[cell][squares.TILE] >= _VOTES for cell in cells], bool)
+            turn = upright(looks.turns[votes])
+        if turn.quarter_turns:
             kinds, view = np.rot90(kinds, turn.quarter_turns), np.rot90(view, turn.quarter_turns)
-        cells, mask = _cells(kinds, _LOOK_CLOSER), self._letters.mask(tiles)
-        return _joined(kinds, cells, self._letters.look_around(view, cells, mask).letters, mask), turn
+            cells = _cells(kinds, _LOOK_CLOSER)
+            looks = self._letters.look(crops(view, cells))
+        letters = self._letters.look_again(view, cells, looks.letters, mask)
+        return _joined(kinds, cells, letters, mask), turn
 
 
 def square_name(index: int) -> str:
