@@ -1,16 +1,17 @@
 """From local answers to one grid: the corners of squares seen in a rectified picture become a homography.
 
 The network says for each cell of the rectified picture where the nearest corner of squares lies and how sure that
-is. Neighbouring cells tell which corner is which (one step further on or the same), all of them together the
-homography, and the cells on the playing grid which of the corners is the first.
+is. From a patch whose corners make a regular lattice the fit grows outwards over all that continue it; which of
+the corners is the first is told by the cells that lie on the playing grid.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,11 +19,21 @@ from engine.reading import SIZE
 from vision.geometry import Floats, project
 from vision.quad import fit_homography
 
-_SURE: Final = 0.3
+_SURE: Final = 0.25
 """Expected error, in squares, up to which a cell's answer is used."""
-_ROUNDS: Final = 4
-_FARTHEST: Final = 3
+_FITS: Final = 0.22
+"""How far, in squares, a corner may lie from where the lattice continues."""
+_GROWTHS: Final = 8
+_ROUNDS: Final = 3
+_ENOUGH: Final = 0.7
+"""Share of the grid's corners that, seen in their places, make further patches needless."""
+_SHIFTS: Final = np.stack(np.meshgrid(np.arange(-3.0, 4.0), np.arange(-3.0, 4.0)), axis=-1).reshape(-1, 2)
 """By how many squares the believed grid may be off."""
+_FEWEST: Final = 12
+_ALIGNED: Final = 0.7
+"""Share of the corners that, where the believed grid has them, let the fit begin with it."""
+_PATCH: Final = 2
+"""A patch reaches so many cells to each side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,75 +55,143 @@ def fit_lattice(cells: NDArray[np.float32], margin: float) -> LatticeFit | None:
 
     `margin` is the width in squares around the believed grid, one cell to the square.
     """
-    n = cells.shape[1]
-    index = np.stack(np.meshgrid(np.arange(n), np.arange(n)), axis=-1).astype(np.float64)
-    corners = index + cells[:2].transpose(1, 2, 0)
-    error = np.exp(np.clip(cells[2], -5, 2).astype(np.float64))
-    inside = 1 / (1 + np.exp(-cells[3].astype(np.float64)))
-    usable = (error < _SURE) & (inside > 0.2)
-    labels = _labelled(corners, usable, error, margin)
-    if labels is None:
+    seen = _Seen.of(cells)
+    best: LatticeFit | None = None
+    for H in _beginnings(seen, margin):
+        fit = _settled(seen, H)
+        if fit is None:
+            continue
+        found = _judged(seen, fit @ _first_corner(seen, fit))
+        if best is None or found.seen > best.seen:
+            best = found
+        if best.seen > _ENOUGH:
+            break
+    return best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """The network's answer: for each of (n, n) cells its middle, the corner seen (x, y), its error, the odds of a
+    corner being there at all, and whether the answer is sure enough to be used."""
+
+    middle: Floats
+    corner: Floats
+    error: Floats
+    odds: Floats
+    usable: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, cells: NDArray[np.float32]) -> _Seen:
+        n = cells.shape[1]
+        middle = np.stack(np.meshgrid(np.arange(n), np.arange(n)), axis=-1).astype(np.float64)
+        error = np.exp(np.clip(cells[2], -5, 2).astype(np.float64))
+        odds = np.clip(cells[3].astype(np.float64), -4, 4)
+        return cls(middle, middle + cells[:2].transpose(1, 2, 0), error, odds, (error < _SURE) & (odds > -1))
+
+
+def _beginnings(seen: _Seen, margin: float) -> Iterator[Floats]:
+    """Homographies from the lattice to cells to begin with: the believed grid, then what grows from patches."""
+    believed = np.array([[1.0, 0, margin - 0.5], [0, 1.0, margin - 0.5], [0, 0, 1.0]])
+    if seen.usable.sum() >= _FEWEST and _fits(seen, believed)[1].sum() > _ALIGNED * seen.usable.sum():
+        yield believed
+    n = len(seen.middle)
+    third = n // 3
+    for row, column in ((1, 1), (1, 0), (1, 2), (0, 1), (2, 1)):
+        rows = slice(row * third, n - (2 - row) * third)
+        columns = slice(column * third, n - (2 - column) * third)
+        patch = _surest_patch(seen, rows, columns)
+        grown = None if patch is None else _grown(seen, patch, margin)
+        if grown is not None:
+            yield grown
+
+
+def _fits(seen: _Seen, H: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Which corner of the lattice each cell shows under `H`, and which cells show it where it should be."""
+    label = np.round(project(np.linalg.inv(H), seen.corner))
+    miss = np.linalg.norm(project(H, label) - seen.corner, axis=2)
+    return label, seen.usable & (miss < _FITS)
+
+
+def _surest_patch(seen: _Seen, rows: slice, columns: slice) -> tuple[int, int] | None:
+    """The middle of the patch with the smallest errors, among the given cells."""
+    error = np.where(seen.usable, seen.error, 1.0)
+    cost = np.asarray(cv2.blur(error, (2 * _PATCH + 1,) * 2, borderType=cv2.BORDER_REFLECT))
+    part = np.where(seen.usable, cost, np.inf)[rows, columns]
+    i, j = divmod(int(np.argmin(part)), part.shape[1])
+    return (rows.start + i, columns.start + j) if np.isfinite(part[i, j]) else None
+
+
+def _grown(seen: _Seen, patch: tuple[int, int], margin: float) -> Floats | None:
+    """A homography from lattice to cells that begins at a patch and takes in the corners that continue it."""
+    n = len(seen.middle)
+    i, j = patch
+    near = np.zeros((n, n), bool)
+    near[max(i - _PATCH, 0) : i + _PATCH + 1, max(j - _PATCH, 0) : j + _PATCH + 1] = True
+    basis = np.column_stack([_step(seen.corner, seen.usable & near, axis) for axis in (1, 0)])
+    if abs(np.linalg.det(basis)) < 0.3:
         return None
-    at = ~np.isnan(labels[..., 0])
-    if at.sum() < 12:
-        return None
-    label, corner, weight = labels[at], corners[at], 1 / error[at] ** 2
-    to_cells = _robust_fit(label, corner, weight)
-    # Cells that the walk over neighbours did not reach or mislabelled are named by the fit, then all fit again.
-    label = np.round(project(np.linalg.inv(to_cells), corners[usable]))
-    to_cells = _robust_fit(label, corners[usable], 1 / error[usable] ** 2)
-    miss = np.linalg.norm(project(to_cells, label) - corners[usable], axis=1)
-    to_cells = to_cells @ _first_corner(to_cells, inside, index)
-    on_grid = (np.abs(project(np.linalg.inv(to_cells), index) - SIZE / 2) < SIZE / 2).all(axis=2)
-    good = np.zeros((n, n), bool)
-    good[usable] = miss < 0.15
-    seen = float((good & on_grid).sum()) / max(int(on_grid.sum()), 1)
-    return LatticeFit(to_cells, float(np.median(miss)), seen)
-
-
-def _labelled(corners: Floats, usable: NDArray[np.bool_], error: Floats, margin: float) -> Floats | None:
-    """Walk from the surest cell to its neighbours and count the steps: the corner's name for every cell, or NaN."""
-    n = len(corners)
-    labels = np.full((n, n, 2), np.nan)
-    if not usable.any():
-        return None
-    middle = np.abs(np.arange(n) - (n - 1) / 2)
-    start = np.where(usable, error + 0.01 * np.maximum(middle[:, None], middle), np.inf)
-    i, j = divmod(int(np.argmin(start)), n)
-    labels[i, j] = np.round(corners[i, j] - margin + 0.5)
-    queue = deque([(i, j)])
-    while queue:
-        i, j = queue.popleft()
-        for a, b in ((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)):
-            if 0 <= a < n and 0 <= b < n and usable[a, b] and np.isnan(labels[a, b, 0]):
-                labels[a, b] = labels[i, j] + np.round(corners[a, b] - corners[i, j])
-                queue.append((a, b))
-    return labels
-
-
-def _robust_fit(source: Floats, target: Floats, weight: Floats) -> Floats:
-    """The homography by least squares with Tukey's weights on the distances."""
-    trust = weight
-    H = fit_homography(source, target, trust)
-    for _ in range(_ROUNDS):
-        miss = np.linalg.norm(project(H, source) - target, axis=1)
-        reach = max(4.7 * float(np.median(miss)), 0.08)
-        trust = weight * np.clip(1 - (miss / reach) ** 2, 0, None) ** 2
-        if np.count_nonzero(trust) < 8:
-            return H
-        H = fit_homography(source, target, trust)
+    # The corner at the patch keeps the name that it has in the believed grid.
+    origin = seen.corner[i, j]
+    H = np.vstack([np.column_stack([basis, origin - basis @ np.round(origin - margin + 0.5)]), [0.0, 0.0, 1.0]])
+    weight = 1 / seen.error**2
+    for growth in range(_GROWTHS):
+        label, fits = _fits(seen, H)
+        fits &= near
+        if fits.sum() < 8:
+            return None
+        # A few corners close together say little of perspective: first an affine map, then a homography.
+        fit = fit_homography if fits.sum() > 60 else _affine
+        H = fit(label[fits], seen.corner[fits], weight[fits])
+        reach = 3 if growth < 2 else 5
+        near = cv2.dilate(fits.astype(np.uint8), np.ones((reach, reach), np.uint8)) > 0
     return H
 
 
-def _first_corner(to_cells: Floats, inside: Floats, index: Floats) -> Floats:
-    """The shift (3, 3) by whole squares under which the grid covers the cells that are on it."""
-    board = project(np.linalg.inv(to_cells), index)
-    gain = np.log(np.clip(inside, 0.02, 0.98) / np.clip(1 - inside, 0.02, 0.98))
-    best, most = np.eye(3), -np.inf
-    for dy in range(-_FARTHEST, _FARTHEST + 1):
-        for dx in range(-_FARTHEST, _FARTHEST + 1):
-            on_grid = (np.abs(board - [dx, dy] - SIZE / 2) < SIZE / 2).all(axis=2)
-            total = float(gain[on_grid].sum())
-            if total > most:
-                most, best = total, np.array([[1.0, 0, dx], [0, 1.0, dy], [0, 0, 1.0]])
-    return best
+def _settled(seen: _Seen, H: Floats) -> Floats | None:
+    """The homography that all corners which continue the lattice agree on (Tukey's weights); None if too few do."""
+    label, fits = _fits(seen, H)
+    for _ in range(_ROUNDS):
+        if fits.sum() < _FEWEST:
+            return None
+        corner, name, weight = seen.corner[fits], label[fits], 1 / seen.error[fits] ** 2
+        miss = np.linalg.norm(project(H, name) - corner, axis=1)
+        reach = max(4.7 * float(np.median(miss)), 0.06)
+        H = fit_homography(name, corner, weight * np.clip(1 - (miss / reach) ** 2, 1e-6, None) ** 2)
+        label, fits = _fits(seen, H)
+    return H
+
+
+def _step(corners: Floats, usable: NDArray[np.bool_], axis: int) -> Floats:
+    """The way from a corner of squares to the next along `axis` (1 to the right, 0 down), the median of a patch."""
+    both = usable[1:] & usable[:-1] if axis == 0 else usable[:, 1:] & usable[:, :-1]
+    ways = np.diff(corners, axis=axis)[both]
+    plain = np.array([1.0, 0.0]) if axis == 1 else np.array([0.0, 1.0])
+    ways = ways[np.linalg.norm(ways - plain, axis=1) < 0.45]
+    return np.median(ways, axis=0) if len(ways) else plain
+
+
+def _affine(source: Floats, target: Floats, weight: Floats) -> Floats:
+    """The weighted least-squares affine map as a homography (3, 3)."""
+    design = np.column_stack([source, np.ones(len(source))])
+    scaled = design * weight[:, None]
+    solved = np.linalg.solve(design.T @ scaled + 1e-9 * np.eye(3), scaled.T @ target)
+    return np.vstack([solved.T, [0.0, 0.0, 1.0]])
+
+
+def _judged(seen: _Seen, to_cells: Floats) -> LatticeFit:
+    """How many of the grid's corners were seen where the fit has them."""
+    inverse = np.linalg.inv(to_cells)
+    at = project(inverse, seen.corner)
+    miss = np.linalg.norm(at - np.round(at), axis=2)
+    on_grid = (np.abs(project(inverse, seen.middle) - SIZE / 2) < SIZE / 2 + 0.5).all(axis=2)
+    good = seen.usable & on_grid & (miss < 0.15)
+    share = float(good.sum()) / max(int(on_grid.sum()), 1)
+    return LatticeFit(to_cells, float(np.median(miss[good])) if good.any() else 1.0, share)
+
+
+def _first_corner(seen: _Seen, to_cells: Floats) -> Floats:
+    """The shift (3, 3) by whole squares under which the grid's corners are where corners were seen."""
+    board = project(np.linalg.inv(to_cells), seen.middle).reshape(1, -1, 2)
+    covered = (np.abs(board - _SHIFTS[:, None] - SIZE / 2) < SIZE / 2 + 0.5).all(axis=2)
+    dx, dy = _SHIFTS[int(np.argmax(covered @ seen.odds.ravel()))]
+    return np.array([[1.0, 0, dx], [0, 1.0, dy], [0, 0, 1.0]])

@@ -47,7 +47,8 @@ def square_colours(flat: Image, pixels_per_square: int, inner: float = 0.6) -> F
     `flat` is (n * pixels_per_square, m * pixels_per_square, 3) uint8 BGR with squares from its first pixel on.
     """
     rows, columns = flat.shape[0] // pixels_per_square, flat.shape[1] // pixels_per_square
-    lab = cv2.cvtColor(flat.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
+    bright = max(float(np.percentile(flat[::4, ::4], 98)), _DARKEST)  # a dark picture is lifted to the usual light
+    lab = cv2.cvtColor(np.minimum(flat.astype(np.float32) / bright, 1), cv2.COLOR_BGR2Lab)
     blocks = lab[: rows * pixels_per_square, : columns * pixels_per_square].reshape(
         rows, pixels_per_square, columns, pixels_per_square, 3
     )
@@ -74,7 +75,8 @@ def _explained(colours: Floats, kinds: NDArray[np.int64]) -> float:
     tile = _tile_colour(colours[kinds == 0])
     share = np.where(kinds > 0, _PLAIN / _PREMIUM, 1.0)  # premium squares count as much as the plain ones
     told_apart = _unexplained(colours, kinds, tile, share)
-    return 1 - told_apart / max(_unexplained(colours, np.zeros_like(kinds), tile, share), 1e-9)
+    as_one = _unexplained(colours, np.zeros_like(kinds), tile, share)
+    return (as_one - told_apart) / (as_one + _LITTLE)
 
 
 def _tile_colour(plain: Floats) -> Floats:
@@ -117,6 +119,9 @@ def _unexplained(colours: Floats, kinds: NDArray[np.int64], tile: Floats, share:
 _SCALE: Final = 8.0
 """How far apart (CIE Lab) two squares of one kind may be."""
 _ROUNDS: Final = 4
+_DARKEST: Final = 30.0
+_LITTLE: Final = 4.0
+"""Differences that could be chance; a picture of two plain colours has none to be explained."""
 _PLAIN, _PREMIUM = 164, 61
 _GRID = (np.stack(np.meshgrid(np.arange(15), np.arange(15)), axis=-1).reshape(225, 2) - 7) / 7
 _PLACES: Final = np.column_stack([_GRID, _GRID[:, 0] * _GRID[:, 1]])

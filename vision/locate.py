@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Final
@@ -17,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Floats, Image, grid_corners, homography, project, rectify, square_side
-from vision.lattice import LatticeFit, fit_lattice
+from vision.lattice import fit_lattice
 from vision.layout import layout_fit, square_colours
 from vision.location import BoardNotFound, Location
 from vision.net import MODELS, Net
@@ -36,10 +38,22 @@ LATTICE_SIDE: Final = 320
 _PEAK: Final = 0.08
 _PEAKS: Final = 8
 _HYPOTHESES: Final = 4
-_AGREES: Final = 0.42
+_AGREES: Final = 0.34
 """Explained share of the layout's colours from which a grid is taken without looking further."""
-_DIFFERS: Final = 0.25
+_DIFFERS: Final = 0.24
 """Below this it is no board."""
+_PASSES: Final = 4
+_SETTLED: Final = 0.1
+"""Corners that moved by less than this, in squares, between two looks need no third."""
+_SEEN: Final = 0.2
+_SPARE: Final = 0.1
+_FEW: Final = 40
+"""Cells on the grid below which there is nothing like a board."""
+_AROUND: Final = 0.75
+_CLOSER: Final = 0.8
+"""A closer look takes in so much around what looks like a grid, and is worth it below this share of the picture."""
+_FARTHEST: Final = 2
+LAYOUT_PIXELS: Final = 12
 
 
 def standardised(picture: Image, inside: Image | None = None) -> NDArray[np.float32]:
@@ -48,6 +62,37 @@ def standardised(picture: Image, inside: Image | None = None) -> NDArray[np.floa
     spread = max(float(np.sqrt((deviation**2).mean())), 4.0)
     planes = cv2.dnn.blobFromImage(picture, 1 / spread, mean=mean.ravel().tolist())[0]
     return np.asarray(planes if inside is None else planes * inside, np.float32)
+
+
+Box = tuple[int, int, int, int]
+"""Left, top, right and bottom pixel of a part of a picture, the last two beyond it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Look:
+    """What the finder sees: possible quads, where to look closer, and what to say if none of them is a board."""
+
+    quads: list[Floats]
+    closer: Box | None
+    doubt: str
+
+
+class _Pyramid:
+    """A picture and its halves, made when asked for: halving is several times cheaper than any other shrinking."""
+
+    def __init__(self, image: Image) -> None:
+        self.height, self.width = image.shape[:2]
+        self._levels = [image]
+
+    def level(self, finer: float) -> tuple[Image, Floats]:
+        """The picture halved while it is more than twice too fine, and its size as a share (2,) of the whole's."""
+        halvings = max(0, math.floor(math.log2(max(finer, 1.0)) - _SPARE))
+        while len(self._levels) <= halvings:
+            last = self._levels[-1]
+            size = (max(1, last.shape[1] // 2), max(1, last.shape[0] // 2))
+            self._levels.append(np.asarray(cv2.resize(last, size, interpolation=cv2.INTER_AREA), np.uint8))
+        level = self._levels[halvings]
+        return level, np.array([level.shape[1] / self.width, level.shape[0] / self.height])
 
 
 class BoardLocator:
@@ -59,67 +104,106 @@ class BoardLocator:
 
     def locate(self, image: Image) -> Location:
         """Find the board in an (H, W, 3) uint8 BGR picture. Raises BoardNotFound with a message for a person."""
-        quads, doubt = self._coarse(image)
+        height, width = image.shape[:2]
+        picture = _Pyramid(image)
+        look = self._look(picture, (0, 0, width, height))
+        best = self._best_fit(picture, look.quads)
+        closer = look.closer
+        if (best is None or best[0] < _AGREES) and closer is not None:
+            again = self._best_fit(picture, self._look(picture, closer).quads)
+            best = max((f for f in (best, again) if f is not None), key=lambda f: f[0], default=None)
+        if best is None or best[0] < _DIFFERS:
+            raise BoardNotFound(look.doubt)
+        agreement, corners = best
+        out = np.maximum(-0.5 - corners, corners - [width - 0.5, height - 0.5]).max()
+        if out > square_side(corners):
+            raise BoardNotFound("part of the board is out of the picture: move the camera back")
+        return Location(order_corners(corners), float(np.clip((agreement - 0.1) / 0.35, 0.0, 1.0)))
+
+    def _best_fit(self, picture: _Pyramid, quads: list[Floats]) -> tuple[float, Floats] | None:
+        """The likeliest quads tried in turn until one agrees with the layout; else the best of them."""
         best: tuple[float, Floats] | None = None
         for quad in quads[:_HYPOTHESES]:
-            found = self.refine(image, quad)
+            found = self._refined(picture, quad)
             if found is not None and (best is None or found[0] > best[0]):
                 best = found
                 if best[0] > _AGREES:
                     break
-        if best is None or best[0] < _DIFFERS:
-            raise BoardNotFound(doubt)
-        agreement, corners = best
-        height, width = image.shape[:2]
-        out = np.maximum(-0.5 - corners, corners - [width - 0.5, height - 0.5]).max()
-        if out > square_side(corners):
-            raise BoardNotFound("part of the board is out of the picture: move the camera back")
-        return Location(order_corners(corners), float(np.clip((agreement - 0.15) / 0.4, 0.0, 1.0)))
+        return best
 
-    def refine(self, image: Image, quad: Floats) -> tuple[float, Floats] | None:
+    def _refined(self, pyramid: _Pyramid, quad: Floats) -> tuple[float, Floats] | None:
         """Fit the grid near `quad`: how well it agrees with the layout, and its corners; None if no grid is there."""
-        picture, scale = _shrunk(image, quad)
-        corners = (quad + 0.5) * scale - 0.5
-        for _ in range(2):
-            fit = self._fit(picture, corners)
-            if fit is None:
-                return None
-            to_picture = homography(corners) @ _cells_to_board() @ fit.to_cells
-            corners = project(to_picture, grid_corners())
-            if not is_convex(corners) or not np.isfinite(corners).all():
-                return None
-        colours = square_colours(rectify(picture, homography(corners), LATTICE_PIXELS), LATTICE_PIXELS)
-        return layout_fit(colours, 0)[0].explained, (corners + 0.5) / scale - 0.5
+        picture, scale = pyramid.level(square_side(quad) / LATTICE_PIXELS)
+        corners = self._settled(picture, (quad + 0.5) * scale - 0.5)
+        if corners is None:
+            return None
+        agreement, shift = _agreement(picture, corners, 0)
+        if agreement < _AGREES:
+            agreement, shift = _agreement(picture, corners, _FARTHEST)
+            if shift != (0, 0) and agreement > _DIFFERS:
+                corners = self._settled(picture, project(homography(corners), grid_corners() + shift), 1)
+                if corners is None:
+                    return None
+                agreement, _ = _agreement(picture, corners, 0)
+        return agreement, (corners + 0.5) / scale - 0.5
 
-    def _fit(self, picture: Image, corners: Floats) -> LatticeFit | None:
-        flat = rectify(picture, homography(corners), LATTICE_PIXELS, LATTICE_MARGIN)
-        cells = self._lattice(standardised(flat)[None])[0][0]
-        return fit_lattice(cells, LATTICE_MARGIN)
+    def _settled(self, picture: Image, corners: Floats, passes: int = _PASSES) -> Floats | None:
+        """Look and fit again until the corners stay where they are; None where they do not make a grid."""
+        for _ in range(passes):
+            flat = rectify(picture, homography(corners), LATTICE_PIXELS, LATTICE_MARGIN)
+            fit = fit_lattice(self._lattice(standardised(flat)[None])[0][0], LATTICE_MARGIN)
+            if fit is None or fit.seen < _SEEN:
+                return None
+            before = corners
+            corners = project(homography(corners) @ _cells_to_board() @ fit.to_cells, grid_corners())
+            if not np.isfinite(corners).all() or not is_convex(corners):
+                return None
+            if np.abs(corners - before).max() < _SETTLED * square_side(corners):
+                break
+        return corners
 
-    def _coarse(self, image: Image) -> tuple[list[Floats], str]:
-        """Possible quads, the likeliest first, and what to say if none of them is a board."""
-        height, width = image.shape[:2]
+    def _look(self, picture: _Pyramid, box: Box) -> _Look:
+        """What the finder sees in a part of the picture."""
+        x0, y0, x1, y1 = box
+        image, scale = picture.level(max(x1 - x0, y1 - y0) / _FINDER_INNER)
+        a0, b0, a1, b1 = np.round(np.array([*scale, *scale]) * box).astype(int).tolist()
+        width, height = x1 - x0, y1 - y0
         k = _FINDER_INNER / max(height, width)
-        size = (max(1, round(width * k)), max(1, round(height * k)))
-        small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
-        left, top = (FINDER_SIDE - size[0]) // 2, (FINDER_SIDE - size[1]) // 2
+        w, h = max(1, round(width * k)), max(1, round(height * k))
+        left, top = (FINDER_SIDE - w) // 2, (FINDER_SIDE - h) // 2
         canvas = np.zeros((FINDER_SIDE, FINDER_SIDE, 3), np.uint8)
         inside = np.zeros((FINDER_SIDE, FINDER_SIDE), np.uint8)
-        canvas[top : top + size[1], left : left + size[0]] = small
-        inside[top : top + size[1], left : left + size[0]] = 1
+        canvas[top : top + h, left : left + w] = cv2.resize(image[b0:b1, a0:a1], (w, h), interpolation=cv2.INTER_AREA)
+        inside[top : top + h, left : left + w] = 1
         cells = self._finder(standardised(canvas, inside)[None])[0][0]
-        quads = quads_in(cells)
-        back = np.array([width / size[0], height / size[1]])
-        pixels = [((q + 0.5) * _FINDER_CELL - [left, top]) * back - 0.5 for q in quads]
-        on_grid = cells[3] > 0
-        if on_grid.mean() < 0.01:
-            return pixels, "no board in the picture"
-        y, x = np.nonzero(on_grid)
-        frame = (np.array([left, top, left + size[0], top + size[1]]) / _FINDER_CELL).round()
-        cut = (x.min() <= frame[0], y.min() <= frame[1], x.max() >= frame[2] - 1, y.max() >= frame[3] - 1)
-        if any(cut):
-            return pixels, "only part of the board is in the picture: move the camera back"
-        return pixels, "something like a board is in the picture, but its grid cannot be made out"
+
+        def to_picture(points: Floats) -> Floats:
+            return ((points + 0.5) * _FINDER_CELL - [left, top]) * [width / w, height / h] - 0.5 + [x0, y0]
+
+        quads = [to_picture(quad) for quad in quads_in(cells)]
+        ys, xs = np.nonzero(cells[3] > 0)
+        if len(xs) < _FEW:
+            return _Look(quads, None, "no board in the picture")
+        low, high = np.array([xs.min(), ys.min()]), np.array([xs.max(), ys.max()])
+        first, last = np.array([left, top]) / _FINDER_CELL, np.array([left + w, top + h]) / _FINDER_CELL - 1
+        cut = bool((low < first + 0.5).any() or (high > last - 0.5).any())
+        doubt = (
+            "only part of the board is in the picture: move the camera back"
+            if cut
+            else "something like a board is in the picture, but its grid cannot be made out"
+        )
+        spread = to_picture(np.stack([low - 0.5, high + 0.5]).astype(np.float64))
+        return _Look(quads, _closer(spread, picture.width, picture.height), doubt)
+
+
+def _closer(spread: Floats, width: int, height: int) -> Box | None:
+    """The part of the picture worth a closer look at what spreads from one point to another (2, 2); None if all."""
+    middle, half = spread.mean(axis=0), np.ptp(spread, axis=0).max() * _AROUND
+    low = np.clip(np.floor(middle - half), 0, [width, height]).astype(int)
+    high = np.clip(np.ceil(middle + half), 0, [width, height]).astype(int)
+    if (high - low).max() > _CLOSER * max(width, height) or (high - low).min() < FINDER_SIDE // 8:
+        return None
+    return int(low[0]), int(low[1]), int(high[0]), int(high[1])
 
 
 def quads_in(cells: NDArray[np.float32]) -> list[Floats]:
@@ -173,15 +257,11 @@ def _overlap(quad: Floats, on_grid: Image) -> float:
     return int(np.count_nonzero(drawn & on_grid)) / max(union, 1)
 
 
-def _shrunk(image: Image, quad: Floats) -> tuple[Image, Floats]:
-    """The picture made so small that a square has about 1.3 times the pixels it is looked at with; the scale (2,)."""
-    k = LATTICE_PIXELS * 1.3 / square_side(quad)
-    height, width = image.shape[:2]
-    if k > 0.8:
-        return image, np.ones(2)
-    size = (max(1, round(width * k)), max(1, round(height * k)))
-    small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
-    return np.asarray(small, np.uint8), np.array([size[0] / width, size[1] / height])
+def _agreement(picture: Image, corners: Floats, around: int) -> tuple[float, tuple[int, int]]:
+    """How well the colours agree with the layout, at the best shift of up to `around` squares."""
+    flat = rectify(picture, homography(corners), LAYOUT_PIXELS, around)
+    best = layout_fit(square_colours(flat, LAYOUT_PIXELS), around)[0]
+    return best.explained, best.shift
 
 
 def _cells_to_board() -> Floats:

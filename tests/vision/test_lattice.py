@@ -25,7 +25,7 @@ def seen_cells(quad: Floats, noise: float = 0.0, wrong: float = 0.0, seed: int =
     offset = corner - index + rng.normal(0, noise, index.shape)
     astray = rng.random((20, 20)) < wrong
     offset[astray] = rng.uniform(-0.5, 0.5, (int(astray.sum()), 2))
-    inside = (np.abs(at - 7.5) < 7.5).all(axis=2)
+    inside = (np.abs(at - 7.5) < 8).all(axis=2)
     log_error = np.where((np.abs(at - 7.5) < 8).all(axis=2), np.log(0.05), 1.0)
     return np.stack([offset[..., 0], offset[..., 1], log_error, np.where(inside, 4.0, -4.0)]).astype(np.float32)
 

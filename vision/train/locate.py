@@ -55,12 +55,12 @@ def finder_loss(answer: Tensor, target: Tensor) -> Tensor:
 
 
 def lattice_loss(answer: Tensor, target: Tensor) -> Tensor:
-    """Laplace likelihood of the corners of squares, and which cells are on the grid."""
+    """Laplace likelihood of the corners of squares, and which cells have one."""
     scale = answer[:, 2].clamp(-5, 2)
     miss = (answer[:, :2] - target[:, :2]).abs().sum(1)
     counts = target[:, 2]
     place = ((miss * torch.exp(-scale) + 2 * scale) * counts).sum() / counts.sum().clamp(min=1)
-    on = nn.functional.binary_cross_entropy_with_logits(answer[:, 3], target[:, 3])
+    on = nn.functional.binary_cross_entropy_with_logits(answer[:, 3], counts)
     return place + 2 * on
 
 

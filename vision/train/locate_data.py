@@ -53,19 +53,25 @@ def finder_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
     box = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float64) - 0.5
     if rng.random() < 0.6:
         box = _cropped(box, grid, rng)
-    # The picture's longer side takes the finder's picture but for a margin, as at run time; then it is bent a bit.
+    # The picture's longer side fills the finder's picture but for a margin, as at run time; then it is bent a bit.
     size = box[2] - box[0]
     k = n * rng.uniform(0.84, 0.92) / size.max()
     target = (box - box.mean(axis=0)) * k + (n - 1) / 2 + rng.uniform(-6, 6, 2)
     if rng.random() < 0.5:
         target += rng.normal(0, 0.04 * n, (4, 2))
+    frame = target
+    if rng.random() < 0.3:  # a small board on a large table
+        shrink = rng.uniform(0.45, 1.0)
+        k *= shrink
+        target = target.mean(axis=0) + (target - target.mean(axis=0)) * shrink
+        target += rng.uniform(-0.5, 0.5, 2) * (np.ptp(frame, axis=0) - np.ptp(target, axis=0))
     symmetry = int(rng.integers(8))
-    target = _symmetric(target, symmetry, n - 1)
+    target, frame = _symmetric(target, symmetry, n - 1), _symmetric(frame, symmetry, n - 1)
     view = np.asarray(cv2.getPerspectiveTransform(box.astype(np.float32), target.astype(np.float32)), np.float64)
     source = cv2.GaussianBlur(kept.overview, (0, 0), 0.45 / k) if k < 0.9 else kept.overview  # against aliasing
     picture = cv2.warpPerspective(source, view, (n, n), borderMode=cv2.BORDER_REPLICATE)
     inside = np.zeros((n, n), np.uint8)
-    cv2.fillConvexPoly(inside, np.round(target * 16).astype(np.int32), 1, cv2.LINE_8, 4)
+    cv2.fillConvexPoly(inside, np.round(frame * 16).astype(np.int32), 1, cv2.LINE_8, 4)
     picture = faded(np.asarray(picture, np.uint8), rng)
     cells = n // CELL
     seen = (project(view, grid) + 0.5) / CELL - 0.5  # in cells, whole numbers in the middle of one
@@ -107,12 +113,15 @@ def _symmetric(points: Floats, symmetry: int, side: float) -> Floats:
 
 
 def lattice_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
-    """A picture (3, 320, 320) and its targets (4, 20, 20): x and y to the corner of squares, that counts, inside."""
+    """A picture (3, 320, 320) and its targets (3, 20, 20): x and y to the nearest corner of squares, is there one."""
     n, p = LATTICE_SIDE, LATTICE_PIXELS
     spread = float(rng.choice([0.06, 0.25, 0.6], p=[0.4, 0.4, 0.2]))
     believed = grid_corners() + rng.normal(0, spread, (4, 2)) + rng.normal(0, spread, 2)
-    if rng.random() < 0.1:
+    kind = rng.random()
+    if kind < 0.1:  # the whole grid is off, or one corner is another square's
         believed += rng.uniform(-2, 2, 2)
+    elif kind < 0.25:
+        believed[int(rng.integers(4))] += rng.uniform(-3, 3, 2)
     believed = _symmetric(believed, int(rng.integers(8)), 15.0)
     # Pixels of the sample to board coordinates as believed, and on to the kept picture.
     to_believed = np.array([[1 / p, 0, 0.5 / p - LATTICE_MARGIN], [0, 1 / p, 0.5 / p - LATTICE_MARGIN], [0, 0, 1]])
@@ -136,10 +145,9 @@ def lattice_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
     at = project(to_board, middles)
     corner = np.clip(np.round(at), 0, 15)
     seen = project(np.linalg.inv(to_board), corner)
-    targets = np.zeros((4, cells, cells), np.float32)
+    targets = np.zeros((3, cells, cells), np.float32)
     targets[:2] = ((seen - middles) / p).transpose(2, 0, 1)
     targets[2] = (np.abs(at - 7.5) < 8.0).all(axis=2)
-    targets[3] = (np.abs(at - 7.5) < 7.5).all(axis=2)
     return standardised(faded(np.asarray(picture, np.uint8), rng)), targets
 
 

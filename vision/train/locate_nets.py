@@ -66,7 +66,7 @@ class Lattice(nn.Module):  # type: ignore[misc]  # torch is not typed here
 
     A rectified picture (N, 3, 320, 320), 16 pixels a square and 2.5 squares around the grid, to (N, 4, 20, 20): for
     each cell of 16 pixels the nearest corner of squares, from the cell's middle, in cells (x, y); the logarithm of
-    the expected error of that (Laplace scale); logit of the cell's middle being on the playing grid.
+    the expected error of that (Laplace scale); logit of the grid having a corner of squares there at all.
     """
 
     def __init__(self) -> None:
