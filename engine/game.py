@@ -26,6 +26,7 @@ class Game:
 
     `events` are those that stand, `undone` those that `redo` would bring back, the next one first.
 
+    >>> from engine.events import PlayMade
     >>> game = Game.start(("Anna", "Ben"))
     >>> game = game.push(PlayMade(0, Play.from_gcg(game.board, "8F", "HORN", game.tiles)))
     >>> game.totals, game.undo().totals

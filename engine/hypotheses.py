@@ -20,7 +20,6 @@ from engine.game import Game
 from engine.plays import Play
 from engine.reading import EMPTY
 from engine.squares import Square, column_of, row_of
-from engine.tiles import Tile
 from engine.turns import Kind, Turn
 from engine.variations import varied
 

@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 def turn_text(game: Game, turn: Turn) -> str:
-    """A turn in a sentence.
-
-    >>> turn_text(game, game.turns[0])  # doctest: +SKIP
-    'Anna played HORN at 8F for 14'
-    """
+    """A turn in a sentence: `Anna played HORN at 8F for 14`."""
     name = game.players[turn.player]
     match turn.kind:
         case Kind.PLAY:
