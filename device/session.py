@@ -283,7 +283,7 @@ class TableSession:
             tile = None if symbol == "." else game.tiles.parse(symbol)[0]
         except (NotationError, RulesError) as error:
             raise Refused(_sentence(str(error))) from error
-        self._commit([SquareCorrected(at, tile)])
+        self._commit([SquareCorrected(at, tile, told=True)])
 
     def _name_blank(self, square: str, letter: str) -> None:
         game = self._playing()
