@@ -11,7 +11,7 @@ from device.cameras import Frame, Image
 from device.state import LookView
 from engine.evidence import face_of
 from engine.explain import Explained
-from engine.reading import SIZE
+from engine.reading import HIDDEN, SIZE
 from engine.squares import SQUARES
 from vision.geometry import homography, rectify
 from vision.reader import PhotoReading
@@ -51,7 +51,9 @@ def take_look(frame: Frame, reading: PhotoReading, explained: Explained | None, 
         crop = _letterboxed(frame.image, side)
     else:
         crop = rectify(frame.image, homography(reading.corners), SQUARE_PIXELS, MARGIN)
-    view = LookView(name, _doubtful(reading, explained), MARGIN)
+    hidden = _hidden(reading)
+    doubtful = tuple(s for s in _doubtful(reading, explained) if s not in hidden)
+    view = LookView(name, doubtful, hidden, MARGIN)
     return Look(view, _jpeg(photo), _jpeg(crop))
 
 
@@ -61,6 +63,11 @@ def _doubtful(reading: PhotoReading, explained: Explained | None) -> tuple[int, 
     board, squares = explained.best.game.board, reading.board.squares
     unlike = {s for s in SQUARES if squares[s].probability(face_of(board[s])) < DOUBT}
     return tuple(sorted(unlike | set(explained.doubt)))
+
+
+def _hidden(reading: PhotoReading) -> tuple[int, ...]:
+    squares = reading.board.squares if reading.board else ()
+    return tuple(at for at, square in enumerate(squares) if square.symbol == HIDDEN)
 
 
 def _shrunk(image: Image, longest: int) -> Image:

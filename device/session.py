@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol
 
-from device.cameras import Camera, CameraError
+from device.cameras import Camera, CameraError, Frame
+from device.gamelog import GameLog
 from device.look import Look, take_look
 from device.state import Listener, LookView, Notice, Phase, TableState, Trouble
 from device.stillness import still_board
 from device.store import GameStore, StoreError
+from device.verdict import judge
 from device.view import Words, view_board, view_players, view_premiums, view_turns
 from engine.board import layout
 from engine.errors import NotationError, RulesError
@@ -29,21 +32,17 @@ from engine.events import (
     Exchanged,
     GameEnded,
     GameStarted,
-    Passed,
-    PlayMade,
     SquareCorrected,
     Undone,
-    from_json,
-    to_json,
 )
 from engine.evidence import Memory
 from engine.explain import Explained, explain
-from engine.game import Game
+from engine.reading import EMPTY
 from engine.squares import parse_square
 from vision.geometry import Floats, Image
 from vision.reader import PhotoReading
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 LOOKS = 3
 """So many pictures of a live camera are read before a doubt is shown to people."""
@@ -80,10 +79,7 @@ class TableSession:
         self._listeners: list[Listener] = []
         self._state = TableState(board=replace(TableState().board, premiums=view_premiums(layout())))
         # What follows belongs to the worker.
-        self._game: Game | None = None
-        self._game_id = 0
-        self._log_length = 0
-        self._unsaved: list[Event] = []
+        self._log: GameLog | None = None
         self._memory: Memory | None = None
         self._look: LookView | None = None
         self._notices: tuple[Notice, ...] = ()
@@ -165,104 +161,77 @@ class TableSession:
     # The way of a turn
 
     def _take_turn(self) -> None:
-        look, reading, explained = self._look_and_explain()
-        self._look = look.view
-        if explained is None:
-            self._notices = (Notice(_sentence("; ".join(reading.problems)), Trouble.BOARD),)
-            self._keep_picture(look.view.picture, look.crop)
+        frame, reading, explained = self._look_and_explain()
+        look = take_look(frame, reading, explained, f"look-{self._state.revision}")
+        if reading.board is None or explained is None:
+            self._say("; ".join(reading.problems), Trouble.BOARD)
+            self._show(look)
             return
-        events = explained.events or self._nothing_added(explained, reading)
-        question = explained.question
-        if name := self._must_take_back(events):
-            events, question = (), f"The tiles that {name} must take back still lie there."
-        if question or not events:
-            self._notices = (Notice(_sentence(question or explained.best.text), Trouble.BOARD),)
+        verdict = judge(self._playing().game, reading.board, explained)
+        self._say(verdict.question, Trouble.BOARD)
+        self._commit(verdict.events, look)
         self._memory = explained.memory
-        self._commit(events, look)
 
-    def _look_and_explain(self) -> tuple[Look, PhotoReading, Explained | None]:
+    def _look_and_explain(self) -> tuple[Frame, PhotoReading, Explained | None]:
         """Ask the camera, read, explain; look again while a live camera leaves a doubt."""
-        game = self._playing()
+        game = self._playing().game
         for attempt in range(1, LOOKS + 1):
             frame = still_board(self._camera)
             reading = self._reader.read(frame.image, game.tiles.letters)
             explained = None if reading.board is None else explain(game, reading.board, self._memory)
             if not self._camera.live or (explained and explained.is_certain) or attempt == LOOKS:
                 break
-        return take_look(frame, reading, explained, self._picture_name()), reading, explained
-
-    def _nothing_added(self, explained: Explained, reading: PhotoReading) -> tuple[Event, ...]:
-        """A pass, unless tiles lie there that belong to no play."""
-        game = self._playing()
-        assert reading.board is not None
-        loose = any(s.is_tile and game.board[at] is None for at, s in enumerate(reading.board.squares))
-        return () if loose or explained.best.missing or explained.best.moved else (Passed(game.to_move),)
-
-    def _must_take_back(self, events: Sequence[Event]) -> str:
-        """Whose play was challenged off and still lies there as if the next player had made it; empty: nobody's."""
-        game = self._playing()
-        last = game.turns[-1] if game.turns else None
-        if last is None or last.by is None or last.target is None:
-            return ""
-        again = any(isinstance(e, PlayMade) and e.play == game.turns[last.target].play for e in events)
-        return game.players[last.player] if again else ""
+        return frame, reading, explained
 
     def _commit(self, events: Sequence[Event], look: Look | None = None) -> None:
-        """Append events to the log and sync it, then let them count."""
-        game = self._playing()
-        try:
-            for event in events:
-                game = game.push(event)
-        except (NotationError, RulesError) as error:
-            raise Refused(_sentence(str(error))) from error
-        pictures = look.jpegs() if look else {}
+        """Append events to the log, synced, and keep the picture that they were read from."""
+        log = self._playing()
         if look and events:
-            look = look.named(f"{self._game_id}-{self._log_length + len(events) - 1}")
-            self._look = look.view
+            look = look.named(f"{log.number}-{log.length + len(events) - 1}")
         if look:
-            self._keep_picture(look.view.picture, look.crop)
-        self._unsaved += events
-        try:
-            self._store.append(self._game_id, [to_json(event) for event in self._unsaved], pictures)
-            self._unsaved.clear()
-        except StoreError as error:
-            text = f"This turn is not saved: {error}. Play goes on."
-            self._notices = (*self._notices, Notice(text, Trouble.STORE))
-        self._game = game
-        self._log_length += len(events)
+            self._show(look)
+        if not events:
+            return
+        with _refusing():
+            trouble = log.append(events, look.jpegs() if look else {})
+        if trouble:
+            self._say(f"This turn is not saved: {trouble}. Play goes on", Trouble.STORE)
+
+    def _show(self, look: Look) -> None:
+        """Let the page have the picture of a look."""
+        self._look = look.view
+        self._pictures = dict([*self._pictures.items(), (look.view.picture, look.crop)][-KEPT_PICTURES:])
+
+    def _say(self, text: str, trouble: Trouble = Trouble.NONE) -> None:
+        """Add a sentence to what is told with the next state; nothing for an empty one."""
+        if text:
+            self._notices += (Notice(_sentence(text), trouble),)
 
     # The other commands, carried out by the worker
 
     def _start(self, started: GameStarted) -> None:
-        try:
-            game = Game.from_events([started])
-        except (NotationError, RulesError) as error:
-            raise Refused(_sentence(str(error))) from error
-        self._open(self._store.begin(to_json(started)), game, 1)
+        with _refusing():
+            self._open(GameLog.begin(self._store, started))
 
     def _resume(self) -> None:
-        newest = next(iter(self._store.games()), None)
-        if newest is None:
+        log = GameLog.newest(self._store)
+        if log is None:
             raise Refused("There is no game to go on with.")
-        events = [from_json(event.body) for event in self._store.events(newest.id)]
-        game = Game.from_events(events)
-        if game.is_over:
+        if log.game.is_over:
             raise Refused("The last game has ended.")
-        self._open(newest.id, game, len(events))
+        self._open(log)
 
-    def _open(self, game_id: int, game: Game, log_length: int) -> None:
-        self._game, self._game_id, self._log_length = game, game_id, log_length
-        self._memory, self._look = None, None
-        self._unsaved = []
+    def _open(self, log: GameLog) -> None:
+        self._log, self._memory, self._look = log, None, None
 
     def _exchange(self, count: int) -> None:
-        game = self._playing()
+        game = self._playing().game
         if not game.can_exchange(count):
             raise Refused(f"{count} tiles cannot be exchanged now: {game.bag} are in the bag.")
         self._commit([Exchanged(game.to_move, count)])
 
     def _challenge(self) -> None:
-        game = self._playing()
+        game = self._playing().game
         play = game.challengeable
         if play is None:
             raise Refused("There is no play to challenge.")
@@ -271,26 +240,20 @@ class TableSession:
         wrong = tuple(word.word for word in play.words if "?" not in word.word and word.word not in self._words)
         self._commit([Challenged(game.to_move, bool(wrong), wrong)])
         if wrong:
-            text = f"{game.players[play.player]} takes back {', '.join(wrong)}: take the tiles off the board."
-            self._notices = (Notice(text),)
+            self._say(f"{game.players[play.player]} takes back {', '.join(wrong)}: take the tiles off the board")
         else:
-            self._notices = (Notice("The challenge failed: every word is in the list."),)
+            self._say("The challenge failed: every word is in the list")
 
     def _correct(self, square: str, symbol: str) -> None:
-        game = self._playing()
-        try:
-            at = parse_square(square)
-            tile = None if symbol == "." else game.tiles.parse(symbol)[0]
-        except (NotationError, RulesError) as error:
-            raise Refused(_sentence(str(error))) from error
-        self._commit([SquareCorrected(at, tile, told=True)])
+        game = self._playing().game
+        with _refusing():
+            tile = None if symbol == EMPTY else game.tiles.parse(symbol)[0]
+            self._commit([SquareCorrected(parse_square(square), tile)])
 
     def _name_blank(self, square: str, letter: str) -> None:
-        game = self._playing()
-        try:
+        game = self._playing().game
+        with _refusing():
             at = parse_square(square)
-        except NotationError as error:
-            raise Refused(_sentence(str(error))) from error
         tile = game.board[at]
         if tile is None or not tile.is_blank:
             raise Refused(f"There is no blank on {square}.")
@@ -299,16 +262,16 @@ class TableSession:
         self._commit([BlankNamed(at, letter)])
 
     def _end(self) -> None:
-        game = self._playing()
-        self._commit([GameEnded(game.end_due) if game.end_due else GameEnded()])
-        assert self._game is not None
-        if wanted := self._game.racks_wanted:
-            names = " and ".join(game.players[player] for player in wanted)
-            self._notices = (Notice(f"The letters that {names} did not play are not counted yet."),)
+        due = self._playing().game.end_due
+        self._commit([GameEnded(due) if due else GameEnded()])
+        game = self._playing().game
+        if game.racks_wanted:
+            names = " and ".join(game.players[player] for player in game.racks_wanted)
+            self._say(f"The letters that {names} did not play are not counted yet")
 
-    def _playing(self) -> Game:
-        assert self._game is not None, "commands that need a game are refused without one"
-        return self._game
+    def _playing(self) -> GameLog:
+        assert self._log is not None, "commands that need a game are refused without one"
+        return self._log
 
     # Taking commands and telling what came of them
 
@@ -341,14 +304,14 @@ class TableSession:
         try:
             work()
         except CameraError as error:
-            self._notices = (Notice(_sentence(str(error)), Trouble.CAMERA),)
+            self._say(str(error), Trouble.CAMERA)
         except StoreError as error:
-            self._notices = (Notice(_sentence(str(error)), Trouble.STORE),)
+            self._say(str(error), Trouble.STORE)
         except Refused:
             raise
         except Exception:
-            _log.exception("a command failed")
-            self._notices = (Notice("Something went wrong; nothing was changed. Try again.", Trouble.BOARD),)
+            _logger.exception("a command failed")
+            self._say("Something went wrong; nothing was changed. Try again", Trouble.BOARD)
         finally:
             with self._lock:
                 self._busy = False
@@ -363,12 +326,12 @@ class TableSession:
                 listener(self._state)
 
     def _seen_from_outside(self) -> TableState:
-        game = self._game
-        if game is None:
+        if self._log is None:
             return replace(self._state, phase=Phase.LOBBY, notices=self._notices)
+        game = self._log.game
         outcome = game.outcome
         return TableState(
-            events=self._log_length,
+            events=self._log.length,
             phase=Phase.ENDED if outcome else Phase.TURN,
             players=view_players(game),
             turn_of=None if outcome else game.to_move,
@@ -383,11 +346,14 @@ class TableSession:
             winners=outcome.winners if outcome else (),
         )
 
-    def _picture_name(self) -> str:
-        return f"look-{self._state.revision}"
 
-    def _keep_picture(self, name: str, jpeg: bytes) -> None:
-        self._pictures = {**dict(list(self._pictures.items())[1 - KEPT_PICTURES :]), name: jpeg}
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Turn what the engine objects to into a refusal."""
+    try:
+        yield
+    except (NotationError, RulesError) as error:
+        raise Refused(_sentence(str(error))) from error
 
 
 def _sentence(text: str) -> str:

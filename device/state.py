@@ -123,12 +123,13 @@ class BoardView:
 class LookView:
     """What the camera saw last: the name of the rectified picture, and the squares that it was in doubt about.
 
-    `doubtful` holds squares (`row * 15 + column`); `margin` is how much more than the grid the picture shows on each
-    side, in squares.
+    `doubtful` holds squares (`row * 15 + column`), `hidden` those that could not be seen at all; `margin` is how much
+    more than the grid the picture shows on each side, in squares.
     """
 
     picture: str
     doubtful: tuple[int, ...] = ()
+    hidden: tuple[int, ...] = ()
     margin: float = 0.0
 
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from flask import Flask
 
-from device.state import LetterView, TurnView, WordView
+from device.state import LetterView, LookView, TurnView, WordView
 from engine.reading import SIZE
 
 
 def add_to(app: Flask) -> None:
     """Give the templates the filters of this module."""
     app.jinja_env.filters.update(
-        signed=signed, sum_of=sum_of, column=column, row=row, letters_of=letters_of, deed=deed, digits=digits
+        signed=signed,
+        sum_of=sum_of,
+        column=column,
+        row=row,
+        letters_of=letters_of,
+        deed=deed,
+        digits=digits,
+        doubts=doubts,
     )
     app.jinja_env.globals["size"] = SIZE
 
@@ -56,6 +63,12 @@ _DEEDS = {
     "time": "overtime",
     "endrack": "unplayed letters",
 }
+
+
+def doubts(look: LookView | None) -> tuple[str, ...]:
+    """What the camera could not make out, in words."""
+    counted = ((len(look.doubtful), "in doubt"), (len(look.hidden), "out of sight")) if look else ()
+    return tuple(f"{count} {text}" for count, text in counted if count)
 
 
 def deed(turn: TurnView) -> str:

@@ -13,7 +13,7 @@ from device.state import Phase, TableState, Trouble
 from device.store import GameStore
 from engine.events import GameStarted
 
-from .tables import FARM, HORN, PASTE, TextTable
+from .tables import FARM, HORN, PASTE, TextTable, rows
 
 WORDS = frozenset({"HORN", "FARM", "PASTE", "FARMS"})
 STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
@@ -116,6 +116,43 @@ def test_square_is_put_right(playing: TableSession, table: TextTable) -> None:
     assert state.turns[0].words[0].text == "HORN"
     with pytest.raises(Refused):
         playing.correct("Z99", "O").result(5)
+
+
+def test_blank_is_named_by_people(playing: TableSession, table: TextTable) -> None:
+    state = play(playing, table, ("F?RM", 7, 5, True))
+    assert state.turns[0].words[0].valid is None
+    state = playing.name_blank("G8", "A").result(5)
+    assert (state.turns[0].words[0].text, state.turns[0].words[0].valid) == ("FARM", True)
+    for square, letter in (("F8", "A"), ("G8", "Ä"), ("A1", "A"), ("G88", "A")):
+        with pytest.raises(Refused):
+            playing.name_blank(square, letter).result(5)
+
+
+def test_live_camera_looks_again_while_there_is_a_doubt(playing: TableSession, table: TextTable) -> None:
+    table.live = True
+    table.lay(("HO", 7, 5, True), ("N", 12, 12, True))
+    table.then = [rows(HORN)]
+    state = playing.end_turn().result(5)
+    assert table.pictures == 2
+    assert state.turns[0].word == "HORN" and state.notices == ()
+
+
+def test_live_camera_gives_up_after_three_looks(playing: TableSession, table: TextTable) -> None:
+    table.live = True
+    table.lay(("HO", 7, 5, True), ("N", 12, 12, True))
+    state = playing.end_turn().result(5)
+    assert table.pictures == 3 and state.notices[0].trouble is Trouble.BOARD
+
+
+def test_fault_of_our_own_changes_nothing_and_is_said(
+    playing: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(table, "read", lambda *_: 1 / 0)
+    state = playing.end_turn().result(5)
+    assert "nothing was changed" in state.notices[0].text and state.phase is Phase.TURN
+    assert "ZeroDivisionError" in caplog.text
+    monkeypatch.undo()
+    assert len(play(playing, table, HORN).turns) == 1
 
 
 def test_exchange_is_a_turn(playing: TableSession) -> None:

@@ -76,7 +76,7 @@ MIDGAME = replace(
     turn_of=1,
     turns=(HORN, FARM, PASTE),
     board=board(),
-    look=LookView("1-3", (8 * 15 + 6, 9 * 15 + 7), 0.5),
+    look=LookView("1-3", (8 * 15 + 6, 9 * 15 + 7), (210, 211), 0.5),
     in_bag=69,
 )
 PHONY = replace(

@@ -86,6 +86,8 @@ def test_doubtful_squares_are_ringed_on_the_picture(table: ShownTable, client: F
     assert '<image href="/pictures/1-3.jpg"' in html
     rings = re.findall(r'<circle class="doubt" cx="([\d.]+)" cy="([\d.]+)"', html)
     assert rings == [("7.0", "9.0"), ("8.0", "10.0")]
+    assert html.count('<rect class="hidden"') == 2
+    assert part(html, "camera") == "Camera 2 in doubt, 2 out of sight"
 
 
 def test_every_turn_is_listed_newest_first(table: ShownTable, client: FlaskClient) -> None:
