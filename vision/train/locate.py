@@ -23,6 +23,9 @@ from vision.train.locate_data import Array, Kept, Rng, finder_sample, lattice_sa
 from vision.train.locate_nets import Finder, Lattice
 
 BATCH = 24
+FINDER_STEPS = 1400
+LATTICE_STEPS = 1300
+"""Batches that the networks in `vision/models` learned from: about six and eight minutes on two free cores."""
 Sample = Callable[[Kept, Rng], tuple[Array, Array]]
 
 

@@ -19,6 +19,8 @@ from vision.render.scene import Scene
 OVERVIEW_SIDE = 384
 FLAT_PIXELS = 20
 FLAT_MARGIN = 4.5
+NO_BOARD = 0.1
+"""Share of the finder's samples that have no board."""
 CELL = 4
 """Pixels of the finder's picture in one cell of its answer."""
 
@@ -68,7 +70,11 @@ def finder_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
     symmetry = int(rng.integers(8))
     target, frame = _symmetric(target, symmetry, n - 1), _symmetric(frame, symmetry, n - 1)
     view = np.asarray(cv2.getPerspectiveTransform(box.astype(np.float32), target.astype(np.float32)), np.float64)
-    source = cv2.GaussianBlur(kept.overview, (0, 0), 0.45 / k) if k < 0.9 else kept.overview  # against aliasing
+    overview = kept.overview
+    there = rng.random() >= NO_BOARD
+    if not there:
+        overview = _without_board(overview, grid, rng)
+    source = cv2.GaussianBlur(overview, (0, 0), 0.45 / k) if k < 0.9 else overview  # against aliasing
     picture = cv2.warpPerspective(source, view, (n, n), borderMode=cv2.BORDER_REPLICATE)
     inside = np.zeros((n, n), np.uint8)
     cv2.fillConvexPoly(inside, np.round(frame * 16).astype(np.int32), 1, cv2.LINE_8, 4)
@@ -76,6 +82,8 @@ def finder_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
     cells = n // CELL
     seen = (project(view, grid) + 0.5) / CELL - 0.5  # in cells, whole numbers in the middle of one
     targets = np.zeros((5, cells, cells), np.float32)
+    if not there:
+        return standardised(picture, inside), targets
     yy, xx = np.mgrid[0:cells, 0:cells]
     for x, y in seen:
         distance2 = (xx - x) ** 2 + (yy - y) ** 2
@@ -86,6 +94,23 @@ def finder_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
     cv2.fillConvexPoly(mask, np.round(seen * 16).astype(np.int32), 1, cv2.LINE_8, 4)
     targets[3] = mask
     return standardised(picture, inside), targets
+
+
+def _without_board(overview: Image, grid: Floats, rng: Rng) -> Image:
+    """The same table with something else where the board was: a sheet, a chequered cloth, or clouds of colour."""
+    picture = overview.copy()
+    reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * rng.uniform(1.25, 1.6)
+    fields = rng.integers(1, 24, 2) if rng.random() < 0.7 else np.array([1, 1])
+    colours = rng.integers(0, 255, (int(rng.integers(2, 12)), 3))
+    cloth = colours[rng.integers(0, len(colours), fields)].astype(np.uint8)
+    enlarge = cv2.INTER_NEAREST if rng.random() < 0.5 else cv2.INTER_CUBIC
+    cloth = np.asarray(cv2.resize(cloth, (256, 256), interpolation=enlarge), np.uint8)
+    corners = np.array([[0, 0], [255, 0], [255, 255], [0, 255]], np.float32)
+    view = cv2.getPerspectiveTransform(corners, reach.astype(np.float32))
+    size = (picture.shape[1], picture.shape[0])
+    here = cv2.warpPerspective(np.full((256, 256), 255, np.uint8), view, size) > 127
+    picture[here] = cv2.warpPerspective(cloth, view, size)[here]
+    return picture
 
 
 def _cropped(box: Floats, grid: Floats, rng: Rng) -> Floats:
