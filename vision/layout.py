@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.reading import SIZE
 from vision.geometry import Floats, Image
 
 _EIGHTH: Final = ("T..d...T", ".D...t..", "..D...d.", "d..D...d", "....D...", ".t...t..", "..d...d.", "T..d...D")
@@ -61,59 +62,75 @@ def layout_fit(colours: Floats, around: int = 2) -> list[LayoutFit]:
 
     `colours` is (15 + 2 * around, 15 + 2 * around, 3): the squares of the grid and so many more on each side.
     """
-    kinds = layout_kinds().ravel()
+    side = SIZE + 2 * around
+    flat = colours.reshape(-1, 3)
+    near = np.exp(-((flat[:, None] - flat) ** 2).sum(axis=2) / (2 * _SCALE**2))
+    number = np.arange(side * side).reshape(side, side)
     fits = []
-    for dy in range(-around, around + 1):
-        for dx in range(-around, around + 1):
-            window = colours[around + dy : around + dy + 15, around + dx : around + dx + 15].reshape(225, 3)
-            fits.append(LayoutFit(_explained(window, kinds), (dx, dy)))
+    for dy in range(2 * around + 1):
+        for dx in range(2 * around + 1):
+            window = number[dy : dy + SIZE, dx : dx + SIZE].ravel()
+            explained = _explained(flat[window], near[np.ix_(window, window)])
+            fits.append(LayoutFit(explained, (dx - around, dy - around)))
     return sorted(fits, key=lambda f: -f.explained)
 
 
-def _explained(colours: Floats, kinds: NDArray[np.int64]) -> float:
-    """1 less the ratio of what is left unexplained with the five kinds told apart and with all taken as one."""
-    tile = _tile_colour(colours[kinds == 0])
-    share = np.where(kinds > 0, _PLAIN / _PREMIUM, 1.0)  # premium squares count as much as the plain ones
-    told_apart = _unexplained(colours, kinds, tile, share)
-    as_one = _unexplained(colours, np.zeros_like(kinds), tile, share)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kinds:
+    """Which of 225 squares are alike, and the linear model of their colours: kinds, tiles, and a fall of the light."""
+
+    members: tuple[NDArray[np.int64], ...]
+    board: Floats
+    """(225, kinds + 1 + 3): each square as one of its kind."""
+    tiles: Floats
+    """(225, kinds + 1 + 3): each square as a tile."""
+
+    @classmethod
+    def of(cls, kinds: NDArray[np.int64]) -> _Kinds:
+        present = int(kinds.max()) + 1
+        step = (np.stack(np.meshgrid(np.arange(SIZE), np.arange(SIZE)), axis=-1).reshape(-1, 2) - 7) / 7
+        light = np.column_stack([step, step[:, 0] * step[:, 1]])
+        board = np.column_stack([np.eye(present + 1)[kinds], light])
+        tiles = np.column_stack([np.eye(present + 1)[np.full(len(kinds), present)], light])
+        return cls(tuple(np.flatnonzero(kinds == k) for k in range(present)), board, tiles)
+
+
+def _explained(colours: Floats, near: Floats) -> float:
+    """1 less the ratio of what is left unexplained with the five kinds told apart and with all taken as one.
+
+    `colours` (225, 3) and how alike they are, `near` (225, 225) in 0..1.
+    """
+    tile = _tile(near)
+    told_apart = _unexplained(_TOLD_APART, colours, near, tile)
+    as_one = _unexplained(_AS_ONE, colours, near, tile)
     return (as_one - told_apart) / (as_one + _LITTLE)
 
 
-def _tile_colour(plain: Floats) -> Floats:
-    """The commonest colour among the plain squares that differ from most of them, (3,)."""
-    near = np.exp(-(((plain[:, None] - plain) ** 2).sum(axis=2)) / (2 * _SCALE**2))
-    away = 1 - near[int(np.argmax(near.sum(axis=1)))]
-    return np.asarray(plain[int(np.argmax((near * away).sum(axis=1) * away))], np.float64)
+def _tile(near: Floats) -> int:
+    """The plain square that shows best what tiles look like: of the commonest colour that most squares do not have."""
+    plain = _TOLD_APART.members[0]
+    among = near[np.ix_(plain, plain)]
+    away = 1 - among[int(np.argmax(among.sum(axis=1)))]
+    return int(plain[int(np.argmax((among @ away) * away))])
 
 
-def _unexplained(colours: Floats, kinds: NDArray[np.int64], tile: Floats, share: Floats) -> float:
+def _unexplained(kinds: _Kinds, colours: Floats, near: Floats, tile: int) -> float:
     """What is left when each square has the colour of its kind or of a tile, and the light falls off evenly.
 
     Expectation and maximisation by turns; a square unlike either (a hand, a letter) counts as 1 at most.
     """
-    present = int(kinds.max()) + 1
-    board = np.column_stack([np.eye(present)[kinds], np.zeros(len(kinds)), _PLACES])
-    tiles = np.column_stack([np.zeros((len(kinds), present)), np.ones(len(kinds)), _PLACES])
-    design = np.concatenate([board, tiles])
     # A kind begins with its commonest colour that is not the tiles'.
-    free = 1 - 0.9 * np.exp(-((colours - tile) ** 2).sum(axis=1) / (2 * _SCALE**2))
-    beta = np.zeros((design.shape[1], 3))
-    for kind in range(present):
-        member = colours[kinds == kind]
-        near = np.exp(-(((member[:, None] - member) ** 2).sum(axis=2)) / (2 * _SCALE**2))
-        beta[kind] = member[int(np.argmax(near @ free[kinds == kind] * free[kinds == kind]))]
-    beta[present] = tile
+    free = 1 - 0.9 * near[tile]
+    typical = [m[int(np.argmax((near[np.ix_(m, m)] @ free[m]) * free[m]))] for m in kinds.members]
+    beta = np.vstack([colours[[*typical, tile]], np.zeros((3, 3))])
+    steady = 1e-3 * np.eye(len(beta))
     for _ in range(_ROUNDS):
-        miss2 = (((np.tile(colours, (2, 1)) - design @ beta) ** 2).sum(axis=1) / _SCALE**2).reshape(2, -1)
-        taken = miss2.argmin(axis=0)
-        least = miss2.min(axis=0)
-        weight = np.zeros_like(miss2)
-        weight[taken, np.arange(len(kinds))] = share / (1 + least) ** 2
-        scaled = design * weight.reshape(-1, 1)
-        beta = np.linalg.solve(
-            design.T @ scaled + 1e-3 * np.eye(len(beta)), scaled.T @ np.tile(colours, (2, 1)) + 1e-3 * beta
-        )
-    return float((share * least / (1 + least)).sum())
+        miss2 = [((colours - design @ beta) ** 2).sum(axis=1) / _SCALE**2 for design in (kinds.board, kinds.tiles)]
+        least = np.minimum(*miss2)
+        design = np.where((miss2[1] < miss2[0])[:, None], kinds.tiles, kinds.board)
+        scaled = design * (_SHARE / (1 + least) ** 2)[:, None]
+        beta = np.linalg.solve(design.T @ scaled + steady, scaled.T @ colours + 1e-3 * beta)
+    return float((_SHARE * least / (1 + least)).sum())
 
 
 _SCALE: Final = 8.0
@@ -122,6 +139,7 @@ _ROUNDS: Final = 4
 _DARKEST: Final = 30.0
 _LITTLE: Final = 4.0
 """Differences that could be chance; a picture of two plain colours has none to be explained."""
-_PLAIN, _PREMIUM = 164, 61
-_GRID = (np.stack(np.meshgrid(np.arange(15), np.arange(15)), axis=-1).reshape(225, 2) - 7) / 7
-_PLACES: Final = np.column_stack([_GRID, _GRID[:, 0] * _GRID[:, 1]])
+_TOLD_APART: Final = _Kinds.of(layout_kinds().ravel())
+_AS_ONE: Final = _Kinds.of(np.zeros(SIZE * SIZE, np.int64))
+_SHARE: Final = np.where(layout_kinds().ravel() > 0, 164 / 61, 1.0)
+"""Premium squares together count as much as the plain ones."""

@@ -58,7 +58,9 @@ def test_corners_run_clockwise_from_the_one_nearest_the_top_left(locator: BoardL
 def test_a_small_board_on_a_large_table_is_found_by_a_closer_look(locator: BoardLocator) -> None:
     scene = photograph(2)
     around = cv2.copyMakeBorder(scene.image, 700, 500, 900, 700, cv2.BORDER_CONSTANT, value=(90, 110, 130))
-    assert corner_error(locator.locate(np.asarray(around, np.uint8)).corners, scene.corners + np.array([900, 700])) < 0.08
+    assert (
+        corner_error(locator.locate(np.asarray(around, np.uint8)).corners, scene.corners + np.array([900, 700])) < 0.08
+    )
 
 
 @pytest.mark.parametrize("exposure", [0.15, 2.5])
@@ -80,6 +82,18 @@ def test_half_a_board_is_said_to_be_half_a_board(locator: BoardLocator) -> None:
     middle = int(scene.corners[:, 0].mean())
     with pytest.raises(BoardNotFound, match=r"part of the board .* move the camera"):
         locator.locate(scene.image[:, :middle])
+
+
+def test_a_board_that_was_pushed_a_little_is_followed_and_stays_the_same_way_up(locator: BoardLocator) -> None:
+    scene = photograph(8, turn=100)
+    side = square_side(scene.corners)
+    found = locator.follow(scene.image, scene.corners + np.array([0.6, -0.4]) * side)
+    assert np.linalg.norm(found.corners - scene.corners, axis=1).mean() < 0.08 * side
+
+
+def test_a_board_that_is_gone_is_not_followed(locator: BoardLocator) -> None:
+    with pytest.raises(BoardNotFound, match="not where it was"):
+        locator.follow(fur(3), photograph().corners)
 
 
 def fur(seed: int) -> Image:
