@@ -40,12 +40,14 @@ _PEAKS: Final = 8
 _HYPOTHESES: Final = 6
 _AGREES: Final = 0.34
 """Explained share of the layout's colours from which a grid is taken without looking further."""
-_DIFFERS: Final = 0.24
+_DIFFERS: Final = 0.3
 """Below this it is no board."""
 _PASSES: Final = 4
 _SETTLED: Final = 0.1
 """Corners that moved by less than this, in squares, between two looks need no third."""
 _SEEN: Final = 0.2
+_NUDGES: Final = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
+"""Halfway between two corners of squares the nearest is either: then the look begins half a square further on."""
 _SPARE: Final = 0.1
 _FEW: Final = 40
 """Cells on the grid below which there is nothing like a board."""
@@ -154,20 +156,33 @@ class BoardLocator:
             corners = project(homography(corners), grid_corners() + shift)
         return agreement, (corners + 0.5) / scale - 0.5
 
-    def _settled(self, picture: Image, corners: Floats, passes: int = _PASSES) -> Floats | None:
+    def _settled(self, picture: Image, corners: Floats) -> Floats | None:
         """Look and fit again until the corners stay where they are; None where they do not make a grid."""
-        for _ in range(passes):
-            flat = rectify(picture, homography(corners), LATTICE_PIXELS, LATTICE_MARGIN)
-            fit = fit_lattice(self._lattice(standardised(flat)[None])[0][0], LATTICE_MARGIN)
-            if fit is None or fit.seen < _SEEN:
+        for nudge in _NUDGES:
+            first = self._fitted(picture, project(homography(corners), grid_corners() + nudge))
+            if first is not None:
+                break
+        if first is None:
+            return None
+        corners = first
+        for _ in range(_PASSES - 1):
+            fitted = self._fitted(picture, corners)
+            if fitted is None:
                 return None
-            before = corners
-            corners = project(homography(corners) @ _cells_to_board() @ fit.to_cells, grid_corners())
-            if not np.isfinite(corners).all() or not is_convex(corners):
-                return None
-            if np.abs(corners - before).max() < _SETTLED * square_side(corners):
+            moved = np.abs(fitted - corners).max()
+            corners = fitted
+            if moved < _SETTLED * square_side(corners):
                 break
         return corners
+
+    def _fitted(self, picture: Image, corners: Floats) -> Floats | None:
+        """One look at the board rectified by `corners`: the corners of the grid that is seen there."""
+        flat = rectify(picture, homography(corners), LATTICE_PIXELS, LATTICE_MARGIN)
+        fit = fit_lattice(self._lattice(standardised(flat)[None])[0][0], LATTICE_MARGIN)
+        if fit is None or fit.seen < _SEEN:
+            return None
+        fitted = project(homography(corners) @ _cells_to_board() @ fit.to_cells, grid_corners())
+        return fitted if np.isfinite(fitted).all() and is_convex(fitted) else None
 
     def _look(self, picture: _Pyramid, box: Box) -> _Look:
         """What the finder sees in a part of the picture."""
