@@ -1,7 +1,6 @@
-"""Cameras behind one small interface: a folder of pictures, a USB camera, a simulated table.
+"""Cameras behind one small interface: a folder of pictures, a USB camera, a Raspberry Pi's, a simulated table.
 
-`open_camera("folder:DIR")` or `open_camera("usb:0")` gives the one a user named. The Raspberry Pi's camera module is
-one more module here with the same four methods.
+`open_camera("folder:DIR")`, `open_camera("usb:0")` or `open_camera("pi")` gives the one a user named.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ __all__ = ["BlackPicture", "Camera", "CameraError", "Frame", "Image", "NoMorePic
 
 
 def open_camera(spec: str) -> Camera:
-    """The camera that `spec` names: `folder:DIR`, or `usb:N` / `usb:/dev/v4l/by-id/...`.
+    """The camera that `spec` names: `folder:DIR`, or `usb:N` / `usb:/dev/v4l/by-id/...`, or `pi` (a camera module).
 
     Raises `CameraError` when there is no such camera, with what to do next.
     """
@@ -27,4 +26,8 @@ def open_camera(spec: str) -> Camera:
         from device.cameras.usb import UsbCamera
 
         return UsbCamera(where)
-    raise CameraError(f"no camera '{spec}': say folder:DIR or usb:0")
+    if spec == "pi":
+        from device.cameras.pi import PiCamera
+
+        return PiCamera()
+    raise CameraError(f"no camera '{spec}': say folder:DIR or usb:0, or pi on a Raspberry Pi")

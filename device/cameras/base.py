@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 Image = npt.NDArray[np.uint8]
 """`(H, W, 3) uint8 BGR`."""
+BLACK = 6
+"""A picture without one pixel in a thousand brighter than this (of 255) shows nothing."""
 
 
 class CameraError(Exception):
@@ -48,3 +50,8 @@ class Camera(Protocol):
 
     def close(self) -> None:
         """Give the camera back; further calls raise `CameraError`."""
+
+
+def is_black(image: Image) -> bool:
+    """True when nothing can be seen on `image`."""
+    return float(np.quantile(image[::8, ::8], 0.999)) <= BLACK

@@ -8,13 +8,11 @@ import time
 import cv2
 import numpy as np
 
-from device.cameras.base import BlackPicture, CameraError, Frame, Image
+from device.cameras.base import BlackPicture, CameraError, Frame, is_black
 
 WIDTH, HEIGHT = 1920, 1080
 STALLED_S = 2.0
 """A camera that gave no frame for so long is in trouble."""
-BLACK = 6
-"""A picture without one pixel in a thousand brighter than this (of 255) shows nothing."""
 RETRY_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
@@ -48,7 +46,7 @@ class UsbCamera:
         """The first frame that arrives after the call."""
         asked = time.monotonic()
         frame = self._newer_than(asked)
-        if _black(frame.image):
+        if is_black(frame.image):
             raise BlackPicture("the camera's picture is black: is its cap on, or the light off?")
         return frame
 
@@ -110,7 +108,3 @@ class UsbCamera:
             capture = None if self._closing.is_set() else self._open()
         if capture is not None:
             capture.release()
-
-
-def _black(image: Image) -> bool:
-    return float(np.quantile(image[::8, ::8], 0.999)) <= BLACK

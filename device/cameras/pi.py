@@ -1,0 +1,288 @@
+"""The Raspberry Pi's camera modules (1, 2, 3, HQ) through picamera2.
+
+One still-suited configuration for good: no change of mode for each turn. Exposure, white balance and focus settle for
+about two seconds, then they are read back and fixed for the game, so that the tiles look the same in every picture.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Container, Mapping
+from typing import Any
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from device.cameras.base import BlackPicture, CameraError, Frame, Image, is_black
+
+_log = logging.getLogger(__name__)
+
+STILL_WIDTH = 2304
+"""A square of the board gets 100 pixels of it and more; wider pictures cost memory and read no better."""
+PREVIEW_WIDTH = 320
+SETTLE_S = 2.0
+STALLED_S = 2.0
+"""A camera that gave no picture for so long is in trouble."""
+RETRY_S = (0.25, 0.5, 1.0, 2.0, 4.0)
+LIGHT_CHANGED = 1.6
+"""When the picture got so many times brighter or darker, exposure settles anew: dusk fell, a lamp was switched on."""
+
+AF_MANUAL, AF_CONTINUOUS = 0, 2
+"""libcamera's numbers of `AfMode`."""
+
+_YUV: Mapping[str, int] = {
+    "YUV420": cv2.COLOR_YUV2BGR_I420,
+    "YVU420": cv2.COLOR_YUV2BGR_YV12,
+    "NV12": cv2.COLOR_YUV2BGR_NV12,
+    "NV21": cv2.COLOR_YUV2BGR_NV21,
+    "YUYV": cv2.COLOR_YUV2BGR_YUYV,
+    "YVYU": cv2.COLOR_YUV2BGR_YVYU,
+    "UYVY": cv2.COLOR_YUV2BGR_UYVY,
+}
+
+Array = npt.NDArray[np.uint8]
+Controls = dict[str, Any]
+
+
+class PiCamera:
+    """A camera module behind the interface of all cameras. Opened, settled and locked in the constructor.
+
+    `picamera` makes the `Picamera2` object; it is called again when the camera was lost. Raises `CameraError`.
+    """
+
+    live = True
+
+    def __init__(
+        self,
+        picamera: Callable[[], Any] | None = None,
+        *,
+        settle: float = SETTLE_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._make = picamera or _picamera2
+        self._settle_s = settle
+        self._clock = clock
+        self._closed = False
+        self._brightness = 0.0
+        self._failures = 0
+        self._next_try = 0.0
+        self._camera: Any = None
+        self._open()
+
+    def __repr__(self) -> str:
+        return f"<PiCamera: {'lost' if self._camera is None else 'open'}>"
+
+    def __enter__(self) -> PiCamera:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def still(self) -> Frame:
+        """A picture whose exposure began after the call; where the light has changed much, exposure settles first."""
+        frame = self._capture("main")
+        if not is_black(frame.image) and light_changed(self._brightness, _brightness(frame.image)):
+            self.settle()
+            frame = self._capture("main")
+        if is_black(frame.image):
+            raise BlackPicture("the camera's picture is black: is its cap on, or the light off?")
+        return frame
+
+    def preview(self) -> Frame:
+        """A small picture from the low-resolution stream, or the still stream made small where there is no other."""
+        self._ready()
+        if self._camera.camera_configuration().get("lores"):
+            return self._capture("lores", fresh=False)
+        frame = self._capture("main", fresh=False)
+        step = max(1, frame.image.shape[1] // PREVIEW_WIDTH)
+        return Frame(np.ascontiguousarray(frame.image[::step, ::step]), frame.time)
+
+    def settle(self) -> None:
+        """Let exposure, white balance and focus find their values, then fix them: once for each game."""
+        self._ready()
+        try:
+            self._settle(self._camera)
+        except Exception as error:
+            raise self._lost(error) from error
+
+    def close(self) -> None:
+        """Give the camera back."""
+        self._closed = True
+        camera, self._camera = self._camera, None
+        if camera is not None:
+            camera.close()
+
+    def _open(self) -> None:
+        """Open, configure, start and settle. Raises `CameraError`."""
+        try:
+            self._camera = self._make()
+            _configure(self._camera)
+            self._camera.start()
+            self._settle(self._camera)
+            self._failures = 0
+        except Exception as error:
+            raise self._lost(error) from error
+
+    def _settle(self, camera: Any) -> None:
+        offered = camera.camera_controls
+        if controls := free_controls(offered):
+            camera.set_controls(controls)
+            end = self._clock() + self._settle_s
+            metadata = _metadata(camera)
+            while self._clock() < end:
+                metadata = _metadata(camera)
+            camera.set_controls(locked_controls(metadata, offered))
+        self._brightness = _brightness(self._take(camera, "main"))
+
+    def _capture(self, stream: str, *, fresh: bool = True) -> Frame:
+        self._ready()
+        try:
+            return Frame(self._take(self._camera, stream, fresh=fresh), self._clock())
+        except Exception as error:
+            raise self._lost(error) from error
+
+    def _take(self, camera: Any, stream: str, *, fresh: bool = True) -> Image:
+        """The picture of the next request; with `fresh`, of the first whose exposure begins after now."""
+        asked = time.monotonic_ns() if fresh else 0
+        end = self._clock() + STALLED_S
+        while True:
+            request = camera.capture_request(wait=STALLED_S)
+            try:
+                if began(request.get_metadata()) >= asked or self._clock() >= end:
+                    form = camera.camera_configuration()[stream]
+                    return to_bgr(request.make_array(stream), str(form["format"]), form["size"])
+            finally:
+                request.release()
+
+    def _ready(self) -> None:
+        """Open the camera again where it was lost and its time has come. Raises `CameraError`."""
+        if self._closed:
+            raise CameraError("the camera was closed")
+        if self._camera is None:
+            if self._clock() < self._next_try:
+                raise CameraError("the camera gives no pictures: check its cable; it is tried again by itself")
+            self._open()
+
+    def _lost(self, error: Exception) -> CameraError:
+        """Drop the camera, set the time of the next try, say in words what happened."""
+        self._drop()
+        self._next_try = self._clock() + RETRY_S[min(self._failures, len(RETRY_S) - 1)]
+        self._failures += 1
+        return error if isinstance(error, CameraError) else CameraError(in_words(error))
+
+    def _drop(self) -> None:
+        camera, self._camera = self._camera, None
+        if camera is None:
+            return
+        try:
+            camera.cancel_all_and_flush()
+            camera.close()
+        except Exception as error:  # a camera that was pulled out may fail to close, too
+            _log.info("the lost camera did not close: %s", error)
+
+
+def free_controls(offered: Container[str]) -> Controls:
+    """What lets the camera find exposure, white balance and focus by itself: only controls that it offers."""
+    wanted: Controls = {"AeEnable": True, "AwbEnable": True, "AfMode": AF_CONTINUOUS}
+    return {name: value for name, value in wanted.items() if name in offered}
+
+
+def locked_controls(metadata: Mapping[str, Any], offered: Container[str]) -> Controls:
+    """What fixes the values in `metadata`: only controls that are offered and were read.
+
+    Each value is set besides switching its automatic off, which alone is no lock (picamera2 issues 7 and 977).
+    """
+    wanted: Controls = {}
+    for switch, names in (("AeEnable", ("ExposureTime", "AnalogueGain")), ("AwbEnable", ("ColourGains",))):
+        read = {name: metadata[name] for name in names if name in metadata and name in offered}
+        if read:
+            wanted |= {switch: False} | read
+    if "LensPosition" in metadata and "LensPosition" in offered:
+        wanted |= {"AfMode": AF_MANUAL, "LensPosition": metadata["LensPosition"]}
+    return {name: value for name, value in wanted.items() if name in offered}
+
+
+def still_size(sensor: tuple[int, int], width: int = STILL_WIDTH) -> tuple[int, int]:
+    """The sensor's size (width, height) made no wider than `width`, in its own proportions, both even."""
+    scale = min(1.0, width / sensor[0])
+    return round(sensor[0] * scale) // 2 * 2, round(sensor[1] * scale) // 2 * 2
+
+
+def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
+    """A stream's array in libcamera's format `form` as `(H, W, 3) uint8 BGR`; `size` is (width, height).
+
+    libcamera names formats by the order in a little-endian word: `RGB888` is blue, green, red in memory. Rows may be
+    padded beyond the width. Raises `CameraError` for a format that is not known.
+    """
+    width, height = size
+    if form in _YUV:
+        image = cv2.cvtColor(array, _YUV[form])
+    elif form in ("RGB888", "XRGB8888"):
+        image = array[..., :3]
+    elif form in ("BGR888", "XBGR8888", "MJPEG"):
+        image = array[..., 2::-1]
+    else:
+        raise CameraError(f"the camera gives pictures in the format {form}, which is not known here")
+    return np.ascontiguousarray(image[:height, :width], np.uint8)
+
+
+def began(metadata: Mapping[str, Any]) -> float:
+    """When the exposure of a picture began, in ns of the monotonic clock; infinity where the pipeline does not say."""
+    if "SensorTimestamp" not in metadata or "ExposureTime" not in metadata:
+        return float("inf")
+    return float(metadata["SensorTimestamp"]) - 1000.0 * float(metadata["ExposureTime"])
+
+
+def light_changed(before: float, now: float) -> bool:
+    """True when the mean brightness is another light's, not another picture's."""
+    darker, brighter = sorted((max(before, 1.0), max(now, 1.0)))
+    return brighter / darker > LIGHT_CHANGED
+
+
+def in_words(error: Exception) -> str:
+    """What an error of picamera2 or libcamera means, and what to do next."""
+    text = " ".join(str(error).split())
+    if isinstance(error, ModuleNotFoundError):
+        return (
+            f"{error.name} is not installed: sudo apt install python3-picamera2 --no-install-recommends, and make the "
+            "virtual environment with --system-site-packages"
+        )
+    if isinstance(error, TimeoutError):
+        return "the camera gives no pictures: check its cable; it is tried again by itself"
+    if isinstance(error, IndexError):
+        return "no camera module found: is its cable in the right way round? rpicam-hello --list-cameras shows it"
+    if "acquire" in text or "busy" in text.lower() or "__init__ sequence" in text:
+        return "the camera module is used by another program, or hangs: end that program, or restart the table"
+    return f"the camera module gives no pictures ({text or type(error).__name__}): check its cable, then try again"
+
+
+def _picamera2() -> Any:
+    from picamera2 import Picamera2
+
+    return Picamera2()
+
+
+def _configure(camera: Any) -> None:
+    """Still pictures and, where the pipeline has a second stream, small ones for motion."""
+    size = still_size(camera.sensor_resolution)
+    main = {"format": "RGB888", "size": size}
+    small = {"format": "YUV420", "size": still_size(size, PREVIEW_WIDTH)}
+    try:
+        camera.configure(camera.create_still_configuration(main=main, lores=small, buffer_count=2, queue=False))
+    except (RuntimeError, ValueError):
+        camera.configure(camera.create_still_configuration(main=main, buffer_count=2, queue=False))
+
+
+def _metadata(camera: Any) -> Mapping[str, Any]:
+    request = camera.capture_request(wait=STALLED_S)
+    try:
+        found: Mapping[str, Any] = request.get_metadata()
+        return found
+    finally:
+        request.release()
+
+
+def _brightness(image: Image) -> float:
+    return float(np.mean(image[::8, ::8]))

@@ -1,0 +1,106 @@
+"""What a gesture means at this moment: a command to the session, a refusal that is shown, or nothing. Pure.
+
+The whole table of answers stands in `docs/panel.md`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from device.panel.buttons import Button
+from device.panel.gestures import HOLD_S, Gesture, Kind
+from device.state import Phase, TableState
+
+SOON_S = 1.0
+"""A shared button is not believed so soon after a turn: it was meant for the turn that is just over."""
+
+
+class Command(StrEnum):
+    """What the panel asks of the session and of the machine."""
+
+    END_TURN = "end turn"
+    CHALLENGE = "challenge"
+    PAUSE = "pause"
+    UNDO = "undo"
+    NEW_GAME = "new game"
+    POWER_OFF = "power off"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A press that changes nothing, and why; `player` is whose light shall blink, where that is the point."""
+
+    text: str
+    player: int | None = None
+
+
+Answer = Command | Refusal | None
+
+_LABELS = {Button.PAUSE: "pause", Button.CHALLENGE: "challenge", Button.NEW_GAME: "new-game", Button.POWER: "power"}
+_WHEN_HELD = {Button.PAUSE: Command.UNDO, Button.NEW_GAME: Command.NEW_GAME, Button.POWER: Command.POWER_OFF}
+_WHAT_A_HOLD_DOES = {Button.NEW_GAME: "begin a new game", Button.POWER: "switch the table off"}
+
+
+def answer(gesture: Gesture, state: TableState, since_turn: float) -> Answer:
+    """What `gesture` means to a table in `state`, `since_turn` seconds after its log last grew."""
+    button = gesture.button
+    match gesture.kind:
+        case Kind.PRESS if button.ends_turn:
+            return _end_turn(button, state, since_turn)
+        case Kind.PRESS if button is Button.CHALLENGE:
+            return _in_play(state) or Command.CHALLENGE
+        case Kind.TAP if button is Button.PAUSE:
+            return _in_play(state) or Command.PAUSE
+        case Kind.TAP:
+            return Refusal(f"Hold this button for {HOLD_S[button]:.0f} seconds to {_WHAT_A_HOLD_DOES[button]}.")
+        case Kind.HOLD:
+            return _held(_WHEN_HELD[button], state)
+        case Kind.TOGETHER:
+            return Refusal("Two buttons at once: press one alone.")
+        case Kind.STUCK:
+            return Refusal(f"The {label(button)} button is stuck, or something lies on it: it counts for nothing now.")
+        case _:
+            return None
+
+
+def label(button: Button) -> str:
+    """The button's name for people."""
+    if button.player is not None:
+        return f"end-turn {button.player + 1}"
+    return _LABELS.get(button, "end-turn")
+
+
+def _end_turn(button: Button, state: TableState, since_turn: float) -> Answer:
+    if refusal := _in_play(state):
+        return refusal
+    if button.player is None:
+        return Command.END_TURN if since_turn >= SOON_S else Refusal("That was quick: press again if you mean it.")
+    if button.player == state.turn_of:
+        return Command.END_TURN
+    if button.player >= len(state.players):
+        return Refusal("Nobody sits at this button.")
+    assert state.turn_of is not None, "somebody has the turn while a game is played"
+    name = state.players[state.turn_of].name
+    return Refusal(f"It is the turn of {name}: if that turn is over, its own button ends it first.", state.turn_of)
+
+
+def _held(command: Command, state: TableState) -> Answer:
+    if command is Command.POWER_OFF:
+        return command
+    if state.phase is Phase.LOOKING:
+        return _in_play(state)
+    return command if command is Command.NEW_GAME else _in_play(state) or command
+
+
+def _in_play(state: TableState) -> Refusal | None:
+    """Why nothing can be done in the game now; None when it can."""
+    match state.phase:
+        case Phase.LOOKING:
+            return Refusal("One moment: the board is being looked at.")
+        case Phase.LOBBY:
+            return Refusal("There is no game yet: hold the new-game button.")
+        case Phase.ENDED:
+            return Refusal("The game has ended: hold the new-game button for another.")
+        case _:
+            return None

@@ -1,0 +1,112 @@
+"""The buttons of the panel by name, and the pins that buttons and lights are wired to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+
+PLAYERS = 4
+"""Buttons and lights for so many players."""
+FIRST_PIN, LAST_PIN = 2, 27
+"""GPIO numbers free on the 40-pin header; 0 and 1 belong to the identification of add-on boards."""
+
+
+class Button(StrEnum):
+    """A button of the panel. The end of a turn is one shared button, or one for each player."""
+
+    END_TURN = "end-turn"
+    END_TURN_1 = "end-turn-1"
+    END_TURN_2 = "end-turn-2"
+    END_TURN_3 = "end-turn-3"
+    END_TURN_4 = "end-turn-4"
+    CHALLENGE = "challenge"
+    PAUSE = "pause"
+    NEW_GAME = "new-game"
+    POWER = "power"
+
+    @property
+    def ends_turn(self) -> bool:
+        """True for the shared end-turn button and for each player's own."""
+        return self.startswith("end-turn")
+
+    @property
+    def player(self) -> int | None:
+        """The index of the player whose own end-turn button it is."""
+        return int(self[-1]) - 1 if self[-1].isdecimal() else None
+
+
+END_TURN_BUTTONS = (Button.END_TURN_1, Button.END_TURN_2, Button.END_TURN_3, Button.END_TURN_4)
+
+
+class PinsError(ValueError):
+    """Pins that cannot be wired so; `key` names the setting."""
+
+    def __init__(self, key: str, text: str) -> None:
+        super().__init__(f"{key}: {text}")
+        self.key = key
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """GPIO numbers (BCM, not places on the header) of everything on the panel; None or empty: not wired.
+
+    Buttons join their pin to ground. Lights get 3.3 V through a resistor; `common_anode` is for an RGB LED whose common
+    leg is the positive one. One pin in `end_turn` is a shared button, two to four are one for each player. The status
+    light is red, green, blue. Raises `PinsError`.
+    """
+
+    end_turn: tuple[int, ...] = (5, 6, 13, 19)
+    challenge: int | None = 17
+    pause: int | None = 27
+    new_game: int | None = 22
+    power: int | None = 4
+    player_lights: tuple[int, ...] = (12, 16, 20, 21)
+    status_light: tuple[int, ...] = (18, 23, 24)
+    common_anode: bool = False
+    buzzer: int | None = 25
+
+    def __post_init__(self) -> None:
+        if len(self.end_turn) > PLAYERS:
+            raise PinsError("end_turn", f"{len(self.end_turn)} pins; one for a shared button, or up to {PLAYERS}")
+        if len(self.player_lights) > PLAYERS:
+            raise PinsError("player_lights", f"{len(self.player_lights)} pins; up to {PLAYERS}, one for each player")
+        if len(self.status_light) not in (0, 3):
+            raise PinsError("status_light", f"{len(self.status_light)} pins; three: red, green, blue, or none: []")
+        named = self._named()
+        for key, pin in named:
+            if not FIRST_PIN <= pin <= LAST_PIN:
+                raise PinsError(key, f"there is no GPIO {pin} to use; choose {FIRST_PIN} to {LAST_PIN}")
+        times = Counter(pin for _, pin in named)
+        for index, (key, pin) in enumerate(named):
+            if times[pin] > 1 and pin in {earlier for _, earlier in named[:index]}:
+                first = next(name for name, used in named if used == pin)
+                raise PinsError(key, f"GPIO {pin} is taken already by {first}; choose another")
+
+    @property
+    def buttons(self) -> dict[Button, int]:
+        """The wired buttons and their pins."""
+        own = zip(END_TURN_BUTTONS, self.end_turn, strict=False)
+        ends = {Button.END_TURN: self.end_turn[0]} if len(self.end_turn) == 1 else dict(own)
+        others = {
+            Button.CHALLENGE: self.challenge,
+            Button.PAUSE: self.pause,
+            Button.NEW_GAME: self.new_game,
+            Button.POWER: self.power,
+        }
+        return ends | {button: pin for button, pin in others.items() if pin is not None}
+
+    def _named(self) -> list[tuple[str, int]]:
+        """Every pin in use with the setting that names it, in the order of the settings."""
+        lists = {
+            "end_turn": self.end_turn,
+            "challenge": (self.challenge,),
+            "pause": (self.pause,),
+            "new_game": (self.new_game,),
+            "power": (self.power,),
+            "player_lights": self.player_lights,
+            "status_light": self.status_light,
+            "buzzer": (self.buzzer,),
+        }
+        return [(key, pin) for key, pins in lists.items() for pin in pins if pin is not None]

@@ -1,0 +1,226 @@
+"""Small displays through luma: name, total, clock and last play of a player.
+
+An OLED shows all four, a row of eight 7-segment digits the total and the clock. A display is written in tens of
+milliseconds over its bus, so they have a thread of their own, named `displays`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from PIL import Image, ImageDraw, ImageFont
+
+from device.panel.panel import Table
+from device.state import TableState, TurnView
+
+_log = logging.getLogger(__name__)
+
+SECOND_S = 1.0
+"""How often a running clock is shown anew."""
+DIGITS = 8
+
+Clock = Callable[[int], float | None]
+"""Seconds left of a player (by index), below zero in overtime; None where no clock runs."""
+
+
+class DisplayError(Exception):
+    """A display cannot be used; the message says why and what to do next, on one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What one display shows: `clock` as text, empty without one; `to_move` marks whose turn it is."""
+
+    name: str = ""
+    total: int = 0
+    clock: str = ""
+    last: str = ""
+    to_move: bool = False
+
+
+BLANK_FACE = Face()
+
+
+class Display(Protocol):
+    """A display that shows a face."""
+
+    def show(self, face: Face) -> None:
+        """Show it; may take as long as the bus takes."""
+
+    def close(self) -> None:
+        """Switch it off."""
+
+
+class PixelDisplay:
+    """A luma device with pixels (an OLED, or luma's `dummy`): name, total, clock, last play."""
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+
+    def show(self, face: Face) -> None:
+        """Draw it and send it."""
+        self._device.display(draw_face(face, self._device.size).convert(self._device.mode))
+
+    def close(self) -> None:
+        """Dark, and the bus given back."""
+        self._device.cleanup()
+
+
+class DigitDisplay:
+    """Eight 7-segment digits (`luma.core.virtual.sevensegment`): the total, and the clock to its right."""
+
+    def __init__(self, segments: Any) -> None:
+        self._segments = segments
+
+    def show(self, face: Face) -> None:
+        """Send the digits."""
+        self._segments.text = digits(face)
+
+    def close(self) -> None:
+        """Dark, and the bus given back."""
+        self._segments.device.cleanup()
+
+
+def open_display(spec: str) -> Display:
+    """The display that `spec` names: `oled:0x3C` (SSD1306, I2C bus 1) or `digits:0` (MAX7219, SPI).
+
+    Raises `DisplayError`.
+    """
+    kind, _, where = spec.partition(":")
+    try:
+        return _OPENERS[kind](int(where, 0))
+    except (KeyError, ValueError):
+        raise DisplayError(f"no display '{spec}': say oled:0x3C or digits:0") from None
+    except ImportError as error:
+        raise DisplayError(f"{error.name} is not installed: pip install 'tilekeeper[displays]'") from error
+    except Exception as error:
+        raise DisplayError(f"display {spec} does not answer ({error}): check its wires; see docs/panel.md") from error
+
+
+def _open_oled(address: int) -> Display:
+    from luma.core.interface.serial import i2c
+    from luma.oled.device import ssd1306
+
+    return PixelDisplay(ssd1306(i2c(port=1, address=address)))
+
+
+def _open_digits(device: int) -> Display:
+    from luma.core.interface.serial import noop, spi
+    from luma.core.virtual import sevensegment
+    from luma.led_matrix.device import max7219
+
+    return DigitDisplay(sevensegment(max7219(spi(port=0, device=device, gpio=noop()))))
+
+
+_OPENERS: dict[str, Callable[[int], Display]] = {"oled": _open_oled, "digits": _open_digits}
+
+
+class Displays:
+    """Follows a table on one or two displays. Use it in `with`, or `close` it."""
+
+    def __init__(self, table: Table, displays: Sequence[Display], clock: Clock | None = None) -> None:
+        self._table = table
+        self._displays = tuple(displays)
+        self._clock = clock
+        self._news = threading.Event()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="displays", daemon=True)
+        table.listen(self._hear)
+        self._thread.start()
+
+    def __enter__(self) -> Displays:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the thread and switch the displays off."""
+        self._table.forget(self._hear)
+        self._closing = True
+        self._news.set()
+        self._thread.join()
+
+    def _hear(self, _: TableState) -> None:
+        self._news.set()
+
+    def _run(self) -> None:
+        shown: list[Face | None] = [None] * len(self._displays)
+        while not self._closing:
+            self._news.clear()
+            for index, face in enumerate(faces(self._table.state, len(self._displays), self._clock)):
+                if face != shown[index]:
+                    self._show(index, face)
+                    shown[index] = face
+            self._news.wait(SECOND_S if self._clock else None)
+        for display in self._displays:
+            display.close()
+
+    def _show(self, index: int, face: Face) -> None:
+        try:
+            self._displays[index].show(face)
+        except Exception as error:  # luma has errors of its own; a loose wire must not end the thread
+            _log.warning("display %d does not answer: %s", index + 1, error)
+
+
+def faces(state: TableState, count: int, clock: Clock | None = None) -> tuple[Face, ...]:
+    """What `count` displays show: as many players have one each; else whose turn it is, and who played last."""
+    if len(state.players) <= count:
+        shown: list[int | None] = list(range(len(state.players)))
+    else:
+        last = state.last_turn
+        shown = [state.turn_of, last.player if last else None][:count]
+    found = [BLANK_FACE if player is None else _face(state, player, clock) for player in shown]
+    return tuple(found) + (BLANK_FACE,) * (count - len(found))
+
+
+def draw_face(face: Face, size: tuple[int, int]) -> Image.Image:
+    """A face in white on black, mode `1`."""
+    width, height = size
+    image = Image.new("1", size)
+    draw = ImageDraw.Draw(image)
+    small, large = ImageFont.load_default(height * 0.22), ImageFont.load_default(height * 0.45)
+    if face.to_move:
+        draw.rectangle((0, 0, width - 1, round(height * 0.27)), fill=1)
+    draw.text((2, 0), face.name, fill=not face.to_move, font=small)
+    if face.name:
+        draw.text((2, round(height * 0.26)), str(face.total), fill=1, font=large)
+    draw.text((width - 2, round(height * 0.36)), face.clock, fill=1, font=small, anchor="ra")
+    draw.text((2, round(height * 0.76)), face.last, fill=1, font=small)
+    return image
+
+
+def digits(face: Face) -> str:
+    """A face as eight 7-segment digits: the total, and the clock to its right; its point takes no place of its own."""
+    if not face.name:
+        return " " * DIGITS
+    clock = face.clock.replace(":", ".")
+    if not clock:
+        return str(face.total).rjust(DIGITS)
+    room = DIGITS - len(clock.replace(".", ""))
+    return str(face.total).ljust(room)[:room] + clock
+
+
+def clock_text(seconds: float | None) -> str:
+    """Minutes and seconds, as `9:05` or in overtime `-0:30`; empty where no clock runs."""
+    if seconds is None:
+        return ""
+    whole = abs(int(seconds))
+    return f"{'-' if seconds < 0 else ''}{whole // 60}:{whole % 60:02}"
+
+
+def _face(state: TableState, player: int, clock: Clock | None) -> Face:
+    seen = state.players[player]
+    played = next((turn for turn in reversed(state.turns) if turn.player == player), None)
+    time = clock_text(clock(player) if clock else None)
+    return Face(seen.name, seen.total, time, _in_short(played), player == state.turn_of)
+
+
+def _in_short(turn: TurnView | None) -> str:
+    if turn is None:
+        return ""
+    return f"{turn.word or turn.kind} {turn.score:+}"

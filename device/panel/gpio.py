@@ -1,0 +1,139 @@
+"""The panel on GPIO pins: a thin layer over gpiozero.
+
+The header's chip is found by its label: its number moves between kernels (0, 4, 10 and more on a Raspberry Pi 5), and
+gpiozero itself only tries 4 or 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from device.panel.buttons import Button, Pins
+from device.panel.lights import DARKNESS, Levels
+
+if TYPE_CHECKING:
+    from device.panel.panel import Edge
+
+HEADER_LABELS = frozenset({"pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835"})
+"""Who owns the 40-pin header: of a Raspberry Pi 5, of a 4, of all before."""
+SPIKE_S = 0.002
+"""The kernel leaves out contacts shorter than this: they come from interference. Bounce is left to `gestures`."""
+
+
+class NoGpio(Exception):  # noqa: N818 (named for what happened)
+    """There are no pins to use; the message says why and what to do next, on one line."""
+
+
+class GpioHardware:
+    """Buttons and lights on pins. Everything is closed again where one of them cannot be had.
+
+    `edge` is told of buttons from gpiozero's thread. Raises `NoGpio`.
+    """
+
+    def __init__(self, pins: Pins, factory: Any, edge: Edge) -> None:
+        from gpiozero import GPIOZeroError
+
+        with ExitStack() as opened:
+            try:
+                self._open(pins, factory, opened)
+            except Exception as error:
+                if not isinstance(error, (GPIOZeroError, OSError)) and type(error).__module__ != "lgpio":
+                    raise
+                raise NoGpio(f"a pin of the panel cannot be used ({error}): does another program use it?") from error
+            self._opened = opened.pop_all()
+        self.show(DARKNESS)
+        for button, device in self._buttons.items():
+            device.when_activated = partial(edge, button, True)
+            device.when_deactivated = partial(edge, button, False)
+
+    def _open(self, pins: Pins, factory: Any, opened: ExitStack) -> None:
+        from gpiozero import LED, RGBLED, Buzzer, DigitalInputDevice
+
+        def keep(device: Any) -> Any:
+            opened.callback(device.close)
+            return device
+
+        opened.callback(factory.close)
+        # Not gpiozero's Button: it starts a thread for each, to time holds that are timed in `gestures` here.
+        self._buttons = {
+            button: keep(DigitalInputDevice(pin, pull_up=True, bounce_time=SPIKE_S, pin_factory=factory))
+            for button, pin in pins.buttons.items()
+        }
+        self._players = [keep(LED(pin, pin_factory=factory)) for pin in pins.player_lights]
+        self._status = (
+            keep(RGBLED(*pins.status_light, active_high=not pins.common_anode, pin_factory=factory))
+            if pins.status_light
+            else None
+        )
+        self._buzzer = keep(Buzzer(pins.buzzer, pin_factory=factory)) if pins.buzzer is not None else None
+
+    def __repr__(self) -> str:
+        return f"<GpioHardware: {len(self._buttons)} buttons, down: {', '.join(sorted(self.held)) or 'none'}>"
+
+    @property
+    def held(self) -> frozenset[Button]:
+        """The buttons that are down now."""
+        return frozenset(button for button, device in self._buttons.items() if device.is_active)
+
+    def show(self, levels: Levels) -> None:
+        """Set the lights and the buzzer."""
+        for led, lit in zip(self._players, levels.players, strict=False):
+            led.value = lit
+        if self._status is not None:
+            self._status.value = levels.status
+        if self._buzzer is not None:
+            self._buzzer.value = levels.buzzer
+
+    def close(self) -> None:
+        """Everything dark and silent, the pins given back."""
+        self._opened.close()
+
+
+def gpio_hardware(pins: Pins) -> Callable[[Edge], GpioHardware]:
+    """The pins of this machine's header, ready for `Panel`. Raises `NoGpio`."""
+    return partial(GpioHardware, pins, _header_factory())
+
+
+def header_chip(labels: Mapping[int, str]) -> int:
+    """The number of the chip that owns the 40-pin header, given the labels of all. Raises `NoGpio`."""
+    for number, name in sorted(labels.items()):
+        if name.rstrip("\0") in HEADER_LABELS:
+            return number
+    found = ", ".join(f"gpiochip{number} {name}" for number, name in sorted(labels.items()))
+    raise NoGpio(f"no header of a Raspberry Pi among {found}: the page has the same buttons and lights")
+
+
+def _header_factory() -> Any:
+    try:
+        import lgpio
+        from gpiozero.pins.lgpio import LGPIOFactory
+    except ImportError as error:
+        raise NoGpio(f"{error.name} is not installed: sudo apt install python3-gpiozero python3-lgpio") from error
+    chip = header_chip(_chip_labels(lgpio))
+    try:
+        return LGPIOFactory(chip=chip)
+    except lgpio.error as error:
+        raise NoGpio(f"gpiochip{chip} cannot be opened ({error}): sudo usermod -aG gpio $USER") from error
+
+
+def _chip_labels(lgpio: Any) -> dict[int, str]:
+    """Number and label of every GPIO chip of the machine."""
+    paths = sorted(Path("/dev").glob("gpiochip*"))
+    if not paths:
+        raise NoGpio("this machine has no GPIO pins: the page has the same buttons and lights")
+    labels = {}
+    for path in paths:
+        number = int(path.name.removeprefix("gpiochip"))
+        try:
+            handle = lgpio.gpiochip_open(number)
+        except lgpio.error as error:
+            raise NoGpio(f"{path} cannot be opened ({error}): sudo usermod -aG gpio $USER") from error
+        try:
+            labels[number] = lgpio.gpio_get_chip_info(handle)[3]
+        finally:
+            lgpio.gpiochip_close(handle)
+    return labels

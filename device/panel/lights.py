@@ -1,0 +1,208 @@
+"""What the lights and the buzzer show. Pure: a table's state becomes lights, lights and a moment become levels.
+
+Colours are never alone: each status has a rhythm of its own too, for those who tell no red from green.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum, StrEnum
+from math import floor, inf
+
+from device.panel.buttons import PLAYERS
+from device.state import Phase, TableState, Trouble
+
+RGB = tuple[float, float, float]
+"""Red, green, blue, 0 to 1."""
+
+
+class Colour(Enum):
+    """The colours that an RGB LED shows distinctly."""
+
+    OFF = (0.0, 0.0, 0.0)
+    WHITE = (1.0, 1.0, 1.0)
+    BLUE = (0.0, 0.0, 1.0)
+    GREEN = (0.0, 1.0, 0.0)
+    RED = (1.0, 0.0, 0.0)
+    YELLOW = (1.0, 0.5, 0.0)
+    MAGENTA = (1.0, 0.0, 1.0)
+
+
+class Rhythm(Enum):
+    """How a light burns: the seconds that it is on, and the seconds that it is off in between."""
+
+    STEADY = (1.0, 0.0)
+    SLOW = (0.6, 0.6)
+    FAST = (0.1, 0.1)
+    WINK = (1.4, 0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """A light that is on: its colour and rhythm."""
+
+    colour: Colour = Colour.OFF
+    rhythm: Rhythm = Rhythm.STEADY
+
+    def level(self, elapsed: float) -> RGB:
+        """Its brightness, `elapsed` seconds after it began."""
+        on, off = self.rhythm.value
+        return self.colour.value if elapsed % (on + off) < on else Colour.OFF.value
+
+    def next_change(self, elapsed: float) -> float:
+        """When its brightness changes next, in seconds after it began; infinity when it stays."""
+        on, off = self.rhythm.value
+        if self.colour is Colour.OFF or not off:
+            return inf
+        began = floor(elapsed / (on + off)) * (on + off)
+        return began + on if elapsed < began + on else began + on + off
+
+
+DARK = Light()
+
+
+class Status(StrEnum):
+    """What the status light says."""
+
+    LOBBY = "no game"
+    READY = "ready"
+    LOOKING = "looking"
+    SCORED = "scored"
+    INVALID = "invalid word"
+    QUESTION = "question on the page"
+    CAMERA = "camera trouble"
+    STORE = "not saved"
+    ENDED = "game over"
+    OFF = "switching off"
+
+
+STATUS_LIGHTS = {
+    Status.LOBBY: Light(Colour.WHITE, Rhythm.SLOW),
+    Status.READY: Light(Colour.WHITE),
+    Status.LOOKING: Light(Colour.BLUE, Rhythm.FAST),
+    Status.SCORED: Light(Colour.GREEN),
+    Status.INVALID: Light(Colour.RED, Rhythm.SLOW),
+    Status.QUESTION: Light(Colour.YELLOW, Rhythm.SLOW),
+    Status.CAMERA: Light(Colour.MAGENTA, Rhythm.FAST),
+    Status.STORE: Light(Colour.MAGENTA, Rhythm.SLOW),
+    Status.ENDED: Light(Colour.GREEN, Rhythm.SLOW),
+    Status.OFF: Light(Colour.WHITE, Rhythm.WINK),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lights:
+    """All lights of the panel: the status, and one for each player."""
+
+    status: Light = DARK
+    players: tuple[Light, ...] = (DARK,) * PLAYERS
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """What the pins are to show at one moment."""
+
+    status: RGB = Colour.OFF.value
+    players: tuple[bool, ...] = (False,) * PLAYERS
+    buzzer: bool = False
+
+
+DARKNESS = Levels()
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Something shown for a moment over the lights. `beeps` are seconds of sound and silence in turn."""
+
+    seconds: float
+    status: Light
+    beeps: tuple[float, ...] = ()
+    player: int | None = None
+
+    def over(self, lights: Lights) -> Lights:
+        """The lights while the signal is shown."""
+        players = list(lights.players)
+        if self.player is not None:
+            players[self.player] = Light(Colour.WHITE, Rhythm.FAST)
+        return replace(lights, status=self.status, players=tuple(players))
+
+    def sounds(self, elapsed: float) -> bool:
+        """True while the buzzer is on."""
+        end = 0.0
+        for index, seconds in enumerate(self.beeps):
+            end += seconds
+            if elapsed < end:
+                return index % 2 == 0
+        return False
+
+    def next_change(self, elapsed: float) -> float:
+        """When the buzzer changes next, or the signal ends."""
+        ends = [sum(self.beeps[: n + 1]) for n in range(len(self.beeps))]
+        return min((end for end in (*ends, self.seconds) if end > elapsed), default=inf)
+
+
+PRESSED = Signal(0.15, Light(Colour.WHITE), beeps=(0.03,))
+"""A button was felt: shown before anything else is done."""
+HOLDING = Signal(inf, Light(Colour.WHITE, Rhythm.FAST))
+"""A button is on its way to a hold."""
+HELD = Signal(0.5, Light(Colour.WHITE), beeps=(0.2,))
+"""Held long enough: it may be let go."""
+REFUSED = Signal(0.8, Light(Colour.RED, Rhythm.FAST), beeps=(0.08, 0.08, 0.08))
+"""The press changes nothing."""
+BEEPS: dict[Status, tuple[float, ...]] = {
+    Status.SCORED: (0.1,),
+    Status.INVALID: (0.3, 0.1, 0.1),
+    Status.QUESTION: (0.1, 0.1, 0.1),
+    Status.CAMERA: (0.1, 0.1, 0.1, 0.1, 0.1),
+    Status.STORE: (0.1, 0.1, 0.1, 0.1, 0.1),
+}
+
+
+def news(status: Status) -> Signal | None:
+    """The signal that a status begins with after the board was looked at: people wait for it."""
+    beeps = BEEPS.get(status)
+    return Signal(0.6, STATUS_LIGHTS[status], beeps) if beeps else None
+
+
+def status_of(state: TableState) -> Status:
+    """What the status light says about a table."""
+    if state.phase is Phase.LOOKING:
+        return Status.LOOKING
+    troubles = {notice.trouble for notice in state.notices}
+    for trouble, status in (
+        (Trouble.CAMERA, Status.CAMERA),
+        (Trouble.STORE, Status.STORE),
+        (Trouble.BOARD, Status.QUESTION),
+    ):
+        if trouble in troubles:
+            return status
+    if state.phase is Phase.LOBBY:
+        return Status.LOBBY
+    if state.phase is Phase.ENDED:
+        return Status.ENDED
+    last = state.last_turn
+    if last is None:
+        return Status.READY
+    return Status.INVALID if last.stands and last.invalid_words else Status.SCORED
+
+
+def lights_of(state: TableState) -> Lights:
+    """The lights of a table: the player whose turn it is burns; the winners blink."""
+    return Lights(STATUS_LIGHTS[status_of(state)], tuple(_player_light(state, player) for player in range(PLAYERS)))
+
+
+def levels_at(lights: Lights, elapsed: float, *, buzzer: bool = False) -> Levels:
+    """What the pins show `elapsed` seconds after these lights began."""
+    players = tuple(any(light.level(elapsed)) for light in lights.players)
+    return Levels(lights.status.level(elapsed), players, buzzer)
+
+
+def next_change(lights: Lights, elapsed: float) -> float:
+    """When these lights blink next, in seconds after they began; infinity when they are steady."""
+    return min(light.next_change(elapsed) for light in (lights.status, *lights.players))
+
+
+def _player_light(state: TableState, player: int) -> Light:
+    if player in state.winners:
+        return Light(Colour.WHITE, Rhythm.SLOW)
+    return Light(Colour.WHITE) if player == state.turn_of else DARK
