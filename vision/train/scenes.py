@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import TypeVar
 
@@ -48,8 +49,8 @@ def kept_scenes(
         yield from map(render, numbers)
         return
     context = multiprocessing.get_context("spawn")
-    with context.Pool(workers or os.cpu_count(), initializer=_one_thread) as pool:
-        yield from pool.imap(render, numbers, chunksize=4)
+    with ProcessPoolExecutor(workers or os.cpu_count(), context, initializer=_one_thread) as pool:
+        yield from pool.map(render, numbers, chunksize=4)
 
 
 def _render(number: int, keep: Callable[[Scene, int], Kept], seed: int, draw: Draw | None) -> Kept:
