@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import count
+from functools import cache
+from heapq import nlargest
 from math import exp, log, sqrt
 
 from engine.evidence import Evidence
@@ -23,6 +23,7 @@ _LINES = tuple(tuple(square_at(row, column) for column in range(SIZE)) for row i
 )
 _UNLIKELY = log(1e-3)  # letters so much less likely than the best of a square are not tried
 _GONE = 0.1  # how many are taken to be left of a tile that should not be: somebody may have miscounted
+_BEAM = 12  # letterings that are carried from square to square
 _PLACEHOLDER = Tile("A")
 
 
@@ -59,27 +60,17 @@ def letters(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], 
 
     A tile of which many are left is more likely than one of which few are; the reading weighs more.
     """
-    options = [_options(evidence, square, stock) for square in squares]
-    if not all(options):
-        return []  # the bag is empty
-    # Best first: a partial choice is worth what it has plus the best that may follow.
-    follow = [0.0] * (len(squares) + 1)
-    for place in range(len(squares) - 1, -1, -1):
-        follow[place] = follow[place + 1] + options[place][0][0]
-    order = count()
-    heap: list[tuple[float, int, float, tuple[Tile, ...]]] = [(-follow[0], next(order), 0.0, ())]
-    found: list[Lettering] = []
-    while heap and len(found) < best:
-        _, _, value, chosen = heapq.heappop(heap)
-        if len(chosen) == len(squares):
-            found.append((value, chosen))
-            continue
-        for weight, tile in options[len(chosen)]:
-            if sum(other.face == tile.face for other in chosen) < stock[tile.face]:
-                reached = value + weight
-                bound = -(reached + follow[len(chosen) + 1])
-                heapq.heappush(heap, (bound, next(order), reached, (*chosen, tile)))
-    return found
+    found: list[Lettering] = [(0.0, ())]
+    for square in squares:
+        options = _options(evidence, square, stock)
+        longer = (
+            (value + weight, (*tiles, tile))
+            for value, tiles in found
+            for weight, tile in options
+            if sum(other.face == tile.face for other in tiles) < stock[tile.face]
+        )
+        found = nlargest(_BEAM, longer, key=lambda lettering: lettering[0])
+    return found[:best]
 
 
 def _options(evidence: Evidence, square: Square, stock: Counter[str]) -> list[tuple[float, Tile]]:
@@ -101,6 +92,7 @@ def _options(evidence: Evidence, square: Square, stock: Counter[str]) -> list[tu
     return [option for place, option in enumerate(options) if place < 4 or option[0] > options[0][0] + _UNLIKELY]
 
 
+@cache
 def tile_of(face: str) -> Tile:
     """The tile as the camera sees it: a blank has no name yet."""
     return Tile(face, is_blank=face == BLANK)

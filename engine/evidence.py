@@ -139,6 +139,16 @@ class Evidence:
 
     def of(self, square: Square, tile: Tile) -> float:
         """The log-likelihood of a tile newly on a square."""
+        known = self._known.get((square, tile))
+        if known is None:
+            known = self._known[square, tile] = self._of(square, tile)
+        return known
+
+    @cached_property
+    def _known(self) -> dict[tuple[Square, Tile], float]:
+        return {}
+
+    def _of(self, square: Square, tile: Tile) -> float:
         read, symbol = self.reading.squares[square], tile.letter
         again = min(read.probability(symbol), self.false[square].probability(symbol)) if square in self.false else 0.0
         marked = MARKED if tile.is_blank and not tile.is_unnamed else 1.0

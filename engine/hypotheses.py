@@ -33,6 +33,7 @@ NUDGED = log(0.005)
 
 _MOST_SETS = 40  # sets of squares whose letters are tried
 _LETTERINGS = 4  # letterings tried for each
+_MOST_LOOSE = 20  # with more tiles than that to explain, something else is wrong
 _BEAM = 6  # explanations that are tried with one more play
 _MOST_PLAYS = 8  # between two looks
 _NUDGE = 2  # squares that a nudged tile can have moved
@@ -75,11 +76,12 @@ class Hypothesis:
 def hypotheses(game: Game, evidence: Evidence, memory: Memory) -> list[Hypothesis]:
     """Everything that may have happened, the most likely first."""
     begin = _put_right(Hypothesis(game, (), 0.0, evidence), memory)
-    bases = [begin, *_withdrawn(begin), *_overlooked(begin), *_still_lying(begin), *_nudged(begin)]
+    bases = [begin, *_withdrawn(begin), *_still_lying(begin), *_laid_again(begin)]
     bases += [variant for base in (begin, *_withdrawn(begin)) for variant in varied(base)]
-    bases += _laid_again(begin)
+    if len(begin.unexplained()) <= _MOST_LOOSE:
+        bases += nlargest(_BEAM, (*_overlooked(begin), *_nudged(begin)), key=lambda one: one.score)
     found = _with_plays(bases, overlooked=False)
-    if max(found, key=lambda one: one.score).unexplained():
+    if 0 < len(max(found, key=lambda one: one.score).unexplained()) <= _MOST_LOOSE:
         found += _with_plays(bases, overlooked=True)
     return sorted(_unique(found), key=lambda one: -one.score)
 
