@@ -17,7 +17,3 @@ class UnknownLayout(NotationError):  # noqa: N818
 
 class RulesError(ValueError):
     """The rules in force do not allow it."""
-
-
-class AmbiguousError(ValueError):
-    """It can be understood in more than one way; somebody has to say which is meant."""

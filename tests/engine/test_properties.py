@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.events import BlankTaken, Challenged, Event, Exchanged, Passed, PlayMade, TileRecycled, dumps, loads
+from engine.events import (
+    BlankTaken,
+    Challenged,
+    Event,
+    Exchanged,
+    Passed,
+    PlayMade,
+    SquareCorrected,
+    TileRecycled,
+    dumps,
+    loads,
+)
 from engine.explain import explain
 from engine.game import Game
 from engine.plays import Play
@@ -84,6 +95,21 @@ def test_undo_and_redo_are_the_identity(seed: int, steps: int) -> None:
     for _ in range(steps):
         back = back.redo()
     assert back == game and back.state == game.state
+
+
+@given(SEEDS, st.integers(1, 8))
+@settings(max_examples=30, deadline=None)
+def test_a_corrected_game_is_the_game_played_right(seed: int, turns: int) -> None:
+    rng = random.Random(seed)
+    right = random_game(rng, turns)
+    plays = [event for event in right.events if isinstance(event, PlayMade)]
+    if not plays:
+        return
+    wrong = rng.choice(plays)
+    square, tile = rng.choice(wrong.play.tiles)
+    misread = Play(tuple((s, Tile("E") if s == square else t) for s, t in wrong.play.tiles))
+    game = Game.from_events(replace(e, play=misread) if e is wrong else e for e in right.events)
+    assert game.push(SquareCorrected(square, tile)).state == right.state
 
 
 @given(SEEDS, TILE_SETS, st.integers(2, 4))

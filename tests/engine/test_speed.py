@@ -9,6 +9,7 @@ import pytest
 
 from engine.explain import explain
 from engine.game import Game
+from engine.reading import BoardReading, SquareReading
 from engine.scoring import play_status, score_play
 from tests.engine.play_at_random import random_game, random_play
 from tests.engine.table import seen
@@ -52,3 +53,16 @@ def test_a_reading_is_explained_while_nobody_waits() -> None:
     took = (time.perf_counter() - began) / 20 * 1000
     print(f"\n{took:.1f} ms to explain a reading")
     assert took < 200
+
+
+def test_a_reading_full_of_false_tiles_does_not_hang() -> None:
+    rng = random.Random(5)
+    game = random_game(rng, 8)
+    squares = list(seen(game.board).squares)
+    for square in rng.sample([s for s in range(225) if game.board[s] is None], 85):
+        squares[square] = SquareReading(((rng.choice("ABCDEFGHIL"), 0.6), (".", 0.4)))
+    began = time.perf_counter()
+    explain(game, BoardReading(tuple(squares)))
+    took = time.perf_counter() - began
+    print(f"\n{took:.1f} s to explain a reading with 85 false tiles")
+    assert took < 10

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from engine.ending import EndReason
 from engine.errors import RulesError
-from engine.events import BlankNamed, BlankTaken, Challenged, Passed, PlayMade, TileRecycled
+from engine.events import BlankNamed, BlankTaken, Challenged, GameStarted, Passed, PlayMade, TileRecycled
 from engine.explain import explain
+from engine.game import Game
 from engine.plays import Play
 from engine.rules import rules
 from engine.scoring import Status
@@ -17,7 +19,7 @@ from engine.squares import parse_square
 from engine.tiles import Tile
 from engine.turns import Kind
 from tests.engine.common_rules import CommonRules, ShorterGames
-from tests.engine.play_at_random import drawn_out
+from tests.engine.play_at_random import drawn_out, play_of, played_out
 from tests.engine.table import new_game, play, scores, seen, status, total, written
 
 TRAVEL = rules("travel-case")
@@ -219,7 +221,7 @@ class TestDosDontsAndThingsToRemember:
         assert [word.word for word in game.turns[0].words] == ["HORN"]
         assert Status.NOT_IN_LINE in status(game, {"E9": "A", "D10": "T"})
 
-    def test_2_letters_that_touch_make_words_that_are_told(self) -> None:
+    def test_2_letters_that_touch_are_told_as_words(self) -> None:
         game = play(new_game(TRAVEL), "8F HORN")
         assert [word.word for word in game.score(written(game, "9E XX")).words] == ["XX", "HX"]
 
@@ -228,12 +230,14 @@ class TestDosDontsAndThingsToRemember:
         assert list(scores(game, "8J S")) == ["HORNS"]
 
     def test_4_the_game_ends_when_a_player_has_used_all_letters(self) -> None:
-        game = drawn_out(new_game(TRAVEL))
-        assert game.end_due is None
+        assert played_out(new_game(TRAVEL)).end_due is EndReason.PLAYED_OUT
 
     def test_4_a_player_who_passes_may_play_on_the_next_turn(self) -> None:
-        game = drawn_out(new_game(TRAVEL)).push(Passed(new_game(TRAVEL).to_move))
-        assert game.end_due is None and not game.is_over
+        game = drawn_out(new_game(TRAVEL))
+        player = game.to_move
+        game = game.push(Passed(player)).push(PlayMade(1 - player, play_of(game, 1, Random(1))))
+        again = play_of(game, 1, Random(2))
+        assert game.end_due is None and game.status(again, player) == Status.VALID
 
     def test_4_all_passed(self) -> None:
         game = drawn_out(new_game(TRAVEL))
@@ -242,7 +246,10 @@ class TestDosDontsAndThingsToRemember:
         assert game.end_due is EndReason.NO_PLAY_LEFT
 
     def test_5_the_dictionary_is_agreed_before_the_game(self) -> None:
-        assert new_game(TRAVEL).started.lexicon is None
+        game = Game.start(("Anna", "Ben"), TRAVEL, lexicon="the family's list")
+        assert game.started.lexicon == "the family's list"
+        with pytest.raises(RulesError, match="already started"):
+            game.push(GameStarted(("Anna", "Ben"), lexicon="another one"))
 
     def test_8_an_s_gives_credit_for_the_whole_word(self) -> None:
         game = play(new_game(TRAVEL), "8D APPLE")
