@@ -20,7 +20,8 @@ def board(seed: int, tiles: int, margin: int = 0) -> Image:
     squares = COLOURS[layout_kinds()].reshape(225, 3)
     squares[rng.permutation(225)[:tiles]] = (190, 225, 235)
     picture = squares.reshape(15, 15, 3).repeat(8, 0).repeat(8, 1)
-    picture = cv2.copyMakeBorder(picture, *[8 * margin] * 4, cv2.BORDER_CONSTANT, value=(30, 20, 20))
+    rim = 8 * margin
+    picture = cv2.copyMakeBorder(picture, rim, rim, rim, rim, cv2.BORDER_CONSTANT, value=(30, 20, 20))
     light = np.linspace(0.75, 1.0, picture.shape[1])[None, :, None]
     noisy = picture * light + rng.normal(0, 3, picture.shape)
     return np.clip(noisy, 0, 255).astype(np.uint8)
