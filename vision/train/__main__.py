@@ -1,0 +1,83 @@
+"""Make all networks anew: python -m vision.train
+
+Draws the scenes once, cuts them down to what each network learns from, trains the four networks in two processes of
+one thread each and writes them to --out. The same seed gives the same scenes and, on the same machine, the same
+weights. Under an hour on two cores; needs `pip install .[train]` and the Debian packages of fonts that
+`vision.render.fonts` names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from vision.net import MODELS
+from vision.train import letters, locate, squares, views
+from vision.train.parts import keep
+from vision.train.scenes import kept_scenes
+
+SCENES = 6000
+HELD_OUT = 300
+
+
+def say(begun: float, what: str) -> None:
+    """Progress, with the minutes since the start."""
+    print(f"[{(time.monotonic() - begun) / 60:5.1f} min] {what}", file=sys.stderr, flush=True)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Draw, train, write."""
+    parser = argparse.ArgumentParser(prog="python -m vision.train", description=str(__doc__).split("\n\n")[0])
+    parser.add_argument("--out", type=Path, default=MODELS, help="folder for the .onnx files")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--scenes", type=int, default=SCENES, help=f"scenes to draw (default {SCENES})")
+    parser.add_argument("--share", type=float, default=1.0, help="share of the training steps, for a quick trial")
+    args = parser.parse_args(argv)
+    begun = time.monotonic()
+
+    def steps(whole: int) -> int:
+        return max(20, round(whole * args.share))
+
+    say(begun, f"drawing {args.scenes} scenes")
+    parts = list(kept_scenes(args.scenes, keep, seed=args.seed, draw=views.draw))
+    seen = [view for view, _ in parts]
+    placed = [kept for _, kept in parts if kept is not None]
+    del parts
+    held_out = seen[-min(HELD_OUT, args.scenes // 5) :]
+    seen = seen[: -len(held_out)]
+
+    def place() -> None:
+        torch.set_num_threads(1)
+        locate.train_finder(placed, steps(locate.FINDER_STEPS), args.out / "finder.onnx")
+        say(begun, "finder done")
+        locate.train_lattice(placed, steps(locate.LATTICE_STEPS), args.out / "lattice.onnx")
+        say(begun, "lattice done")
+        print(squares.train(seen, held_out, steps(squares.STEPS), args.out / "squares.onnx"), flush=True)
+        say(begun, "squares done")
+
+    def read() -> None:
+        torch.set_num_threads(1)
+        print(letters.train(seen, held_out, steps(letters.STEPS), args.out / "letters.onnx"), flush=True)
+        say(begun, "letters done")
+
+    say(begun, "training")
+    context = multiprocessing.get_context("fork")  # the children see the scenes without copying them
+    children = [context.Process(target=work, name=work.__name__) for work in (place, read)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+    if any(child.exitcode for child in children):
+        raise SystemExit("a training failed: see above")
+    say(begun, "done")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
