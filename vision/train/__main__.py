@@ -41,8 +41,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     begun = time.monotonic()
 
+    share: float = args.share
+
     def steps(whole: int) -> int:
-        return max(20, round(whole * args.share))
+        return max(20, round(whole * share))
 
     say(begun, f"drawing {args.scenes} scenes")
     parts = list(kept_scenes(args.scenes, keep, seed=args.seed, draw=views.draw))
