@@ -13,8 +13,9 @@ from engine.board import Board
 from engine.candidates import as_it_lies
 from engine.events import BlankTaken, Event, PlayMade, TileRecycled, TurnCorrected
 from engine.evidence import CLEAR, Evidence, Memory, agrees, face_of, tile_probability
+from engine.fitting import fitted
 from engine.game import Game
-from engine.hypotheses import Hypothesis, hypotheses
+from engine.hypotheses import Hypothesis, hypotheses, last_play
 from engine.phrases import explanation_text, question_text
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.scoring import Status, play_status
@@ -87,6 +88,12 @@ def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> 
     'Anna played HORN at 8F for 14'
     """
     memory = memory or Memory()
+    if not (game.rules.rearrange or game.rules.recycle):  # where old tiles may change, a board can change a lot
+        last = last_play(game)
+        fit = fitted(game.board, reading, last.play.squares if last and last.play else ())
+        if fit is None:
+            return _strange(game, reading, memory)
+        reading = fit
     evidence = Evidence(reading, game.board, memory.false, marked=not game.rules.retake_blanks)
     memory = memory.with_reading(reading, game.board)
     ranked = hypotheses(game, evidence, memory)
@@ -99,6 +106,16 @@ def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> 
     doubt = sorted({*alarms, *best.unsure, *(best.game.board.differences(rival.game.board) if rival else ())})
     question = question_text(best, rival, alarms) if doubt or rival or _to_confirm(best) else None
     return Explained(explanations, question, tuple(doubt), _kept(memory, evidence, game, best))
+
+
+def _strange(game: Game, reading: BoardReading, memory: Memory) -> Explained:
+    """The answer to a reading that is not of this game's board: nothing is done, and somebody is asked."""
+    board, squares = game.board, reading.squares
+    missing = tuple(s for s in board.occupied() if not agrees(squares[s].symbol, board[s]))
+    text = "this does not look like the board of this game"
+    nothing = Explanation((), 1.0, text, game, missing=missing)
+    question = f"T{text[1:]}: can the camera see it, and do its tiles lie where they were?"
+    return Explained((nothing,), question, missing, memory)
 
 
 def _explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: float) -> Explanation:

@@ -168,7 +168,7 @@ def _put_right(begin: Hypothesis, memory: Memory) -> Hypothesis:
     return begin
 
 
-def _last_play(game: Game) -> Turn | None:
+def last_play(game: Game) -> Turn | None:
     """The last play, if its tiles still lie on the board."""
     last = next((turn for turn in reversed(game.turns) if turn.kind is Kind.PLAY), None)
     return last if last and last.stands else None
@@ -176,7 +176,7 @@ def _last_play(game: Game) -> Turn | None:
 
 def _withdrawn(base: Hypothesis) -> Iterator[Hypothesis]:
     """The last play was taken back: its tiles left the board."""
-    last = _last_play(base.game)
+    last = last_play(base.game)
     seen = base.evidence.reading.squares
     if last and not base.game.is_over and any(not agrees(seen[s].symbol, tile) for s, tile in last.placements):
         yield base.push(PlayWithdrawn(last.player), prior=WITHDRAWN)
@@ -206,7 +206,7 @@ def _overlooked(base: Hypothesis) -> Iterator[Hypothesis]:
 
 def _laid_again(base: Hypothesis) -> Iterator[Hypothesis]:
     """A player has shifted the last play: the same tiles, in the same order, elsewhere."""
-    last = _last_play(base.game)
+    last = last_play(base.game)
     if last is None or last.play is None or not base.unexplained():
         return
     for taken in _withdrawn(base):

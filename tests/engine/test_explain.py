@@ -8,6 +8,7 @@ from engine.board import Board
 from engine.errors import RulesError
 from engine.events import Challenged, PlayMade, PlayWithdrawn, SquareCorrected
 from engine.explain import explain
+from engine.fitting import shifted
 from engine.game import Game
 from engine.scoring import Status
 from engine.squares import parse_square
@@ -316,3 +317,24 @@ def test_a_phony_stays_a_phony() -> None:
 def test_a_challenge_of_nothing_makes_no_sense() -> None:
     with pytest.raises(RulesError, match="no play to challenge"):
         with_plays().push(Challenged(0, upheld=False))
+
+
+def test_a_reading_whose_grid_lies_a_square_beside_the_board_is_moved_back() -> None:
+    game = with_plays("8F HORN", "H6 FA.M", "10F PASTE")
+    for rows, columns in ((0, 1), (-1, 0), (1, -1)):
+        beside = shifted(seen(after(game, "9H .OB")), rows, columns)
+        found = explain(game, beside)
+        assert found.events == (PlayMade(1, written(game, "9H .OB")),)
+
+
+def test_another_board_is_not_taken_for_this_one() -> None:
+    game = with_plays("8F HORN", "H6 FA.M", "10F PASTE")
+    other = with_plays("8D XYLEM", "D7 A.E", "12F QUOTE")
+    found = explain(game, seen(other.board))
+    assert found.events == () and found.question is not None
+    assert found.best.text == "this does not look like the board of this game"
+
+
+def test_a_board_that_was_cleared_is_asked_about() -> None:
+    found = explain(with_plays("8F HORN", "H6 FA.M", "10F PASTE"), seen(Board()))
+    assert found.events == () and found.question is not None and found.best.missing
