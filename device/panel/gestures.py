@@ -120,7 +120,7 @@ class Gestures:
 
     def _pressed_together(self, now: float) -> tuple[Gesture, ...]:
         """Holds that end because two buttons are down. A stuck button does not count, or no hold would work again."""
-        down = [button for button, contact in self._contacts.items() if contact.down and not contact.stuck]
+        down = [button for button, contact in self._contacts.items() if contact.closed and not contact.stuck]
         spoiled = [button for button in down if self._contacts[button].hold_open] if len(down) > 1 else []
         for button in spoiled:
             self._contacts[button].hold_open = False

@@ -1,6 +1,6 @@
 """What the lights and the buzzer show. Pure: a table's state becomes lights, lights and a moment become levels.
 
-Colours are never alone: each status has a rhythm of its own too, for those who tell no red from green.
+Red and green are told apart by rhythm too, for those who see no difference.
 """
 
 from __future__ import annotations
@@ -46,16 +46,19 @@ class Light:
 
     def level(self, elapsed: float) -> RGB:
         """Its brightness, `elapsed` seconds after it began."""
-        on, off = self.rhythm.value
-        return self.colour.value if elapsed % (on + off) < on else Colour.OFF.value
+        lit, _ = self._phase(elapsed)
+        return self.colour.value if lit else Colour.OFF.value
 
     def next_change(self, elapsed: float) -> float:
         """When its brightness changes next, in seconds after it began; infinity when it stays."""
+        _, change = self._phase(elapsed)
+        return inf if self.colour is Colour.OFF or self.rhythm is Rhythm.STEADY else change
+
+    def _phase(self, elapsed: float) -> tuple[bool, float]:
         on, off = self.rhythm.value
-        if self.colour is Colour.OFF or not off:
-            return inf
         began = floor(elapsed / (on + off)) * (on + off)
-        return began + on if elapsed < began + on else began + on + off
+        lit = elapsed < began + on
+        return lit, began + on if lit else began + on + off
 
 
 DARK = Light()
@@ -85,7 +88,7 @@ STATUS_LIGHTS = {
     Status.QUESTION: Light(Colour.YELLOW, Rhythm.SLOW),
     Status.CAMERA: Light(Colour.MAGENTA, Rhythm.FAST),
     Status.STORE: Light(Colour.MAGENTA, Rhythm.SLOW),
-    Status.ENDED: Light(Colour.GREEN, Rhythm.SLOW),
+    Status.ENDED: Light(Colour.GREEN, Rhythm.WINK),
     Status.OFF: Light(Colour.WHITE, Rhythm.WINK),
 }
 

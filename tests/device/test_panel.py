@@ -1,0 +1,399 @@
+"""The panel on gpiozero's mock pins and a real session: pressed contacts become turns, turns become lights."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from gpiozero import Device
+from gpiozero.pins.mock import MockFactory, MockPWMPin
+
+from device.panel.buttons import Button, Pins
+from device.panel.gestures import BOUNCE_S, HOLD_S
+from device.panel.gpio import GpioHardware, NoGpio, gpio_hardware, header_chip
+from device.panel.lights import Colour, Rhythm, Status
+from device.panel.panel import Edge, Orders, Panel
+from device.session import Refused, TableSession
+from device.state import Phase
+from device.store import GameStore
+from engine.events import GameStarted
+
+from .tables import FARM, HORN, TextTable
+
+WORDS = frozenset({"HORN", "FARM"})
+STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
+PINS = Pins()
+
+
+class Wires:
+    """The far end of the pins: what a hand and an eye are at a real panel."""
+
+    def __init__(self, factory: MockFactory, pins: Pins) -> None:
+        self.factory, self.pins = factory, pins
+
+    def down(self, button: Button) -> None:
+        self.factory.pin(self.pins.buttons[button]).drive_low()
+
+    def up(self, button: Button) -> None:
+        self.factory.pin(self.pins.buttons[button]).drive_high()
+
+    def press(self, button: Button, seconds: float = 0.0) -> None:
+        self.down(button)
+        time.sleep(seconds)
+        self.up(button)
+
+    @property
+    def status(self) -> tuple[float, ...]:
+        return tuple(self.factory.pin(pin).state for pin in self.pins.status_light)
+
+    @property
+    def players(self) -> list[bool]:
+        return [bool(self.factory.pin(pin).state) for pin in self.pins.player_lights]
+
+    @property
+    def buzzer(self) -> bool:
+        return bool(self.factory.pin(self.pins.buzzer).state)
+
+    @property
+    def beeps(self) -> int:
+        return sum(bool(state.state) for state in self.factory.pin(self.pins.buzzer).states)
+
+
+def until(true: Callable[[], bool], seconds: float = 5.0) -> bool:
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.001)
+    return True
+
+
+@pytest.fixture
+def factory() -> Iterator[MockFactory]:
+    factory = MockFactory(pin_class=MockPWMPin)
+    yield factory
+    factory.reset()
+
+
+@pytest.fixture
+def table() -> TextTable:
+    return TextTable()
+
+
+@pytest.fixture
+def session(table: TextTable, tmp_path: Path) -> Iterator[TableSession]:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        yield session
+
+
+def orders(session: TableSession, off: Callable[[], None] | None = None) -> Orders:
+    return Orders(
+        session.end_turn,
+        session.challenge,
+        session.undo,
+        new_game=lambda _: session.start_game(STARTED),
+        power_off=off,
+    )
+
+
+def hardware(factory: MockFactory, pins: Pins = PINS) -> Callable[..., GpioHardware]:
+    return lambda edge: GpioHardware(pins, factory, edge)
+
+
+@pytest.fixture
+def panel(session: TableSession, factory: MockFactory) -> Iterator[Panel]:
+    session.start_game(STARTED).result(5)
+    with Panel(session, orders(session), hardware(factory)) as panel:
+        yield panel
+
+
+@pytest.fixture
+def wires(factory: MockFactory, panel: Panel) -> Wires:
+    assert panel.view.status is Status.READY
+    return Wires(factory, PINS)
+
+
+def test_pressed_button_ends_the_turn_and_the_lights_say_so(
+    wires: Wires, table: TextTable, session: TableSession
+) -> None:
+    assert until(lambda: wires.players == [True, False, False, False])
+    table.lay(HORN)
+    table.wait_s = 0.1
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: len(session.state.turns) == 1)
+    assert until(lambda: wires.players == [False, True, False, False])
+    assert until(lambda: wires.status == Colour.GREEN.value)
+    assert until(lambda: wires.beeps == 2 and not wires.buzzer)  # one for the press, one for the score
+    table.lay(HORN, FARM)
+    wires.press(Button.END_TURN_2)
+    assert until(lambda: [t.score for t in session.state.turns] == [14, 9])
+
+
+def test_invalid_word_blinks_red(wires: Wires, panel: Panel, table: TextTable) -> None:
+    table.lay(("HRON", 7, 5, True))
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: panel.view.status is Status.INVALID)
+    assert until(lambda: wires.status == Colour.RED.value)
+
+
+def test_camera_trouble_and_questions_have_their_lights(wires: Wires, panel: Panel, table: TextTable) -> None:
+    table.trouble = "unplugged"
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: panel.view.status is Status.CAMERA and wires.status == Colour.MAGENTA.value)
+    table.trouble, table.board = "", None
+    time.sleep(0.75)
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: panel.view.status is Status.QUESTION)
+
+
+def test_wrong_players_button_changes_nothing_and_the_right_light_blinks(
+    wires: Wires, panel: Panel, table: TextTable, session: TableSession
+) -> None:
+    before = session.state.revision
+    wires.press(Button.END_TURN_2)
+    assert until(lambda: panel.view.lights.players[0].rhythm is Rhythm.FAST)
+    assert "Anna" in panel.view.message
+    assert until(lambda: panel.view.lights.players[0].rhythm is Rhythm.STEADY)
+    assert session.state.revision == before and table.pictures == 0
+
+
+def test_bouncing_and_double_pressed_button_ends_one_turn(
+    wires: Wires, panel: Panel, table: TextTable, session: TableSession
+) -> None:
+    """The mock pins know nothing of bounce, so that every one of these edges arrives."""
+    table.lay(HORN)
+    for _ in range(5):
+        wires.press(Button.END_TURN_1, BOUNCE_S / 10)
+    time.sleep(2 * BOUNCE_S)
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: len(session.state.turns) == 1)
+    time.sleep(0.1)
+    assert table.pictures == 1 and len(session.state.turns) == 1 and panel.view.message == ""
+
+
+def test_press_while_the_board_is_read_is_felt_and_refused(
+    wires: Wires, panel: Panel, table: TextTable, session: TableSession
+) -> None:
+    table.wait_s = 0.4
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: panel.view.status is Status.LOOKING)
+    wires.press(Button.CHALLENGE)
+    assert until(lambda: "One moment" in panel.view.message) and session.state.phase is Phase.LOOKING
+    assert until(lambda: [t.kind for t in session.state.turns] == ["pass"])
+
+
+def test_both_players_at_once_end_one_turn(wires: Wires, session: TableSession, table: TextTable) -> None:
+    table.wait_s = 0.1
+    wires.down(Button.END_TURN_2)
+    wires.down(Button.END_TURN_1)
+    wires.up(Button.END_TURN_2)
+    wires.up(Button.END_TURN_1)
+    assert until(lambda: len(session.state.turns) == 1)
+    time.sleep(0.15)
+    assert [t.player for t in session.state.turns] == [0]
+
+
+def test_held_pause_button_takes_the_turn_back(
+    wires: Wires, panel: Panel, table: TextTable, session: TableSession
+) -> None:
+    table.lay(HORN)
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: len(session.state.turns) == 1)
+    wires.press(Button.PAUSE)
+    assert until(lambda: "no clock" in panel.view.message)
+    wires.press(Button.PAUSE, 1.1)
+    assert until(lambda: session.state.turns == ())
+
+
+def test_what_the_session_refuses_is_shown(wires: Wires, panel: Panel) -> None:
+    wires.press(Button.CHALLENGE)
+    assert until(lambda: panel.view.message == "There is no play to challenge.")
+
+
+def test_shared_button(session: TableSession, factory: MockFactory, table: TextTable) -> None:
+    session.start_game(STARTED).result(5)
+    pins = Pins(end_turn=(5,))
+    with Panel(session, orders(session), hardware(factory, pins)) as panel:
+        wires = Wires(factory, pins)
+        table.lay(HORN)
+        wires.press(Button.END_TURN)
+        assert until(lambda: len(session.state.turns) == 1)
+        time.sleep(0.75)
+        wires.press(Button.END_TURN)  # a nervous second press, too late to be the same: not Ben's pass
+        assert until(lambda: "quick" in panel.view.message)
+        time.sleep(0.8)
+        table.lay(HORN, FARM)
+        wires.press(Button.END_TURN)
+        assert until(lambda: [t.player for t in session.state.turns] == [0, 1])
+
+
+def test_stuck_button_is_named_and_the_others_work(
+    session: TableSession, factory: MockFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.panel.gestures.STUCK_S", 0.3)
+    session.start_game(STARTED).result(5)
+    with Panel(session, orders(session), hardware(factory)) as panel:
+        wires = Wires(factory, PINS)
+        wires.down(Button.END_TURN_2)
+        assert until(lambda: panel.view.stuck == (Button.END_TURN_2,))
+        assert "end-turn 2 button is stuck" in panel.view.message
+        wires.press(Button.END_TURN_1)
+        assert until(lambda: len(session.state.turns) == 1)
+        wires.up(Button.END_TURN_2)
+        assert until(lambda: panel.view.stuck == ())
+
+
+def test_feedback_within_50_ms_while_a_read_is_going_on(wires: Wires, table: TextTable, session: TableSession) -> None:
+    table.wait_s = 3.0
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: session.state.phase is Phase.LOOKING)
+    felt = []
+    for button in (Button.CHALLENGE, Button.END_TURN_2, Button.PAUSE) * 3:
+        assert until(lambda: not wires.buzzer)
+        pressed = time.monotonic()
+        wires.down(button)
+        assert until(lambda: wires.buzzer, 1.0)
+        felt.append(time.monotonic() - pressed)
+        wires.up(button)
+        time.sleep(0.25)
+    assert session.state.phase is Phase.LOOKING, "the read was going on all the time"
+    assert statistics.median(felt) < 0.05
+
+
+def test_new_game_is_begun_by_a_hold(session: TableSession, factory: MockFactory) -> None:
+    with Panel(session, orders(session), hardware(factory)) as panel:
+        assert panel.view.status is Status.LOBBY
+        wires = Wires(factory, PINS)
+        wires.press(Button.END_TURN_1)
+        assert until(lambda: "no game" in panel.view.message)
+        wires.press(Button.NEW_GAME, 2.1)
+        assert until(lambda: [p.name for p in session.state.players] == ["Anna", "Ben"])
+        assert until(lambda: panel.view.status is Status.READY)
+
+
+def test_switching_off_is_asked_for_by_a_long_hold_only(
+    session: TableSession, factory: MockFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(HOLD_S, Button.POWER, 0.8)  # type: ignore[arg-type]  # a dict, and meant to stay as it is
+    off = threading.Event()
+    with Panel(session, orders(session, off.set), hardware(factory)) as panel:
+        wires = Wires(factory, PINS)
+        wires.press(Button.POWER, 0.2)
+        assert until(lambda: "seconds" in panel.view.message) and not off.is_set()
+        wires.press(Button.POWER, 0.9)
+        assert off.wait(5) and until(lambda: panel.view.status is Status.OFF)
+
+
+def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, table: TextTable) -> None:
+    """Without pins: the virtual panel."""
+    seen = []
+    with Panel(session, orders(session)) as panel:
+        panel.listen(seen.append)
+        state = panel.press(Button.NEW_GAME, held=True).result(5)
+        table.lay(HORN)
+        state = panel.press(Button.END_TURN_1, seen=state.events).result(5)
+        assert state.turns[0].score == 14
+        with pytest.raises(Refused, match="turn of Ben"):
+            time.sleep(0.75)
+            panel.press(Button.END_TURN_1).result(5)
+        with pytest.raises(Refused, match="quicker"):
+            panel.press(Button.CHALLENGE, seen=state.events - 1).result(5)
+        assert panel.press(Button.PAUSE, held=True).result(5).turns == ()
+        with pytest.raises(Refused, match="not switched off"):
+            panel.press(Button.POWER, held=True).result(5)
+        assert until(lambda: panel.view.status is Status.READY)
+    assert {view.status for view in seen} >= {Status.LOBBY, Status.READY, Status.LOOKING, Status.SCORED}
+
+
+def test_close_ends_the_thread_darkens_the_lights_and_answers_who_waits(
+    session: TableSession, factory: MockFactory, table: TextTable
+) -> None:
+    session.start_game(STARTED).result(5)
+    table.wait_s = 0.3
+    panel = Panel(session, orders(session), hardware(factory))
+    waiting = panel.press(Button.END_TURN_1)
+    assert until(lambda: session.state.phase is Phase.LOOKING)
+    panel.close()
+    panel.close()
+    assert waiting.cancelled() or waiting.done()
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith(("panel", "GPIO"))]
+    assert until(lambda: session.state.phase is Phase.TURN)
+
+
+@pytest.mark.usefixtures("panel")
+def test_panel_has_one_thread() -> None:
+    threads = {thread.name for thread in threading.enumerate()}
+    assert "panel" in threads and not [name for name in threads if "GPIO" in name or name.startswith("Thread-")]
+
+
+def test_closed_session_is_no_end_of_the_panel(table: TextTable, tmp_path: Path, factory: MockFactory) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        session = TableSession(table, table, store, WORDS)
+        session.start_game(STARTED).result(5)
+        with Panel(session, orders(session), hardware(factory)) as panel:
+            session.close()
+            Wires(factory, PINS).press(Button.END_TURN_1)
+            assert until(lambda: "closing" in panel.view.message)
+
+
+def test_button_that_is_down_at_the_start_ends_no_turn(session: TableSession, factory: MockFactory) -> None:
+    session.start_game(STARTED).result(5)
+    wires = Wires(factory, PINS)
+
+    def leaned_on(edge: Edge) -> GpioHardware:
+        board = GpioHardware(PINS, factory, edge)
+        wires.down(Button.END_TURN_1)
+        return board
+
+    with Panel(session, orders(session), leaned_on):
+        time.sleep(0.1)
+        assert session.state.turns == ()
+        wires.up(Button.END_TURN_1)
+        time.sleep(0.1)
+        wires.press(Button.END_TURN_1)
+        assert until(lambda: len(session.state.turns) == 1)
+
+
+# The pins themselves
+
+
+def test_pin_that_is_used_elsewhere_is_said_and_nothing_stays_open(factory: MockFactory) -> None:
+    from gpiozero import LED
+
+    with LED(PINS.player_lights[0], pin_factory=factory):
+        with pytest.raises(NoGpio, match="GPIO12"):
+            GpioHardware(PINS, factory, lambda *_: None)
+        gc.collect()
+
+
+def test_lights_of_a_common_anode_are_turned_round(factory: MockFactory) -> None:
+    pins = Pins(common_anode=True)
+    board = GpioHardware(pins, factory, lambda *_: None)
+    assert Wires(factory, pins).status == (1.0, 1.0, 1.0)
+    board.close()
+
+
+def test_header_chip_is_found_by_its_label() -> None:
+    pi5 = {0: "gpio-brcmstb@107d508500", 10: "gpio-brcmstb@107d517c00", 13: "pinctrl-rp1", 4: "other"}
+    assert header_chip(pi5) == 13
+    assert header_chip({0: "pinctrl-bcm2711\0", 1: "raspberrypi-exp-gpio"}) == 0
+    assert header_chip({0: "pinctrl-bcm2835"}) == 0
+    with pytest.raises(NoGpio, match="gpiochip0 INT3450"):
+        header_chip({0: "INT3450:00"})
+
+
+def test_machine_without_gpio_says_so() -> None:
+    if list(Path("/dev").glob("gpiochip*")):
+        pytest.skip("this machine has GPIO")
+    with pytest.raises(NoGpio, match=r"the page has the same buttons|not installed: sudo apt install"):
+        gpio_hardware(PINS)
+    assert Device.pin_factory is None
+
+
+def test_state_of_a_panel_reads_plainly(panel: Panel) -> None:
+    assert repr(panel) == "<Panel on pins: ready>"

@@ -1,0 +1,108 @@
+"""What presses mean at each moment: the table of answers of `docs/panel.md`."""
+
+from __future__ import annotations
+
+import pytest
+
+from device.panel.answers import SOON_S, Answer, Command, Refusal, answer
+from device.panel.buttons import Button
+from device.panel.gestures import Gesture, Kind
+from device.state import Phase, PlayerView, TableState
+
+PLAYERS = (PlayerView("Anna", 10), PlayerView("Ben", 20))
+ANNA_TO_MOVE = TableState(phase=Phase.TURN, players=PLAYERS, turn_of=0)
+LOOKING = TableState(phase=Phase.LOOKING, players=PLAYERS, turn_of=0)
+LOBBY = TableState()
+ENDED = TableState(phase=Phase.ENDED, players=PLAYERS)
+
+
+def told(button: Button, kind: Kind, state: TableState = ANNA_TO_MOVE, since_turn: float = 60.0) -> Answer:
+    return answer(Gesture(button, kind, 0.0), state, since_turn)
+
+
+def refused(*args: object) -> str:
+    said = told(*args)  # type: ignore[arg-type]
+    assert isinstance(said, Refusal)
+    return said.text
+
+
+@pytest.mark.parametrize(
+    ("button", "kind", "command"),
+    [
+        (Button.END_TURN, Kind.PRESS, Command.END_TURN),
+        (Button.END_TURN_1, Kind.PRESS, Command.END_TURN),
+        (Button.CHALLENGE, Kind.PRESS, Command.CHALLENGE),
+        (Button.PAUSE, Kind.TAP, Command.PAUSE),
+        (Button.PAUSE, Kind.HOLD, Command.UNDO),
+        (Button.NEW_GAME, Kind.HOLD, Command.NEW_GAME),
+        (Button.POWER, Kind.HOLD, Command.POWER_OFF),
+    ],
+)
+def test_gesture_is_a_command(button: Button, kind: Kind, command: Command) -> None:
+    assert told(button, kind) is command
+
+
+@pytest.mark.parametrize("button", [Button.PAUSE, Button.NEW_GAME, Button.POWER])
+def test_press_of_a_button_with_a_hold_waits_for_what_becomes_of_it(button: Button) -> None:
+    assert told(button, Kind.PRESS) is None
+
+
+@pytest.mark.parametrize("button", list(Button))
+def test_second_half_of_a_double_press_is_nothing(button: Button) -> None:
+    assert told(button, Kind.PRESSED_AGAIN) is None
+
+
+def test_wrong_players_button_says_whose_turn_it_is() -> None:
+    said = told(Button.END_TURN_2, Kind.PRESS)
+    assert isinstance(said, Refusal) and said.player == 0 and "Anna" in said.text
+
+
+def test_button_without_a_player() -> None:
+    assert "Nobody" in refused(Button.END_TURN_3, Kind.PRESS)
+
+
+def test_shared_button_is_not_believed_right_after_a_turn() -> None:
+    assert "quick" in refused(Button.END_TURN, Kind.PRESS, ANNA_TO_MOVE, SOON_S / 2)
+    assert told(Button.END_TURN, Kind.PRESS, ANNA_TO_MOVE, SOON_S) is Command.END_TURN
+    assert told(Button.END_TURN_1, Kind.PRESS, ANNA_TO_MOVE, SOON_S / 2) is Command.END_TURN
+
+
+IN_PLAY = [
+    (Button.END_TURN, Kind.PRESS),
+    (Button.END_TURN_1, Kind.PRESS),
+    (Button.CHALLENGE, Kind.PRESS),
+    (Button.PAUSE, Kind.TAP),
+    (Button.PAUSE, Kind.HOLD),
+]
+
+
+@pytest.mark.parametrize(("button", "kind"), [*IN_PLAY, (Button.NEW_GAME, Kind.HOLD)])
+def test_nothing_counts_while_the_board_is_read(button: Button, kind: Kind) -> None:
+    assert "One moment" in refused(button, kind, LOOKING)
+
+
+@pytest.mark.parametrize(("button", "kind"), IN_PLAY)
+def test_without_a_game_the_new_game_button_is_named(button: Button, kind: Kind) -> None:
+    assert "no game" in refused(button, kind, LOBBY)
+    assert "ended" in refused(button, kind, ENDED)
+
+
+@pytest.mark.parametrize("state", [LOBBY, LOOKING, ANNA_TO_MOVE, ENDED])
+def test_table_is_switched_off_at_any_moment(state: TableState) -> None:
+    assert told(Button.POWER, Kind.HOLD, state) is Command.POWER_OFF
+
+
+@pytest.mark.parametrize("state", [LOBBY, ANNA_TO_MOVE, ENDED])
+def test_new_game_begins_before_in_and_after_one(state: TableState) -> None:
+    assert told(Button.NEW_GAME, Kind.HOLD, state) is Command.NEW_GAME
+
+
+def test_short_press_says_how_long_to_hold() -> None:
+    assert "3 seconds" in refused(Button.POWER, Kind.TAP)
+    assert "2 seconds" in refused(Button.NEW_GAME, Kind.TAP)
+
+
+def test_two_at_once_and_stuck_are_told() -> None:
+    assert "alone" in refused(Button.POWER, Kind.TOGETHER)
+    assert "end-turn 2 button is stuck" in refused(Button.END_TURN_2, Kind.STUCK)
+    assert told(Button.END_TURN_2, Kind.FREED) is None

@@ -1,0 +1,154 @@
+"""Gestures: what edges of buttons mean, with time as a number."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from device.panel.buttons import Button
+from device.panel.gestures import BOUNCE_S, DOUBLE_S, HOLD_S, STUCK_S, Gesture, Gestures, Kind
+
+ANNA, BEN = Button.END_TURN_1, Button.END_TURN_2
+PAUSE, POWER, CHALLENGE = Button.PAUSE, Button.POWER, Button.CHALLENGE
+
+
+def follow(gestures: Gestures, *edges: tuple[float, Button, bool], until: float = 100.0) -> list[tuple[Button, Kind]]:
+    """What comes of edges (time, button, down), with time passing between and after them."""
+    found: list[Gesture] = []
+    for time, button, down in edges:
+        while gestures.deadline < time:
+            found += gestures.pass_time(gestures.deadline)
+        found += gestures.edge(button, down, time)
+    while gestures.deadline <= until:
+        found += gestures.pass_time(gestures.deadline)
+    assert [g.time for g in found] == sorted(g.time for g in found)
+    return [(g.button, g.kind) for g in found]
+
+
+def test_press_counts_as_the_button_goes_down() -> None:
+    assert Gestures().edge(ANNA, True, 5.0) == (Gesture(ANNA, Kind.PRESS, 5.0),)
+
+
+def test_release_of_an_end_turn_button_means_nothing() -> None:
+    assert follow(Gestures(), (1, ANNA, True), (1.2, ANNA, False)) == [(ANNA, Kind.PRESS)]
+
+
+gaps = st.floats(0.0001, BOUNCE_S * 0.99)
+
+
+@given(going_down=st.lists(gaps, max_size=12), coming_up=st.lists(gaps, max_size=12), button=st.sampled_from(Button))
+def test_bounce_is_one_press(going_down: list[float], coming_up: list[float], button: Button) -> None:
+    """However often the contact opens and closes while it goes down or comes up."""
+    time, edges = 1.0, [(1.0, button, True)]
+    for gap in going_down[: len(going_down) // 2 * 2]:
+        time += gap
+        edges.append((time, button, not edges[-1][2]))
+    time += 0.1
+    edges.append((time, button, False))
+    for gap in coming_up[: len(coming_up) // 2 * 2]:
+        time += gap
+        edges.append((time, button, not edges[-1][2]))
+    kinds = [kind for _, kind in follow(Gestures(), *edges)]
+    assert kinds == ([Kind.PRESS, Kind.TAP] if button in HOLD_S else [Kind.PRESS])
+
+
+def test_double_press_is_one_press_and_a_second_half() -> None:
+    edges = ((1, ANNA, True), (1.1, ANNA, False), (1.1 + DOUBLE_S / 2, ANNA, True), (1.6, ANNA, False))
+    assert follow(Gestures(), *edges) == [(ANNA, Kind.PRESS), (ANNA, Kind.PRESSED_AGAIN)]
+
+
+def test_hammering_on_a_button_counts_now_and_then_only() -> None:
+    edges = [(n / 10, ANNA, n % 2 == 1) for n in range(1, 41)]
+    kinds = [kind for _, kind in follow(Gestures(), *edges)]
+    assert kinds.count(Kind.PRESS) == math.ceil(3.8 / 0.8) and kinds.count(Kind.PRESSED_AGAIN) == 15
+
+
+def test_two_slow_presses_are_two() -> None:
+    edges = ((1, ANNA, True), (1.1, ANNA, False), (1.1 + DOUBLE_S, ANNA, True), (2, ANNA, False))
+    assert follow(Gestures(), *edges) == [(ANNA, Kind.PRESS)] * 2
+
+
+def test_tap_and_hold_of_the_pause_button() -> None:
+    assert follow(Gestures(), (1, PAUSE, True), (1.3, PAUSE, False)) == [(PAUSE, Kind.PRESS), (PAUSE, Kind.TAP)]
+    assert follow(Gestures(), (1, PAUSE, True), (2.5, PAUSE, False)) == [(PAUSE, Kind.PRESS), (PAUSE, Kind.HOLD)]
+
+
+def test_hold_is_told_while_the_button_is_still_down() -> None:
+    gestures = Gestures()
+    gestures.edge(POWER, True, 1.0)
+    assert gestures.holding and gestures.deadline == 1.0 + HOLD_S[POWER]
+    assert gestures.pass_time(1.0 + HOLD_S[POWER]) == (Gesture(POWER, Kind.HOLD, 1.0 + HOLD_S[POWER]),)
+    assert not gestures.holding
+
+
+def test_bounce_does_not_interrupt_a_hold() -> None:
+    edges = ((1, PAUSE, True), (1.5, PAUSE, False), (1.51, PAUSE, True), (2.5, PAUSE, False))
+    assert follow(Gestures(), *edges) == [(PAUSE, Kind.PRESS), (PAUSE, Kind.HOLD)]
+
+
+def test_two_players_at_once_are_two_presses_in_the_order_of_their_contacts() -> None:
+    edges = ((1, BEN, True), (1.001, ANNA, True), (1.2, BEN, False), (1.2, ANNA, False))
+    assert follow(Gestures(), *edges) == [(BEN, Kind.PRESS), (ANNA, Kind.PRESS)]
+
+
+def test_hold_ends_when_another_button_is_pressed() -> None:
+    edges = ((1, POWER, True), (1.5, CHALLENGE, True), (1.6, CHALLENGE, False), (6, POWER, False))
+    assert follow(Gestures(), *edges) == [(POWER, Kind.PRESS), (CHALLENGE, Kind.PRESS), (POWER, Kind.TOGETHER)]
+
+
+def test_no_hold_begins_while_another_button_is_down() -> None:
+    edges = ((1, CHALLENGE, True), (1.5, POWER, True), (6, POWER, False), (6, CHALLENGE, False))
+    assert (POWER, Kind.TOGETHER) in follow(Gestures(), *edges)
+    assert (POWER, Kind.HOLD) not in follow(Gestures(), *edges)
+
+
+def test_stuck_button_is_told_once_and_when_it_is_freed() -> None:
+    gestures = Gestures()
+    assert follow(gestures, (1, ANNA, True)) == [(ANNA, Kind.PRESS), (ANNA, Kind.STUCK)]
+    assert gestures.stuck == (ANNA,) and gestures.deadline == math.inf
+    assert follow(gestures, (200, ANNA, False), until=300) == [(ANNA, Kind.FREED)]
+    assert gestures.stuck == ()
+
+
+def test_other_buttons_work_beside_a_stuck_one() -> None:
+    gestures = Gestures()
+    follow(gestures, (1, ANNA, True), until=1 + STUCK_S)
+    edges = ((20, PAUSE, True), (22, PAUSE, False), (23, BEN, True))
+    assert follow(gestures, *edges, until=24) == [(PAUSE, Kind.PRESS), (PAUSE, Kind.HOLD), (BEN, Kind.PRESS)]
+
+
+def test_button_that_is_down_from_the_beginning_means_nothing_until_it_comes_up() -> None:
+    gestures = Gestures(held=[POWER], now=0.0)
+    assert follow(gestures, until=5) == []
+    assert follow(gestures, (5, POWER, False), (8, POWER, True), (8.2, POWER, False)) == [
+        (POWER, Kind.PRESS),
+        (POWER, Kind.TAP),
+    ]
+
+
+def test_taps_and_holds_of_the_page_are_gestures_too() -> None:
+    gestures = Gestures()
+    assert [g.kind for g in gestures.tap(ANNA, 1.0)] == [Kind.PRESS]
+    assert [g.kind for g in gestures.tap(ANNA, 1.2)] == [Kind.PRESSED_AGAIN]
+    assert [g.kind for g in gestures.tap(PAUSE, 2.0)] == [Kind.PRESS, Kind.TAP]
+    assert [g.kind for g in gestures.hold(PAUSE, 3.0)] == [Kind.HOLD]
+
+
+edges = st.lists(st.tuples(st.floats(0.001, 3.0), st.sampled_from(Button), st.booleans()), max_size=40)
+
+
+@given(edges=edges)
+def test_whatever_happens_a_hold_and_a_tap_belong_to_one_press(edges: list[tuple[float, Button, bool]]) -> None:
+    time, timed = 0.0, []
+    for gap, button, down in edges:
+        time += gap
+        timed.append((time, button, down))
+    open_presses = dict.fromkeys(Button, 0)
+    for button, kind in follow(Gestures(), *timed, until=time + 100):
+        if kind in (Kind.PRESS, Kind.PRESSED_AGAIN):
+            open_presses[button] = 1
+        elif kind in (Kind.TAP, Kind.HOLD, Kind.TOGETHER):
+            open_presses[button] -= 1
+        assert open_presses[button] >= 0
