@@ -18,8 +18,9 @@ from engine.gcg import Record, parse, replay
 from engine.gcg.replay import Replayed
 from engine.lexicon import open_lexicon
 from engine.plays import Play
-from engine.squares import SQUARES, column_of, row_of, square_name
-from engine.tiles import tile_set
+from engine.reading import BLANK, EMPTY
+from engine.squares import SQUARES, Square, column_of, row_of, square_name
+from engine.tiles import Tile, tile_set
 from engine.turns import Kind
 from vision.render.table import EDITIONS, SimulatedTable
 
@@ -63,6 +64,7 @@ class Demo:
         self._camera = SimulatedCamera(SimulatedTable(seed=seed, edition=edition, values=self._tiles.values))
         self._words = open_lexicon(None, "en")
         self._store = GameStore(":memory:")
+        self._last: Play | None = None
         self.session = TableSession(self._camera, reader, self._store, self._words)
 
     def __enter__(self) -> Demo:
@@ -80,6 +82,7 @@ class Demo:
         """Play one game and tell each turn as a line; the last line compares the totals with the record."""
         name, record = self._random.choice(list(demo_games().items()))
         yield f"{name}: {', '.join(player.name for player in record.players)}"
+        self._last = None
         self._show(Board())
         self.session.start_game(started(record, self._words.name if self._words else None)).result()
         board = Board()
@@ -88,12 +91,13 @@ class Demo:
             if self._stop.is_set():
                 return
             board = self._act(event, board)
+            notes = [f"  {notice.text}" for notice in self.session.state.notices]
+            notes += self._put_right(board)
             turns = self.session.state.turns
             yield from (self._line(n) for n in range(told, len(turns)))
+            yield from notes
             told = len(turns)
-            yield from (f"  {notice.text}" for notice in self.session.state.notices)
-        state = self.session.end_game().result()
-        yield _verdict(state, record)
+        yield _verdict(self._end(record), record)
 
     def _act(self, event: Replayed, board: Board) -> Board:
         """Do at the table what the record says; returns the board after it."""
@@ -105,11 +109,11 @@ class Demo:
                 self._lay(board, event.play)
                 board = event.play.on(board)
                 self.session.end_turn().result()
-                self._name_blanks(event.play)
                 self._last = event.play
             case Kind.WITHDRAWN:
                 self.session.challenge().result()
                 pace.wait(THOUGHT_S)
+                assert self._last is not None
                 board = board.without(self._last.squares)
                 self._show(board)
             case Kind.EXCHANGE:
@@ -130,10 +134,38 @@ class Demo:
             self._show(board)
             self._pace.wait(TILE_S)
 
-    def _name_blanks(self, play: Play) -> None:
-        for square, tile in play.tiles:
-            if tile.is_blank:
+    def _put_right(self, truth: Board) -> Iterator[str]:
+        """What the players do after a turn: answer a question, name the blanks, put a misread square right."""
+        question = self.session.state.question
+        for number in range(1, len(question.answers) if question else 0):
+            if not self._misread(truth):
+                break
+            self.session.answer(number).result()
+        if question:
+            yield f"  {question.text} {question.answers[_chosen(self.session.state)]}"
+        for square in self._misread(truth):
+            tile = truth[square]
+            symbol = EMPTY if tile is None else tile.face
+            self.session.correct(square_name(square), symbol).result()
+            yield f"  {square_name(square)} is put right by hand: {symbol}"
+        for square, tile in self._last.tiles if self._last else ():
+            shown = self.session.state.board.tiles[square]
+            if truth[square] == tile and shown and shown.blank and shown.letter != tile.letter:
                 self.session.name_blank(square_name(square), tile.letter).result()
+
+    def _misread(self, truth: Board) -> list[Square]:
+        """The squares on which the session does not have what lies there."""
+        shown = self.session.state.board.tiles
+        seen = (EMPTY if tile is None else BLANK if tile.blank else tile.letter for tile in shown)
+        return [square for square, face in zip(SQUARES, seen, strict=True) if face != _face(truth[square])]
+
+    def _end(self, record: Record) -> TableState:
+        """End the game; the players tell what they did not play."""
+        state = self.session.end_game().result()
+        left = {e.player: e.text for e in record.entries if e.kind is Kind.ENDRACK and e.score < 0}
+        for player in state.racks_wanted:
+            state = self.session.tell_rack(player, left.get(player, "")).result()
+        return state
 
     def _show(self, board: Board) -> None:
         faces = {(row_of(s), column_of(s)): tile.face for s in SQUARES if (tile := board[s]) is not None}
@@ -145,6 +177,14 @@ class Demo:
         what = f"{turn.at} {turn.word}" if turn.at else turn.kind
         wrong = f" ({', '.join(turn.invalid_words)} not in the word list)" if turn.invalid_words else ""
         return f"{turn.number:3} {state.players[turn.player].name:6} {what:20} {turn.score:+4} {turn.total:4}{wrong}"
+
+
+def _face(tile: Tile | None) -> str:
+    return EMPTY if tile is None else tile.face
+
+
+def _chosen(state: TableState) -> int:
+    return state.question.chosen if state.question else 0
 
 
 def _verdict(state: TableState, record: Record) -> str:

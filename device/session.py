@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,10 +19,10 @@ from typing import Protocol
 from device.cameras import Camera, CameraError, Frame
 from device.gamelog import GameLog
 from device.look import Look, take_look
-from device.state import Listener, LookView, Notice, Phase, TableState, Trouble
+from device.state import Listener, LookView, Notice, Phase, Question, TableState, Trouble
 from device.stillness import still_board
 from device.store import GameStore, StoreError
-from device.verdict import judge
+from device.verdict import Verdict, judge
 from device.view import Words, view_board, view_players, view_premiums, view_turns
 from engine.board import layout
 from engine.errors import NotationError, RulesError
@@ -32,6 +33,7 @@ from engine.events import (
     Exchanged,
     GameEnded,
     GameStarted,
+    RackRevealed,
     SquareCorrected,
     Undone,
 )
@@ -83,6 +85,8 @@ class TableSession:
         self._memory: Memory | None = None
         self._look: LookView | None = None
         self._notices: tuple[Notice, ...] = ()
+        self._question: Question | None = None
+        self._answers: tuple[tuple[Event, ...], ...] = ()
         self._pictures: dict[str, bytes] = {}
 
     def __enter__(self) -> TableSession:
@@ -134,6 +138,10 @@ class TableSession:
         """The player whose turn it is has played, or passes: the board is read."""
         return self._command(self._take_turn, seen, phase=Phase.LOOKING)
 
+    def answer(self, number: int, seen: int | None = None) -> Future[TableState]:
+        """The people choose one of the answers of the open question."""
+        return self._command(lambda: self._answer(number), seen, keeps_question=True)
+
     def exchange(self, count: int, seen: int | None = None) -> Future[TableState]:
         """The player whose turn it is exchanges tiles."""
         return self._command(lambda: self._exchange(count), seen)
@@ -154,6 +162,10 @@ class TableSession:
         """Somebody says what the blank on a square (`H8`) stands for."""
         return self._command(lambda: self._name_blank(square, letter), seen)
 
+    def tell_rack(self, player: int, letters: str) -> Future[TableState]:
+        """Somebody tells the unplayed letters of a player; once the game has ended they are counted."""
+        return self._command(lambda: self._tell_rack(player, letters), None, after_end=True)
+
     def end_game(self, seen: int | None = None) -> Future[TableState]:
         """The players end the game; unplayed letters are counted."""
         return self._command(self._end, seen)
@@ -168,7 +180,7 @@ class TableSession:
             self._show(look)
             return
         verdict = judge(self._playing().game, reading.board, explained)
-        self._say(verdict.question, Trouble.BOARD)
+        self._ask(verdict)
         self._commit(verdict.events, look)
         self._memory = explained.memory
 
@@ -182,6 +194,16 @@ class TableSession:
             if not self._camera.live or (explained and explained.is_certain) or attempt == LOOKS:
                 break
         return frame, reading, explained
+
+    def _ask(self, verdict: Verdict) -> None:
+        """Offer the people what else it may have been; where there is no choice, only say what is wrong."""
+        if len(verdict.answers) > 1:
+            self._question = Question(
+                _sentence(verdict.question), tuple(_sentence(text) for text, _ in verdict.answers)
+            )
+            self._answers = tuple(events for _, events in verdict.answers)
+        else:
+            self._say(verdict.question, Trouble.BOARD)
 
     def _commit(self, events: Sequence[Event], look: Look | None = None) -> None:
         """Append events to the log, synced, and keep the picture that they were read from."""
@@ -224,6 +246,15 @@ class TableSession:
     def _open(self, log: GameLog) -> None:
         self._log, self._memory, self._look = log, None, None
 
+    def _answer(self, number: int) -> None:
+        question = self._question
+        if question is None or not 0 <= number < len(self._answers):
+            raise Refused("Nothing is asked now.")
+        if number != question.chosen:
+            taken_back = [Undone()] * len(self._answers[question.chosen])
+            self._commit([*taken_back, *self._answers[number]])
+        self._question = replace(question, chosen=number)
+
     def _exchange(self, count: int) -> None:
         game = self._playing().game
         if not game.can_exchange(count):
@@ -261,6 +292,16 @@ class TableSession:
             raise Refused(f"A blank stands for one of {' '.join(game.tiles.letters)}, not for {letter}.")
         self._commit([BlankNamed(at, letter)])
 
+    def _tell_rack(self, player: int, letters: str) -> None:
+        game = self._playing().game
+        with _refusing():
+            tiles = tuple(tile.face for tile in game.tiles.parse(letters))
+        if not 0 <= player < len(game.players):
+            raise Refused(f"There is no player number {player}.")
+        if lacking := Counter(tiles) - game.unseen:
+            raise Refused(f"{', '.join(lacking)} cannot be left: they all lie on the board.")
+        self._commit([RackRevealed(player, tiles)])
+
     def _end(self) -> None:
         due = self._playing().game.end_due
         self._commit([GameEnded(due) if due else GameEnded()])
@@ -276,31 +317,40 @@ class TableSession:
     # Taking commands and telling what came of them
 
     def _command(
-        self, work: Callable[[], None], seen: int | None, *, needs_game: bool = True, phase: Phase | None = None
+        self,
+        work: Callable[[], None],
+        seen: int | None,
+        *,
+        needs_game: bool = True,
+        after_end: bool = False,
+        keeps_question: bool = False,
+        phase: Phase | None = None,
     ) -> Future[TableState]:
         with self._lock:
-            if reason := self._objection(seen, needs_game):
+            if reason := self._objection(seen, needs_game, after_end):
                 refused: Future[TableState] = Future()
                 refused.set_exception(Refused(reason))
                 return refused
             self._busy = True
             if phase is not None:
-                self._tell(replace(self._state, phase=phase, notices=()))
-            return self._worker.submit(self._carry_out, work)
+                self._tell(replace(self._state, phase=phase, notices=(), question=None))
+            return self._worker.submit(self._carry_out, work, keeps_question)
 
-    def _objection(self, seen: int | None, needs_game: bool) -> str:
+    def _objection(self, seen: int | None, needs_game: bool, after_end: bool) -> str:
         if self._busy:
             return "One moment: the board is being looked at."
         if needs_game and self._state.phase is Phase.LOBBY:
             return "There is no game yet."
-        if needs_game and self._state.phase is Phase.ENDED:
+        if needs_game and not after_end and self._state.phase is Phase.ENDED:
             return "The game has ended."
         if seen is not None and seen != self._state.events:
             return "Somebody was quicker: the game has moved on. Look again, then press."
         return ""
 
-    def _carry_out(self, work: Callable[[], None]) -> TableState:
+    def _carry_out(self, work: Callable[[], None], keeps_question: bool) -> TableState:
         self._notices = ()
+        if not keeps_question:
+            self._question = None
         try:
             work()
         except CameraError as error:
@@ -339,11 +389,13 @@ class TableSession:
             board=view_board(game),
             look=self._look,
             notices=self._notices,
+            question=self._question,
             language=game.tiles.language,
             lexicon=game.started.lexicon if self._words is not None else None,
             in_bag=game.bag,
             end_due=game.end_due is not None,
             winners=outcome.winners if outcome else (),
+            racks_wanted=game.racks_wanted if outcome else (),
         )
 
 

@@ -39,6 +39,15 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """Something that the people know better: what could have happened, and which of it counts until they say."""
+
+    text: str
+    answers: tuple[str, ...]
+    chosen: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class LetterView:
     """A tile in a word: its letter, what it counts before premiums, and the letter premium it got (1, 2, 3, 4)."""
 
@@ -138,7 +147,7 @@ class TableState:
     """The table at one moment. `revision` grows with every change; `events` is the length of the game's log.
 
     `turn_of` is the index of the player whose turn it is, None before and after a game; `end_due` says that the rules
-    would have the game end now, `winners` who won once it has.
+    would have the game end now, `winners` who won once it has, `racks_wanted` whose unplayed letters are not known.
     """
 
     revision: int = 0
@@ -150,11 +159,13 @@ class TableState:
     board: BoardView = field(default_factory=BoardView)
     look: LookView | None = None
     notices: tuple[Notice, ...] = ()
+    question: Question | None = None
     language: str = ""
     lexicon: str | None = None
     in_bag: int | None = None
     end_due: bool = False
     winners: tuple[int, ...] = ()
+    racks_wanted: tuple[int, ...] = ()
 
     @property
     def words_checked(self) -> bool:

@@ -20,7 +20,7 @@ ANSWER_S = 0.25
 
 
 def blueprint(table: Table) -> Blueprint:
-    """`POST /actions/end-turn`, `/actions/challenge`, `/actions/end-game`, `/actions/undo`."""
+    """`POST /actions/end-turn`, `challenge`, `answer/NUMBER`, `end-game`, `undo`."""
     routes = Blueprint("actions", __name__, url_prefix="/actions")
 
     @routes.post("/end-turn")
@@ -34,6 +34,10 @@ def blueprint(table: Table) -> Blueprint:
     @routes.post("/end-game")
     def end_game() -> ResponseReturnValue:
         return _answer(table.end_game(_seen()))
+
+    @routes.post("/answer/<int:number>")
+    def answer(number: int) -> ResponseReturnValue:
+        return _answer(table.answer(number, _seen()))
 
     @routes.post("/undo")
     def undo() -> ResponseReturnValue:

@@ -31,6 +31,7 @@ def create_app(table: Table, *, panel: bool = False, streams: int = STREAMS) -> 
     )
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     filters.add_to(app)
+    app.jinja_env.globals["panel"] = panel
     security.add_to(app)
     page = live.LivePage(app.jinja_env, table, streams)
     app.extensions["live"] = page

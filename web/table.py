@@ -30,6 +30,9 @@ class Table(Protocol):
     def challenge(self, seen: int | None = None) -> Future[TableState]:
         """The last play is challenged."""
 
+    def answer(self, number: int, seen: int | None = None) -> Future[TableState]:
+        """The people choose one of the answers of the open question."""
+
     def end_game(self, seen: int | None = None) -> Future[TableState]:
         """The players end the game."""
 

@@ -62,7 +62,10 @@ def replay(
         for photo in photos:
             state = session.end_turn().result()
             photo_of += [str(photo)] * (len(state.turns) - len(photo_of))
-            problems += [_problem(photo, notice.text) for notice in state.notices]
+            said = [notice.text for notice in state.notices]
+            if state.question is not None:
+                said.append(state.question.text)
+            problems += [_problem(photo, text) for text in said]
     return state, tuple(photo_of), tuple(problems)
 
 

@@ -12,6 +12,7 @@ from device.session import Refused, TableSession
 from device.state import Phase, TableState, Trouble
 from device.store import GameStore
 from engine.events import GameStarted
+from engine.reading import BoardReading, SquareReading
 
 from .tables import FARM, HORN, PASTE, TextTable, rows
 
@@ -141,7 +142,7 @@ def test_live_camera_gives_up_after_three_looks(playing: TableSession, table: Te
     table.live = True
     table.lay(("HO", 7, 5, True), ("N", 12, 12, True))
     state = playing.end_turn().result(5)
-    assert table.pictures == 3 and state.notices[0].trouble is Trouble.BOARD
+    assert table.pictures == 3 and state.question is not None and state.turns == ()
 
 
 def test_fault_of_our_own_changes_nothing_and_is_said(
@@ -249,8 +250,44 @@ def test_picture_without_a_board_is_said_and_shown(playing: TableSession, table:
 def test_tiles_that_are_no_play_end_no_turn(playing: TableSession, table: TextTable) -> None:
     state = play(playing, table, ("HO", 7, 5, True), ("N", 12, 12, True))
     assert state.turns == () and state.turn_of == 0
-    assert state.notices[0].trouble is Trouble.BOARD and "M13" in state.notices[0].text
+    assert state.question is not None and "M13" in state.question.text and state.question.chosen == 0
     assert state.look is not None and 12 * 15 + 12 in state.look.doubtful
+
+
+def uncertain(*words: tuple[str, int, int, bool], at: tuple[int, int], symbols: str) -> BoardReading:
+    """A board on which one square may hold either of two symbols, the first a little more likely."""
+    squares = list(BoardReading.certain(rows(*words)).squares)
+    squares[at[0] * 15 + at[1]] = SquareReading(((symbols[0], 0.55), (symbols[1], 0.45)))
+    return BoardReading(tuple(squares))
+
+
+def test_people_choose_between_two_readings_and_may_change_their_minds(playing: TableSession, table: TextTable) -> None:
+    table.board = uncertain(HORN, at=(7, 8), symbols="NM")
+    state = playing.end_turn().result(5)
+    assert state.question is not None and state.question.chosen == 0
+    assert "M" in state.question.text and len(state.question.answers) >= 2
+    assert (state.turns[0].word, state.turn_of) == ("HORN", 1)
+    state = playing.answer(1).result(5)
+    assert (state.turns[0].word, state.turn_of) == ("HORM", 1)
+    assert state.question is not None and state.question.chosen == 1
+    state = playing.answer(0).result(5)
+    assert state.turns[0].word == "HORN"
+    state = play(playing, table, HORN, FARM)
+    assert state.question is None and state.players[1].total == 9
+    with pytest.raises(Refused, match="Nothing is asked"):
+        playing.answer(0).result(5)
+
+
+def test_unplayed_letters_that_nobody_knows_are_asked_for_and_counted(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    state = playing.end_game().result(5)
+    assert state.racks_wanted == (0, 1)
+    playing.tell_rack(0, "AQ").result(5)
+    state = playing.tell_rack(1, "E").result(5)
+    assert [p.total for p in state.players] == [3, -1] and state.racks_wanted == ()
+    for player, letters in ((0, "QQ"), (5, "A"), (0, "7")):
+        with pytest.raises(Refused):
+            playing.tell_rack(player, letters).result(5)
 
 
 def test_commands_before_a_game_are_refused(session: TableSession) -> None:

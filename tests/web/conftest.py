@@ -46,6 +46,9 @@ class ShownTable:
     def challenge(self, seen: int | None = None) -> Future[TableState]:
         return self._press("challenge", seen)
 
+    def answer(self, number: int, seen: int | None = None) -> Future[TableState]:
+        return self._press(f"answer {number}", seen)
+
     def end_game(self, seen: int | None = None) -> Future[TableState]:
         return self._press("end game", seen)
 

@@ -11,6 +11,7 @@ from device.state import (
     Notice,
     Phase,
     PlayerView,
+    Question,
     TableState,
     TileView,
     Trouble,
@@ -115,7 +116,13 @@ ENDED = replace(
     ),
     in_bag=0,
 )
+ASKED = replace(
+    MIDGAME,
+    revision=13,
+    question=Question("Which tile lies on H10: T or I?", ("Anna played PASTE at 10D for 25.", "Anna played PASIE.")),
+)
 EVERY = {
+    "asked": ASKED,
     "empty": EMPTY, "before": BEFORE, "midgame": MIDGAME, "phony": PHONY,
     "unchecked": UNCHECKED, "looking": LOOKING, "confused": CONFUSED, "ended": ENDED,
 }  # fmt: skip

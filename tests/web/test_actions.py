@@ -14,6 +14,7 @@ BUTTONS = {
     "/actions/end-turn": "end turn",
     "/actions/challenge": "challenge",
     "/actions/end-game": "end game",
+    "/actions/answer/1": "answer 1",
     "/actions/undo": "undo",
 }
 

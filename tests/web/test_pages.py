@@ -10,6 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from device.state import Notice, PlayerView, Trouble
+from web import create_app
 
 from . import samples
 from .conftest import ShownTable
@@ -102,6 +103,20 @@ def test_notice_says_whose_business_it_is(table: ShownTable, client: FlaskClient
     assert 'class="notice board"' in html and 'class="now trouble"' in html
 
 
+def test_question_has_a_button_for_each_answer_at_the_table_and_none_elsewhere(
+    table: ShownTable, client: FlaskClient
+) -> None:
+    table.show(samples.ASKED)
+    html = page(client)
+    assert "Which tile lies on H10: T or I?" in part(html, "status")
+    found = re.findall(r'<button form="panel" formaction="/actions/answer/(\d)" aria-pressed="(\w+)"', html)
+    assert found == [("0", "true"), ("1", "false")]
+    bare = create_app(table)
+    html = page(bare.test_client())
+    assert "Anna played PASIE." in html and "<button" not in html
+    bare.extensions["live"].close()
+
+
 def test_names_are_shown_as_text(table: ShownTable, client: FlaskClient) -> None:
     names = (PlayerView("<script>alert(1)</script>", 1), PlayerView("Ben & Söhne", 2))
     table.show(samples.replace(samples.MIDGAME, players=names, notices=(Notice("<b>", Trouble.CAMERA),)))
@@ -130,8 +145,6 @@ def test_winner_is_named_at_the_end(table: ShownTable, client: FlaskClient) -> N
 
 
 def test_buttons_are_there_only_with_the_panel(table: ShownTable, client: FlaskClient) -> None:
-    from web import create_app
-
     assert 'id="panel"' in page(client)
     bare = create_app(table)
     assert 'id="panel"' not in page(bare.test_client())

@@ -41,7 +41,12 @@ function refresh() {
   if (!panel) return;
   panel.elements.events.value = root.dataset.events;
   const playing = root.dataset.phase === "turn";
-  for (const button of panel.querySelectorAll("button")) button.disabled = !playing;
+  for (const button of buttons()) button.disabled = !playing;
+}
+
+// Also those of a question, which stand elsewhere on the page.
+function buttons() {
+  return [...panel.elements].filter((element) => element.tagName === "BUTTON");
 }
 
 function follow() {
@@ -90,7 +95,7 @@ async function press(event) {
   const output = panel.querySelector("output");
   output.textContent = "";
   const body = new URLSearchParams(new FormData(panel));
-  for (const other of panel.querySelectorAll("button")) other.disabled = true;
+  for (const other of buttons()) other.disabled = true;
   try {
     const answer = await fetch(button.formAction, { method: "POST", body });
     if (!answer.ok) output.textContent = (await answer.text()).trim();
