@@ -171,11 +171,13 @@ class Memory:
 
     `said` maps a square to the symbols reported there and the sum of their log-likelihoods. An old tile of which the
     memory knows nothing counts as read once, and clearly, as it is on the record. `false` are the squares where a tile
-    was seen alone and judged to be none, and how it was read.
+    was seen alone and judged to be none, and how it was read. `strange` counts the readings since the last one that was
+    of this game's board.
     """
 
     said: Mapping[Square, Mapping[str, float]] = field(default_factory=dict)
     false: Mapping[Square, SquareReading] = field(default_factory=dict)
+    strange: int = 0
 
     def with_reading(self, reading: BoardReading, old: Board) -> Memory:
         """The memory after one more reading; squares without an `old` tile begin anew with it."""
@@ -194,7 +196,7 @@ class Memory:
             symbols = set(before) | {symbol for symbol, _ in read.candidates} - {HIDDEN}
             never = min(_NEVER, *before.values()) if before else 0.0
             said[square] = {s: before.get(s, never) + max(_NEVER, log(likelihood_old(read, s))) for s in symbols}
-        return Memory(said, self.false)
+        return replace(self, said=said)
 
     def judged(self, evidence: Evidence, board: Board) -> Memory:
         """The memory once the reading has been explained by a board: what else was seen, alone, was false."""

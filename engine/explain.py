@@ -6,7 +6,7 @@ board after them, times how often such a thing happens. The word list takes no p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp
 
 from engine.board import Board
@@ -15,7 +15,7 @@ from engine.events import BlankTaken, Event, PlayMade, TileRecycled, TurnCorrect
 from engine.evidence import CLEAR, Evidence, Memory, agrees, face_of, tile_probability
 from engine.fitting import fitted
 from engine.game import Game
-from engine.hypotheses import Hypothesis, hypotheses, last_play
+from engine.hypotheses import Hypothesis, hypotheses
 from engine.phrases import explanation_text, question_text
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.scoring import Status, play_status
@@ -25,6 +25,7 @@ from engine.tiles import Tile
 SURE = 0.9  # below this two explanations are close, and somebody is asked
 _ALARM = 0.8  # a tile that is seen, or not seen, with this probability is worth a question
 _SHOWN = 6
+_PATIENCE = 2  # readings that may be of another board before the record is doubted
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +89,12 @@ def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> 
     'Anna played HORN at 8F for 14'
     """
     memory = memory or Memory()
-    if not (game.rules.rearrange or game.rules.recycle):  # where old tiles may change, a board can change a lot
-        last = last_play(game)
-        fit = fitted(game.board, reading, last.play.squares if last and last.play else ())
-        if fit is None:
-            return _strange(game, reading, memory)
-        reading = fit
+    fit = fitted(game, reading)
+    in_sight = any(read.is_tile for read in reading.squares)
+    memory = replace(memory, strange=memory.strange + in_sight if fit is None else 0)
+    if fit is None and (memory.strange <= _PATIENCE or not in_sight):
+        return _strange(game, reading, memory)
+    reading = fit or reading
     evidence = Evidence(reading, game.board, memory.false, marked=not game.rules.retake_blanks)
     memory = memory.with_reading(reading, game.board)
     ranked = hypotheses(game, evidence, memory)
@@ -169,4 +170,4 @@ def _kept(memory: Memory, evidence: Evidence, before: Game, best: Explanation) -
     fresh = Memory().with_reading(evidence.reading, Board()).said
     said = {square: said for square, said in memory.said.items() if square not in changed}
     said |= {square: said for square, said in fresh.items() if square in changed}
-    return Memory(said, memory.false).judged(evidence, best.game.board)
+    return replace(memory, said=said).judged(evidence, best.game.board)

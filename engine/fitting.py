@@ -6,11 +6,14 @@ from collections.abc import Collection
 
 from engine.board import Board
 from engine.evidence import CLEAR, agrees
+from engine.game import Game
 from engine.reading import HIDDEN, SIZE, BoardReading, SquareReading
 from engine.squares import SQUARES, Square
+from engine.turns import Kind
 
 ENOUGH = 6  # with fewer old tiles in sight nothing can be said
 STRANGE = 0.5  # a reading that agrees with less of the old tiles is not of this board as it should be
+MOST_BACK = 4  # plays that are taken back between two looks
 ALIKE = 0.8  # a shifted reading that agrees with so much of them is
 
 _OUTSIDE = SquareReading(((HIDDEN, 1.0),))
@@ -36,14 +39,21 @@ def shifted(reading: BoardReading, rows: int, columns: int) -> BoardReading:
     return BoardReading(tuple(squares))
 
 
-def fitted(board: Board, reading: BoardReading, without: Collection[Square] = ()) -> BoardReading | None:
-    """The reading, moved by a square where its grid lay beside the board's; None when it is not of this board.
-
-    `without` are squares that may have changed: the tiles of the last play.
-    """
-    share = agreement(board, reading, without)
+def fitted(game: Game, reading: BoardReading) -> BoardReading | None:
+    """The reading, moved by a square if its grid lay beside the board's; None when it is not of this game's board."""
+    if game.rules.rearrange or game.rules.recycle:
+        return reading  # old tiles may change as the players like
+    without = _may_be_gone(game, reading)
+    share = agreement(game.board, reading, without)
     if share is None or share >= STRANGE:
         return reading
     moved = [shifted(reading, rows, columns) for rows, columns in _SHIFTS]
-    best = max(moved, key=lambda one: agreement(board, one, without) or 0.0)
-    return best if (agreement(board, best, without) or 0.0) >= ALIKE else None
+    best = max(moved, key=lambda one: agreement(game.board, one, without) or 0.0)
+    return best if (agreement(game.board, best, without) or 0.0) >= ALIKE else None
+
+
+def _may_be_gone(game: Game, reading: BoardReading) -> set[Square]:
+    """The tiles of the last play, which may have been taken back; of the last few, when no tile is in sight at all."""
+    plays = [turn.placements for turn in reversed(game.turns) if turn.kind is Kind.PLAY and turn.stands]
+    few = 1 if any(read.is_tile for read in reading.squares) else MOST_BACK
+    return {square for placements in plays[:few] for square, _ in placements}

@@ -16,6 +16,7 @@ from engine.board import Board
 from engine.candidates import laid_squares, letters, lies_well, tile_of
 from engine.events import BlankNamed, Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
 from engine.evidence import CLEAR, Evidence, Memory, agrees
+from engine.fitting import MOST_BACK
 from engine.game import Game
 from engine.plays import Play
 from engine.reading import EMPTY
@@ -36,6 +37,7 @@ _LETTERINGS = 4  # letterings tried for each
 _MOST_LOOSE = 20  # with more tiles than that to explain, something else is wrong
 _BEAM = 6  # explanations that are tried with one more play
 _MOST_PLAYS = 8  # between two looks
+_MOST_NEVER = 3  # squares that are taken off the record at once: where more are bare, the tiles have been cleared away
 _NUDGE = 2  # squares that a nudged tile can have moved
 
 
@@ -160,7 +162,11 @@ def _put_right(begin: Hypothesis, memory: Memory) -> Hypothesis:
     told = {
         e.square for e in begin.game.events if isinstance(e, BlankNamed) or (isinstance(e, SquareCorrected) and e.told)
     }
-    for square, symbol in memory.contradictions(begin.game.board).items():
+    contradictions = memory.contradictions(begin.game.board)
+    cleared = sum(symbol == EMPTY for symbol in contradictions.values()) > _MOST_NEVER
+    for square, symbol in contradictions.items():
+        if symbol == EMPTY and cleared:
+            continue
         known = symbol == EMPTY or begin.game.unseen[symbol] > 0
         if square not in told and known and begin.evidence.reading.squares[square].probability(symbol) > CLEAR:
             tile = None if symbol == EMPTY else tile_of(symbol)
@@ -169,17 +175,29 @@ def _put_right(begin: Hypothesis, memory: Memory) -> Hypothesis:
 
 
 def last_play(game: Game) -> Turn | None:
-    """The last play, if its tiles still lie on the board."""
-    last = next((turn for turn in reversed(game.turns) if turn.kind is Kind.PLAY), None)
-    return last if last and last.stands else None
+    """The play that would be taken back next: the last one, or the one before those that were taken back already."""
+    for turn in reversed(game.turns):
+        if turn.kind is Kind.PLAY and turn.stands:
+            return turn
+    return None
 
 
 def _withdrawn(base: Hypothesis) -> Iterator[Hypothesis]:
-    """The last play was taken back: its tiles left the board."""
-    last = last_play(base.game)
+    """The last play was taken back: its tiles left the board. Or the first few all were: it was not the game yet."""
     seen = base.evidence.reading.squares
-    if last and not base.game.is_over and any(not agrees(seen[s].symbol, tile) for s, tile in last.placements):
-        yield base.push(PlayWithdrawn(last.player), prior=WITHDRAWN)
+    for number in range(MOST_BACK):
+        last = last_play(base.game)
+        if last is None or base.game.is_over:
+            return
+        gone = [seen[square].symbol == EMPTY for square, _ in last.placements]
+        other = any(not agrees(seen[square].symbol, tile) for square, tile in last.placements)
+        if not (other if number == 0 else all(gone)):
+            return
+        base = base.push(PlayWithdrawn(last.player), prior=WITHDRAWN)
+        if number == 0 or not base.board:
+            yield base
+        if not all(gone):
+            return
 
 
 def _still_lying(base: Hypothesis) -> Iterator[Hypothesis]:

@@ -335,6 +335,26 @@ def test_another_board_is_not_taken_for_this_one() -> None:
     assert found.best.text == "this does not look like the board of this game"
 
 
-def test_a_board_that_was_cleared_is_asked_about() -> None:
-    found = explain(with_plays("8F HORN", "H6 FA.M", "10F PASTE"), seen(Board()))
-    assert found.events == () and found.question is not None and found.best.missing
+def test_names_laid_out_before_the_game_are_taken_back_with_the_tiles() -> None:
+    game = with_plays("8F ANNA", "H8 .INA", "I8 .DAM")
+    found = explain(game, seen(Board()))
+    assert found.events == (PlayWithdrawn(0), PlayWithdrawn(1), PlayWithdrawn(0))
+    assert found.best.game.totals == (0, 0)
+
+
+def test_a_board_that_was_cleared_after_a_game_is_asked_about_and_nothing_is_lost() -> None:
+    game = with_plays("8F HORN", "H6 FA.M", "10F PASTE", "9H .OB", "11E BIT", "12C QUA")
+    memory = None
+    for _ in range(6):
+        found = explain(game, seen(Board()), memory)
+        assert found.events == () and found.question is not None and found.best.missing
+        game, memory = push(game, found.events), found.memory
+
+
+def test_a_record_that_is_wrong_from_the_beginning_is_doubted_in_the_end() -> None:
+    game = with_plays("8D XYLEM", "D7 A.E", "12F QUOTE")  # the camera looked at something else
+    memory, board = None, after(with_plays(), "8F HORN", "H6 FA.M", "10F PASTE")
+    for _ in range(4):
+        found = explain(game, seen(board), memory)
+        memory = found.memory
+    assert found.best.text != "this does not look like the board of this game"
