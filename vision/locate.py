@@ -37,6 +37,9 @@ LATTICE_SIDE: Final = 320
 
 _PEAK: Final = 0.08
 _PEAKS: Final = 8
+_NEAR: Final = 3
+"""Corners lie at most so many cells outside the patch of cells on the grid."""
+_MOST_PATCHES: Final = 2
 _HYPOTHESES: Final = 6
 _AGREES: Final = 0.34
 """Explained share of the layout's colours from which a grid is taken without looking further."""
@@ -46,6 +49,9 @@ _PASSES: Final = 4
 _SETTLED: Final = 0.1
 """Corners that moved by less than this, in squares, between two looks need no third."""
 _SEEN: Final = 0.2
+_WELL_SEEN: Final = 0.7
+"""Share of the grid's corners of squares seen in their places: below the first it is no grid, above the second all
+that can be asked for under tiles and hands."""
 _NUDGES: Final = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
 """Halfway between two corners of squares the nearest is either: then the look begins half a square further on."""
 _SPARE: Final = 0.1
@@ -136,7 +142,7 @@ class BoardLocator:
     def _best_fit(self, picture: _Pyramid, quads: list[Floats]) -> tuple[float, Floats] | None:
         """The likeliest quads tried in turn until one agrees with the layout; else the best of them."""
         best: tuple[float, Floats] | None = None
-        for quad in quads[:_HYPOTHESES]:
+        for quad in quads:
             found = self._refined(picture, quad)
             if found is not None and (best is None or found[0] > best[0]):
                 best = found
@@ -145,44 +151,46 @@ class BoardLocator:
         return best
 
     def _refined(self, pyramid: _Pyramid, quad: Floats) -> tuple[float, Floats] | None:
-        """Fit the grid near `quad`: how well it agrees with the layout, and its corners; None if no grid is there."""
+        """Fit the grid near `quad`: how good a grid it is, and its corners; None if no grid is there."""
         picture, scale = pyramid.level(square_side(quad) / LATTICE_PIXELS)
-        corners = self._settled(picture, (quad + 0.5) * scale - 0.5)
-        if corners is None:
+        settled = self._settled(picture, (quad + 0.5) * scale - 0.5)
+        if settled is None:
             return None
+        corners, seen = settled
         agreement, shift = _agreement(picture, corners, 0)
         if agreement < _AGREES:  # the right lattice, perhaps, but counted from another square
             agreement, shift = _agreement(picture, corners, _FARTHEST)
             corners = project(homography(corners), grid_corners() + shift)
-        return agreement, (corners + 0.5) / scale - 0.5
+        # A lattice that skips a row can still lie under most of the premium squares, but not under the lines.
+        return agreement * min(1.0, seen / _WELL_SEEN), (corners + 0.5) / scale - 0.5
 
-    def _settled(self, picture: Image, corners: Floats) -> Floats | None:
-        """Look and fit again until the corners stay where they are; None where they do not make a grid."""
+    def _settled(self, picture: Image, corners: Floats) -> tuple[Floats, float] | None:
+        """Look and fit again until the corners stay where they are, and the share of the grid's corners of squares
+        that were seen; None where they do not make a grid."""
         for nudge in _NUDGES:
-            first = self._fitted(picture, project(homography(corners), grid_corners() + nudge))
-            if first is not None:
+            fitted = self._fitted(picture, project(homography(corners), grid_corners() + nudge))
+            if fitted is not None:
                 break
-        if first is None:
+        if fitted is None:
             return None
-        corners = first
         for _ in range(_PASSES - 1):
-            fitted = self._fitted(picture, corners)
-            if fitted is None:
+            again = self._fitted(picture, fitted[0])
+            if again is None:
                 return None
-            moved = np.abs(fitted - corners).max()
-            corners = fitted
-            if moved < _SETTLED * square_side(corners):
+            moved = np.abs(again[0] - fitted[0]).max()
+            fitted = again
+            if moved < _SETTLED * square_side(fitted[0]):
                 break
-        return corners
+        return fitted
 
-    def _fitted(self, picture: Image, corners: Floats) -> Floats | None:
-        """One look at the board rectified by `corners`: the corners of the grid that is seen there."""
+    def _fitted(self, picture: Image, corners: Floats) -> tuple[Floats, float] | None:
+        """One look at the board rectified by `corners`: the corners of the grid seen there, how much of it was."""
         flat = rectify(picture, homography(corners), LATTICE_PIXELS, LATTICE_MARGIN)
         fit = fit_lattice(self._lattice(standardised(flat)[None])[0][0], LATTICE_MARGIN)
         if fit is None or fit.seen < _SEEN:
             return None
         fitted = project(homography(corners) @ _cells_to_board() @ fit.to_cells, grid_corners())
-        return fitted if np.isfinite(fitted).all() and is_convex(fitted) else None
+        return (fitted, fit.seen) if np.isfinite(fitted).all() and is_convex(fitted) else None
 
     def _look(self, picture: _Pyramid, box: Box) -> _Look:
         """What the finder sees in a part of the picture."""
@@ -203,9 +211,10 @@ class BoardLocator:
             return ((points + 0.5) * _FINDER_CELL - [left, top]) * [width / w, height / h] - 0.5 + [x0, y0]
 
         quads = [to_picture(quad) for quad in quads_in(cells)]
-        ys, xs = np.nonzero(cells[3] > 0)
-        if len(xs) < _FEW:
+        patches = _patches(cells[3])
+        if not patches:
             return _Look(quads, None, "no board in the picture")
+        ys, xs = np.nonzero(patches[0])
         low, high = np.array([xs.min(), ys.min()]), np.array([xs.max(), ys.max()])
         first, last = np.array([left, top]) / _FINDER_CELL, np.array([left + w, top + h]) / _FINDER_CELL - 1
         cut = bool((low < first + 0.5).any() or (high > last - 0.5).any())
@@ -236,44 +245,49 @@ def _confidence(agreement: float) -> float:
 def quads_in(cells: NDArray[np.float32]) -> list[Floats]:
     """Possible boards in the finder's answer (4, n, n), in cells, the likeliest first.
 
-    Four peaks of the corner heat whose quad covers the cells on the grid; failing that, the box around these.
+    Four peaks of the corner heat whose quad covers a patch of cells on the grid, and the quad about that patch.
     """
     heat = 1 / (1 + np.exp(-cells[0]))
     peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _PEAK)
-    ys, xs = np.nonzero(peak)
-    order = np.argsort(-heat[ys, xs])[:_PEAKS]
-    points = [np.array([xs[i] + cells[1, ys[i], xs[i]], ys[i] + cells[2, ys[i], xs[i]]], np.float64) for i in order]
-    strength = [float(heat[ys[i], xs[i]]) for i in order]
-    on_grid = (cells[3] > 0).astype(np.uint8)
-    scored = []
-    for four in combinations(range(len(points)), 4):
-        quad = order_corners(np.stack([points[i] for i in four]))
-        if not is_convex(quad) or cv2.contourArea(quad.astype(np.float32)) < 30:
-            continue
-        cover = _overlap(quad, on_grid)
-        if cover > 0.5:
-            scored.append((cover * float(np.mean([strength[i] for i in four])) ** 0.5, quad))
-    scored.sort(key=lambda s: -s[0])
-    quads = [q for _, q in scored]
-    contours = cv2.findContours(on_grid, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]
-    if contours:
-        largest = max(contours, key=cv2.contourArea)
-        if cv2.contourArea(largest) > 30:
-            quads.insert(min(len(quads), _HYPOTHESES - 1), order_corners(_four_sided(largest)))
+    quads: list[Floats] = []
+    for patch in _patches(cells[3]):
+        around = cv2.dilate(patch, np.ones((2 * _NEAR + 1, 2 * _NEAR + 1), np.uint8)) > 0
+        ys, xs = np.nonzero(peak & around)
+        order = np.argsort(-heat[ys, xs])[:_PEAKS]
+        ys, xs = ys[order], xs[order]
+        points = np.stack([xs + cells[1, ys, xs], ys + cells[2, ys, xs]], axis=1).astype(np.float64)
+        scored = []
+        for four in combinations(range(len(points)), 4):
+            quad = order_corners(points[list(four)])
+            cover = _overlap(quad, patch) if is_convex(quad) else 0.0
+            if cover > 0.5:
+                scored.append((cover * float(heat[ys, xs][list(four)].mean()) ** 0.5, quad))
+        scored.sort(key=lambda s: -s[0])
+        best = [quad for _, quad in scored[: _HYPOTHESES - 1]]
+        best.insert(min(len(best), 2), _four_sided(patch))
+        quads += best
     return quads
 
 
-def _four_sided(contour: NDArray[np.int32]) -> Floats:
-    """The quad about a contour: its hull, simplified until four corners are left, else the box around it."""
-    hull = cv2.convexHull(contour)
+def _patches(on_grid: NDArray[np.float32]) -> list[Image]:
+    """The largest patches of cells that are likely on a grid, each as a mask (n, n) of 0 and 1."""
+    count, labels, stats, _ = cv2.connectedComponentsWithStats((on_grid > 0).astype(np.uint8), connectivity=4)
+    sizes = stats[:, cv2.CC_STAT_AREA]
+    largest = sorted(range(1, count), key=lambda k: -sizes[k])[:_MOST_PATCHES]
+    return [np.asarray(labels == k, np.uint8) for k in largest if sizes[k] >= _FEW]
+
+
+def _four_sided(patch: Image) -> Floats:
+    """The quad about a patch: its hull, simplified until four corners are left, else the box around it."""
+    hull = cv2.convexHull(cv2.findNonZero(patch).reshape(-1, 2))
     length = cv2.arcLength(hull, True)
     for part in np.linspace(0.02, 0.15, 14):
         simple = cv2.approxPolyDP(hull, part * length, True).reshape(-1, 2)
         if len(simple) == 4:
-            return np.asarray(simple, np.float64)
+            return order_corners(np.asarray(simple, np.float64))
         if len(simple) < 4:
             break
-    return np.asarray(cv2.boxPoints(cv2.minAreaRect(hull)), np.float64)
+    return order_corners(np.asarray(cv2.boxPoints(cv2.minAreaRect(hull)), np.float64))
 
 
 def _overlap(quad: Floats, on_grid: Image) -> float:
