@@ -71,11 +71,6 @@ class State:
         """What is left of each tile of the set; negative where the board holds more than there are."""
         return self.tiles.less(self.board.faces())
 
-    def draw_order(self) -> tuple[int, ...]:
-        """The players from the one to move."""
-        count = len(self.players)
-        return tuple((self.to_move + n) % count for n in range(count))
-
 
 def start(event: GameStarted) -> State:
     """The state at the beginning. Raises `RulesError` for what no sheet allows."""
