@@ -43,7 +43,7 @@ class PinsError(ValueError):
     """Pins that cannot be wired so; `key` names the setting."""
 
     def __init__(self, key: str, text: str) -> None:
-        super().__init__(f"{key}: {text}")
+        super().__init__(f"{key} {text}")
         self.key = key
         self.text = text
 
@@ -69,20 +69,20 @@ class Pins:
 
     def __post_init__(self) -> None:
         if len(self.end_turn) > PLAYERS:
-            raise PinsError("end_turn", f"{len(self.end_turn)} pins; one for a shared button, or up to {PLAYERS}")
+            raise PinsError("end_turn", f"names {len(self.end_turn)} pins: one for a shared button, or up to {PLAYERS}")
         if len(self.player_lights) > PLAYERS:
-            raise PinsError("player_lights", f"{len(self.player_lights)} pins; up to {PLAYERS}, one for each player")
+            raise PinsError("player_lights", f"names {len(self.player_lights)} pins: up to {PLAYERS}, one a player")
         if len(self.status_light) not in (0, 3):
-            raise PinsError("status_light", f"{len(self.status_light)} pins; three: red, green, blue, or none: []")
+            raise PinsError("status_light", f"names {len(self.status_light)} pins: red, green and blue, or none: []")
         named = self._named()
         for key, pin in named:
             if not FIRST_PIN <= pin <= LAST_PIN:
-                raise PinsError(key, f"there is no GPIO {pin} to use; choose {FIRST_PIN} to {LAST_PIN}")
+                raise PinsError(key, f"is GPIO {pin}, which cannot be used: choose {FIRST_PIN} to {LAST_PIN}")
         times = Counter(pin for _, pin in named)
         for index, (key, pin) in enumerate(named):
             if times[pin] > 1 and pin in {earlier for _, earlier in named[:index]}:
                 first = next(name for name, used in named if used == pin)
-                raise PinsError(key, f"GPIO {pin} is taken already by {first}; choose another")
+                raise PinsError(key, f"is GPIO {pin}, which {first} has already: choose another")
 
     @property
     def buttons(self) -> dict[Button, int]:

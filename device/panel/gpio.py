@@ -113,14 +113,14 @@ def _header_factory() -> Any:
         from gpiozero.pins.lgpio import LGPIOFactory
     except ImportError as error:
         raise NoGpio(f"{error.name} is not installed: sudo apt install python3-gpiozero python3-lgpio") from error
-    chip = header_chip(_chip_labels(lgpio))
+    chip = header_chip(chip_labels(lgpio))
     try:
         return LGPIOFactory(chip=chip)
     except lgpio.error as error:
         raise NoGpio(f"gpiochip{chip} cannot be opened ({error}): sudo usermod -aG gpio $USER") from error
 
 
-def _chip_labels(lgpio: Any) -> dict[int, str]:
+def chip_labels(lgpio: Any) -> dict[int, str]:
     """Number and label of every GPIO chip of the machine."""
     paths = sorted(Path("/dev").glob("gpiochip*"))
     if not paths:

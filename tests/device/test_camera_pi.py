@@ -1,0 +1,331 @@
+"""The Pi's camera module: choices and conversions, and the class on a stand-in for the Picamera2 object.
+
+picamera2 needs libcamera, which PyPI does not have: `tests/hardware/picamera2_virtual.py` runs the class on the real
+one, where it is installed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from device.cameras import BlackPicture, CameraError
+from device.cameras.pi import (
+    PiCamera,
+    began,
+    free_controls,
+    in_words,
+    light_changed,
+    locked_controls,
+    still_size,
+    to_bgr,
+)
+
+NAMES = ("AeEnable", "AwbEnable", "AfMode", "LensPosition", "ExposureTime", "AnalogueGain", "ColourGains")
+OFFERED = dict.fromkeys(NAMES, (0, 1, 0))
+READ = {"ExposureTime": 8000, "AnalogueGain": 1.5, "ColourGains": (1.6, 2.1), "LensPosition": 2.5, "Lux": 300.0}
+NO_FOCUS = {name: limits for name, limits in OFFERED.items() if name not in ("AfMode", "LensPosition")}
+VIRTUAL = {"FrameDurationLimits": (0, 1, 0), "FaceDetectMode": (0, 1, 0)}
+
+
+def test_settled_values_are_fixed() -> None:
+    assert locked_controls(READ, OFFERED) == {
+        "AeEnable": False,
+        "ExposureTime": 8000,
+        "AnalogueGain": 1.5,
+        "AwbEnable": False,
+        "ColourGains": (1.6, 2.1),
+        "AfMode": 0,
+        "LensPosition": 2.5,
+    }
+
+
+def test_only_offered_controls_are_set() -> None:
+    """Camera modules 1, 2 and HQ have no focus; the virtual pipeline has nothing."""
+    assert set(free_controls(NO_FOCUS)) == {"AeEnable", "AwbEnable"}
+    assert not {"AfMode", "LensPosition"} & set(locked_controls(READ, NO_FOCUS))
+    assert free_controls(VIRTUAL) == locked_controls(READ, VIRTUAL) == {}
+
+
+def test_automatic_stays_on_where_its_value_was_not_read() -> None:
+    assert locked_controls({"ColourGains": (1.0, 1.0)}, OFFERED) == {"AwbEnable": False, "ColourGains": (1.0, 1.0)}
+
+
+@pytest.mark.parametrize(
+    ("sensor", "size"),
+    [
+        ((2592, 1944), (2304, 1728)),  # camera module 1
+        ((3280, 2464), (2304, 1730)),  # 2
+        ((4608, 2592), (2304, 1296)),  # 3
+        ((4056, 3040), (2304, 1726)),  # HQ
+        ((1728, 1296), (1728, 1296)),  # smaller than wanted
+    ],
+)
+def test_stills_keep_the_sensors_proportions(sensor: tuple[int, int], size: tuple[int, int]) -> None:
+    assert still_size(sensor) == size
+
+
+def coloured() -> np.ndarray:
+    """Left half orange, right half blue, `(48, 64, 3) uint8 BGR`."""
+    image = np.zeros((48, 64, 3), np.uint8)
+    image[:, :32], image[:, 32:] = (40, 140, 230), (200, 60, 30)
+    return image
+
+
+def planar(image: np.ndarray, form: str) -> np.ndarray:
+    """`image` as libcamera lays it out in a planar format: brightness, then the two colour planes."""
+    height, width, _ = image.shape
+    i420 = cv2.cvtColor(image, cv2.COLOR_BGR2YUV_I420)
+    bright, colour = i420[:height], i420[height:].reshape(2, height // 2, width // 2)
+    if form == "YVU420":
+        colour = colour[::-1]
+    if form in ("NV12", "NV21"):
+        first, second = colour if form == "NV12" else colour[::-1]
+        colour = np.stack([first, second], axis=-1)
+    return np.vstack([bright, colour.reshape(height // 2, width)])
+
+
+def interleaved(image: np.ndarray, form: str) -> np.ndarray:
+    """`image` in a format with half the colours in each row: `(H, W, 2)`."""
+    yuv = cv2.cvtColor(image, cv2.COLOR_BGR2YUV_I420)
+    height, width, _ = image.shape
+    u, v = (np.repeat(plane, 2, axis=0) for plane in yuv[height:].reshape(2, height // 2, width // 2))
+    out = np.empty((height, width, 2), np.uint8)
+    places = {"YUYV": (0, u, v), "YVYU": (0, v, u), "UYVY": (1, u, v)}
+    at, even, odd = places[form]
+    out[:, :, at] = yuv[:height]
+    out[:, 0::2, 1 - at], out[:, 1::2, 1 - at] = even, odd
+    return out
+
+
+def in_memory(image: np.ndarray, form: str) -> np.ndarray:
+    alpha = np.full((*image.shape[:2], 1), 255, np.uint8)
+    match form:
+        case "RGB888":
+            return image  # named the other way round than it lies in memory
+        case "BGR888" | "MJPEG":
+            return image[..., ::-1]
+        case "XRGB8888":
+            return np.concatenate([image, alpha], axis=2)
+        case "XBGR8888":
+            return np.concatenate([image[..., ::-1], alpha], axis=2)
+        case "YUYV" | "YVYU" | "UYVY":
+            return interleaved(image, form)
+        case _:
+            return planar(image, form)
+
+
+FORMATS = ["RGB888", "BGR888", "XRGB8888", "XBGR8888", "MJPEG", "YUV420", "YVU420", "NV12", "NV21", "YUYV", "YVYU"]
+
+
+@pytest.mark.parametrize("form", [*FORMATS, "UYVY"])
+def test_every_format_becomes_blue_green_red(form: str) -> None:
+    image = to_bgr(in_memory(coloured(), form), form, (64, 48))
+    assert image.shape == (48, 64, 3) and image.dtype == np.uint8 and image.flags.c_contiguous
+    difference = np.abs(image.astype(int) - coloured())[:, np.r_[2:30, 34:62]]
+    assert difference.max() <= 3
+
+
+def test_padding_of_rows_is_cut_off() -> None:
+    """libcamera pads rows; picamera2 leaves that in YUV420."""
+    wide = np.hstack([coloured(), np.zeros((48, 32, 3), np.uint8)])
+    image = to_bgr(planar(wide, "YUV420"), "YUV420", (64, 48))
+    assert image.shape == (48, 64, 3) and np.abs(image[:, 40:60].astype(int) - coloured()[:, 40:60]).max() <= 3
+
+
+def test_unknown_format_is_named() -> None:
+    with pytest.raises(CameraError, match="SRGGB10"):
+        to_bgr(np.zeros((4, 4), np.uint8), "SRGGB10", (4, 4))
+
+
+def test_exposure_began_before_the_sensors_time_stamp() -> None:
+    assert began({"SensorTimestamp": 5_000_000_000, "ExposureTime": 20_000}) == 4_980_000_000
+    assert began({"FrameDuration": 33_000}) == float("inf")
+
+
+def test_light_and_pictures() -> None:
+    assert not light_changed(100, 130) and light_changed(100, 170) and light_changed(170, 100)
+    assert not light_changed(0.2, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ModuleNotFoundError("No module named 'picamera2'", name="picamera2"), "apt install python3-picamera2"),
+        (IndexError("No camera number 0 found"), "no camera module found"),
+        (RuntimeError("Failed to acquire camera: Device or resource busy"), "used by another program"),
+        (RuntimeError("Camera __init__ sequence did not complete."), "used by another program"),
+        (TimeoutError(), "check its cable"),
+        (RuntimeError("something\nnew"), "(something new)"),
+    ],
+)
+def test_errors_are_put_into_words(error: Exception, said: str) -> None:
+    assert said in in_words(error) and "\n" not in in_words(error)
+
+
+class StandIn:
+    """Behaves as the Picamera2 object does towards `PiCamera`: streams, metadata, controls, what can fail."""
+
+    sensor_resolution = (640, 480)
+
+    def __init__(self, form: str = "RGB888", controls: dict[str, Any] | None = None, *, lores: bool = True) -> None:
+        self.form, self.has_lores = form, lores
+        self.camera_controls = OFFERED if controls is None else controls
+        self.set: list[dict[str, Any]] = []
+        self.brightness = 1.0
+        self.fail: Exception | None = None
+        self.old_frames = 0
+        self.started = self.closed = False
+        self.requests_out = 0
+
+    def create_still_configuration(self, **wanted: Any) -> dict[str, Any]:
+        return wanted
+
+    def configure(self, wanted: dict[str, Any]) -> None:
+        if wanted.get("lores") and not self.has_lores:
+            raise RuntimeError("Requested stream role not supported")
+        assert wanted["main"]["format"] == "RGB888" and wanted["buffer_count"] == 2 and wanted["queue"] is False
+        self.configuration = {"main": wanted["main"] | {"format": self.form}, "lores": wanted.get("lores")}
+
+    def camera_configuration(self) -> dict[str, Any]:
+        return self.configuration
+
+    def start(self) -> None:
+        self.started = True
+
+    def set_controls(self, controls: dict[str, Any]) -> None:
+        assert set(controls) <= set(self.camera_controls)
+        self.set.append(controls)
+
+    def capture_request(self, wait: float) -> StandIn:
+        assert self.started and wait == 2.0
+        if self.fail:
+            raise self.fail
+        self.requests_out += 1
+        return self
+
+    def get_metadata(self) -> dict[str, Any]:
+        age = 1.0 if self.old_frames > 0 else -0.001
+        self.old_frames -= 1
+        return READ | {"SensorTimestamp": time.monotonic_ns() - int(age * 1e9) + READ["ExposureTime"] * 1000}
+
+    def make_array(self, stream: str) -> np.ndarray:
+        width, height = self.configuration[stream]["size"]
+        picture = cv2.resize(coloured(), (width, height), interpolation=cv2.INTER_NEAREST) * self.brightness
+        return in_memory(picture.astype(np.uint8), self.configuration[stream]["format"])
+
+    def release(self) -> None:
+        self.requests_out -= 1
+
+    def cancel_all_and_flush(self) -> None:
+        assert self.started
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def opened(stand_in: StandIn, clock: Callable[[], float] = time.monotonic) -> PiCamera:
+    return PiCamera(lambda: stand_in, settle=0.05, clock=clock)
+
+
+def test_camera_settles_and_locks_before_the_first_still() -> None:
+    pi = StandIn()
+    camera = opened(pi)
+    assert pi.set == [{"AeEnable": True, "AwbEnable": True, "AfMode": 2}, locked_controls(READ, OFFERED)]
+    frame = camera.still()
+    assert frame.image.shape == (480, 640, 3) and np.abs(frame.image[240, 100].astype(int) - (40, 140, 230)).max() == 0
+    assert len(pi.set) == 2 and camera.live and pi.requests_out == 0
+
+
+def test_format_that_the_pipeline_adjusted_is_converted() -> None:
+    frame = opened(StandIn("NV12", VIRTUAL)).still()
+    assert frame.image.shape == (480, 640, 3) and np.abs(frame.image[240, 100].astype(int) - (40, 140, 230)).max() <= 3
+
+
+def test_preview_is_the_small_stream_or_the_large_one_made_small() -> None:
+    assert opened(StandIn()).preview().image.shape == (240, 320, 3)
+    assert opened(StandIn(lores=False)).preview().image.shape == (240, 320, 3)
+
+
+def test_still_is_taken_after_the_call() -> None:
+    pi = StandIn()
+    camera = opened(pi)
+    pi.old_frames = 2
+    camera.still()
+    assert pi.old_frames == -1 and pi.requests_out == 0
+
+
+def test_exposure_settles_anew_when_the_light_was_switched_on() -> None:
+    pi = StandIn()
+    pi.brightness = 0.4
+    camera = opened(pi)
+    camera.still()
+    assert len(pi.set) == 2
+    pi.brightness = 1.0
+    camera.still()
+    camera.still()
+    assert len(pi.set) == 4
+
+
+def test_black_picture_is_said() -> None:
+    pi = StandIn()
+    camera = opened(pi)
+    pi.brightness = 0.0
+    with pytest.raises(BlackPicture, match="cap"):
+        camera.still()
+    pi.brightness = 1.0
+    camera.still()
+
+
+def test_stalled_camera_is_opened_again_with_back_off() -> None:
+    made: list[StandIn] = []
+    now = [100.0]
+
+    def make() -> StandIn:
+        made.append(StandIn())
+        if len(made) == 2:
+            raise IndexError("No camera number 0 found")
+        return made[-1]
+
+    def clock() -> float:
+        now[0] += 0.01
+        return now[0]
+
+    camera = PiCamera(make, settle=0.05, clock=clock)
+    made[0].fail = TimeoutError()
+    with pytest.raises(CameraError, match="tried again by itself"):
+        camera.preview()
+    assert made[0].closed
+    with pytest.raises(CameraError, match="tried again by itself"):
+        camera.still()
+    assert len(made) == 1, "not before its time"
+    now[0] += 0.3
+    with pytest.raises(CameraError, match="no camera module found"):
+        camera.still()
+    now[0] += 0.3
+    with pytest.raises(CameraError, match="tried again"):
+        camera.still()
+    now[0] += 0.3
+    assert camera.still().image.shape == (480, 640, 3) and len(made) == 3
+
+
+def test_closed_camera_is_given_back() -> None:
+    pi = StandIn()
+    with opened(pi) as camera:
+        pass
+    assert pi.closed and repr(camera) == "<PiCamera: lost>"
+    with pytest.raises(CameraError, match="closed"):
+        camera.still()
+
+
+def test_camera_that_is_not_there_is_said_at_once() -> None:
+    def none() -> StandIn:
+        raise IndexError("No camera number 0 found")
+
+    with pytest.raises(CameraError, match="rpicam-hello"):
+        PiCamera(none)

@@ -1,0 +1,108 @@
+"""The settings file: every value has a default, and a mistake is said with its line."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from device.panel.buttons import Button, Pins
+from device.settings import Settings, SettingsError, default_text, load_settings, parse_settings, settings_file
+
+
+def test_default_file_holds_the_defaults() -> None:
+    assert parse_settings(default_text()) == Settings() == load_settings(None) == parse_settings("")
+
+
+def test_default_file_explains_every_line() -> None:
+    keys = [line for line in default_text().splitlines() if " = " in line]
+    assert len(keys) == sum(len(table) for table in tomllib.loads(default_text()).values())
+    explained = [line for line in keys if "#" in line]
+    assert len(explained) >= len(keys) - 4  # a few explain themselves
+
+
+def test_what_is_set_counts_and_the_rest_stays() -> None:
+    settings = parse_settings(
+        """
+        [game]
+        players = ["Anna", "Ben", "Cleo"]
+        tiles = "de"
+        lexicon = "none"
+        [camera]
+        source = "usb:/dev/v4l/by-id/usb-cam"
+        [page]
+        port = 80
+        [data]
+        folder = "/var/lib/tilekeeper"
+        [panel]
+        end_turn = [26]
+        buzzer = 0
+        displays = ["oled:0x3C", "oled:0x3D"]
+        [voice]
+        use = true
+        """
+    )
+    assert settings.game.players == ("Anna", "Ben", "Cleo") and settings.game.lexicon == "none"
+    assert settings.camera.source == "usb:/dev/v4l/by-id/usb-cam"
+    assert settings.page.port == 80 and settings.page.host == ""
+    assert settings.data.folder == Path("/var/lib/tilekeeper")
+    assert settings.panel.pins.buttons[Button.END_TURN] == 26 and Button.END_TURN_1 not in settings.panel.pins.buttons
+    assert settings.panel.pins.buzzer is None and settings.panel.pins.challenge == Pins().challenge
+    assert settings.panel.displays == ("oled:0x3C", "oled:0x3D") and settings.voice.use
+
+
+def test_panel_may_have_no_button_at_all() -> None:
+    pins = parse_settings("[panel]\nend_turn = []\nchallenge = 0\npause = 0\nnew_game = 0\npower = 0\n").panel.pins
+    assert pins.buttons == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[page]\n\nport = 70000", "t.toml, line 3: page.port is 70000: choose a number from 1 to 65535"),
+        ('[page]\nport = "80"', "t.toml, line 2: page.port must be a whole number"),
+        ("[page]\nport = true", "line 2: page.port must be a whole number"),
+        ("[page]\nprot = 80", "line 2: page.prot is not known: [page] has port, host"),
+        ("\n[pages]\nport = 80", "line 2: pages is not known: the tables are [game], [camera]"),
+        ("page = 80", "line 1: page must be a table: write [page] on a line of its own"),
+        ("page.port = 0", "line 1: page.port is 0: choose"),
+        ("[voice]\nuse = 1", "line 2: voice.use must be true or false"),
+        ('[game]\nplayers = ["Anna"]', "line 2: game.players must be 2 to 4 different names"),
+        ('[game]\nplayers = ["Anna", " Anna"]', "game.players must be 2 to 4 different names"),
+        ('[game]\nplayers = "Anna"', 'game.players must be a list of texts: ["a", "b"]'),
+        ('[game]\ntiles = "klingon"', "line 2: game.tiles is 'klingon': choose one of bg, ca"),
+        ('[camera]\nsource = "film"', "line 2: camera.source is 'film': write"),
+        ("[panel]\nuse = true\nchallenge = 40", "line 3: panel.challenge is GPIO 40, which cannot be used"),
+        ("[panel]\nchallenge = 5", "panel.challenge is GPIO 5, which end_turn has already: choose another"),
+        ("[panel]\nend_turn = [5, 5]", "line 2: panel.end_turn is GPIO 5, which end_turn has already"),
+        ("[panel]\nend_turn = [5, true]", "line 2: panel.end_turn must be a list of whole numbers: [5, 6]"),
+        ("[panel]\nend_turn = [7, 8, 9, 10, 11]", "line 2: panel.end_turn names 5 pins: one for a shared"),
+        ("[panel]\nstatus_light = [18, 23]", "line 2: panel.status_light names 2 pins: red"),
+        ('[panel]\ndisplays = ["lcd"]', "line 2: panel.displays may name two"),
+        ("[page]\nport = \n[data]", "t.toml is not written as TOML: Invalid value (at line 2"),
+    ],
+)
+def test_mistake_is_one_line_that_names_file_line_and_key(text: str, said: str) -> None:
+    with pytest.raises(SettingsError) as raised:
+        parse_settings(text, "t.toml")
+    assert said in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_file_that_is_not_there_and_file_that_is_no_text(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"none\.toml cannot be read \(No such file or directory\)"):
+        load_settings(tmp_path / "none.toml")
+    binary = tmp_path / "settings.toml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SettingsError, match="no text in UTF-8"):
+        load_settings(binary)
+
+
+def test_users_own_file_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setattr("device.settings.SYSTEM_FILE", tmp_path / "no.toml")
+    assert settings_file() is None
+    own = tmp_path / "tilekeeper" / "settings.toml"
+    own.parent.mkdir()
+    own.write_text(default_text())
+    assert settings_file() == own and load_settings(own) == Settings()
