@@ -85,6 +85,7 @@ class TableSession:
         self._memory: Memory | None = None
         self._look: LookView | None = None
         self._notices: tuple[Notice, ...] = ()
+        self._said: set[str] = set()
         self._question: Question | None = None
         self._answers: tuple[tuple[Event, ...], ...] = ()
         self._pictures: dict[str, bytes] = {}
@@ -202,7 +203,10 @@ class TableSession:
                 _sentence(verdict.question), tuple(_sentence(text) for text, _ in verdict.answers)
             )
             self._answers = tuple(events for _, events in verdict.answers)
-        else:
+        elif (
+            verdict.question not in self._said or not verdict.events
+        ):  # what was said and left alone is not nagged about
+            self._said.add(verdict.question)
             self._say(verdict.question, Trouble.BOARD)
 
     def _commit(self, events: Sequence[Event], look: Look | None = None) -> None:
@@ -245,6 +249,7 @@ class TableSession:
 
     def _open(self, log: GameLog) -> None:
         self._log, self._memory, self._look = log, None, None
+        self._said.clear()
 
     def _answer(self, number: int) -> None:
         question = self._question

@@ -44,6 +44,7 @@ class PageServer:
             channel_timeout=60,
             max_request_body_size=app.config["MAX_CONTENT_LENGTH"],
             asyncore_use_poll=True,
+            log_socket_errors=False,  # phones come and go
             ident=None,
         )
         self._closing = threading.Event()

@@ -278,6 +278,15 @@ def test_people_choose_between_two_readings_and_may_change_their_minds(playing: 
         playing.answer(0).result(5)
 
 
+def test_tile_that_went_missing_is_asked_about_once(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN, FARM)
+    gone = ("ORN", 7, 6, True), FARM
+    state = play(playing, table, *gone)
+    assert "F8" in state.notices[0].text
+    state = play(playing, table, *gone, ("AT", 4, 7, False))
+    assert state.notices == ()
+
+
 def test_unplayed_letters_that_nobody_knows_are_asked_for_and_counted(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     state = playing.end_game().result(5)

@@ -124,6 +124,20 @@ def test_silent_phones_are_given_up_by_the_kernel(server: PageServer) -> None:
     assert server._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == GIVE_UP_MS
 
 
+@pytest.mark.slow
+def test_phone_that_fell_asleep_gives_its_place_back_within_fifteen_seconds(table: ShownTable) -> None:
+    table.show(samples.MIDGAME)
+    with PageServer(create_app(table, streams=1), 0, "127.0.0.1") as server, socket.socket() as asleep:
+        asleep.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        asleep.connect(("127.0.0.1", server.port))
+        asleep.sendall(b"GET /live/stream HTTP/1.1\r\nHost: table\r\n\r\n")
+        assert until(lambda: get(server.port, "/live/stream")[0] == 503)
+        for state in (samples.MIDGAME, samples.PHONY) * 30:  # more than its buffers hold
+            table.show(state)
+            time.sleep(0.02)
+        assert until(lambda: _opens(server.port), 15)
+
+
 def test_streams_leave_threads_for_everybody_else() -> None:
     from web.app import STREAMS
 
