@@ -143,12 +143,10 @@ def _explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: 
 
 
 def _to_confirm(best: Explanation) -> bool:
-    """True when old tiles were changed: a person says whether that was meant (rule 5 and its variations)."""
-    return any(
-        isinstance(event, TileRecycled | BlankTaken | TurnCorrected)
-        or (isinstance(event, PlayMade) and bool(event.play.rearranged))
-        for event in best.events
-    )
+    """True when a person should say whether it was so: old tiles were changed (rule 5), or a turn was not ended."""
+    plays = [event for event in best.events if isinstance(event, PlayMade)]
+    changed = any(isinstance(event, TileRecycled | BlankTaken | TurnCorrected) for event in best.events)
+    return changed or len(plays) > 1 or any(event.play.rearranged for event in plays)
 
 
 def _seen(read: SquareReading, tile: Tile | None) -> float:

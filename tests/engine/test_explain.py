@@ -263,7 +263,7 @@ def test_two_plays_at_once_are_told_apart() -> None:
     found = explain(game, seen(board))
     assert [event.player for event in found.events if isinstance(event, PlayMade)] == [1, 0]
     assert found.best.game.board == board
-    assert found.best.text == "Ben played FARM at H6 for 9, Anna played PASTE at 10F for 25"
+    assert found.question == "Ben played FARM at H6 for 9, Anna played PASTE at 10F for 25: is that right?"
 
 
 def test_a_tile_of_the_last_play_that_was_overlooked() -> None:
