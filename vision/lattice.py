@@ -69,6 +69,14 @@ def fit_lattice(cells: NDArray[np.float32], margin: float) -> LatticeFit | None:
     return best
 
 
+def refit_lattice(cells: NDArray[np.float32], to_cells: Floats, trust: Floats) -> Floats | None:
+    """Fit the same grid again, believing each of its corners of squares as much as `trust` (16, 16) says.
+
+    The tops of tiles stand behind their squares, and draw the corners among them along.
+    """
+    return _settled(_Seen.of(cells), to_cells, trust)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seen:
     """The network's answer: for each of (n, n) cells its middle, the corner seen (x, y), its error, the odds of a
@@ -147,13 +155,16 @@ def _grown(seen: _Seen, patch: tuple[int, int], margin: float) -> Floats | None:
     return H
 
 
-def _settled(seen: _Seen, H: Floats) -> Floats | None:
+def _settled(seen: _Seen, H: Floats, trust: Floats | None = None) -> Floats | None:
     """The homography that all corners which continue the lattice agree on (Tukey's weights); None if too few do."""
     label, fits = _fits(seen, H)
     for _ in range(_ROUNDS):
         if fits.sum() < _FEWEST:
             return None
         corner, name, weight = seen.corner[fits], label[fits], 1 / seen.error[fits] ** 2
+        if trust is not None:
+            x, y = np.clip(name, 0, SIZE).astype(int).T
+            weight = weight * trust[y, x]
         miss = np.linalg.norm(project(H, name) - corner, axis=1)
         reach = max(4.7 * float(np.median(miss)), 0.06)
         H = fit_homography(name, corner, weight * np.clip(1 - (miss / reach) ** 2, 1e-6, None) ** 2)

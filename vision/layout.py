@@ -75,6 +75,18 @@ def layout_fit(colours: Floats, around: int = 2) -> list[LayoutFit]:
     return sorted(fits, key=lambda f: -f.explained)
 
 
+def bare_squares(colours: Floats) -> NDArray[np.bool_]:
+    """Which squares show the board's own print and not a tile or a hand, (15, 15).
+
+    `colours` is (15, 15, 3), of a grid that agrees with the layout.
+    """
+    flat = colours.reshape(-1, 3)
+    near = np.exp(-((flat[:, None] - flat) ** 2).sum(axis=2) / (2 * _SCALE**2))
+    beta = _fitted(_TOLD_APART, flat, near, _tile(near))
+    board, tiles = _misses(_TOLD_APART, flat, beta)
+    return np.asarray((board < tiles) & (board < _UNLIKE), np.bool_).reshape(SIZE, SIZE)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Kinds:
     """Which of 225 squares are alike, and the linear model of their colours: kinds, tiles, and a fall of the light."""
@@ -115,26 +127,35 @@ def _tile(near: Floats) -> int:
 
 
 def _unexplained(kinds: _Kinds, colours: Floats, near: Floats, tile: int) -> float:
-    """What is left when each square has the colour of its kind or of a tile, and the light falls off evenly.
+    """What is left when each square has the colour of its kind or of a tile; a square unlike either counts as 1."""
+    least = np.minimum(*_misses(kinds, colours, _fitted(kinds, colours, near, tile)))
+    return float((_SHARE * least / (1 + least)).sum())
 
-    Expectation and maximisation by turns; a square unlike either (a hand, a letter) counts as 1 at most.
-    """
+
+def _fitted(kinds: _Kinds, colours: Floats, near: Floats, tile: int) -> Floats:
+    """The colours of the kinds and of tiles, and how the light falls off: expectation and maximisation by turns."""
     # A kind begins with its commonest colour that is not the tiles'.
     free = 1 - 0.9 * near[tile]
     typical = [m[int(np.argmax((near[np.ix_(m, m)] @ free[m]) * free[m]))] for m in kinds.members]
     beta = np.vstack([colours[[*typical, tile]], np.zeros((3, 3))])
     steady = 1e-3 * np.eye(len(beta))
     for _ in range(_ROUNDS):
-        miss2 = [((colours - design @ beta) ** 2).sum(axis=1) / _SCALE**2 for design in (kinds.board, kinds.tiles)]
-        least = np.minimum(*miss2)
-        design = np.where((miss2[1] < miss2[0])[:, None], kinds.tiles, kinds.board)
-        scaled = design * (_SHARE / (1 + least) ** 2)[:, None]
+        board, tiles = _misses(kinds, colours, beta)
+        design = np.where((tiles < board)[:, None], kinds.tiles, kinds.board)
+        scaled = design * (_SHARE / (1 + np.minimum(board, tiles)) ** 2)[:, None]
         beta = np.linalg.solve(design.T @ scaled + steady, scaled.T @ colours + 1e-3 * beta)
-    return float((_SHARE * least / (1 + least)).sum())
+    return beta
+
+
+def _misses(kinds: _Kinds, colours: Floats, beta: Floats) -> tuple[Floats, Floats]:
+    """How far each square is, squared and in units of `_SCALE`, from the colour of its kind and from that of tiles."""
+    board, tiles = (((colours - d @ beta) ** 2).sum(axis=1) / _SCALE**2 for d in (kinds.board, kinds.tiles))
+    return board, tiles
 
 
 _SCALE: Final = 8.0
 """How far apart (CIE Lab) two squares of one kind may be."""
+_UNLIKE: Final = 4.0
 _ROUNDS: Final = 4
 _DARKEST: Final = 30.0
 _LITTLE: Final = 4.0

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Floats, Image, grid_corners, homography, project, rectify, square_side
-from vision.lattice import fit_lattice
-from vision.layout import layout_fit, square_colours
+from vision.lattice import fit_lattice, refit_lattice
+from vision.layout import bare_squares, layout_fit, square_colours
 from vision.location import BoardNotFound, Location
 from vision.net import MODELS, Net
 from vision.quad import is_convex, order_corners
@@ -54,6 +54,7 @@ _WELL_SEEN: Final = 0.7
 that can be asked for under tiles and hands."""
 _NUDGES: Final = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
 """Halfway between two corners of squares the nearest is either: then the look begins half a square further on."""
+_TRUST_IN_TILES: Final = 0.003
 _SPARE: Final = 0.1
 _FEW: Final = 40
 """Cells on the grid below which there is nothing like a board."""
@@ -83,6 +84,29 @@ class _Look:
     quads: list[Floats]
     closer: Box | None
     doubt: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fitted:
+    """A grid fitted in one look: its corners in the picture, the share of its corners of squares that were seen, how
+    far it lay from where it was believed (squares), what the network said, and where its cells lie in the picture."""
+
+    corners: Floats
+    seen: float
+    moved: float
+    cells: NDArray[np.float32]
+    from_cells: Floats
+
+    def without_tiles(self, corners: Floats, bare: NDArray[np.bool_]) -> Floats:
+        """The grid at `corners` fitted again by the corners of squares that the board itself shows.
+
+        `bare` (15, 15) tells where no tile lies. Tile tops stand behind their squares seen from the side.
+        """
+        around = np.pad(bare, 1, constant_values=True).astype(np.float64)
+        trust = (around[:-1, :-1] + around[1:, :-1] + around[:-1, 1:] + around[1:, 1:]) / 4
+        to_cells = np.linalg.inv(self.from_cells) @ homography(corners)
+        refit = refit_lattice(self.cells, to_cells, trust**4 + _TRUST_IN_TILES)
+        return corners if refit is None else project(self.from_cells @ refit, grid_corners())
 
 
 class _Pyramid:
@@ -156,41 +180,43 @@ class BoardLocator:
         settled = self._settled(picture, (quad + 0.5) * scale - 0.5)
         if settled is None:
             return None
-        corners, seen = settled
-        agreement, shift = _agreement(picture, corners, 0)
+        corners = settled.corners
+        colours = _colours(picture, corners, 0)
+        agreement = layout_fit(colours, 0)[0].explained
         if agreement < _AGREES:  # the right lattice, perhaps, but counted from another square
-            agreement, shift = _agreement(picture, corners, _FARTHEST)
-            corners = project(homography(corners), grid_corners() + shift)
+            best = layout_fit(_colours(picture, corners, _FARTHEST), _FARTHEST)[0]
+            agreement = best.explained
+            corners = project(homography(corners), grid_corners() + best.shift)
+        if agreement > _DIFFERS:
+            corners = settled.without_tiles(corners, bare_squares(_colours(picture, corners, 0)))
         # A lattice that skips a row can still lie under most of the premium squares, but not under the lines.
-        return agreement * min(1.0, seen / _WELL_SEEN), (corners + 0.5) / scale - 0.5
+        return agreement * min(1.0, settled.seen / _WELL_SEEN), (corners + 0.5) / scale - 0.5
 
-    def _settled(self, picture: Image, corners: Floats) -> tuple[Floats, float] | None:
-        """Look and fit again until the corners stay where they are, and the share of the grid's corners of squares
-        that were seen; None where they do not make a grid."""
+    def _settled(self, picture: Image, corners: Floats) -> _Fitted | None:
+        """Look and fit again until the corners stay where they are; None where they do not make a grid."""
         for nudge in _NUDGES:
             fitted = self._fitted(picture, project(homography(corners), grid_corners() + nudge))
             if fitted is not None:
                 break
-        if fitted is None:
-            return None
         for _ in range(_PASSES - 1):
-            again = self._fitted(picture, fitted[0])
-            if again is None:
-                return None
-            moved = np.abs(again[0] - fitted[0]).max()
-            fitted = again
-            if moved < _SETTLED * square_side(fitted[0]):
+            if fitted is None or fitted.moved < _SETTLED:
                 break
+            fitted = self._fitted(picture, fitted.corners)
         return fitted
 
-    def _fitted(self, picture: Image, corners: Floats) -> tuple[Floats, float] | None:
-        """One look at the board rectified by `corners`: the corners of the grid seen there, how much of it was."""
+    def _fitted(self, picture: Image, corners: Floats) -> _Fitted | None:
+        """One look at the board rectified by `corners`, and the grid seen there."""
         flat = rectify(picture, homography(corners), LATTICE_PIXELS, LATTICE_MARGIN)
-        fit = fit_lattice(self._lattice(standardised(flat)[None])[0][0], LATTICE_MARGIN)
+        cells = self._lattice(standardised(flat)[None])[0][0]
+        fit = fit_lattice(cells, LATTICE_MARGIN)
         if fit is None or fit.seen < _SEEN:
             return None
-        fitted = project(homography(corners) @ _cells_to_board() @ fit.to_cells, grid_corners())
-        return (fitted, fit.seen) if np.isfinite(fitted).all() and is_convex(fitted) else None
+        from_cells = homography(corners) @ _cells_to_board()
+        fitted = project(from_cells @ fit.to_cells, grid_corners())
+        if not np.isfinite(fitted).all() or not is_convex(fitted):
+            return None
+        moved = float(np.abs(fitted - corners).max()) / square_side(fitted)
+        return _Fitted(fitted, fit.seen, moved, cells, from_cells)
 
     def _look(self, picture: _Pyramid, box: Box) -> _Look:
         """What the finder sees in a part of the picture."""
@@ -298,11 +324,9 @@ def _overlap(quad: Floats, on_grid: Image) -> float:
     return int(np.count_nonzero(drawn & on_grid)) / max(union, 1)
 
 
-def _agreement(picture: Image, corners: Floats, around: int) -> tuple[float, tuple[int, int]]:
-    """How well the colours agree with the layout, at the best shift of up to `around` squares."""
-    flat = rectify(picture, homography(corners), LAYOUT_PIXELS, around)
-    best = layout_fit(square_colours(flat, LAYOUT_PIXELS), around)[0]
-    return best.explained, best.shift
+def _colours(picture: Image, corners: Floats, around: int) -> Floats:
+    """The colours of the squares of a grid and of so many around it."""
+    return square_colours(rectify(picture, homography(corners), LAYOUT_PIXELS, around), LAYOUT_PIXELS)
 
 
 def _cells_to_board() -> Floats:

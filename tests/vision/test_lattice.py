@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from vision.geometry import Floats, grid_corners, homography, project
-from vision.lattice import fit_lattice
+from vision.lattice import fit_lattice, refit_lattice
 
 MARGIN = 2.5
 ALIGNED = np.array([[1.0, 0, MARGIN - 0.5], [0, 1.0, MARGIN - 0.5], [0, 0, 1.0]])
@@ -61,3 +61,16 @@ def test_nothing_sure_is_no_grid() -> None:
     cells = seen_cells(grid_corners())
     cells[2] = 1.0
     assert fit_lattice(cells, MARGIN) is None
+
+
+def test_corners_that_are_not_trusted_do_not_pull_the_grid() -> None:
+    quad = grid_corners() + 0.05
+    cells = seen_cells(quad)
+    cells[1, 5:15, 5:15] -= 0.12  # tops of tiles in the middle, standing behind their squares
+    fit = fit_lattice(cells, MARGIN)
+    assert fit is not None
+    trust = np.ones((16, 16))
+    trust[2:14, 2:14] = 0.001
+    again = refit_lattice(cells, fit.to_cells, trust)
+    assert again is not None
+    assert np.abs(project(np.linalg.inv(ALIGNED) @ again, grid_corners()) - quad).max() < 0.02

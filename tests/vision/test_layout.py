@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vision.geometry import Floats, Image
-from vision.layout import layout_fit, layout_kinds, square_colours
+from vision.layout import bare_squares, layout_fit, layout_kinds, square_colours
 
 COLOURS = np.array([[60, 90, 20], [220, 170, 90], [160, 60, 20], [150, 150, 240], [40, 30, 200]], np.uint8)
 
@@ -58,3 +58,15 @@ def test_the_true_place_agrees_best(seed: int, tiles: int) -> None:
 def test_what_is_no_board_does_not_agree(seed: int) -> None:
     picture = np.random.default_rng(seed).integers(0, 255, (15, 15, 3), np.uint8).repeat(8, 0).repeat(8, 1)
     assert layout_fit(colours(picture), 0)[0].explained < 0.25
+
+
+def test_squares_under_tiles_are_told_from_bare_ones() -> None:
+    picture = board(11, 40)
+    covered = (
+        (picture.reshape(15, 8, 15, 8, 3)[:, 4, :, 4, 2].astype(int) > 160)
+        & (layout_kinds() != 4)
+        & (layout_kinds() != 3)
+    )
+    bare = bare_squares(colours(picture))
+    assert not (bare & covered).any()
+    assert bare.sum() >= 180
