@@ -195,7 +195,7 @@ def draw_face(face: Face, size: tuple[int, int]) -> Image.Image:
 
 
 def digits(face: Face) -> str:
-    """A face as eight 7-segment digits: the total, and the clock to its right; its point takes no place of its own."""
+    """A face as eight 7-segment digits: the total, and the clock at the right; its point takes no place."""
     if not face.name:
         return " " * DIGITS
     clock = face.clock.replace(":", ".")

@@ -1,0 +1,164 @@
+"""The small displays, on luma's dummy device."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from luma.core.device import dummy
+from luma.core.virtual import sevensegment
+from luma.led_matrix.segment_mapper import dot_muncher
+from PIL import Image
+
+from device.panel.displays import (
+    BLANK_FACE,
+    DigitDisplay,
+    DisplayError,
+    Displays,
+    Face,
+    PixelDisplay,
+    clock_text,
+    digits,
+    draw_face,
+    faces,
+    open_display,
+)
+from device.session import TableSession
+from device.state import Phase, PlayerView, TableState, TurnView
+from device.store import GameStore
+from engine.events import GameStarted
+
+from .tables import HORN, TextTable
+
+TWO = TableState(
+    phase=Phase.TURN,
+    players=(PlayerView("Anna", 14), PlayerView("Ben", 9)),
+    turn_of=1,
+    turns=(TurnView(1, 0, "play", 14, 14, "8F", "HORN"), TurnView(2, 1, "pass", 0, 9)),
+)
+
+
+def test_two_players_have_a_display_each() -> None:
+    assert faces(TWO, 2) == (Face("Anna", 14, last="HORN +14"), Face("Ben", 9, last="pass +0", to_move=True))
+
+
+def test_with_more_players_they_show_whose_turn_it_is_and_who_played_last() -> None:
+    three = TableState(players=(*TWO.players, PlayerView("Cleo", 30)), turn_of=2, turns=TWO.turns)
+    assert [face.name for face in faces(three, 2)] == ["Cleo", "Ben"]
+    assert [face.name for face in faces(three, 1)] == ["Cleo"]
+
+
+def test_without_a_game_they_are_blank() -> None:
+    assert faces(TableState(), 2) == (BLANK_FACE, BLANK_FACE)
+
+
+def test_clock_is_shown_where_there_is_one() -> None:
+    assert [face.clock for face in faces(TWO, 2, lambda player: 600.0 - player)] == ["10:00", "9:59"]
+    assert [clock_text(s) for s in (None, 65.9, 0.0, -30.2)] == ["", "1:05", "0:00", "-0:30"]
+
+
+@pytest.mark.parametrize(
+    ("face", "text"),
+    [
+        (BLANK_FACE, "        "),
+        (Face("Anna", 123), "     123"),
+        (Face("Anna", 123, "9:05"), "123  9.05"),
+        (Face("Anna", 123, "-12:34"), "123-12.34"),
+        (Face("Anna", -5, "25:00"), "-5  25.00"),
+    ],
+)
+def test_digits(face: Face, text: str) -> None:
+    assert digits(face) == text and len(text.replace(".", "")) == 8
+
+
+def white(image: Image.Image, box: tuple[int, int, int, int]) -> int:
+    return int(np.asarray(image.crop(box).convert("L")).astype(bool).sum())
+
+
+def test_face_is_drawn_on_its_lines() -> None:
+    size = (128, 64)
+    image = draw_face(Face("Anna", 123, "9:05", "HORN +14"), size)
+    name, total, clock, last = (0, 0, 128, 16), (0, 17, 64, 46), (70, 17, 128, 46), (0, 48, 128, 64)
+    assert all(white(image, box) > 20 for box in (name, total, clock, last))
+    no_clock = draw_face(Face("Anna", 123), size)
+    assert white(no_clock, clock) == white(no_clock, last) == 0
+    assert white(draw_face(Face("Anna", to_move=True), size), name) > 128 * 10, "the name is turned round"
+    assert white(draw_face(BLANK_FACE, size), (0, 0, 128, 64)) == 0
+
+
+def until(true: Callable[[], bool]) -> bool:
+    end = time.monotonic() + 5
+    while not true():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def eight_digits() -> sevensegment:
+    return sevensegment(dummy(width=8, height=8, mode="1"), segment_mapper=dot_muncher)
+
+
+@pytest.fixture
+def table() -> TextTable:
+    return TextTable()
+
+
+@pytest.fixture
+def session(table: TextTable, tmp_path: Path) -> Iterator[TableSession]:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store) as session:
+        yield session
+
+
+def test_displays_follow_the_table(session: TableSession, table: TextTable) -> None:
+    oled = dummy(width=128, height=64, mode="1")
+    segments = eight_digits()
+    with Displays(session, [PixelDisplay(oled), DigitDisplay(segments)]):
+        session.start_game(GameStarted(("Anna", "Ben"))).result(5)
+        assert until(lambda: str(segments.text) == "       0")
+        table.lay(HORN)
+        session.end_turn().result(5)
+        anna = draw_face(Face("Anna", 14, last="HORN +14"), oled.size)
+        assert until(lambda: np.array_equal(np.asarray(oled.image), np.asarray(anna)))
+    assert not [t.name for t in threading.enumerate() if t.name == "displays"]
+    assert white(oled.image, (0, 0, 128, 64)) == 0, "dark after the close"
+
+
+def test_running_clock_ticks_without_news(session: TableSession) -> None:
+    left = [61.0]
+    segments = eight_digits()
+    session.start_game(GameStarted(("Anna", "Ben"))).result(5)
+    with Displays(session, [DigitDisplay(segments)], lambda _: left[0]):
+        assert until(lambda: str(segments.text).endswith("1.01"))
+        left[0] = 59.0
+        assert until(lambda: str(segments.text).endswith("0.59"))
+
+
+def test_display_that_fails_takes_no_other_with_it(session: TableSession, caplog: pytest.LogCaptureFixture) -> None:
+    class Loose(PixelDisplay):
+        def show(self, face: Face) -> None:
+            raise OSError(f"remote I/O error at {face.name}")
+
+    segments = eight_digits()
+    oled = dummy(width=128, height=64, mode="1")
+    session.start_game(GameStarted(("Anna", "Ben"))).result(5)
+    with Displays(session, [Loose(oled), DigitDisplay(segments)]):
+        assert until(lambda: str(segments.text) == "       0")
+    assert "display 1 does not answer: remote I/O error at Anna" in caplog.text
+
+
+@pytest.mark.parametrize("spec", ["lcd:1", "oled", "oled:x"])
+def test_unknown_display_is_said(spec: str) -> None:
+    with pytest.raises(DisplayError, match="say oled:0x3C or digits:0"):
+        open_display(spec)
+
+
+def test_missing_bus_is_said() -> None:
+    if Path("/dev/i2c-1").exists():
+        pytest.skip("this machine has an I2C bus")
+    with pytest.raises(DisplayError, match=r"not installed: pip install|does not answer"):
+        open_display("oled:0x3C")
