@@ -18,7 +18,9 @@ from device.panel.gestures import BOUNCE_S, HOLD_S
 from device.panel.gpio import GpioHardware, NoGpio, gpio_hardware, header_chip
 from device.panel.lights import Colour, Rhythm, Status
 from device.panel.panel import Edge, Orders, Panel
+from device.panel.setup import open_panel
 from device.session import Refused, TableSession
+from device.settings import PanelSettings
 from device.state import Phase
 from device.store import GameStore
 from engine.events import GameStarted
@@ -397,3 +399,21 @@ def test_machine_without_gpio_says_so() -> None:
 
 def test_state_of_a_panel_reads_plainly(panel: Panel) -> None:
     assert repr(panel) == "<Panel on pins: ready>"
+
+
+def test_machine_without_pins_has_the_panel_on_its_page(session: TableSession) -> None:
+    if list(Path("/dev").glob("gpiochip*")) or Path("/dev/i2c-1").exists():
+        pytest.skip("this machine has GPIO")
+    said: list[str] = []
+    settings = PanelSettings(displays=("oled:0x3C",))
+    with open_panel(session, orders(session), settings, said.append) as panel:
+        panel.press(Button.NEW_GAME, held=True).result(5)
+        assert until(lambda: panel.view.status is Status.READY)
+    assert len(said) == 2 and said[0].startswith("No panel on pins: ") and said[1].startswith("Without that display: ")
+
+
+def test_panel_that_is_not_wanted_touches_no_pins(session: TableSession) -> None:
+    said: list[str] = []
+    with open_panel(session, orders(session), PanelSettings(use=False), said.append) as panel:
+        assert repr(panel) == "<Panel on the page: no game>"
+    assert said == []
