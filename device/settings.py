@@ -220,3 +220,7 @@ def _line_of(text: str, table: str, key: str) -> int:
         elif not inside and re.match(rf"""\s*["']?{re.escape(table)}["']?\s*[.=]""", line):
             found = number
     return found
+
+
+if __name__ == "__main__":  # python -m device.settings > ~/.config/tilekeeper/settings.toml
+    print(default_text(), end="")

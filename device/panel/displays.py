@@ -109,6 +109,7 @@ def _open_oled(address: int) -> Display:
 
 
 def _open_digits(device: int) -> Display:
+    # This import alone starts four idle threads of luma's: it is not done where no digits are wired.
     from luma.core.interface.serial import noop, spi
     from luma.core.virtual import sevensegment
     from luma.led_matrix.device import max7219

@@ -84,9 +84,9 @@ class Gestures:
         return (*before, self._press(button, now), *self._pressed_together(now))
 
     def tap(self, button: Button, now: float) -> tuple[Gesture, ...]:
-        """A tap on a button of the page, which has no contact."""
+        """A tap on a button of the page, which has no contact and knows for itself what was tapped twice."""
         taps = (Gesture(button, Kind.TAP, now),) if button in HOLD_S else ()
-        return (*self.pass_time(now), self._press(button, now), *taps)
+        return (*self.pass_time(now), Gesture(button, Kind.PRESS, now), *taps)
 
     def hold(self, button: Button, now: float) -> tuple[Gesture, ...]:
         """A button of the page that was held, or that was asked about and confirmed."""

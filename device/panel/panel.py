@@ -14,6 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Protocol
 
 from device.panel.answers import Command, Refusal, answer
@@ -218,7 +219,7 @@ class Panel:
             ends.append(self._signalled + self._signal.next_change(now - self._signalled))
         if self._hardware:
             ends.append(self._lit + next_change(self._view.lights, now - self._lit))
-        return max(0.0, min(ends) - now) if min(ends) < float("inf") else None
+        return max(0.0, min(ends) - now) if min(ends) < inf else None
 
     def _hear(self, state: TableState) -> None:
         """The session's news, in its thread."""
@@ -252,7 +253,8 @@ class Panel:
         if gesture.kind in (Kind.PRESS, Kind.HOLD):
             self._give(PRESSED if gesture.kind is Kind.PRESS else HELD)
             self._show()
-        said = answer(gesture, self._table.state, gesture.time - self._last_turn)
+        since_turn = gesture.time - self._last_turn if seen is None else inf  # with `seen` the session knows better
+        said = answer(gesture, self._table.state, since_turn)
         if isinstance(said, Refusal):
             self._refuse(said, done)
         elif said is None:
@@ -304,6 +306,9 @@ class Panel:
             self._refuse(Refusal(str(refused)), done)
         except CancelledError:
             self._refuse(Refusal("The table is closing."), done)
+        except Exception as error:
+            done.set_exception(error)
+            raise
 
     def _refuse(self, refusal: Refusal, done: Future[TableState]) -> None:
         self._give(Signal(REFUSED.seconds, REFUSED.status, REFUSED.beeps, refusal.player))

@@ -165,17 +165,27 @@ def test_wrong_players_button_changes_nothing_and_the_right_light_blinks(
 
 
 def test_bouncing_and_double_pressed_button_ends_one_turn(
-    wires: Wires, panel: Panel, table: TextTable, session: TableSession
+    session: TableSession, factory: MockFactory, table: TextTable
 ) -> None:
     """The mock pins know nothing of bounce, so that every one of these edges arrives."""
-    table.lay(HORN)
-    for _ in range(5):
-        wires.press(Button.END_TURN_1, BOUNCE_S / 10)
-    time.sleep(2 * BOUNCE_S)
-    wires.press(Button.END_TURN_1)
-    assert until(lambda: len(session.state.turns) == 1)
-    time.sleep(0.1)
-    assert table.pictures == 1 and len(session.state.turns) == 1 and panel.view.message == ""
+    session.start_game(STARTED).result(5)
+    now = 100.0
+    with Panel(session, orders(session), hardware(factory), clock=lambda: now) as panel:
+        wires = Wires(factory, PINS)
+        table.lay(HORN)
+        for _ in range(5):
+            wires.down(Button.END_TURN_1)
+            now += BOUNCE_S / 10
+            wires.up(Button.END_TURN_1)
+            now += BOUNCE_S / 10
+        now += 2 * BOUNCE_S
+        wires.press(Button.END_TURN_1)
+        assert until(lambda: len(session.state.turns) == 1)
+        now += 1.0
+        wires.press(Button.PAUSE)
+        now += 2 * BOUNCE_S
+        assert until(lambda: "no clock" in panel.view.message), "all edges before were answered"
+        assert table.pictures == 1 and len(session.state.turns) == 1
 
 
 def test_press_while_the_board_is_read_is_felt_and_refused(
@@ -217,7 +227,10 @@ def test_what_the_session_refuses_is_shown(wires: Wires, panel: Panel) -> None:
     assert until(lambda: panel.view.message == "There is no play to challenge.")
 
 
-def test_shared_button(session: TableSession, factory: MockFactory, table: TextTable) -> None:
+def test_shared_button(
+    session: TableSession, factory: MockFactory, table: TextTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.panel.answers.SOON_S", 5.0)
     session.start_game(STARTED).result(5)
     pins = Pins(end_turn=(5,))
     with Panel(session, orders(session), hardware(factory, pins)) as panel:
@@ -228,7 +241,8 @@ def test_shared_button(session: TableSession, factory: MockFactory, table: TextT
         time.sleep(0.75)
         wires.press(Button.END_TURN)  # a nervous second press, too late to be the same: not Ben's pass
         assert until(lambda: "quick" in panel.view.message)
-        time.sleep(0.8)
+        monkeypatch.setattr("device.panel.answers.SOON_S", 0.5)
+        time.sleep(0.75)
         table.lay(HORN, FARM)
         wires.press(Button.END_TURN)
         assert until(lambda: [t.player for t in session.state.turns] == [0, 1])
@@ -298,10 +312,11 @@ def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, t
         panel.listen(seen.append)
         state = panel.press(Button.NEW_GAME, held=True).result(5)
         table.lay(HORN)
-        state = panel.press(Button.END_TURN_1, seen=state.events).result(5)
+        state = panel.press(Button.END_TURN, seen=state.events).result(5)
         assert state.turns[0].score == 14
+        with pytest.raises(Refused, match="quick"):
+            panel.press(Button.END_TURN).result(5)
         with pytest.raises(Refused, match="turn of Ben"):
-            time.sleep(0.75)
             panel.press(Button.END_TURN_1).result(5)
         with pytest.raises(Refused, match="quicker"):
             panel.press(Button.CHALLENGE, seen=state.events - 1).result(5)
@@ -327,10 +342,11 @@ def test_close_ends_the_thread_darkens_the_lights_and_answers_who_waits(
     assert until(lambda: session.state.phase is Phase.TURN)
 
 
-@pytest.mark.usefixtures("panel")
-def test_panel_has_one_thread() -> None:
-    threads = {thread.name for thread in threading.enumerate()}
-    assert "panel" in threads and not [name for name in threads if "GPIO" in name or name.startswith("Thread-")]
+def test_panel_has_one_thread(session: TableSession, factory: MockFactory) -> None:
+    before = set(threading.enumerate())
+    with Panel(session, orders(session), hardware(factory)):
+        assert [thread.name for thread in set(threading.enumerate()) - before] == ["panel"]
+    assert set(threading.enumerate()) == before
 
 
 def test_closed_session_is_no_end_of_the_panel(table: TextTable, tmp_path: Path, factory: MockFactory) -> None:
