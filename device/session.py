@@ -9,38 +9,28 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
+from types import EllipsisType
 from typing import Protocol
 
+from device import commands
 from device.cameras import Camera, CameraError, Frame
+from device.commands import Refused as Refused
+from device.commands import refusing, sentence
 from device.gamelog import GameLog
 from device.look import Look, take_look
 from device.state import Listener, LookView, Notice, Phase, Question, TableState, Trouble
 from device.stillness import still_board
 from device.store import GameStore, StoreError
 from device.verdict import Verdict, judge
-from device.view import Words, view_board, view_players, view_premiums, view_turns
+from device.view import Words, view_game, view_premiums
 from engine.board import layout
-from engine.errors import NotationError, RulesError
-from engine.events import (
-    BlankNamed,
-    Challenged,
-    Event,
-    Exchanged,
-    GameEnded,
-    GameStarted,
-    RackRevealed,
-    SquareCorrected,
-    Undone,
-)
+from engine.events import Event, GameStarted, Undone
 from engine.evidence import Memory
 from engine.explain import Explained, explain
-from engine.reading import EMPTY
-from engine.squares import parse_square
+from engine.game import Game
 from vision.geometry import Floats, Image
 from vision.reader import PhotoReading
 
@@ -49,10 +39,6 @@ _logger = logging.getLogger(__name__)
 LOOKS = 3
 """So many pictures of a live camera are read before a doubt is shown to people."""
 KEPT_PICTURES = 4
-
-
-class Refused(Exception):  # noqa: N818 (named for what happened)
-    """A command that makes no sense now; the message says why, on one line, to whoever gave it."""
 
 
 class Reader(Protocol):
@@ -106,6 +92,11 @@ class TableSession:
         """The table now."""
         return self._state
 
+    def tell(self, notice: Notice) -> None:
+        """Let everybody know something that is no part of the game; the next command ends it."""
+        with self._lock:
+            self._tell(replace(self._state, notices=(*self._state.notices, notice)))
+
     def listen(self, listener: Listener) -> None:
         """Tell `listener` each new state from now on."""
         with self._lock:
@@ -125,11 +116,18 @@ class TableSession:
             return None
         return self._store.picture(int(game), int(number), "board")
 
+    def known_names(self) -> tuple[str, ...]:
+        """Everybody who played at this table, who played last first. Raises `StoreError`."""
+        games = self._store.games()
+        return tuple(dict.fromkeys(name for game in games for name in game.first.get("players", ())))
+
     # Commands
 
-    def start_game(self, started: GameStarted) -> Future[TableState]:
-        """Begin a game."""
-        return self._command(lambda: self._start(started), None, needs_game=False)
+    def start_game(
+        self, started: GameStarted, seen: int | None = None, *, words: Words | EllipsisType | None = ...
+    ) -> Future[TableState]:
+        """Begin a game. `words`, where given, is the list to check by from now on (None: words are not checked)."""
+        return self._command(lambda: self._start(started, words), seen, needs_game=False)
 
     def resume(self) -> Future[TableState]:
         """Go on with the newest game of the store, if it has not ended."""
@@ -145,27 +143,33 @@ class TableSession:
 
     def exchange(self, count: int, seen: int | None = None) -> Future[TableState]:
         """The player whose turn it is exchanges tiles."""
-        return self._command(lambda: self._exchange(count), seen)
+        return self._command(lambda: self._record(lambda game: commands.exchange(game, count)), seen)
+
+    def pass_turn(self, seen: int | None = None) -> Future[TableState]:
+        """The player whose turn it is lays nothing; the board is not looked at."""
+        return self._command(lambda: self._record(commands.pass_turn), seen)
 
     def challenge(self, seen: int | None = None) -> Future[TableState]:
         """The next player challenges the last play; the word list decides."""
         return self._command(self._challenge, seen)
 
     def undo(self, seen: int | None = None) -> Future[TableState]:
-        """What was done last never happened."""
-        return self._command(lambda: self._commit([Undone()]), seen)
+        """What was done last never happened; the end of a game too."""
+        return self._command(lambda: self._commit([Undone()]), seen, after_end=True)
 
     def correct(self, square: str, symbol: str, seen: int | None = None) -> Future[TableState]:
         """A square (`H8`) was read wrong: `symbol` lies there (`A` a tile, `a` a blank, `.` nothing)."""
-        return self._command(lambda: self._correct(square, symbol), seen)
+        return self._command(lambda: self._record(lambda game: commands.correct(game, square, symbol)), seen)
 
     def name_blank(self, square: str, letter: str, seen: int | None = None) -> Future[TableState]:
         """Somebody says what the blank on a square (`H8`) stands for."""
-        return self._command(lambda: self._name_blank(square, letter), seen)
+        return self._command(lambda: self._record(lambda game: commands.name_blank(game, square, letter)), seen)
 
-    def tell_rack(self, player: int, letters: str) -> Future[TableState]:
+    def tell_rack(self, player: int, letters: str, seen: int | None = None) -> Future[TableState]:
         """Somebody tells the unplayed letters of a player; once the game has ended they are counted."""
-        return self._command(lambda: self._tell_rack(player, letters), None, after_end=True)
+        return self._command(
+            lambda: self._record(lambda game: commands.tell_rack(game, player, letters)), seen, after_end=True
+        )
 
     def end_game(self, seen: int | None = None) -> Future[TableState]:
         """The players end the game; unplayed letters are counted."""
@@ -199,9 +203,7 @@ class TableSession:
     def _ask(self, verdict: Verdict) -> None:
         """Offer the people what else it may have been; where there is no choice, only say what is wrong."""
         if len(verdict.answers) > 1:
-            self._question = Question(
-                _sentence(verdict.question), tuple(_sentence(text) for text, _ in verdict.answers)
-            )
+            self._question = Question(sentence(verdict.question), tuple(sentence(text) for text, _ in verdict.answers))
             self._answers = tuple(events for _, events in verdict.answers)
         elif (
             verdict.question not in self._said or not verdict.events
@@ -218,7 +220,7 @@ class TableSession:
             self._show(look)
         if not events:
             return
-        with _refusing():
+        with refusing():
             trouble = log.append(events, look.jpegs() if look else {})
         if trouble:
             self._say(f"This turn is not saved: {trouble}. Play goes on", Trouble.STORE)
@@ -231,13 +233,15 @@ class TableSession:
     def _say(self, text: str, trouble: Trouble = Trouble.NONE) -> None:
         """Add a sentence to what is told with the next state; nothing for an empty one."""
         if text:
-            self._notices += (Notice(_sentence(text), trouble),)
+            self._notices += (Notice(sentence(text), trouble),)
 
     # The other commands, carried out by the worker
 
-    def _start(self, started: GameStarted) -> None:
-        with _refusing():
+    def _start(self, started: GameStarted, words: Words | EllipsisType | None) -> None:
+        with refusing():
             self._open(GameLog.begin(self._store, started))
+        if not isinstance(words, EllipsisType):
+            self._words = words
 
     def _resume(self) -> None:
         log = GameLog.newest(self._store)
@@ -260,60 +264,27 @@ class TableSession:
             self._commit([*taken_back, *self._answers[number]])
         self._question = replace(question, chosen=number)
 
-    def _exchange(self, count: int) -> None:
-        game = self._playing().game
-        if not game.can_exchange(count):
-            raise Refused(f"{count} tiles cannot be exchanged now: {game.bag} are in the bag.")
-        self._commit([Exchanged(game.to_move, count)])
-
     def _challenge(self) -> None:
         game = self._playing().game
-        play = game.challengeable
-        if play is None:
-            raise Refused("There is no play to challenge.")
-        if self._words is None:
-            raise Refused("Words are not checked: if the play is taken back, take its tiles up and end the turn.")
-        wrong = tuple(word.word for word in play.words if "?" not in word.word and word.word not in self._words)
-        self._commit([Challenged(game.to_move, bool(wrong), wrong)])
-        if wrong:
-            self._say(f"{game.players[play.player]} takes back {', '.join(wrong)}: take the tiles off the board")
+        challenged = commands.challenge(game, self._words)
+        player = game.challengeable.player if game.challengeable else 0
+        self._commit([challenged])
+        if challenged.upheld:
+            words = ", ".join(challenged.words)
+            self._say(f"{game.players[player]} takes back {words}: take the tiles off the board")
         else:
             self._say("The challenge failed: every word is in the list")
 
-    def _correct(self, square: str, symbol: str) -> None:
-        game = self._playing().game
-        with _refusing():
-            tile = None if symbol == EMPTY else game.tiles.parse(symbol)[0]
-            self._commit([SquareCorrected(parse_square(square), tile)])
-
-    def _name_blank(self, square: str, letter: str) -> None:
-        game = self._playing().game
-        with _refusing():
-            at = parse_square(square)
-        tile = game.board[at]
-        if tile is None or not tile.is_blank:
-            raise Refused(f"There is no blank on {square}.")
-        if letter not in game.tiles.letters:
-            raise Refused(f"A blank stands for one of {' '.join(game.tiles.letters)}, not for {letter}.")
-        self._commit([BlankNamed(at, letter)])
-
-    def _tell_rack(self, player: int, letters: str) -> None:
-        game = self._playing().game
-        with _refusing():
-            tiles = tuple(tile.face for tile in game.tiles.parse(letters))
-        if not 0 <= player < len(game.players):
-            raise Refused(f"There is no player number {player}.")
-        if lacking := Counter(tiles) - game.unseen:
-            raise Refused(f"{', '.join(lacking)} cannot be left: they all lie on the board.")
-        self._commit([RackRevealed(player, tiles)])
-
     def _end(self) -> None:
-        due = self._playing().game.end_due
-        self._commit([GameEnded(due) if due else GameEnded()])
+        self._commit([commands.end_game(self._playing().game)])
         game = self._playing().game
         if game.racks_wanted:
             names = " and ".join(game.players[player] for player in game.racks_wanted)
             self._say(f"The letters that {names} did not play are not counted yet")
+
+    def _record(self, command: Callable[[Game], Event]) -> None:
+        """Carry out a command that is one event."""
+        self._commit([command(self._playing().game)])
 
     def _playing(self) -> GameLog:
         assert self._log is not None, "commands that need a game are refused without one"
@@ -383,36 +354,10 @@ class TableSession:
     def _seen_from_outside(self) -> TableState:
         if self._log is None:
             return replace(self._state, phase=Phase.LOBBY, notices=self._notices)
-        game = self._log.game
-        outcome = game.outcome
-        return TableState(
+        return replace(
+            view_game(self._log.game, self._words),
             events=self._log.length,
-            phase=Phase.ENDED if outcome else Phase.TURN,
-            players=view_players(game),
-            turn_of=None if outcome else game.to_move,
-            turns=view_turns(game, self._words),
-            board=view_board(game),
             look=self._look,
             notices=self._notices,
             question=self._question,
-            language=game.tiles.language,
-            lexicon=game.started.lexicon if self._words is not None else None,
-            in_bag=game.bag,
-            end_due=game.end_due is not None,
-            winners=outcome.winners if outcome else (),
-            racks_wanted=game.racks_wanted if outcome else (),
         )
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """Turn what the engine objects to into a refusal."""
-    try:
-        yield
-    except (NotationError, RulesError) as error:
-        raise Refused(_sentence(str(error))) from error
-
-
-def _sentence(text: str) -> str:
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "?", "!")) else f"{text}."

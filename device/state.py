@@ -148,6 +148,8 @@ class TableState:
 
     `turn_of` is the index of the player whose turn it is, None before and after a game; `end_due` says that the rules
     would have the game end now, `winners` who won once it has, `racks_wanted` whose unplayed letters are not known.
+    `unseen` counts the tiles that do not lie on the board, in the order of the alphabet. `open_dictionary` is False
+    where only a challenge looks words up.
     """
 
     revision: int = 0
@@ -160,9 +162,12 @@ class TableState:
     look: LookView | None = None
     notices: tuple[Notice, ...] = ()
     question: Question | None = None
+    tile_set: str = ""
     language: str = ""
+    open_dictionary: bool = True
     lexicon: str | None = None
     in_bag: int | None = None
+    unseen: tuple[tuple[str, int], ...] = ()
     end_due: bool = False
     winners: tuple[int, ...] = ()
     racks_wanted: tuple[int, ...] = ()

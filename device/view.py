@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Protocol
 
-from device.state import BoardView, LetterView, PlayerView, TileView, TurnView, WordView
+from device.state import BoardView, LetterView, Phase, PlayerView, TableState, TileView, TurnView, WordView
 from engine.board import Layout, Premium
 from engine.game import Game
 from engine.reading import SIZE
@@ -30,6 +30,27 @@ _PREMIUM_TEXT = {
     Premium.DOUBLE_WORD: "2W",
     Premium.TRIPLE_WORD: "3W",
 }
+
+
+def view_game(game: Game, words: Words | None) -> TableState:
+    """All that a game says about the table; each word is looked up in `words` (None: words are not checked)."""
+    outcome = game.outcome
+    return TableState(
+        phase=Phase.ENDED if outcome else Phase.TURN,
+        players=view_players(game),
+        turn_of=None if outcome else game.to_move,
+        turns=view_turns(game, words if game.rules.open_dictionary else None),
+        board=view_board(game),
+        tile_set=game.tiles.name,
+        language=game.tiles.language,
+        lexicon=game.started.lexicon if words is not None else None,
+        open_dictionary=game.rules.open_dictionary,
+        in_bag=game.bag,
+        unseen=tuple((tile, count) for tile in game.tiles.counts if (count := game.unseen[tile]) > 0),
+        end_due=game.end_due is not None,
+        winners=outcome.winners if outcome else (),
+        racks_wanted=game.racks_wanted if outcome else (),
+    )
 
 
 def view_players(game: Game) -> tuple[PlayerView, ...]:

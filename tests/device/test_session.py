@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from device.session import Refused, TableSession
-from device.state import Phase, TableState, Trouble
+from device.state import Notice, Phase, TableState, Trouble
 from device.store import GameStore
 from engine.events import GameStarted
 from engine.reading import BoardReading, SquareReading
+from engine.rules import PRESETS
 
 from .tables import FARM, HORN, PASTE, TextTable, rows
 
@@ -372,3 +373,48 @@ def test_session_ends_its_thread_and_gives_the_camera_back(table: TextTable, pat
             assert any(thread.name.startswith("table") for thread in threading.enumerate())
         assert not any(thread.name.startswith("table") for thread in threading.enumerate())
         assert table.closed
+
+
+def test_pass_needs_no_camera(playing: TableSession, table: TextTable) -> None:
+    state = playing.pass_turn().result(5)
+    assert [(t.player, t.kind) for t in state.turns] == [(0, "pass")] and state.turn_of == 1
+    assert table.pictures == 0
+
+
+def test_end_of_the_game_can_be_undone(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    assert playing.end_game().result(5).phase is Phase.ENDED
+    assert playing.undo().result(5).phase is Phase.TURN
+
+
+def test_one_tile_lies_on_a_square(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    for symbol in ("", "AB"):
+        with pytest.raises(Refused, match="One tile"):
+            playing.correct("G8", symbol).result(5)
+
+
+def test_words_belong_to_the_new_game(playing: TableSession) -> None:
+    state = playing.start_game(GameStarted(("Anna", "Ben"), lexicon="none"), words=None).result(5)
+    assert not state.words_checked
+    with pytest.raises(Refused, match="quicker"):
+        playing.start_game(STARTED, seen=7).result(5)
+
+
+def test_unseen_tiles_are_those_that_do_not_lie_on_the_board(playing: TableSession, table: TextTable) -> None:
+    assert dict(playing.state.unseen)["A"] == 9
+    state = play(playing, table, FARM)
+    assert dict(state.unseen)["A"] == 8 and "F" in dict(state.unseen) and sum(n for _, n in state.unseen) == 96
+
+
+def test_closed_dictionary_shows_no_word_as_invalid_before_a_challenge(session: TableSession, table: TextTable) -> None:
+    session.start_game(GameStarted(("Anna", "Ben"), rules=PRESETS["tournament"], lexicon="test")).result(5)
+    state = play(session, table, ("HRON", 7, 5, True))
+    assert state.turns[0].invalid_words == () and not state.open_dictionary
+    assert session.challenge().result(5).turns[-1].kind == "withdrawn"
+
+
+def test_everybody_is_told_what_is_no_part_of_the_game(playing: TableSession) -> None:
+    playing.tell(Notice("Pairing is locked."))
+    assert [notice.text for notice in playing.state.notices] == ["Pairing is locked."]
+    assert playing.pass_turn().result(5).notices == ()
