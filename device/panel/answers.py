@@ -20,6 +20,7 @@ class Command(StrEnum):
     """What the panel asks of the session and of the machine."""
 
     END_TURN = "end turn"
+    END_GAME = "end game"
     CHALLENGE = "challenge"
     PAUSE = "pause"
     UNDO = "undo"
@@ -74,10 +75,11 @@ def label(button: Button) -> str:
 def _end_turn(button: Button, state: TableState, since_turn: float) -> Answer:
     if refusal := _in_play(state):
         return refusal
+    command = Command.END_GAME if state.end_due else Command.END_TURN
     if button.player is None:
-        return Command.END_TURN if since_turn >= SOON_S else Refusal("That was quick: press again if you mean it.")
+        return command if since_turn >= SOON_S else Refusal("That was quick: press again if you mean it.")
     if button.player == state.turn_of:
-        return Command.END_TURN
+        return command
     if button.player >= len(state.players):
         return Refusal("Nobody sits at this button.")
     assert state.turn_of is not None, "somebody has the turn while a game is played"

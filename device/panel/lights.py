@@ -179,14 +179,18 @@ def status_of(state: TableState) -> Status:
     ):
         if trouble in troubles:
             return status
+    if state.question is not None:
+        return Status.QUESTION
     if state.phase is Phase.LOBBY:
         return Status.LOBBY
     if state.phase is Phase.ENDED:
         return Status.ENDED
     last = state.last_turn
-    if last is None:
-        return Status.READY
-    return Status.INVALID if last.stands and last.invalid_words else Status.SCORED
+    if last is not None and last.stands and last.invalid_words:
+        return Status.INVALID
+    if state.end_due:  # is the last play challenged, or is the game over?
+        return Status.QUESTION
+    return Status.READY if last is None else Status.SCORED
 
 
 def lights_of(state: TableState) -> Lights:

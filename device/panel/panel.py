@@ -88,6 +88,7 @@ class Orders:
     """
 
     end_turn: Order
+    end_game: Order
     challenge: Order
     undo: Order
     pause: Order | None = None
@@ -281,6 +282,8 @@ class Panel:
         match command:
             case Command.END_TURN:
                 return orders.end_turn, ""
+            case Command.END_GAME:
+                return orders.end_game, ""
             case Command.CHALLENGE:
                 return orders.challenge, ""
             case Command.UNDO:

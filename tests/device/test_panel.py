@@ -96,6 +96,7 @@ def session(table: TextTable, tmp_path: Path) -> Iterator[TableSession]:
 def orders(session: TableSession, off: Callable[[], None] | None = None) -> Orders:
     return Orders(
         session.end_turn,
+        session.end_game,
         session.challenge,
         session.undo,
         new_game=lambda _: session.start_game(STARTED),
@@ -325,6 +326,17 @@ def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, t
             panel.press(Button.POWER, held=True).result(5)
         assert until(lambda: panel.view.status is Status.READY)
     assert {view.status for view in seen} >= {Status.LOBBY, Status.READY, Status.LOOKING, Status.SCORED}
+
+
+def test_end_of_the_turn_ends_a_game_that_is_over(session: TableSession) -> None:
+    state = session.start_game(STARTED).result(5)
+    with Panel(session, orders(session)) as panel:
+        while not state.end_due:  # six scoreless turns in a row
+            assert len(state.turns) < 6
+            state = panel.press(Button.END_TURN, seen=state.events).result(5)
+        assert until(lambda: panel.view.status is Status.QUESTION)
+        assert panel.press(Button.END_TURN, seen=state.events).result(5).phase is Phase.ENDED
+        assert until(lambda: panel.view.status is Status.ENDED)
 
 
 def test_close_ends_the_thread_darkens_the_lights_and_answers_who_waits(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from device.panel.answers import SOON_S, Answer, Command, Refusal, answer
@@ -65,6 +67,15 @@ def test_shared_button_is_not_believed_right_after_a_turn() -> None:
     assert "quick" in refused(Button.END_TURN, Kind.PRESS, ANNA_TO_MOVE, SOON_S / 2)
     assert told(Button.END_TURN, Kind.PRESS, ANNA_TO_MOVE, SOON_S) is Command.END_TURN
     assert told(Button.END_TURN_1, Kind.PRESS, ANNA_TO_MOVE, SOON_S / 2) is Command.END_TURN
+
+
+@pytest.mark.parametrize("button", [Button.END_TURN, Button.END_TURN_1])
+def test_end_of_the_turn_is_the_end_of_the_game_where_the_rules_say_so(button: Button) -> None:
+    """The next player lets the last play stand, or challenges it."""
+    over = replace(ANNA_TO_MOVE, end_due=True)
+    assert told(button, Kind.PRESS, over) is Command.END_GAME
+    assert told(Button.CHALLENGE, Kind.PRESS, over) is Command.CHALLENGE
+    assert isinstance(told(Button.END_TURN_2, Kind.PRESS, over), Refusal)
 
 
 IN_PLAY = [

@@ -25,7 +25,7 @@ from device.panel.lights import (
     next_change,
     status_of,
 )
-from device.state import Notice, Phase, PlayerView, TableState, Trouble, TurnView, WordView
+from device.state import Notice, Phase, PlayerView, Question, TableState, Trouble, TurnView, WordView
 
 GOOD = TurnView(1, 0, "play", 14, 14, "8F", "HORN", (WordView("HORN", (), 2, 14, True),))
 PHONY = TurnView(1, 0, "play", 14, 14, "8F", "HRON", (WordView("HRON", (), 2, 14, False),))
@@ -48,6 +48,9 @@ def troubled(trouble: Trouble) -> TableState:
         (troubled(Trouble.NONE), Status.SCORED),
         (troubled(Trouble.BOARD), Status.QUESTION),
         (troubled(Trouble.CAMERA), Status.CAMERA),
+        (replace(PLAYING, turns=(GOOD,), question=Question("One play or two?", ("One.", "Two."))), Status.QUESTION),
+        (replace(PLAYING, turns=(GOOD,), end_due=True), Status.QUESTION),
+        (replace(PLAYING, turns=(PHONY,), end_due=True), Status.INVALID),
         (troubled(Trouble.STORE), Status.STORE),
         (replace(TableState(), notices=(Notice("No picture.", Trouble.CAMERA),)), Status.CAMERA),
         (replace(PLAYING, phase=Phase.ENDED, turn_of=None, winners=(0,)), Status.ENDED),

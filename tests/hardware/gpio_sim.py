@@ -72,7 +72,7 @@ def main() -> int:
         with TableSession(table, table, store) as session:
             session.start_game(GameStarted(("Anna", "Ben"))).result(5)
             factory = Pi5Factory(chip=header_chip(chip_labels(lgpio)))
-            orders = Orders(session.end_turn, session.challenge, session.undo)
+            orders = Orders(session.end_turn, session.end_game, session.challenge, session.undo)
             with Panel(session, orders, partial(GpioHardware, PINS, factory)) as panel:
                 good = all(tried(session, table, panel, lines))
     return 0 if good else 1
