@@ -75,11 +75,10 @@ def label(button: Button) -> str:
 def _end_turn(button: Button, state: TableState, since_turn: float) -> Answer:
     if refusal := _in_play(state):
         return refusal
-    command = Command.END_GAME if state.end_due else Command.END_TURN
     if button.player is None:
-        return command if since_turn >= SOON_S else Refusal("That was quick: press again if you mean it.")
+        return Command.END_TURN if since_turn >= SOON_S else Refusal("That was quick: press again if you mean it.")
     if button.player == state.turn_of:
-        return command
+        return Command.END_TURN
     if button.player >= len(state.players):
         return Refusal("Nobody sits at this button.")
     assert state.turn_of is not None, "somebody has the turn while a game is played"
@@ -92,7 +91,9 @@ def _held(command: Command, state: TableState) -> Answer:
         return command
     if state.phase is Phase.LOOKING:
         return _in_play(state)
-    return command if command is Command.NEW_GAME else _in_play(state) or command
+    if command is Command.NEW_GAME:
+        return Command.END_GAME if state.end_due else command
+    return _in_play(state) or command
 
 
 def _in_play(state: TableState) -> Refusal | None:

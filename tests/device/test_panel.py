@@ -7,6 +7,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from device.settings import PanelSettings
 from device.state import Phase
 from device.store import GameStore
 from engine.events import GameStarted
+from engine.rules import STANDARD
 
 from .tables import FARM, HORN, TextTable
 
@@ -328,15 +330,15 @@ def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, t
     assert {view.status for view in seen} >= {Status.LOBBY, Status.READY, Status.LOOKING, Status.SCORED}
 
 
-def test_end_of_the_turn_ends_a_game_that_is_over(session: TableSession) -> None:
-    state = session.start_game(STARTED).result(5)
+def test_game_that_is_over_by_the_rules_is_ended_before_a_new_one_begins(session: TableSession) -> None:
+    state = session.start_game(replace(STARTED, rules=replace(STANDARD, scoreless_turns=2))).result(5)
     with Panel(session, orders(session)) as panel:
-        while not state.end_due:  # six scoreless turns in a row
-            assert len(state.turns) < 6
+        for _ in range(2):
             state = panel.press(Button.END_TURN, seen=state.events).result(5)
         assert until(lambda: panel.view.status is Status.QUESTION)
-        assert panel.press(Button.END_TURN, seen=state.events).result(5).phase is Phase.ENDED
+        assert panel.press(Button.NEW_GAME, held=True).result(5).phase is Phase.ENDED
         assert until(lambda: panel.view.status is Status.ENDED)
+        assert panel.press(Button.NEW_GAME, held=True).result(5).phase is Phase.TURN
 
 
 def test_close_ends_the_thread_darkens_the_lights_and_answers_who_waits(

@@ -69,13 +69,12 @@ def test_shared_button_is_not_believed_right_after_a_turn() -> None:
     assert told(Button.END_TURN_1, Kind.PRESS, ANNA_TO_MOVE, SOON_S / 2) is Command.END_TURN
 
 
-@pytest.mark.parametrize("button", [Button.END_TURN, Button.END_TURN_1])
-def test_end_of_the_turn_is_the_end_of_the_game_where_the_rules_say_so(button: Button) -> None:
-    """The next player lets the last play stand, or challenges it."""
+def test_game_that_is_over_by_the_rules_is_ended_before_a_new_one_begins() -> None:
+    """The rules propose it only: the last play can be challenged, and who has a play after all may make it."""
     over = replace(ANNA_TO_MOVE, end_due=True)
-    assert told(button, Kind.PRESS, over) is Command.END_GAME
+    assert told(Button.NEW_GAME, Kind.HOLD, over) is Command.END_GAME
     assert told(Button.CHALLENGE, Kind.PRESS, over) is Command.CHALLENGE
-    assert isinstance(told(Button.END_TURN_2, Kind.PRESS, over), Refusal)
+    assert told(Button.END_TURN_1, Kind.PRESS, over) is Command.END_TURN
 
 
 IN_PLAY = [
