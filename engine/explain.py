@@ -36,7 +36,8 @@ class Explanation:
     at most 1. `leftover` are squares where a tile is seen that belongs to no play, `missing` old tiles that are not
     seen, `misread` old tiles that are clearly read as something else, `moved` pairs an old tile's square with the one
     where it is seen now (rule 5 forbids all three), `unsure` new tiles whose letter is in doubt. `status` says why what
-    lies there is no play, where it is none.
+    lies there is no play, where it is none. `waits` is True while tiles that must be taken back (rule 8) still lie there:
+    the next turn has not begun.
     """
 
     events: tuple[Event, ...]
@@ -49,6 +50,7 @@ class Explanation:
     moved: tuple[tuple[Square, Square], ...] = ()
     unsure: tuple[Square, ...] = ()
     status: Status = Status.VALID
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +141,15 @@ def _explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: 
         moved=one.moved,
         unsure=tuple(s for s in sorted(fresh - settled) if _seen(squares[s], board[s]) < CLEAR),
         status=play_status(one.game.board, lying, before.layout, before.rules) if lying else Status.VALID,
+        waits=one.lying is not None,
     )
 
 
 def _to_confirm(best: Explanation) -> bool:
-    """True when a person should say whether it was so: old tiles were changed (rule 5), or a turn was not ended."""
+    """True when people must act, or say whether it was so: old tiles were changed (rule 5), a turn was not ended."""
     plays = [event for event in best.events if isinstance(event, PlayMade)]
     changed = any(isinstance(event, TileRecycled | BlankTaken | TurnCorrected) for event in best.events)
-    return changed or len(plays) > 1 or any(event.play.rearranged for event in plays)
+    return best.waits or changed or len(plays) > 1 or any(event.play.rearranged for event in plays)
 
 
 def _seen(read: SquareReading, tile: Tile | None) -> float:

@@ -27,7 +27,7 @@ from engine.variations import varied
 WITHDRAWN = log(0.05)
 STILL_LYING = log(0.5)  # a play that was challenged off, its tiles not yet taken up
 TWO_PLAYS = log(0.005)  # somebody forgot to end the turn
-LIKE_IT = log(0.05)  # for each square of a play taken back that the next player covers, or all its tiles elsewhere
+LIKE_IT = log(0.05)  # for each square on which what lies there is like the play taken back, or all its tiles elsewhere
 LAID_AGAIN = log(0.05)  # a player shifts the last play, with all its tiles
 OVERLOOKED = log(0.01)  # a tile of an earlier play was not seen at the time
 NUDGED = log(0.005)
@@ -136,19 +136,24 @@ def _laid(base: Hypothesis, prior: float, overlooked: bool) -> Iterator[_Laid]:
         for value, tiles in letters(evidence, squares, stock, _LETTERINGS):
             play = Play.of(dict(zip(squares, tiles, strict=True)))
             own = prior + value - sum(evidence.of(s, tile) for s, tile in play.tiles)
-            own += _like_the_one_taken_back(game, play)
+            own += _like_the_one_taken_back(base, play)
             yield _Laid(own + _gain(base, play), play, own)
 
 
-def _like_the_one_taken_back(game: Game, play: Play) -> float:
-    """How unlikely a play is because it is much like the one that was taken back just now, in nats."""
-    last = game.turns[-1] if game.turns else None
+def _like_the_one_taken_back(base: Hypothesis, play: Play) -> float:
+    """How unlikely a play is because it is much like the one that was taken back just now, in nats.
+
+    After a challenge the next player may well cover the same squares, but hardly with the same tiles.
+    """
+    last = base.game.turns[-1] if base.game.turns else None
     if last is None or last.kind is not Kind.WITHDRAWN or last.target is None:
         return 0.0
-    back = dict(game.turns[last.target].placements)
-    covered = sum(square in back for square in play.squares)
-    same = sorted(t.face for t in back.values()) == sorted(t.face for _, t in play.tiles)
-    return LIKE_IT * max(covered, same)
+    back = {square: tile.face for square, tile in base.game.turns[last.target].placements}
+    known = not any(isinstance(event, PlayWithdrawn) for event in base.events)
+    reads = [(base.evidence.reading.squares[square], face) for square, face in back.items()]
+    alike = sum(read.symbol == face if known else read.is_tile for read, face in reads)
+    same = sorted(back.values()) == sorted(tile.face for _, tile in play.tiles)
+    return LIKE_IT * max(alike, same)
 
 
 def _gain(base: Hypothesis, play: Play) -> float:
@@ -231,7 +236,7 @@ def _laid_again(base: Hypothesis) -> Iterator[Hypothesis]:
         for _, play, own in _laid(taken, 0.0, overlooked=False):
             if play != last.play and [t.face for _, t in play.tiles] == [t.face for _, t in last.placements]:
                 event = TurnCorrected(last.number, PlayMade(last.player, play))
-                yield base.push(event, prior=LAID_AGAIN + own - _like_the_one_taken_back(taken.game, play))
+                yield base.push(event, prior=LAID_AGAIN + own - _like_the_one_taken_back(taken, play))
 
 
 def _nudged(base: Hypothesis) -> Iterator[Hypothesis]:

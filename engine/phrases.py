@@ -76,6 +76,8 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
         if len(squares) == 1 and both[0][0] and both[0][1]:
             return f"Which tile lies on {square_name(squares[0])}: {both[0][0]} or {both[0][1]}?"
         return f"Which is right: {best.text}, or {rival.text}?"
+    if best.waits:
+        return best.text
     if best.unsure:
         return f"{best.text}: is the tile on {_names(best.unsure)} right?"
     return f"{best.text}: is that right?"

@@ -89,8 +89,39 @@ def test_a_play_that_its_player_lays_elsewhere_is_still_that_play() -> None:
 def test_a_play_challenged_off_whose_tiles_still_lie_there() -> None:
     game = with_plays("8F HORN", "H6 FA.M").push(Challenged(0, upheld=True))
     found = explain(game, seen(with_plays("8F HORN", "H6 FA.M").board))
-    assert found.events == ()
-    assert found.best.text == "the tiles that Ben must take back still lie there"
+    assert found.events == () and found.best.waits
+    assert found.question == "the tiles that Ben must take back still lie there"
+
+
+def test_tiles_that_must_be_taken_back_still_lie_there_though_one_is_read_wrong() -> None:
+    game = with_plays("8F HRON").push(Challenged(1, upheld=True))
+    found = explain(game, seen(with_plays("8F HRON").board, {"I8": {"M": 0.97, "N": 0.02}}))
+    assert found.events == () and found.best.waits
+
+
+@pytest.mark.parametrize("notation", ["8F FARM", "8E FARM", "8F HORN", "8G HORN", "8F HEN", "H6 FARM"])
+def test_a_play_over_the_squares_of_one_challenged_off_is_one_play(notation: str) -> None:
+    game = with_plays("8F HRON").push(Challenged(1, upheld=True))
+    found = explain(game, seen(with_plays(notation).board))
+    assert found.events == (PlayMade(1, written(game, notation)),) and found.is_certain
+
+
+@pytest.mark.parametrize("notation", ["10D CASTER", "10E SPARTE"])
+def test_later_in_the_game_too(notation: str) -> None:
+    before = with_plays("8F HORN", "H6 FA.M")
+    game = play(before, "10F PASTZ").push(Challenged(1, upheld=True))
+    found = explain(game, seen(play(before, notation).board))
+    assert found.events == (PlayMade(1, written(before, notation)),) and found.is_certain
+
+
+def test_a_play_almost_like_the_one_challenged_off_is_asked_about() -> None:
+    game = with_plays("8F HORN", "H6 VA.M").push(Challenged(0, upheld=True))
+    found = explain(game, seen(with_plays("8F HORN", "H6 FA.M").board))
+    assert found.question is not None
+    assert {one.text for one in found.explanations[:2]} == {
+        "Anna played FARM at H6 for 9",
+        "the tiles that Ben must take back still lie there",
+    }
 
 
 def test_a_false_tile_far_from_everything_does_not_spoil_a_play() -> None:
