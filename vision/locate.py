@@ -58,6 +58,12 @@ _TRUST_IN_TILES: Final = 0.003
 _SPARE: Final = 0.1
 _FEW: Final = 40
 """Cells on the grid below which there is nothing like a board."""
+_LIKE_SURE: Final = 0.84
+_LIKE_PEAK: Final = 0.43
+_LIKE_QUAD: Final = 0.78
+_NOTHING: Final = "no board in the picture"
+_PART: Final = "only part of the board is in the picture: move the camera back"
+_UNCLEAR: Final = "something like a board is in the picture, but its grid cannot be made out"
 _AROUND: Final = 0.75
 _CLOSER: Final = 0.8
 """A closer look takes in so much around what looks like a grid, and is worth it below this share of the picture."""
@@ -239,18 +245,22 @@ class BoardLocator:
         quads = [to_picture(quad) for quad in quads_in(cells)]
         patches = _patches(cells[3])
         if not patches:
-            return _Look(quads, None, "no board in the picture")
+            return _Look(quads, None, _NOTHING)
         ys, xs = np.nonzero(patches[0])
         low, high = np.array([xs.min(), ys.min()]), np.array([xs.max(), ys.max()])
-        first, last = np.array([left, top]) / _FINDER_CELL, np.array([left + w, top + h]) / _FINDER_CELL - 1
-        cut = bool((low < first + 0.5).any() or (high > last - 0.5).any())
-        doubt = (
-            "only part of the board is in the picture: move the camera back"
-            if cut
-            else "something like a board is in the picture, but its grid cannot be made out"
-        )
+        doubt = _NOTHING
+        if _like_a_board(cells, patches[0]):
+            first, last = np.array([left, top]) / _FINDER_CELL, np.array([left + w, top + h]) / _FINDER_CELL - 1
+            doubt = _PART if (low < first + 0.5).any() or (high > last - 0.5).any() else _UNCLEAR
         spread = to_picture(np.stack([low - 0.5, high + 0.5]).astype(np.float64))
         return _Look(quads, _closer(spread, picture.width, picture.height), doubt)
+
+
+def _like_a_board(cells: NDArray[np.float32], patch: Image) -> bool:
+    """Whether a patch of grid is as sure, as four-sided and as sharp at a corner as boards and parts of boards are."""
+    sure = float((1 / (1 + np.exp(-cells[3][patch > 0]))).mean())
+    peak = float(1 / (1 + np.exp(-cells[0].max())))
+    return sure > _LIKE_SURE and peak > _LIKE_PEAK and _overlap(_four_sided(patch), patch) > _LIKE_QUAD
 
 
 def _closer(spread: Floats, width: int, height: int) -> Box | None:

@@ -107,7 +107,7 @@ def fur(seed: int) -> Image:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_picture_of_something_else_is_no_board(locator: BoardLocator, seed: int) -> None:
-    with pytest.raises(BoardNotFound):
+    with pytest.raises(BoardNotFound, match="no board"):
         locator.locate(fur(seed))
 
 
