@@ -184,7 +184,7 @@ class TableSession:
             self._say("; ".join(reading.problems), Trouble.BOARD)
             self._show(look)
             return
-        verdict = judge(self._playing().game, reading.board, explained)
+        verdict = judge(self._playing().game, explained)
         self._ask(verdict)
         self._commit(verdict.events, look)
         self._memory = explained.memory

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.events import Event, Passed, PlayMade
+from engine.events import Event, Passed
 from engine.explain import Explained
 from engine.game import Game
-from engine.reading import BoardReading
 
 WORTH_ASKING = 0.01
 """Explanations less likely than this are not offered."""
@@ -31,30 +29,12 @@ class Verdict:
         return self.answers[0][1]
 
 
-def judge(game: Game, reading: BoardReading, explained: Explained) -> Verdict:
+def judge(game: Game, explained: Explained) -> Verdict:
     """Decide what a button press was: what the engine explains, a pass, or nothing yet."""
-    if name := _must_take_back(game, reading, explained.events):
-        text = f"The tiles that {name} must take back still lie there"
-        return Verdict(text, ((text, ()),))
-    question = explained.question or ""
+    question, best = explained.question or "", explained.best
     nothing: tuple[Event, ...] = (Passed(game.to_move),)
-    answers = {one.text: one.events or nothing for one in explained.explanations if one.likelihood >= WORTH_ASKING}
-    best = explained.best
-    if best.leftover and not best.events and question:
+    likely = [one for one in explained.explanations if one.likelihood >= WORTH_ASKING] or [best]
+    answers = {one.text: one.events or (() if one.waits else nothing) for one in likely}
+    if best.leftover and not best.events and not best.waits and question:
         answers = {question: (), **answers}
-    first = next(iter(answers), best.text)
-    return Verdict(question, tuple(answers.items()) if question else ((first, best.events or nothing),))
-
-
-def _must_take_back(game: Game, reading: BoardReading, events: Sequence[Event]) -> str:
-    """Whose play was challenged off and still lies there; empty: nobody's.
-
-    The engine may take it for the next player's play.
-    """
-    last = game.turns[-1] if game.turns else None
-    off = game.turns[last.target].play if last and last.by is not None and last.target is not None else None
-    if last is None or off is None:
-        return ""
-    again = any(isinstance(event, PlayMade) and event.play == off for event in events)
-    untouched = not events and all(reading.squares[square].is_tile for square in off.squares)
-    return game.players[last.player] if again or untouched else ""
+    return Verdict(question, tuple(answers.items()) if question else ((best.text, best.events or nothing),))

@@ -89,6 +89,14 @@ def test_challenge_takes_an_invalid_play_back(playing: TableSession, table: Text
     assert (state.turns[-1].player, state.turns[-1].at, state.turns[-1].score) == (1, "H6", 18)
 
 
+def test_next_player_may_cover_the_squares_of_a_play_challenged_off(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HRON", 7, 5, True))
+    playing.challenge().result(5)
+    state = play(playing, table, ("FARM", 7, 5, True))
+    assert state.question is None and state.notices == ()
+    assert [(t.player, t.at, t.score) for t in state.turns if t.stands and t.word] == [(0, "8F", -14), (1, "8F", 18)]
+
+
 def test_challenge_of_valid_words_fails(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     state = playing.challenge().result(5)
