@@ -93,7 +93,7 @@ def _held(command: Command, state: TableState) -> Answer:
         return _in_play(state)
     if command is Command.NEW_GAME:
         return Command.END_GAME if state.end_due else command
-    return _in_play(state) or command
+    return command if state.phase is Phase.ENDED else _in_play(state) or command  # the end is taken back too
 
 
 def _in_play(state: TableState) -> Refusal | None:

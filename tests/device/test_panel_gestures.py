@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from device.panel.buttons import Button
@@ -38,6 +38,7 @@ def test_release_of_an_end_turn_button_means_nothing() -> None:
 gaps = st.floats(0.0001, BOUNCE_S * 0.99)
 
 
+@settings(deadline=None)
 @given(going_down=st.lists(gaps, max_size=12), coming_up=st.lists(gaps, max_size=12), button=st.sampled_from(Button))
 def test_bounce_is_one_press(going_down: list[float], coming_up: list[float], button: Button) -> None:
     """However often the contact opens and closes while it goes down or comes up."""
@@ -139,6 +140,7 @@ def test_taps_and_holds_of_the_page_are_gestures_too() -> None:
 edges = st.lists(st.tuples(st.floats(0.001, 3.0), st.sampled_from(Button), st.booleans()), max_size=40)
 
 
+@settings(deadline=None)
 @given(edges=edges)
 def test_whatever_happens_a_hold_and_a_tap_belong_to_one_press(edges: list[tuple[float, Button, bool]]) -> None:
     time, timed = 0.0, []

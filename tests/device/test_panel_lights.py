@@ -7,7 +7,7 @@ from itertools import combinations
 from math import inf
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from device.panel.lights import (
@@ -77,6 +77,7 @@ def test_light_of_the_player_whose_turn_it_is() -> None:
     assert won.players[0].rhythm is Rhythm.SLOW and won.players[1] == DARK
 
 
+@settings(deadline=None)
 @given(st.sampled_from(Colour), st.sampled_from(Rhythm), st.floats(0, 1000))
 def test_light_changes_when_it_said_it_would(colour: Colour, rhythm: Rhythm, elapsed: float) -> None:
     light = Light(colour, rhythm)
