@@ -1,4 +1,4 @@
-"""The command line: `tilekeeper read | replay | score | demo | run`, a module each.
+"""The command line: `tilekeeper read | replay | score | demo | run | bench`, a module each.
 
 Each module has `HELP` (one line), `configure(parser)` and `run(args) -> int` (the exit status). A `UserError`, or an
 error of the engine's notation and rules, ends the program with its message on one line and exit status 2.
@@ -18,7 +18,7 @@ from engine.errors import NotationError, RulesError
 # Shared libraries that OpenCV wants and a system without a screen may lack, and where they come from.
 _DEBIAN = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}
 
-COMMANDS = ("read", "replay", "score", "demo", "run")
+COMMANDS = ("read", "replay", "score", "demo", "run", "bench")
 
 
 class UserError(Exception):
