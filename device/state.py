@@ -148,7 +148,8 @@ class TableState:
 
     `turn_of` is the index of the player whose turn it is, None before and after a game; `end_due` says that the rules
     would have the game end now, `winners` who won once it has, `racks_wanted` whose unplayed letters are not known.
-    `unseen` counts the tiles that do not lie on the board, in the order of the alphabet. `open_dictionary` is False
+    `unseen` counts the tiles that do not lie on the board, in the order of the alphabet; `exchange_most` is how
+    many may be exchanged now. `open_dictionary` is False
     where only a challenge looks words up.
     """
 
@@ -168,6 +169,7 @@ class TableState:
     lexicon: str | None = None
     in_bag: int | None = None
     unseen: tuple[tuple[str, int], ...] = ()
+    exchange_most: int = 0
     end_due: bool = False
     winners: tuple[int, ...] = ()
     racks_wanted: tuple[int, ...] = ()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
+
 from flask import Flask
 
-from device.state import LetterView, LookView, TurnView, WordView
+from device.state import LetterView, TableState, TurnView, WordView
 from engine.reading import SIZE
+from engine.squares import square_name
+from web.live import flags
 
 
 def add_to(app: Flask) -> None:
@@ -16,9 +21,12 @@ def add_to(app: Flask) -> None:
         column=column,
         row=row,
         letters_of=letters_of,
-        deed=deed,
         digits=digits,
-        doubts=doubts,
+        flags=flags,
+        names=names,
+        standing=standing,
+        clock_time=clock_time,
+        square_name=square_name,
     )
     app.jinja_env.globals["size"] = SIZE
 
@@ -54,23 +62,16 @@ def letters_of(turn: TurnView) -> tuple[LetterView, ...]:
     return turn.words[0].letters if turn.words else ()
 
 
-_DEEDS = {
-    "play": "played",
-    "pass": "passed",
-    "exchange": "exchanged tiles",
-    "withdrawn": "took back",
-    "challenge": "challenged",
-    "time": "overtime",
-    "endrack": "unplayed letters",
-}
+def clock_time(since: float) -> str:
+    """Hours and minutes of a moment, as the table's clock shows them."""
+    return time.strftime("%H:%M", time.localtime(since))
 
 
-def doubts(look: LookView | None) -> tuple[str, ...]:
-    """What the camera could not make out, in words."""
-    counted = ((len(look.doubtful), "in doubt"), (len(look.hidden), "out of sight")) if look else ()
-    return tuple(f"{count} {text}" for count, text in counted if count)
+def names(state: TableState, players: Iterable[int]) -> str:
+    """The names of players, in one text."""
+    return ", ".join(state.players[player].name for player in players)
 
 
-def deed(turn: TurnView) -> str:
-    """What the player did, after the name: `played`, `passed`."""
-    return _DEEDS.get(turn.kind, turn.kind)
+def standing(state: TableState) -> str:
+    """Names and totals in one text."""
+    return ", ".join(f"{player.name} {digits(player.total)}" for player in state.players)

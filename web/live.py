@@ -19,22 +19,25 @@ from flask.typing import ResponseReturnValue
 from jinja2 import Environment
 
 from device.state import TableState
+from web import chart
+from web.languages import Texts, texts
 from web.table import Table
 
-PARTS = ("status", "scores", "last", "board", "camera", "turns")
+PARTS = ("status", "scores", "last", "board", "camera", "unseen", "chart", "turns")
 """The parts of the page that change, each a template of that name and an element with that id."""
 HEARTBEAT_S = 5.0
 """A stream without news says so this often, so that both ends notice when the other is gone."""
 POLL_S = 2
 KEPT = 16
-"""Drawings kept, to send a phone only the parts that changed since the one it has."""
+"""Drawings and messages kept, to send a phone only the parts that changed since the one it has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The changing parts of the page as HTML, for one state. `id` is unique over restarts."""
+    """The changing parts of the page as HTML, for one state in one language. `id` is unique over restarts."""
 
     id: str
+    t: Texts
     state: TableState
     parts: dict[str, str]
 
@@ -43,8 +46,14 @@ class Drawing:
         known = since.parts if since else {}
         changed = {name: html for name, html in self.parts.items() if known.get(name) != html}
         state = self.state
-        now = {"id": self.id, "phase": state.phase, "events": state.events, "end_due": state.end_due}
+        now = {"id": self.id, "phase": state.phase, "events": state.events, "flags": flags(state)}
         return json.dumps({**now, "parts": changed}, ensure_ascii=False, separators=(",", ":"))
+
+
+def flags(state: TableState) -> str:
+    """What the buttons of the table depend on: `end-due`, `racks-wanted`."""
+    found = {"end-due": state.end_due, "racks-wanted": bool(state.racks_wanted)}
+    return " ".join(name for name, holds in found.items() if holds)
 
 
 class LivePage:
@@ -58,7 +67,8 @@ class LivePage:
         self._newest = table.state
         self._closed = False
         self._drawing_lock = threading.Lock()
-        self._drawings: dict[str, Drawing] = {}
+        self._drawings: dict[tuple[str, str], Drawing] = {}
+        self._messages: dict[tuple[str, str, str], str] = {}
         self._free_streams = threading.BoundedSemaphore(streams)
         table.listen(self._hear)
 
@@ -71,44 +81,50 @@ class LivePage:
             self._news.notify_all()
         self._table.forget(self._hear)
 
-    def drawing(self) -> Drawing:
-        """The newest state, drawn."""
+    def drawing(self, t: Texts) -> Drawing:
+        """The newest state, drawn in this language."""
         with self._news:
             state = self._newest
         with self._drawing_lock:
-            name = self._name(state)
-            if name not in self._drawings:
-                self._drawings[name] = Drawing(name, state, self._draw(state))
+            key = self._name(state), t.language
+            if key not in self._drawings:
+                self._drawings[key] = Drawing(key[0], t, state, self._draw(state, t))
                 while len(self._drawings) > KEPT:
                     del self._drawings[next(iter(self._drawings))]
-            return self._drawings[name]
+            return self._drawings[key]
 
-    def seen(self, name: str) -> Drawing | None:
-        """The drawing of this id, if it is still kept."""
+    def message(self, drawing: Drawing, since: str) -> str:
+        """What a phone that shows the drawing of the id `since` must be told; made once for all such phones."""
         with self._drawing_lock:
-            return self._drawings.get(name)
+            before = self._drawings.get((since, drawing.t.language))
+            key = drawing.id, drawing.t.language, before.id if before else ""
+            if key not in self._messages:
+                self._messages[key] = drawing.message(before)
+                while len(self._messages) > KEPT:
+                    del self._messages[next(iter(self._messages))]
+            return self._messages[key]
 
     def wait_beyond(self, name: str, timeout: float) -> bool:
         """Wait until the newest state is another than that of the drawing `name`; False when nothing came."""
         with self._news:
             return self._news.wait_for(lambda: self._closed or self._name(self._newest) != name, timeout)
 
-    def stream(self, since: str, gone: Callable[[], bool]) -> Iterator[str] | None:
+    def stream(self, since: str, gone: Callable[[], bool], t: Texts) -> Iterator[str] | None:
         """The events for one phone that shows the drawing `since`, or None when all streams are taken.
 
         Ends when the page is closed or the phone is `gone`.
         """
         if not self._free_streams.acquire(blocking=False):
             return None
-        return _Stream(self._events(since, gone), self._free_streams.release)
+        return _Stream(self._events(since, gone, t), self._free_streams.release)
 
-    def _events(self, since: str, gone: Callable[[], bool]) -> Iterator[str]:
+    def _events(self, since: str, gone: Callable[[], bool], t: Texts) -> Iterator[str]:
         yield f"retry: {POLL_S * 1000}\n\n"
         spoke = time.monotonic()
         while not self._closed and not gone():
             if self.wait_beyond(since, 1.0) and not self._closed:
-                drawing = self.drawing()
-                yield f"id: {drawing.id}\ndata: {drawing.message(self.seen(since))}\n\n"
+                drawing = self.drawing(t)
+                yield f"id: {drawing.id}\ndata: {self.message(drawing, since)}\n\n"
                 since, spoke = drawing.id, time.monotonic()
             elif time.monotonic() - spoke >= HEARTBEAT_S:
                 yield "event: beat\ndata:\n\n"
@@ -122,8 +138,10 @@ class LivePage:
     def _name(self, state: TableState) -> str:
         return f"{self._run}-{state.revision}"
 
-    def _draw(self, state: TableState) -> dict[str, str]:
-        return {name: self._templates.get_template(f"parts/{name}.html").render(state=state) for name in PARTS}
+    def _draw(self, state: TableState, t: Texts) -> dict[str, str]:
+        course = chart.course(state)
+        templates = {name: self._templates.get_template(f"parts/{name}.html") for name in PARTS}
+        return {name: template.render(state=state, t=t, course=course) for name, template in templates.items()}
 
 
 class _Stream(Iterator[str]):
@@ -150,7 +168,7 @@ def blueprint(page: LivePage) -> Blueprint:
     @routes.get("/stream")
     def stream() -> ResponseReturnValue:
         since = request.headers.get("Last-Event-ID") or request.args.get("since", "")
-        events = page.stream(since, request.environ.get("waitress.client_disconnected", lambda: False))
+        events = page.stream(since, request.environ.get("waitress.client_disconnected", lambda: False), texts())
         if events is None:
             return "All streams are taken: ask /live/state instead.\n", 503, {"Retry-After": "30"}
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -159,11 +177,12 @@ def blueprint(page: LivePage) -> Blueprint:
     @routes.get("/state")
     def state() -> ResponseReturnValue:
         since = request.args.get("since", "")
-        drawing = page.drawing()
+        t = texts()
+        drawing = page.drawing(t)
         if drawing.id == since:
             return Response(status=204, headers={"Cache-Control": "no-store"})
         return Response(
-            drawing.message(page.seen(since)), mimetype="application/json", headers={"Cache-Control": "no-store"}
+            page.message(drawing, since), mimetype="application/json", headers={"Cache-Control": "no-store"}
         )
 
     return routes

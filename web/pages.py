@@ -1,22 +1,37 @@
-"""The scoreboard itself, and the pictures on it."""
+"""The scoreboard itself, its big-screen form, and the pictures on it."""
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, abort, render_template
+from flask import Blueprint, Response, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
+from web.languages import languages, texts
 from web.live import LivePage
+from web.pairing import Pairing, visitor
 from web.table import Table
 
 
-def blueprint(page: LivePage, table: Table, *, panel: bool) -> Blueprint:
-    """`/` and `/pictures/NAME.jpg`."""
+def blueprint(page: LivePage, table: Table, pairing: Pairing) -> Blueprint:
+    """`/`, `/big` (with `?overlay` transparent, for a broadcast) and `/pictures/NAME.jpg`."""
     routes = Blueprint("pages", __name__)
+
+    def show(template: str, **values: object) -> Response:
+        t = texts()
+        html = render_template(
+            template, t=t, drawing=page.drawing(t), paired=visitor(pairing), languages=languages().values(), **values
+        )
+        headers = {"Cache-Control": "no-store", "Content-Language": t.language, "Vary": "Accept-Language, Cookie"}
+        return Response(html, headers=headers)
 
     @routes.get("/")
     def scoreboard() -> ResponseReturnValue:
-        html = render_template("scoreboard.html", drawing=page.drawing(), panel=panel)
-        return Response(html, headers={"Cache-Control": "no-store"})
+        return show("scoreboard.html")
+
+    @routes.get("/big")
+    def big() -> ResponseReturnValue:
+        # Anybody on the network may open this page: the code stands only on a screen that was told it before.
+        code = pairing.code if visitor(pairing) else ""
+        return show("big.html", code=code, overlay="overlay" in request.args)
 
     @routes.get("/pictures/<name>.jpg")
     def picture(name: str) -> ResponseReturnValue:

@@ -1,4 +1,4 @@
-"""What keeps strangers' pages from steering the table: headers on every answer, a check on every change."""
+"""What keeps strangers from steering the table: headers on every answer, a check on every change."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ import hmac
 import secrets
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, abort, request, session
+from flask import Flask, Response, request, session
+
+from web.languages import texts
+from web.pairing import Pairing, visitor
+
+PAIR = "/pair"
+"""The one change that a phone may make that is not paired."""
 
 _KEY = "csrf"
 _HEADERS = {
@@ -23,9 +29,17 @@ _HEADERS = {
 }
 
 
-def add_to(app: Flask) -> None:
-    """Set the headers on every answer, refuse changes that come from elsewhere, and give templates `csrf_token()`."""
-    app.before_request(_check_change)
+def add_to(app: Flask, pairing: Pairing) -> None:
+    """Set the headers on every answer, refuse changes that come from elsewhere or from phones that are not paired."""
+
+    def check_change() -> Response | None:
+        if request.method in ("GET", "HEAD", "OPTIONS"):
+            return None
+        if (wrong := _not_ours()) or (request.path != PAIR and not visitor(pairing) and (wrong := "pair.needed")):
+            return Response(f"{texts()(wrong)}\n", status=403, mimetype="text/plain")
+        return None
+
+    app.before_request(check_change)
     app.after_request(_set_headers)
     app.jinja_env.globals["csrf_token"] = csrf_token
 
@@ -37,19 +51,23 @@ def csrf_token() -> str:
     return str(session[_KEY])
 
 
-def _check_change() -> None:
-    """Let a request that changes something through only from our own page with its own token."""
-    if request.method in ("GET", "HEAD", "OPTIONS"):
-        return
+def is_document() -> bool:
+    """True for a request that the browser made for a page of its own, not our script."""
+    return request.headers.get("Sec-Fetch-Dest") == "document"
+
+
+def _not_ours() -> str:
+    """Why a change does not come from a page of ours, as the key of a text; empty when it does."""
     origin = request.headers.get("Origin") or request.headers.get("Referer")
     if origin is not None and urlsplit(origin).netloc != request.host:
-        abort(403, "This came from another site's page. Open the table's own page and try again.")
+        return "wrong.foreign"
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
-        abort(403, "This came from another site's page. Open the table's own page and try again.")
+        return "wrong.foreign"
     sent = request.form.get(_KEY) or request.headers.get("X-CSRF-Token") or ""
     expected = session.get(_KEY)
-    if not expected or not hmac.compare_digest(sent, str(expected)):
-        abort(403, "This page is from before a restart. Reload it and try again.")
+    if not expected or not hmac.compare_digest(sent.encode(), str(expected).encode()):
+        return "wrong.stale"
+    return ""
 
 
 def _set_headers(response: Response) -> Response:

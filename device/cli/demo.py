@@ -48,14 +48,16 @@ def watch(args: argparse.Namespace, reader: Reader) -> int:
     stop = threading.Event()
     with Demo(reader, seed=seed, speed=args.speed, stop=stop) as demo:
         try:
-            server = PageServer(create_app(demo.session), args.port, args.host)
+            app = create_app(demo.session)
+            server = PageServer(app, args.port, args.host)
         except PortInUse:
             raise UserError(
                 f"port {args.port} is in use: end the other program, or choose another with --port"
             ) from None
         with server:
             host = "" if args.host in ("0.0.0.0", "::") else args.host.replace("127.0.0.1", "localhost")
-            print(f"The page is up: {' or '.join(addresses(host, server.port))} (seed {seed}; Ctrl-C ends)", flush=True)
+            print(f"The page is up: {' or '.join(addresses(host, server.port))} (seed {seed}; Ctrl-C ends)")
+            print(f"To pair a phone, type this code there: {app.extensions['pairing'].code}", flush=True)
             try:
                 return _play(demo, once=args.once)
             except KeyboardInterrupt:
@@ -65,11 +67,16 @@ def watch(args: argparse.Namespace, reader: Reader) -> int:
 
 def _play(demo: Demo, *, once: bool) -> int:
     """Play one game, or one after the other; 1 if a total was not the record's."""
+    from device.session import Refused
+
     while True:
         right = True
-        for line in demo.play():
-            print(line, flush=True)
-            right = right and not line.startswith("wrong")
+        try:
+            for line in demo.play():
+                print(line, flush=True)
+                right = right and not line.startswith("wrong")
+        except Refused as refusal:  # a paired phone took the game in hand
+            print(f"This game is not the demo's any more ({refusal}) Another one follows.", flush=True)
         if once:
             return 0 if right else 1
         demo.rest()

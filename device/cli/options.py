@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
@@ -47,6 +48,13 @@ def game_from(args: argparse.Namespace) -> tuple[GameStarted, Lexicon | None]:
     except (LexiconError, NotationError) as error:
         raise UserError(str(error)) from None
     return GameStarted(players, tile_set=args.tiles, lexicon=lexicon.name if lexicon else None), lexicon
+
+
+def own_lexicon(args: argparse.Namespace) -> Path | None:
+    """The word list that the owner of the table named, for games that are begun later."""
+    from engine.lexicon import NONE
+
+    return None if args.lexicon in (None, NONE) else Path(args.lexicon).expanduser()
 
 
 def board_reader() -> BoardReader:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
-from device.cli.options import add_game_options, board_reader, game_from
+from device.cli.options import add_game_options, board_reader, game_from, own_lexicon
 
 if TYPE_CHECKING:
     from device.session import Reader, TableSession
@@ -64,8 +64,10 @@ def serve(args: argparse.Namespace, reader: Reader, ended: threading.Event) -> N
             TableSession(open_camera(args.camera), reader, store, words) as session,
         ):
             print(_begin(session, started, new=args.new))
-            with PageServer(create_app(session, panel=True), args.port, args.host) as server:
-                print(f"The page is up: {' or '.join(addresses(args.host, server.port))}", flush=True)
+            app = create_app(session, own_lexicon=own_lexicon(args))
+            with PageServer(app, args.port, args.host) as server:
+                print(f"The page is up: {' or '.join(addresses(args.host, server.port))}")
+                print(f"To pair a phone, type this code there: {app.extensions['pairing'].code}", flush=True)
                 ended.wait()
     except PortInUse:
         raise UserError(f"port {args.port} is in use: choose another with --port") from None

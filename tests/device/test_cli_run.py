@@ -40,26 +40,40 @@ def options(folder: Path, port: int, *more: str) -> argparse.Namespace:
     return parser.parse_args([*told, "--data", str(folder.parent / "data"), *more])
 
 
+CODE = "123456"
+
+
+@pytest.fixture(autouse=True)
+def known_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.pairing._new_code", lambda: CODE)
+
+
 class Browser:
     """A phone with cookies, on the page of the table."""
 
     def __init__(self, port: int) -> None:
         self.port, self.cookie = port, ""
 
-    def get(self) -> str:
+    def get(self, path: str = "/") -> str:
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
-            connection.request("GET", "/", headers={"Cookie": self.cookie})
+            connection.request("GET", path, headers={"Cookie": self.cookie})
             answer = connection.getresponse()
             self.cookie = (answer.headers["Set-Cookie"] or self.cookie).split(";")[0]
             return answer.read().decode()
 
     def press(self, button: str) -> int:
-        html = self.get()
-        fields = {name: re.findall(rf'name="{name}" value="([^"]*)"', html)[0] for name in ("csrf", "events")}
+        if 'id="panel"' not in self.get():
+            assert self._post("/pair", self.get("/pair"), code=CODE) == 205
+        return self._post(f"/actions/{button}", self.get())
+
+    def _post(self, path: str, html: str, **fields: str) -> int:
+        fields |= dict(re.findall(r'name="(csrf|seen)" value="([^"]*)"', html))
         headers = {"Cookie": self.cookie, "Content-Type": "application/x-www-form-urlencoded"}
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
-            connection.request("POST", f"/actions/{button}", urlencode(fields), headers)
-            return connection.getresponse().status
+            connection.request("POST", path, urlencode(fields), headers)
+            answer = connection.getresponse()
+            self.cookie = (answer.headers["Set-Cookie"] or self.cookie).split(";")[0]
+            return answer.status
 
     def sees(self, text: str) -> bool:
         end = time.monotonic() + 5
@@ -100,6 +114,16 @@ def folder(tmp_path: Path) -> Path:
     found = tmp_path / "pictures"
     found.mkdir()
     return found
+
+
+def test_console_shows_where_the_page_is_and_the_code_for_phones(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = free_port()
+    with Program(options(folder, port), []) as phone:
+        phone.get()
+        said = capsys.readouterr().out
+    assert f"http://127.0.0.1:{port}" in said and f"type this code there: {CODE}" in said
 
 
 def test_picture_in_the_folder_and_a_pressed_button_are_a_turn_on_the_page(folder: Path) -> None:

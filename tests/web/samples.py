@@ -65,9 +65,12 @@ BEFORE = TableState(
     players=(PlayerView("Anna", 0), PlayerView("Ben", 0)),
     turn_of=0,
     board=replace(board(), tiles=(None,) * 225),
+    tile_set="en",
     language="English",
     lexicon="word-list",
     in_bag=86,
+    unseen=(("A", 9), ("B", 2), ("?", 2)),
+    exchange_most=7,
 )
 MIDGAME = replace(
     BEFORE,
@@ -121,7 +124,11 @@ ASKED = replace(
     revision=13,
     question=Question("Which tile lies on H10: T or I?", ("Anna played PASTE at 10D for 25.", "Anna played PASIE.")),
 )
+RACKS = replace(
+    ENDED, revision=14, players=ENDED.players[:2], in_bag=0, unseen=(("Q", 1), ("A", 2)), racks_wanted=(0, 1)
+)
 EVERY = {
+    "racks": RACKS,
     "asked": ASKED,
     "empty": EMPTY, "before": BEFORE, "midgame": MIDGAME, "phony": PHONY,
     "unchecked": UNCHECKED, "looking": LOOKING, "confused": CONFUSED, "ended": ENDED,

@@ -1,50 +1,65 @@
-"""The buttons on the page: only from our own page, only with its token, only for the moment they were meant for."""
+"""What paired phones do: only from our own page, only with its token, only for the moment they were meant for."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from . import samples
-from .conftest import ShownTable
+from .conftest import ShownTable, token
 
-BUTTONS = {
-    "/actions/end-turn": "end turn",
-    "/actions/challenge": "challenge",
-    "/actions/end-game": "end game",
-    "/actions/answer/1": "answer 1",
-    "/actions/undo": "undo",
+DEEDS = {
+    "/actions/end-turn": ({}, "end turn"),
+    "/actions/pass": ({}, "pass"),
+    "/actions/exchange": ({"count": "3"}, "exchange 3"),
+    "/actions/challenge": ({}, "challenge"),
+    "/actions/end-game": ({}, "end game"),
+    "/actions/answer/1": ({}, "answer 1"),
+    "/actions/undo": ({}, "undo"),
+    "/actions/rack": ({"player": "1", "letters": "a q ?"}, "player 1 has AQ?"),
+    "/actions/square": ({"square": "E8", "letter": "N"}, "E8 is N"),
+    "/actions/new-game": ({"player": ["Anna", "Ben"]}, "new game"),
 }
 
 
-def token(client: FlaskClient) -> str:
-    found = re.search(r'name="csrf" value="([^"]+)"', client.get("/").text)
-    assert found
-    return found[1]
+def press(client: FlaskClient, path: str, seen: int = 4, **form: str) -> tuple[int, str]:
+    answer = client.post(path, data={"csrf": token(client), "seen": str(seen), **form})
+    return answer.status_code, answer.text
 
 
-@pytest.mark.parametrize(("path", "button"), BUTTONS.items())
-def test_button_reaches_the_table_with_the_moment_it_was_meant_for(
-    table: ShownTable, client: FlaskClient, path: str, button: str
+@pytest.mark.parametrize(("path", "form", "deed"), [(path, *deed) for path, deed in DEEDS.items()])
+def test_deed_reaches_the_table_with_the_moment_it_was_meant_for(
+    table: ShownTable, paired: FlaskClient, path: str, form: dict[str, str], deed: str
 ) -> None:
     table.show(samples.MIDGAME)
-    answer = client.post(path, data={"csrf": token(client), "events": "4"}, headers={"Origin": "http://localhost"})
+    sent = {"csrf": token(paired), "seen": "4", **form}
+    answer = paired.post(path, data=sent, headers={"Origin": "http://localhost"})
     assert answer.status_code == 204
-    assert table.pressed == [(button, 4)]
+    assert table.pressed == [(deed, 4)]
 
 
-def test_form_without_script_comes_back_to_the_page(client: FlaskClient) -> None:
-    headers = {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin"}
-    answer = client.post("/actions/undo", data={"csrf": token(client)}, headers=headers)
-    assert answer.status_code == 303 and answer.headers["Location"] == "/"
+def test_deed_that_says_no_moment_is_for_none(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    paired.post("/actions/undo", data={"csrf": token(paired)})
+    assert table.pressed == [("undo", -1)]
 
 
-def test_refusal_is_told_in_one_line(table: ShownTable, client: FlaskClient) -> None:
-    table.refusal = "Ben has already played."
-    answer = client.post("/actions/end-turn", data={"csrf": token(client), "events": "3"})
-    assert (answer.status_code, answer.text) == (409, "Ben has already played.\n")
+def every_change(app: Flask) -> list[str]:
+    changes = {"POST", "PUT", "PATCH", "DELETE"}
+    rules = [rule for rule in app.url_map.iter_rules() if rule.methods and changes & rule.methods]
+    return [rule.rule.replace("<int:number>", "0") for rule in rules]
+
+
+def test_every_change_needs_a_paired_phone(table: ShownTable, app: Flask, client: FlaskClient) -> None:
+    paths = every_change(app)
+    assert set(DEEDS) - set(paths) == {"/actions/answer/1"}
+    for path in set(paths) - {"/pair"}:
+        answer = client.post(path, data={"csrf": token(client), "seen": "4"})
+        assert answer.status_code == 403 and "not paired" in answer.text, path
+    assert table.pressed == []
 
 
 @pytest.mark.parametrize(
@@ -57,38 +72,83 @@ def test_refusal_is_told_in_one_line(table: ShownTable, client: FlaskClient) -> 
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-def test_other_sites_are_refused(table: ShownTable, client: FlaskClient, headers: dict[str, str]) -> None:
-    assert client.post("/actions/end-turn", data={"csrf": token(client)}, headers=headers).status_code == 403
+def test_every_change_is_refused_to_other_sites(
+    table: ShownTable, app: Flask, paired: FlaskClient, headers: dict[str, str]
+) -> None:
+    sent = {"csrf": token(paired), "seen": "4"}
+    for path in every_change(app):
+        assert paired.post(path, data=sent, headers=headers).status_code == 403, path
     assert table.pressed == []
 
 
-@pytest.mark.parametrize("sent", ["", "wrong"])
-def test_token_is_needed(table: ShownTable, client: FlaskClient, sent: str) -> None:
-    token(client)
-    assert client.post("/actions/end-turn", data={"csrf": sent}).status_code == 403
+def test_every_change_needs_the_token(table: ShownTable, app: Flask, paired: FlaskClient) -> None:
+    for path in every_change(app):
+        for sent in ("", "wrong", "wröng"):
+            assert paired.post(path, data={"csrf": sent}).status_code == 403, path
     assert table.pressed == []
 
 
-def test_token_of_another_visitor_does_not_do(table: ShownTable, client: FlaskClient) -> None:
-    other = client.application.test_client()
-    stolen = token(other)
-    token(client)
-    assert client.post("/actions/end-turn", data={"csrf": stolen}).status_code == 403
+def test_token_of_another_visitor_does_not_do(table: ShownTable, app: Flask, paired: FlaskClient) -> None:
+    stolen = token(app.test_client())
+    assert paired.post("/actions/end-turn", data={"csrf": stolen}).status_code == 403
     assert table.pressed == []
 
 
-def test_looking_is_no_change(table: ShownTable, client: FlaskClient) -> None:
-    for path in BUTTONS:
-        assert client.get(path).status_code == 405
+def test_looking_is_no_change(table: ShownTable, paired: FlaskClient) -> None:
+    for path in DEEDS:
+        assert paired.get(path).status_code == 405
     assert table.pressed == []
 
 
-def test_large_bodies_are_refused(client: FlaskClient) -> None:
-    sent = {"csrf": token(client), "events": "1" * 100_000}
-    assert client.post("/actions/end-turn", data=sent).status_code == 413
+def test_form_without_script_comes_back_to_the_page(paired: FlaskClient) -> None:
+    headers = {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin"}
+    answer = paired.post("/actions/undo", data={"csrf": token(paired)}, headers=headers)
+    assert answer.status_code == 303 and answer.headers["Location"] == "/"
 
 
-@pytest.mark.parametrize("path", ["/", "/static/page.js", "/live/state", "/nonsense", "/pictures/1-3.jpg"])
+def test_refusal_is_told_in_one_line(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    table.refusal = "There is no play to challenge."
+    assert press(paired, "/actions/challenge") == (409, "There is no play to challenge.\n")
+
+
+def test_loser_is_told_what_happened_meanwhile(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    table.refusal = "Somebody was quicker."
+    answer = paired.post("/actions/end-turn", data={"csrf": token(paired), "seen": "3"})
+    assert answer.text == "Somebody was quicker: Anna played PASTE 10D (+25). Look again, then press.\n"
+    assert answer.headers["X-Seen"] == "4"
+
+
+def test_square_of_a_blank_names_it(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    press(paired, "/actions/square", square="I10", letter="E", blank="1")
+    press(paired, "/actions/square", square="E8", letter="E", blank="1")
+    press(paired, "/actions/square", square="I10", letter="E")
+    press(paired, "/actions/square", square="I10", letter="")
+    assert [deed for deed, _ in table.pressed] == ["blank I10 is E", "E8 is e", "I10 is E", "I10 is ."]
+
+
+def test_square_that_is_none_reaches_nothing_else(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    press(paired, "/actions/square", square="Z99", letter="E", blank="1")
+    assert table.pressed == [("Z99 is E", 4)]
+
+
+@pytest.mark.parametrize("count", ["", "three", "1.5"])
+def test_exchange_needs_a_number(table: ShownTable, paired: FlaskClient, count: str) -> None:
+    assert press(paired, "/actions/exchange", count=count) == (409, "Write a number, please.\n")
+    assert table.pressed == []
+
+
+def test_large_bodies_are_refused(paired: FlaskClient) -> None:
+    sent = {"csrf": token(paired), "events": "1" * 100_000}
+    assert paired.post("/actions/end-turn", data=sent).status_code == 413
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/big", "/pair", "/static/page.js", "/live/state", "/nonsense", "/pictures/1-3.jpg"]
+)
 def test_security_headers_are_on_every_answer(client: FlaskClient, path: str) -> None:
     with client.get(path) as answer:
         headers = answer.headers
@@ -98,13 +158,14 @@ def test_security_headers_are_on_every_answer(client: FlaskClient, path: str) ->
     assert headers["X-Frame-Options"] == "DENY"
 
 
-def test_page_has_nothing_inline(table: ShownTable, client: FlaskClient) -> None:
-    for state in samples.EVERY.values():
-        table.show(state)
-        html = client.get("/").text
-        assert not re.search(r"<script(?![^>]*src=)|\son\w+=|\sstyle=|<style|https?://", html)
+@pytest.mark.parametrize("name", samples.EVERY)
+def test_page_has_nothing_inline(table: ShownTable, paired: FlaskClient, name: str) -> None:
+    table.show(samples.EVERY[name])
+    for path in ("/", "/big", "/dialogs/more", "/dialogs/square?square=I10", "/dialogs/new-game", "/dialogs/rack"):
+        html = paired.get(path).text
+        assert not re.search(r"<script(?![^>]*src=)|\son\w+=|\sstyle=|<style|https?://", html), path
 
 
 def test_cookie_is_kept_from_scripts_and_other_sites(client: FlaskClient) -> None:
-    cookie = client.get("/").headers["Set-Cookie"]
+    cookie = client.get("/pair").headers["Set-Cookie"]
     assert "HttpOnly" in cookie and "SameSite=Strict" in cookie

@@ -52,8 +52,18 @@ def phone(browser: Browser) -> Iterator[Page]:
 @pytest.fixture
 def server(table: ShownTable) -> Iterator[PageServer]:
     table.show(samples.BEFORE)
-    with PageServer(create_app(table, panel=True), 0, "127.0.0.1") as server:
+    app = create_app(table)
+    with PageServer(app, 0, "127.0.0.1") as server:
         yield server
+
+
+def pair(page: Page, server: PageServer) -> None:
+    """Pair the phone as people do: the button, the code, the page with the buttons."""
+    visit(page, server)
+    page.get_by_role("link", name="Pair this phone").click()
+    page.get_by_label("Six digits").fill(server._app.extensions["pairing"].code)
+    page.get_by_role("button", name="Pair", exact=True).click()
+    page.wait_for_selector("#panel", timeout=5000)
 
 
 def visit(page: Page, server: PageServer) -> None:
@@ -101,7 +111,7 @@ def test_phone_says_when_the_table_is_gone_and_comes_back_with_it(table: ShownTa
 def test_buttons_press_the_tables_buttons_for_the_moment_that_is_shown(
     table: ShownTable, server: PageServer, phone: Page
 ) -> None:
-    visit(phone, server)
+    pair(phone, server)
     phone.wait_for_timeout(300)
     table.show(samples.MIDGAME)
     phone.wait_for_selector("html[data-events='4']")
@@ -114,16 +124,16 @@ def test_buttons_press_the_tables_buttons_for_the_moment_that_is_shown(
 
 
 def test_buttons_rest_while_the_board_is_looked_at(table: ShownTable, server: PageServer, phone: Page) -> None:
+    pair(phone, server)
     table.show(samples.LOOKING)
-    visit(phone, server)
     phone.wait_for_function("start => document.title.startsWith(start)", arg="Looking")
     assert phone.get_by_role("button", name="End turn").is_disabled()
     table.show(samples.MIDGAME)
     phone.wait_for_function("start => document.title.startsWith(start)", arg="Ben")
     assert phone.get_by_role("button", name="End turn").is_enabled()
-    assert phone.get_by_role("button", name="End game").count() == 0
+    assert phone.get_by_role("link", name="End game").count() == 0
     table.show(replace(samples.MIDGAME, end_due=True))
-    phone.get_by_role("button", name="End game").wait_for(timeout=2000)
+    phone.get_by_role("link", name="End game").wait_for(timeout=2000)
     assert phone.get_by_role("button", name="End turn").count() == 0
 
 
@@ -151,7 +161,58 @@ def test_page_reads_without_script(table: ShownTable, server: PageServer, browse
     visit(page, server)
     assert page.inner_text("#last .points") == "+25"
     assert page.locator("noscript").inner_text().startswith("Without JavaScript")
+    pair(page, server)
     page.get_by_role("button", name="Undo").click()
     page.wait_for_url(f"http://127.0.0.1:{server.port}/")
-    assert table.pressed == [("undo", 4)]
+    page.get_by_role("link", name="More").click()
+    page.get_by_role("link", name="Pass / exchange").click()
+    page.get_by_role("button", name="Exchange 3").click()
+    page.wait_for_url(f"http://127.0.0.1:{server.port}/")
+    assert table.pressed == [("undo", 4), ("exchange 3", 4)]
     context.close()
+
+
+def test_square_is_put_right_by_a_tap_on_it_and_a_refusal_loses_nothing(
+    table: ShownTable, server: PageServer, phone: Page
+) -> None:
+    table.show(samples.MIDGAME)
+    pair(phone, server)
+    phone.locator("#E8").tap()
+    phone.get_by_role("dialog").get_by_text("What lies on E8?").wait_for(timeout=2000)
+    table.refusal = "There is no such tile left."
+    phone.get_by_label("It is a blank").check()
+    phone.get_by_role("button", name="N", exact=True).tap()
+    phone.get_by_text("There is no such tile left.").wait_for(timeout=2000)
+    assert phone.get_by_label("It is a blank").is_checked()
+    table.refusal = ""
+    phone.get_by_role("button", name="N", exact=True).tap()
+    phone.get_by_role("dialog").wait_for(state="hidden", timeout=2000)
+    assert table.pressed == [("E8 is n", 4), ("E8 is n", 4)]
+
+
+def test_board_is_walked_with_the_arrow_keys(table: ShownTable, server: PageServer, phone: Page) -> None:
+    table.show(samples.MIDGAME)
+    pair(phone, server)
+    phone.locator("#H8").focus()
+    for key in ("ArrowUp", "ArrowRight", "ArrowRight", "ArrowDown"):
+        phone.keyboard.press(key)
+    assert phone.evaluate("document.activeElement.id") == "J8"
+    table.show(samples.PHONY)
+    phone.wait_for_selector("html[data-events='5']")
+    assert phone.evaluate("document.activeElement.id") == "J8"
+    phone.keyboard.press("Enter")
+    phone.get_by_role("dialog").get_by_text("What lies on J8?").wait_for(timeout=2000)
+    phone.keyboard.press("Escape")
+    phone.get_by_role("dialog").wait_for(state="hidden", timeout=2000)
+
+
+def test_game_is_begun_from_the_page(table: ShownTable, server: PageServer, phone: Page) -> None:
+    table.show(samples.ENDED)
+    pair(phone, server)
+    phone.get_by_role("link", name="Begin a new game").tap()
+    phone.get_by_label("Player 3").fill("")
+    phone.get_by_label("Player 4").fill("")
+    phone.get_by_label("Player 1").fill("Zoë")
+    phone.get_by_role("button", name="Begin", exact=True).tap()
+    phone.get_by_role("dialog").wait_for(state="hidden", timeout=5000)
+    assert table.started is not None and table.started.players == ("Zoë", "Ben")

@@ -9,9 +9,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from web import create_app
+from web.languages import languages
 
 from . import samples
 from .conftest import ShownTable
+
+TEXTS = languages()["en"]
 
 
 def news(client: FlaskClient, since: str = "") -> dict[str, Any]:
@@ -23,7 +26,7 @@ def news(client: FlaskClient, since: str = "") -> dict[str, Any]:
 def test_first_question_brings_all_parts(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     told = news(client)
-    assert set(told["parts"]) == {"status", "scores", "last", "board", "camera", "turns"}
+    assert set(told["parts"]) == {"status", "scores", "last", "board", "camera", "unseen", "chart", "turns"}
     assert told["phase"] == "turn" and told["events"] == 4
 
 
@@ -43,12 +46,12 @@ def test_id_from_before_a_restart_brings_everything(table: ShownTable, client: F
     table.show(samples.MIDGAME)
     seen = news(client)["id"]
     restarted = create_app(table)
-    assert len(news(restarted.test_client(), seen)["parts"]) == 6
+    assert len(news(restarted.test_client(), seen)["parts"]) == 8
     restarted.extensions["live"].close()
 
 
 def first_events(app: Flask, since: str) -> list[str]:
-    stream = app.extensions["live"].stream(since, lambda: False)
+    stream = app.extensions["live"].stream(since, lambda: False, TEXTS)
     assert stream is not None
     found = [next(stream), next(stream)]
     stream.close()
@@ -71,13 +74,13 @@ def test_stream_brings_what_a_sleeping_phone_missed(table: ShownTable, app: Flas
 def test_streams_are_bounded_and_the_rest_are_told_to_ask(table: ShownTable) -> None:
     app = create_app(table, streams=2)
     page = app.extensions["live"]
-    first, second = page.stream("", lambda: False), page.stream("", lambda: False)
+    first, second = page.stream("", lambda: False, TEXTS), page.stream("", lambda: False, TEXTS)
     answer = app.test_client().get("/live/stream")
     assert answer.status_code == 503 and "Retry-After" in answer.headers
     first.close()
     first.close()
-    third = page.stream("", lambda: False)
-    assert third is not None and page.stream("", lambda: False) is None
+    third = page.stream("", lambda: False, TEXTS)
+    assert third is not None and page.stream("", lambda: False, TEXTS) is None
     second.close()
     third.close()
     page.close()
@@ -85,8 +88,8 @@ def test_streams_are_bounded_and_the_rest_are_told_to_ask(table: ShownTable) -> 
 
 def test_stream_ends_with_its_phone_and_with_the_page(app: Flask) -> None:
     page = app.extensions["live"]
-    assert list(page.stream("", lambda: True)) == ["retry: 2000\n\n"]
-    waiting = page.stream("", lambda: False)
+    assert list(page.stream("", lambda: True, TEXTS)) == ["retry: 2000\n\n"]
+    waiting = page.stream("", lambda: False, TEXTS)
     next(waiting)
     page.close()
     assert list(waiting) == []

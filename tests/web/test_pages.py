@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from device.state import Notice, PlayerView, Trouble
-from web import create_app
 
 from . import samples
 from .conftest import ShownTable
@@ -103,23 +104,19 @@ def test_notice_says_whose_business_it_is(table: ShownTable, client: FlaskClient
     assert 'class="notice board"' in html and 'class="now trouble"' in html
 
 
-def test_question_has_a_button_for_each_answer_at_the_table_and_none_elsewhere(
-    table: ShownTable, client: FlaskClient
-) -> None:
+def test_question_has_a_button_for_each_answer(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.ASKED)
-    html = page(client)
+    html = page(paired)
     assert "Which tile lies on H10: T or I?" in part(html, "status")
-    found = re.findall(r'<button form="panel" formaction="/actions/answer/(\d)" aria-pressed="(\w+)"', html)
+    found = re.findall(
+        r'<button class="touch" form="panel" formaction="/actions/answer/(\d)" aria-pressed="(\w+)"', html
+    )
     assert found == [("0", "true"), ("1", "false")]
-    bare = create_app(table)
-    html = page(bare.test_client())
-    assert "Anna played PASIE." in html and "<button" not in html
-    bare.extensions["live"].close()
 
 
 def test_names_are_shown_as_text(table: ShownTable, client: FlaskClient) -> None:
     names = (PlayerView("<script>alert(1)</script>", 1), PlayerView("Ben & Söhne", 2))
-    table.show(samples.replace(samples.MIDGAME, players=names, notices=(Notice("<b>", Trouble.CAMERA),)))
+    table.show(replace(samples.MIDGAME, players=names, notices=(Notice("<b>", Trouble.CAMERA),)))
     html = page(client)
     assert "<script>alert" not in html
     assert part(html, "scores") == "<script>alert(1)</script> 1 +25 Ben & Söhne 2 to play"
@@ -130,11 +127,19 @@ def test_names_are_shown_as_text(table: ShownTable, client: FlaskClient) -> None
 def test_every_state_has_a_page_of_little_weight(table: ShownTable, client: FlaskClient, name: str) -> None:
     table.show(samples.EVERY[name])
     weight = 0
-    for path in ("/", "/static/page.css", "/static/page.js", "/static/icon.svg", "/static/manifest.webmanifest"):
+    for path in (
+        "/",
+        "/static/page.css",
+        "/static/table.css",
+        "/static/page.js",
+        "/static/table.js",
+        "/static/icon.svg",
+        "/static/manifest.webmanifest",
+    ):
         with client.get(path) as answer:
             assert answer.status_code == 200
             weight += len(gzip.compress(answer.data))
-    assert weight < 20_000
+    assert weight < 25_000
 
 
 def test_winner_is_named_at_the_end(table: ShownTable, client: FlaskClient) -> None:
@@ -144,12 +149,36 @@ def test_winner_is_named_at_the_end(table: ShownTable, client: FlaskClient) -> N
     assert "winner" in part(html, "scores") and "−7" in part(html, "scores")
 
 
-def test_buttons_are_there_only_with_the_panel(table: ShownTable, client: FlaskClient) -> None:
-    assert 'id="panel"' in page(client)
-    bare = create_app(table)
-    assert 'id="panel"' not in page(bare.test_client())
-    assert bare.test_client().post("/actions/end-turn").status_code in (403, 404)
-    bare.extensions["live"].close()
+def test_buttons_are_there_only_for_paired_phones(client: FlaskClient, paired: FlaskClient) -> None:
+    assert 'id="panel"' not in page(client) and 'href="/pair"' in page(client)
+    assert 'id="panel"' in page(paired) and 'href="/pair"' not in page(paired)
+
+
+def test_unseen_tiles_are_counted(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert part(page(client), "unseen") == "Tiles not seen yet 13 A 9 B 2 ? 2"
+
+
+def test_scores_are_drawn_as_a_line_for_each_player(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    html = page(client)
+    assert 'aria-label="Totals after each turn: Anna 39, Ben 9"' in html
+    lines = re.findall(r'<polyline points="([^"]+)"', html)
+    assert [len(line.split()) for line in lines] == [4, 4]
+    heights = [[float(point.split(",")[1]) for point in line.split()] for line in lines]
+    assert heights[0][0] == heights[1][0] == heights[1][1] > heights[1][2] > heights[0][1] > heights[0][3]
+
+
+def test_big_screen_shows_the_game_and_the_code_only_where_it_was_told(
+    table: ShownTable, client: FlaskClient, paired: FlaskClient, app: Flask
+) -> None:
+    table.show(samples.MIDGAME)
+    code = app.extensions["pairing"].code
+    shown = client.get("/big").text
+    assert part(shown, "scores") == "Anna 39 +25 Ben 9 to play" and "<button" not in shown
+    assert f"{code[:3]} {code[3:]}" not in shown
+    assert f"{code[:3]} {code[3:]}" in paired.get("/big").text
+    assert 'class="big overlay"' in client.get("/big?overlay").text
 
 
 def test_pictures_come_by_the_name_that_a_state_gave_them(client: FlaskClient) -> None:

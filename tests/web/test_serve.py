@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -82,7 +83,7 @@ def test_sixty_phones_see_each_turn_at_once_while_others_load_the_page(table: Sh
         delays, waits = [], []
         for turn in range(100, 110):
             shown = time.monotonic()
-            table.show(samples.replace(samples.MIDGAME, events=turn))
+            table.show(replace(samples.MIDGAME, events=turn))
             assert get(server.port, "/")[0] == 200
             waits.append(time.monotonic() - shown)
             assert until(lambda turn=turn: all(turn in phone.came for phone in phones))

@@ -15,8 +15,11 @@ function show(news) {
   root.dataset.live = news.id;
   root.dataset.phase = news.phase;
   root.dataset.events = news.events;
-  root.toggleAttribute("data-end-due", news.end_due);
-  for (const [name, html] of Object.entries(news.parts)) replace(document.getElementById(name), html);
+  root.dataset.flags = news.flags;
+  for (const [name, html] of Object.entries(news.parts)) {
+    const element = document.getElementById(name); // a big screen has not every part
+    if (element) replace(element, html);
+  }
   refresh();
 }
 
@@ -27,7 +30,10 @@ function replace(element, html) {
   const picture = next.content.querySelector("image");
   const version = (element.dataset.version = String(Number(element.dataset.version || 0) + 1));
   const swap = () => {
-    if (element.dataset.version === version) element.replaceChildren(next.content);
+    if (element.dataset.version !== version) return;
+    const focused = element.contains(document.activeElement) && document.activeElement.id;
+    element.replaceChildren(next.content);
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   };
   if (!picture) return swap();
   const image = new Image();
@@ -39,9 +45,11 @@ function refresh() {
   const status = document.querySelector("#status .now");
   document.title = status ? `${status.textContent.trim()} · Tilekeeper` : "Tilekeeper";
   if (!panel) return;
-  panel.elements.events.value = root.dataset.events;
-  const playing = root.dataset.phase === "turn";
-  for (const button of buttons()) button.disabled = !playing;
+  panel.elements.seen.value = root.dataset.events;
+  const { phase } = root.dataset;
+  for (const button of buttons()) {
+    button.disabled = !(phase === "turn" || (phase === "ended" && button.classList.contains("undo")));
+  }
 }
 
 // Also those of a question, which stand elsewhere on the page.
@@ -91,18 +99,25 @@ async function ask(until) {
 
 async function press(event) {
   event.preventDefault();
-  const button = event.submitter;
   const output = panel.querySelector("output");
   output.textContent = "";
-  const body = new URLSearchParams(new FormData(panel));
+  const sent = send(panel, event.submitter);
   for (const other of buttons()) other.disabled = true;
-  try {
-    const answer = await fetch(button.formAction, { method: "POST", body });
-    if (!answer.ok) output.textContent = (await answer.text()).trim();
-  } catch {
-    output.textContent = "The table does not answer. Is this phone still on its Wi-Fi?";
-  }
+  output.textContent = (await sent).why;
   refresh();
+}
+
+// Sends a form as the browser would; `why` says what was wrong, `seen` the moment that the table has come to.
+async function send(form, submitter) {
+  const body = new URLSearchParams(new FormData(form));
+  if (submitter?.name) body.append(submitter.name, submitter.value);
+  try {
+    const answer = await fetch(submitter?.getAttribute("formaction") || form.action, { method: "POST", body });
+    if (answer.status === 205) location.assign("/");
+    return { ok: answer.ok, why: answer.ok ? "" : (await answer.text()).trim(), seen: answer.headers.get("X-Seen") };
+  } catch {
+    return { ok: false, why: root.dataset.lost, seen: null };
+  }
 }
 
 // Screens stay awake where the browser allows it: over https, or on the machine itself.

@@ -1,0 +1,91 @@
+"""Every language says everything, and no text of the page stands anywhere else."""
+
+from __future__ import annotations
+
+import re
+import string
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from web.languages import languages
+
+from . import samples
+from .conftest import ShownTable
+
+WEB = Path(__file__).parents[2] / "web"
+TEMPLATES = sorted((WEB / "templates").rglob("*.html"))
+SAID_BY_ATTRIBUTES = re.compile(r'\b(?:aria-label|placeholder|title|alt)="([^"]*)"')
+
+
+def fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("code", [code for code in languages() if code != "en"])
+def test_every_language_has_the_same_texts_with_the_same_values(code: str) -> None:
+    english, other = languages()["en"].texts, languages()[code].texts
+    assert english.keys() == other.keys()
+    for key, text in english.items():
+        assert other[key].strip() and fields(other[key]) == fields(text), key
+
+
+def without_code(template: str) -> str:
+    return re.sub(r"{#.*?#}|{%.*?%}|{{.*?}}", "", template, flags=re.S)
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_no_template_has_a_text_of_its_own(path: Path) -> None:
+    bare = without_code(path.read_text(encoding="utf-8"))
+    said = re.sub(r"<[^>]*>", " ", bare) + " ".join(SAID_BY_ATTRIBUTES.findall(bare))
+    said = re.sub(r'Tilekeeper|\bT\b|&\w+;|[\w-]+="[^"]*"|data-paired', "", said)
+    assert not re.search(r"[^\W\d_]{2,}", said)
+
+
+def test_every_text_is_used_and_every_used_one_exists() -> None:
+    sources = [*TEMPLATES, *WEB.glob("*.py")]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    known = languages()["en"].texts.keys()
+    used = set(re.findall(r'["\']((?:[a-z_]+\.)+[a-z_]+)["\']', code)) & {*known}
+    families = set(re.findall(r'["\']((?:[a-z_]+\.)+(?:[a-z_]+_)?)["\'] ~|t\(f"((?:[a-z]+\.)+){', code))
+    families = {name for pair in families for name in pair if name}
+    unused = {key for key in known - used if not any(key.startswith(family) for family in families)}
+    assert unused == {"name"}
+    asked = set(re.findall(r'\bt\(["\']((?:[a-z_]+\.)+[a-z_]+)["\']\s*[,)]', code))
+    assert asked <= set(known)
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("de-AT,de;q=0.9,en;q=0.5", "Ben ist dran"),
+        ("fr", "Ben to play"),
+        ("en-GB,de;q=0.4", "Ben to play"),
+        ("", "Ben to play"),
+    ],
+)
+def test_browser_chooses_the_language(table: ShownTable, client: FlaskClient, header: str, said: str) -> None:
+    table.show(samples.MIDGAME)
+    assert said in client.get("/", headers={"Accept-Language": header}).text
+
+
+def test_link_chooses_the_language_for_good(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert '<html lang="de"' in client.get("/?lang=de").text
+    assert "Ben ist dran" in client.get("/").text
+    assert "Ben ist dran" in client.get("/live/state").text
+    assert "Ben to play" in client.get("/?lang=en").text
+    assert '<html lang="en"' in client.get("/?lang=klingon").text
+
+
+@pytest.mark.parametrize("name", samples.EVERY)
+@pytest.mark.parametrize("code", languages())
+def test_every_page_can_be_drawn_in_every_language(
+    table: ShownTable, paired: FlaskClient, name: str, code: str
+) -> None:
+    table.show(samples.EVERY[name])
+    dialogs = ("more", "exchange", "square", "square?square=I10", "square?square=A1", "rack", "new-game", "end-game")
+    for path in ("/", "/big", "/pair", "/phones", *(f"/dialogs/{dialog}" for dialog in dialogs)):
+        answer = paired.get(path, headers={"Accept-Language": code})
+        assert answer.status_code == 200 and f'lang="{code}"' in answer.text, path

@@ -1,0 +1,102 @@
+"""The form of a new game makes the game that was chosen, or says what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from engine.rules import PRESETS, Challenge, Level, Unplayed
+from web import create_app
+from web.newgame import NewGame, WrongForm, read
+
+from . import samples
+from .conftest import ShownTable, pair, token
+
+
+def game(own: Path | None = None, players: tuple[str, ...] = ("Anna", "Ben", "", ""), **form: str) -> NewGame:
+    return read(form, players, own)
+
+
+def test_plain_form_is_the_standard_game_with_its_words() -> None:
+    new = game()
+    assert new.started.players == ("Anna", "Ben") and new.started.first == 0
+    assert new.started.rules == PRESETS["classic-2008"]
+    assert new.words is not None and "HORN" in new.words and new.started.lexicon == new.words.name
+
+
+def test_names_are_trimmed_and_empty_seats_left_out() -> None:
+    new = game(players=(" Anna  Lena ", "", "Ben", "Zoë"), first="2")
+    assert new.started.players == ("Anna Lena", "Ben", "Zoë") and new.started.first == 1
+
+
+@pytest.mark.parametrize("players", [(), ("Anna",), ("Anna", "Anna"), ("A", "B", "C", "D", "E"), ("A" * 25, "B")])
+def test_wrong_players_are_said(players: tuple[str, ...]) -> None:
+    with pytest.raises(WrongForm) as wrong:
+        game(players=players)
+    assert wrong.value.key == "new.wrong.players"
+
+
+def test_empty_seat_cannot_begin() -> None:
+    with pytest.raises(WrongForm) as wrong:
+        game(first="3")
+    assert wrong.value.key == "new.wrong.first"
+
+
+def test_rules_are_the_preset_with_what_was_chosen_otherwise() -> None:
+    rules = game(
+        preset="tournament", challenge="points", points="10", unplayed="none", exchange="any", dictionary="open",
+        level="expert", first_word="4",
+    ).started.rules  # fmt: skip
+    assert (rules.challenge, rules.challenge_points) == (Challenge.POINTS, 10)
+    assert rules.unplayed is Unplayed.NONE and rules.exchange_minimum_bag == 0 and rules.open_dictionary
+    assert rules.finish_line == (Level.EXPERT,) and rules.first_word_minimum == 4
+    assert rules.clock_seconds == PRESETS["tournament"].clock_seconds
+
+
+@pytest.mark.parametrize(
+    "form",
+    [{"tiles": "../../etc/passwd"}, {"lexicon": "/etc/passwd"}, {"preset": "x"}, {"challenge": "x"}, {"first": "9"}],
+)
+def test_choice_that_was_not_offered_is_refused(form: dict[str, str]) -> None:
+    with pytest.raises(WrongForm) as wrong:
+        read(form, ("Anna", "Ben"), None)
+    assert wrong.value.key == "new.wrong.choice"
+
+
+def test_words_may_be_nobodys_or_the_tables_own(tmp_path: Path) -> None:
+    assert game(lexicon="none").words is None and game(tiles="de").words is None
+    own = tmp_path / "club.txt"
+    own.write_text("zoo\nhorn\n")
+    words = game(own, lexicon="own").words
+    assert words is not None and "ZOO" in words and "FARM" not in words
+    own.write_bytes(b"\0\1\2")
+    with pytest.raises(WrongForm) as wrong:
+        game(own, lexicon="own")
+    assert wrong.value.key == "new.wrong.lexicon"
+
+
+def test_form_remembers_who_played(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    html = paired.get("/dialogs/new-game").text
+    assert '<option value="Zoë">' in html
+    assert re.findall(r'<input name="player"[^>]* value="([^"]*)"', html) == ["Anna", "Ben", "", ""]
+    assert "ends without a result" in html
+
+
+def test_form_of_the_page_begins_the_game_it_shows(table: ShownTable, tmp_path: Path) -> None:
+    own = tmp_path / "club.txt"
+    own.write_text("zoo\n")
+    app = create_app(table, own_lexicon=own)
+    client = app.test_client()
+    pair(client)
+    html = client.get("/dialogs/new-game").text
+    assert "club" in html
+    form = {"csrf": token(client), "seen": "0", "player": ["Anna", "Ben", "", ""], "first": "1", "lexicon": "own"}
+    assert client.post("/actions/new-game", data=form).status_code == 204
+    assert table.started is not None and (table.started.first, table.started.lexicon) == (1, "club")
+    bad = client.post("/actions/new-game", data={**form, "player": ["Anna"]})
+    assert bad.status_code == 409 and "two to four" in bad.text
+    app.extensions["live"].close()

@@ -1,0 +1,125 @@
+"""Looking is free; touching needs the code of the table, and guessing it leads nowhere."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from web import create_app
+from web.pairing import LOCKED_S, TOLD_LOCKED, TOLD_RENEWED, TRIES, TRIES_OF_ALL, Locked, Pairing, WrongCode
+
+from . import samples
+from .conftest import ShownTable, pair, token
+
+
+class Table:
+    """A pairing with a clock of its own that notes what the table is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.time = 1000.0
+        self.pairing = Pairing(self.told.append, clock=lambda: self.time)
+
+    def wrong(self) -> str:
+        return "000000" if self.pairing.code != "000000" else "111111"
+
+
+@pytest.fixture
+def guarded() -> Table:
+    return Table()
+
+
+def test_code_is_six_digits_and_new_with_each_start() -> None:
+    codes = {Pairing().code for _ in range(20)}
+    assert len(codes) > 15 and all(len(code) == 6 and code.isdecimal() for code in codes)
+
+
+def test_right_code_pairs_and_the_first_phone_is_admin(guarded: Table) -> None:
+    first = guarded.pairing.pair(guarded.pairing.code, "1", "phone")
+    code = guarded.pairing.code
+    second = guarded.pairing.pair(f" {code[:3]} {code[3:]} ", "2", "tablet")
+    assert (first.admin, second.admin) == (True, False)
+    assert guarded.pairing.find(second.id) == second and guarded.pairing.find("other") is None
+
+
+def test_few_tries_then_the_device_waits_and_the_table_is_told(guarded: Table) -> None:
+    for left in range(TRIES - 1, -1, -1):
+        with pytest.raises(WrongCode) as wrong:
+            guarded.pairing.pair(guarded.wrong(), "evil", "")
+        assert wrong.value.left == left
+    assert guarded.told == [TOLD_LOCKED]
+    with pytest.raises(Locked):
+        guarded.pairing.pair(guarded.pairing.code, "evil", "")
+    assert guarded.pairing.pair(guarded.pairing.code, "good", "").admin
+    guarded.time += LOCKED_S
+    assert guarded.pairing.pair(guarded.pairing.code, "evil", "")
+
+
+def test_many_devices_guessing_change_the_code(guarded: Table) -> None:
+    code = guarded.pairing.code
+    for number in range(TRIES_OF_ALL):
+        with pytest.raises(WrongCode):
+            guarded.pairing.pair(guarded.wrong(), f"evil {number}", "")
+    assert guarded.told == [TOLD_RENEWED] and guarded.pairing.code != code
+
+
+def test_admin_passes_to_the_oldest_of_the_others(guarded: Table) -> None:
+    phones = [guarded.pairing.pair(guarded.pairing.code, "1", "") for _ in range(3)]
+    assert guarded.pairing.unpair(phones[0].id) and not guarded.pairing.unpair(phones[0].id)
+    assert [(phone.id, phone.admin) for phone in guarded.pairing.phones] == [
+        (phones[1].id, True),
+        (phones[2].id, False),
+    ]
+
+
+def test_brute_force_over_the_page_is_locked_out_and_shown_to_all(
+    table: ShownTable, app: Flask, client: FlaskClient
+) -> None:
+    table.show(samples.MIDGAME)
+    code = app.extensions["pairing"].code
+    wrong = [f"{number:06}" for number in range(TRIES + 3) if f"{number:06}" != code]
+    answers = [client.post("/pair", data={"csrf": token(client), "code": guess}).status_code for guess in wrong]
+    assert answers[:TRIES] == [409] * TRIES and set(answers[TRIES:]) == {429}
+    assert client.post("/pair", data={"csrf": token(client), "code": code}).status_code == 429
+    assert TOLD_LOCKED in client.get("/").text
+
+
+@pytest.mark.parametrize("code", ["", "12345", "½½½½½½", "١٢٣٤٥٦", "9" * 1000])
+def test_nonsense_is_a_wrong_code(client: FlaskClient, code: str) -> None:
+    assert client.post("/pair", data={"csrf": token(client), "code": code}).status_code == 409
+
+
+def test_unpaired_phone_can_do_nothing_any_more(table: ShownTable, app: Flask, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    second = app.test_client()
+    pair(second)
+    mine, other = app.extensions["pairing"].phones
+    assert second.post("/phones/unpair", data={"csrf": token(second), "phone": mine.id}).status_code == 403
+    assert paired.post("/phones/unpair", data={"csrf": token(paired), "phone": other.id}).status_code == 205
+    assert second.post("/actions/undo", data={"csrf": token(second), "seen": "4"}).status_code == 403
+    assert paired.post("/phones/unpair", data={"csrf": token(paired), "phone": other.id}).status_code == 409
+
+
+def test_phone_may_unpair_itself(app: Flask, paired: FlaskClient) -> None:
+    second = app.test_client()
+    pair(second)
+    other = app.extensions["pairing"].phones[1]
+    assert second.post("/phones/unpair", data={"csrf": token(second), "phone": other.id}).status_code == 205
+    assert len(app.extensions["pairing"].phones) == 1 and paired
+
+
+def test_forms_ask_who_is_not_paired_for_the_code(client: FlaskClient, paired: FlaskClient) -> None:
+    for name in ("more", "exchange", "square", "rack", "new-game", "end-game"):
+        assert 'name="code"' in client.get(f"/dialogs/{name}").text
+        assert 'name="code"' not in paired.get(f"/dialogs/{name}").text
+
+
+def test_cookie_of_another_start_is_worth_nothing(table: ShownTable, paired: FlaskClient) -> None:
+    cookie = paired.get_cookie("tilekeeper")
+    assert cookie
+    restarted = create_app(table)
+    client = restarted.test_client()
+    client.set_cookie("tilekeeper", cookie.value)
+    assert 'id="panel"' not in client.get("/").text
+    restarted.extensions["live"].close()
