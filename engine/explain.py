@@ -36,8 +36,8 @@ class Explanation:
     at most 1. `leftover` are squares where a tile is seen that belongs to no play, `missing` old tiles that are not
     seen, `misread` old tiles that are clearly read as something else, `moved` pairs an old tile's square with the one
     where it is seen now (rule 5 forbids all three), `unsure` new tiles whose letter is in doubt. `status` says why what
-    lies there is no play, where it is none. `waits` is True while tiles that must be taken back (rule 8) still lie there:
-    the next turn has not begun.
+    lies there is no play, where it is none. `waits` is True while tiles that must be taken back (rule 8) still lie
+    there: the next turn has not begun.
     """
 
     events: tuple[Event, ...]

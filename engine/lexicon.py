@@ -22,7 +22,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import MappingProxyType
@@ -39,6 +39,14 @@ SHORTEST, LONGEST = 2, 15
 NONE = "none"
 """The choice of no word list: words are not checked."""
 
+SYSTEM = Path("/usr/share/dict")
+"""Where Debian's packages wngerman, wfrench, ... put their lists."""
+
+_SYSTEM_LISTS = {
+    "bg": "bulgarian", "ca": "catalan", "da": "danish", "de": "ngerman", "es": "spanish", "fr": "french",
+    "ga": "irish", "it": "italian", "nl": "dutch", "no": "bokmaal", "pl": "polish", "pt": "portuguese",
+    "sv": "swedish", "uk": "ukrainian",
+}  # fmt: skip
 _SHIPPED = files("engine") / "data" / "lexicon"
 _MAGIC = b"We love Marisa."  # how a file that marisa-trie has saved begins
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f\x7f]")
@@ -54,7 +62,8 @@ class LexiconError(NotationError):
 class Lexicon:
     """A set of good words, in capitals.
 
-    `left_out` counts the entries of the source that are no words of the game, by what is wrong with them.
+    `left_out` counts the entries of the source that are no words of the game, by what is wrong with them. `decides` is
+    False for a list that knows too little to rule by: that a word is not in it is advice, and people decide.
 
     >>> lexicon = Lexicon.from_words("example", ["farm", "Ohio", "x-ray"])
     >>> "FARM" in lexicon, "OHIO" in lexicon, dict(lexicon.left_out)
@@ -64,6 +73,7 @@ class Lexicon:
     name: str
     _words: Any = field(repr=False)  # marisa_trie.Trie, which comes without types
     left_out: Mapping[str, int] = field(default_factory=dict, compare=False)
+    decides: bool = True
 
     def __contains__(self, word: str) -> bool:
         return word in self._words
@@ -158,21 +168,26 @@ class Lexicon:
             self.save(path.with_suffix(".marisa"))
 
 
-def open_lexicon(choice: str | None, language: str, kept_in: Path | None = None) -> Lexicon | None:
+def open_lexicon(
+    choice: str | None, language: str, kept_in: Path | None = None, system: Path = SYSTEM
+) -> Lexicon | None:
     """The word list to check by, or None where words are not checked.
 
-    `choice` is a file, `none`, or None for the list that is shipped for the language (English has one);
-    `language` is the name of the tile set. Raises `LexiconError`.
+    `choice` is a file, `none`, or None for the list that is shipped for the language (English has one) or else the one
+    that the system has; `language` is the name of the tile set. A list of the system never decides. Raises
+    `LexiconError`.
     """
     if choice == NONE:
         return None
-    if choice is not None:
-        return Lexicon.from_file(Path(choice).expanduser(), tile_set(language), kept_in)
     shipped = _SHIPPED / f"{language.partition('_')[0]}.marisa"
-    if not shipped.is_file():
+    if choice is not None:
+        path = Path(choice).expanduser()
+    elif shipped.is_file():
+        with as_file(shipped) as packed:
+            return Lexicon.load(packed)
+    elif not (path := system / _SYSTEM_LISTS.get(language, language)).is_file():
         return None
-    with as_file(shipped) as path:
-        return Lexicon.load(path)
+    return replace(Lexicon.from_file(path, tile_set(language), kept_in), decides=path.parent != system)
 
 
 def cache_folder() -> Path:

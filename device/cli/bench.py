@@ -9,7 +9,6 @@ import argparse
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -61,12 +60,10 @@ def measure_engine(seconds: float) -> EngineSpeed:
 
 
 def _seconds_each(work: Callable[[], None], seconds: float) -> float:
-    began = time.process_time()
-    for times in count(1):
+    began, times, took = time.process_time(), 0, 0.0
+    while times == 0 or took < seconds:
         work()
-        took = time.process_time() - began
-        if took >= seconds:
-            break
+        times, took = times + 1, time.process_time() - began
     return took / times
 
 

@@ -36,8 +36,8 @@ def game_of(record: Record, tiles: TileSet | None = None, board_layout: Layout |
     """The game as it was recorded; tile set and board are chosen as `replay` does.
 
     A recorded score that is not the one by the rules stands, as if a person had put it right (`Turn.computed` has the
-    other). A file does not say which rules were agreed, only what came of them: points for a challenge in vain, unplayed
-    letters once or twice, overtime. Raises `RulesError` with the line for what cannot have been played.
+    other). A file does not say which rules were agreed, only what came of them: points for a challenge in vain,
+    unplayed letters once or twice, overtime. Raises `RulesError` with the line for what cannot have been played.
     """
     played = replay(record, tiles, board_layout)
     tiles = played.tiles

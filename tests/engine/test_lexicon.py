@@ -201,8 +201,30 @@ def test_none_means_that_words_are_not_checked() -> None:
     assert open_lexicon("none", "en") is None
 
 
-def test_a_language_without_a_list_is_not_checked() -> None:
-    assert open_lexicon(None, "ro") is None
+def test_a_language_without_a_list_is_not_checked(tmp_path: Path) -> None:
+    assert open_lexicon(None, "ro", system=tmp_path) is None
+    assert open_lexicon(None, "de", system=tmp_path) is None
+
+
+def test_a_list_of_the_system_advises_and_never_decides(tmp_path: Path) -> None:
+    list_of_the_system = tmp_path / "ngerman"
+    list_of_the_system.write_text("Äpfel\nHaus\n", encoding="utf-8")
+    for choice in (None, str(list_of_the_system)):
+        lexicon = open_lexicon(choice, "de", system=tmp_path)
+        assert lexicon is not None and "HAUS" in lexicon
+        assert (lexicon.name, lexicon.decides) == ("ngerman", False)
+
+
+def test_a_list_of_the_system_is_compiled_once(tmp_path: Path) -> None:
+    (tmp_path / "french").write_text("été\n", encoding="utf-8")
+    for _ in range(2):
+        lexicon = open_lexicon(None, "fr", tmp_path / "kept", system=tmp_path)
+        assert lexicon is not None and "ETE" in lexicon and not lexicon.decides
+
+
+def test_the_shipped_list_and_the_users_own_decide(english: Lexicon, tmp_path: Path) -> None:
+    own = open_lexicon(str(write(tmp_path, "Haus\n")), "de")
+    assert own is not None and own.decides and english.decides
 
 
 def test_a_file_serves_any_language(tmp_path: Path) -> None:
