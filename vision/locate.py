@@ -54,6 +54,12 @@ _WELL_SEEN: Final = 0.7
 that can be asked for under tiles and hands."""
 _NUDGES: Final = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
 """Halfway between two corners of squares the nearest is either: then the look begins half a square further on."""
+_PLAIN_TO_SEE: Final = 0.9
+_ROOM: Final = 0.3
+"""A grid of which so much is seen is one whatever its colours, if there are so many squares of room around it: half a
+board, stretched to a whole one, ends where the picture does."""
+_LONGEST: Final = 1.65
+"""Seen from 50 degrees off, a board is about so much longer one way than the other."""
 _TRUST_IN_TILES: Final = 0.003
 _SPARE: Final = 0.1
 _FEW: Final = 40
@@ -153,8 +159,7 @@ class BoardLocator:
         if best is None or best[0] < _DIFFERS:
             raise BoardNotFound(look.doubt)
         agreement, corners = best
-        out = np.maximum(-0.5 - corners, corners - [width - 0.5, height - 0.5]).max()
-        if out > square_side(corners):
+        if _beyond(corners, width, height) > 1:
             raise BoardNotFound("part of the board is out of the picture: move the camera back")
         return Location(order_corners(corners), _confidence(agreement))
 
@@ -165,7 +170,7 @@ class BoardLocator:
         BoardNotFound when the board is no longer about there: more than a square off, covered, or gone.
         """
         found = self._refined(_Pyramid(image), corners)
-        if found is None or found[0] < _AGREES:
+        if found is None or found[0] < _DIFFERS:
             raise BoardNotFound("the board is not where it was")
         return Location(found[1], _confidence(found[0]))
 
@@ -191,12 +196,18 @@ class BoardLocator:
         agreement = layout_fit(colours, 0)[0].explained
         if agreement < _AGREES:  # the right lattice, perhaps, but counted from another square
             best = layout_fit(_colours(picture, corners, _FARTHEST), _FARTHEST)[0]
-            agreement = best.explained
-            corners = project(homography(corners), grid_corners() + best.shift)
+            if best.explained > _DIFFERS:
+                agreement = best.explained
+                corners = project(homography(corners), grid_corners() + best.shift)
         if agreement > _DIFFERS:
             corners = settled.without_tiles(corners, bare_squares(_colours(picture, corners, 0)))
+        corners = (corners + 0.5) / scale - 0.5
         # A lattice that skips a row can still lie under most of the premium squares, but not under the lines.
-        return agreement * min(1.0, settled.seen / _WELL_SEEN), (corners + 0.5) / scale - 0.5
+        worth = agreement * min(1.0, settled.seen / _WELL_SEEN)
+        room = -_beyond(corners, pyramid.width, pyramid.height)
+        if settled.seen > _PLAIN_TO_SEE and room > _ROOM and _longer(corners) < _LONGEST:
+            worth = max(worth, _DIFFERS)  # colours that tell little: tiles everywhere, odd light, a pale print
+        return worth, corners
 
     def _settled(self, picture: Image, corners: Floats) -> _Fitted | None:
         """Look and fit again until the corners stay where they are; None where they do not make a grid."""
@@ -271,6 +282,19 @@ def _closer(spread: Floats, width: int, height: int) -> Box | None:
     if (high - low).max() > _CLOSER * max(width, height) or (high - low).min() < FINDER_SIDE // 8:
         return None
     return int(low[0]), int(low[1]), int(high[0]), int(high[1])
+
+
+def _beyond(corners: Floats, width: int, height: int) -> float:
+    """How far, in squares, the farthest corner lies beyond the edge of a picture; negative when all are inside."""
+    beyond = np.maximum(-0.5 - corners, corners - [width - 0.5, height - 0.5])
+    return float(beyond.max()) / square_side(corners)
+
+
+def _longer(corners: Floats) -> float:
+    """The longer pair of opposite sides over the shorter."""
+    sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
+    one, other = float(sides[0] + sides[2]), float(sides[1] + sides[3])
+    return max(one, other) / min(one, other)
 
 
 def _confidence(agreement: float) -> float:
