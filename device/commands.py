@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from device.view import Words
+from device.view import Words, decides
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event, Exchanged, GameEnded, Passed, RackRevealed, SquareCorrected
 from engine.game import Game
@@ -40,6 +40,8 @@ def challenge(game: Game, words: Words | None) -> Challenged:
         raise Refused("There is no play to challenge.")
     if words is None:
         raise Refused("Words are not checked: if the play is taken back, take its tiles up and end the turn.")
+    if not decides(words):
+        raise Refused("The word list only advises, you decide: to take the play back, take its tiles up, end the turn.")
     wrong = tuple(word.word for word in play.words if "?" not in word.word and word.word not in words)
     return Challenged(game.to_move, bool(wrong), wrong)
 

@@ -62,7 +62,7 @@ class LetterView:
 class WordView:
     """A word of a play: its tiles, the product of its word premiums, its score, and whether the word list has it.
 
-    `valid` is None where words are not checked.
+    `valid` is None where nobody but people can say; `unlisted` is True where a list that only advises lacks the word.
     """
 
     text: str
@@ -70,6 +70,7 @@ class WordView:
     factor: int
     score: int
     valid: bool | None
+    unlisted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,11 @@ class TurnView:
     def invalid_words(self) -> tuple[str, ...]:
         """The words of a play that are not in the word list."""
         return tuple(word.text for word in self.words if word.valid is False) if self.kind == "play" else ()
+
+    @property
+    def unlisted_words(self) -> tuple[str, ...]:
+        """The words of a play that a list which only advises does not have: they may be good all the same."""
+        return tuple(word.text for word in self.words if word.unlisted) if self.kind == "play" else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +154,9 @@ class TableState:
 
     `turn_of` is the index of the player whose turn it is, None before and after a game; `end_due` says that the rules
     would have the game end now, `winners` who won once it has, `racks_wanted` whose unplayed letters are not known.
-    `unseen` counts the tiles that do not lie on the board, in the order of the alphabet; `exchange_most` is how
-    many may be exchanged now. `open_dictionary` is False
-    where only a challenge looks words up.
+    `unseen` counts the tiles that do not lie on the board, in the order of the alphabet; `exchange_most` is how many
+    may be exchanged now. `open_dictionary` is False where only a challenge looks words up; `lexicon_advises` is True
+    where the word list knows too little to decide one.
     """
 
     revision: int = 0
@@ -167,6 +173,7 @@ class TableState:
     language: str = ""
     open_dictionary: bool = True
     lexicon: str | None = None
+    lexicon_advises: bool = False
     in_bag: int | None = None
     unseen: tuple[tuple[str, int], ...] = ()
     exchange_most: int = 0

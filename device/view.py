@@ -8,6 +8,7 @@ from typing import Protocol
 from device.state import BoardView, LetterView, Phase, PlayerView, TableState, TileView, TurnView, WordView
 from engine.board import Layout, Premium
 from engine.game import Game
+from engine.lexicon import Lexicon
 from engine.reading import SIZE
 from engine.scoring import WordScore
 from engine.squares import SQUARES, Square, square_name
@@ -44,6 +45,7 @@ def view_game(game: Game, words: Words | None) -> TableState:
         tile_set=game.tiles.name,
         language=game.tiles.language,
         lexicon=game.started.lexicon if words is not None else None,
+        lexicon_advises=not decides(words),
         open_dictionary=game.rules.open_dictionary,
         in_bag=game.bag,
         unseen=tuple((tile, count) for tile in game.tiles.counts if (count := game.unseen[tile]) > 0),
@@ -77,7 +79,12 @@ def view_premiums(layout: Layout) -> tuple[str, ...]:
     return tuple(_PREMIUM_TEXT[premium] for premium in layout.premiums)
 
 
-def is_valid(word: str, words: Words | None) -> bool | None:
+def decides(words: Words | None) -> bool:
+    """False for a word list that only advises, such as those of the system."""
+    return not isinstance(words, Lexicon) or words.decides
+
+
+def is_listed(word: str, words: Words | None) -> bool | None:
     """Whether the word list has the word; None where nobody can say (no list, a blank without a name)."""
     return None if words is None or "?" in word else word in words
 
@@ -107,7 +114,9 @@ def _view_word(word: WordScore, new: Container[Square], words: Words | None) -> 
         LetterView(letter.tile.letter, letter.value, letter.tile.is_blank, word.start + i * step in new, letter.premium)
         for i, letter in enumerate(word.letters)
     )
-    return WordView(word.word, letters, word.multiplier, word.score, is_valid(word.word, words))
+    listed = is_listed(word.word, words)
+    unlisted = listed is False and not decides(words)
+    return WordView(word.word, letters, word.multiplier, word.score, None if unlisted else listed, unlisted)
 
 
 def _view_tile(game: Game, square: Square, new: bool) -> TileView | None:

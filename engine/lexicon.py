@@ -47,6 +47,7 @@ _SYSTEM_LISTS = {
     "ga": "irish", "it": "italian", "nl": "dutch", "no": "bokmaal", "pl": "polish", "pt": "portuguese",
     "sv": "swedish", "uk": "ukrainian",
 }  # fmt: skip
+_LARGEST_SYSTEM_LIST = 20_000_000  # bytes; Debian's Polish list of three million words would take a Pi's memory
 _SHIPPED = files("engine") / "data" / "lexicon"
 _MAGIC = b"We love Marisa."  # how a file that marisa-trie has saved begins
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f\x7f]")
@@ -185,9 +186,13 @@ def open_lexicon(
     elif shipped.is_file():
         with as_file(shipped) as packed:
             return Lexicon.load(packed)
-    elif not (path := system / _SYSTEM_LISTS.get(language, language)).is_file():
+    elif not _is_usable(path := system / _SYSTEM_LISTS.get(language, language)):
         return None
     return replace(Lexicon.from_file(path, tile_set(language), kept_in), decides=path.parent != system)
+
+
+def _is_usable(system_list: Path) -> bool:
+    return system_list.is_file() and system_list.stat().st_size <= _LARGEST_SYSTEM_LIST
 
 
 def cache_folder() -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from device.session import Refused, TableSession
 from device.state import Notice, Phase, TableState, Trouble
 from device.store import GameStore
 from engine.events import GameStarted
+from engine.lexicon import Lexicon
 from engine.reading import BoardReading, SquareReading
 from engine.rules import PRESETS
 
@@ -109,6 +111,17 @@ def test_words_are_not_checked_without_a_list(table: TextTable, path: Path) -> N
         state = play(session, table, ("HRON", 7, 5, True))
         assert state.turns[0].words[0].valid is None and not state.words_checked
         with pytest.raises(Refused, match="not checked"):
+            session.challenge().result(5)
+
+
+def test_list_that_only_advises_marks_no_word_as_invalid_and_decides_no_challenge(table: TextTable, path: Path) -> None:
+    words = replace(Lexicon.from_words("system", ["horn"]), decides=False)
+    with GameStore(path) as store, TableSession(table, table, store, words) as session:
+        session.start_game(STARTED).result(5)
+        state = play(session, table, ("HRON", 7, 5, True))
+        assert state.lexicon_advises and state.turns[0].invalid_words == ()
+        assert state.turns[0].unlisted_words == ("HRON",) and state.turns[0].words[0].valid is None
+        with pytest.raises(Refused, match="only advises"):
             session.challenge().result(5)
 
 

@@ -222,6 +222,12 @@ def test_a_list_of_the_system_is_compiled_once(tmp_path: Path) -> None:
         assert lexicon is not None and "ETE" in lexicon and not lexicon.decides
 
 
+def test_a_list_of_the_system_that_is_too_large_for_a_small_computer_is_left_alone(tmp_path: Path) -> None:
+    with (tmp_path / "polish").open("wb") as file:
+        file.truncate(60_000_000)
+    assert open_lexicon(None, "pl", system=tmp_path) is None
+
+
 def test_the_shipped_list_and_the_users_own_decide(english: Lexicon, tmp_path: Path) -> None:
     own = open_lexicon(str(write(tmp_path, "Haus\n")), "de")
     assert own is not None and own.decides and english.decides

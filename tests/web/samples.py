@@ -98,6 +98,13 @@ PHONY = replace(
     ),
     board=board("MoB"),
 )  # fmt: skip
+ADVISED = replace(
+    MIDGAME,
+    revision=9,
+    turns=(replace(HORN, words=(replace(HORN.words[0], valid=None, unlisted=True),)),),
+    lexicon="ngerman",
+    lexicon_advises=True,
+)
 UNCHECKED = replace(MIDGAME, revision=9, lexicon=None, language="Deutsch")
 LOOKING = replace(MIDGAME, revision=10, phase=Phase.LOOKING)
 CONFUSED = replace(
@@ -131,5 +138,5 @@ EVERY = {
     "racks": RACKS,
     "asked": ASKED,
     "empty": EMPTY, "before": BEFORE, "midgame": MIDGAME, "phony": PHONY,
-    "unchecked": UNCHECKED, "looking": LOOKING, "confused": CONFUSED, "ended": ENDED,
+    "unchecked": UNCHECKED, "advised": ADVISED, "looking": LOOKING, "confused": CONFUSED, "ended": ENDED,
 }  # fmt: skip

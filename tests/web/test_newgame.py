@@ -67,7 +67,7 @@ def test_choice_that_was_not_offered_is_refused(form: dict[str, str]) -> None:
 
 
 def test_words_may_be_nobodys_or_the_tables_own(tmp_path: Path) -> None:
-    assert game(lexicon="none").words is None and game(tiles="de").words is None
+    assert game(lexicon="none").words is None and game(tiles="ro").words is None
     own = tmp_path / "club.txt"
     own.write_text("zoo\nhorn\n")
     words = game(own, lexicon="own").words

@@ -71,6 +71,13 @@ def test_page_says_when_words_are_not_checked(table: ShownTable, client: FlaskCl
     assert "Words are not checked: there is no word list for this game (Deutsch)." in page(client)
 
 
+def test_page_says_that_a_list_only_advises(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.ADVISED)
+    html = page(client)
+    assert "Not in the list (advice): HORN." in html and "invalid" not in part(html, "turns")
+    assert "The word list ngerman knows too little to decide" in html
+
+
 def test_board_is_drawn_with_its_tiles_and_premiums(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     html = page(client)
