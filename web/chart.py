@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from device.state import TableState
 
-WIDTH, HEIGHT = 600.0, 220.0
-LEFT, RIGHT, TOP, BOTTOM = 40.0, 92.0, 14.0, 24.0
-NAME_GAP = 20.0
+WIDTH, HEIGHT = 400.0, 180.0
+LEFT, RIGHT, TOP, BOTTOM = 36.0, 90.0, 12.0, 14.0
+NAME_GAP = 18.0
 STEPS = (10, 25, 50, 100, 200, 250, 500)
 
 

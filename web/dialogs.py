@@ -10,7 +10,8 @@ from flask.typing import ResponseReturnValue
 from device.state import Phase
 from device.store import StoreError
 from engine.errors import NotationError
-from engine.squares import parse_square, square_name
+from engine.reading import SIZE
+from engine.squares import Square, column_of, parse_square, row_of, square_name
 from engine.tiles import tile_set
 from web import newgame
 from web.languages import texts
@@ -40,7 +41,10 @@ def blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -> Bluep
             at = parse_square(request.args.get("square", "").strip().upper())
         except NotationError:
             return show("square", state=state, square=None)
-        return show("square", state=state, square=square_name(at), tile=state.board.tiles[at], letters=letters)
+        tile = state.board.tiles[at]
+        return show(
+            "square", state=state, square=square_name(at), tile=tile, letters=letters, neighbours=_neighbours(at)
+        )
 
     @routes.get("/more")
     def more() -> ResponseReturnValue:
@@ -73,6 +77,13 @@ def blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -> Bluep
         )
 
     return routes
+
+
+def _neighbours(square: Square) -> list[tuple[str, str]]:
+    """The squares beside one, for a thumb that missed: an arrow and a name each."""
+    column, row = column_of(square), row_of(square)
+    beside = (("←", column > 0, -1), ("↑", row > 0, -SIZE), ("↓", row < SIZE - 1, SIZE), ("→", column < SIZE - 1, 1))
+    return [(sign, square_name(square + step)) for sign, inside, step in beside if inside]
 
 
 def show(name: str, **values: object) -> Response:
