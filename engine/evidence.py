@@ -173,6 +173,9 @@ class Memory:
     memory knows nothing counts as read once, and clearly, as it is on the record. `false` are the squares where a tile
     was seen alone and judged to be none, and how it was read. `strange` counts the readings since the last one that was
     of this game's board.
+
+    It is no part of the game's events: a table that was switched off begins anew with an empty one. Then a tile that
+    was read wrong is put right a reading later, and what was falsely seen is asked about once more.
     """
 
     said: Mapping[Square, Mapping[str, float]] = field(default_factory=dict)

@@ -20,7 +20,7 @@ import tarfile
 import tempfile
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import as_file, files
@@ -78,6 +78,9 @@ class Lexicon:
 
     def __contains__(self, word: str) -> bool:
         return word in self._words
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._words)
 
     def __len__(self) -> int:
         return len(self._words)

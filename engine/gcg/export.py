@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from engine.rules import Challenge
 from engine.turns import Kind, Turn
 
 _LOST_TURN = "#unsuccessful-challenge"  # so Macondo marks the pass of who challenged in vain
+_REARRANGED = "the letters of a word on the board were rearranged before"
 _NO_EVENT = {
     Kind.RECYCLED: "then took a tile of the board for one of the rack",
     Kind.BLANK_TAKEN: "then took a blank of the board for its letter",
@@ -22,15 +24,15 @@ _NO_EVENT = {
 def record_of(game: Game, title: str = "", doubled_end_rack: bool = False) -> Record:
     """The game so far, as played.
 
-    The camera sees no racks: on a rack stands what the player is known to have held, the tiles then played or told at
-    the end. A turn lost by a challenge in vain (rule 8) is a pass; what GCG has no event for becomes a note.
-    `doubled_end_rack`: in a game of two, who went out gains twice the other's letters, and nobody loses any, for the
-    programs that know no other end.
+    The camera sees no racks: on a rack stands what the player is known to have held, the tiles played then and, once
+    nothing is drawn any more, those played or told later. A turn lost by a challenge in vain (rule 8) is a pass; what
+    GCG has no event for becomes a note. `doubled_end_rack`: in a game of two, who went out gains twice the other's
+    letters, and nobody loses any, for the programs that know no other end.
     """
     turns = game.turns
     if doubled_end_rack and len(game.players) == 2:
         turns = _doubled(turns)
-    racks = _racks(turns)
+    racks = _racks(turns, len(game.players), game.rules.rack_size)
     entries: list[Entry] = []
     lost = [0] * len(game.players)
     for turn, rack in zip(turns, racks, strict=True):
@@ -40,6 +42,8 @@ def record_of(game: Game, title: str = "", doubled_end_rack: bool = False) -> Re
         else:
             entries += _lost_turns(entries, turn, lost, len(game.players))
             entries.append(_entry(turn, rack))
+            if turn.play and turn.play.rearranged:
+                entries = _with_note(entries, _REARRANGED)
         if turn.kind is Kind.CHALLENGE and turn.by is not None and game.rules.challenge is Challenge.DOUBLE:
             lost[turn.by] += 1
     return Record(_players(game.players), tuple(entries), tuple(_pragmas(game, title)))
@@ -103,18 +107,24 @@ def _with_note(entries: list[Entry], note: str) -> list[Entry]:
     return [*entries[:-1], replace(entries[-1], note=f"{entries[-1].note}\n{note}".strip())]
 
 
-def _racks(turns: Sequence[Turn]) -> list[tuple[str, ...] | None]:
-    """What each player surely held at each turn, from the last turn back: no tile is drawn in a pass."""
-    at_the_end = [turn for turn in turns if turn.kind is Kind.ENDRACK and turn.score < 0]
-    held: dict[int, tuple[str, ...] | None] = {turn.player: turn.tiles for turn in at_the_end}
+def _racks(turns: Sequence[Turn], players: int, most: int) -> list[tuple[str, ...] | None]:
+    """What each player surely held at each turn, from the last turn back."""
+    held: dict[int, tuple[str, ...] | None] = {}
+    for turn in turns:
+        if turn.kind is Kind.ENDRACK and (turn.score < 0 or players == 2):
+            held[turn.player if turn.score < 0 else 1 - turn.player] = turn.tiles
     racks: list[tuple[str, ...] | None] = []
     for turn in reversed(turns):
-        if turn.kind is Kind.PLAY:
-            held[turn.player] = tuple(sorted(tile.face for _, tile in turn.placements))
+        later = held.get(turn.player) or ()
+        if turn.kind is Kind.PLAY and turn.stands:  # one that was taken back was made from the rack told then
+            laid = [tile.face for _, tile in turn.placements]
+            kept = () if turn.drawn or len(laid) + len(later) > most else later
+            held[turn.player] = tuple(sorted((*laid, *kept)))
         elif turn.kind is Kind.EXCHANGE:
             held[turn.player] = turn.tiles or None
         elif turn.kind is Kind.WITHDRAWN and turn.target is not None:
-            held[turn.player] = tuple(sorted(tile.face for _, tile in turns[turn.target].placements))
+            back = Counter(tile.face for _, tile in turns[turn.target].placements)
+            held[turn.player] = tuple(sorted((back | Counter(later)).elements()))
         racks.append(held.get(turn.player))
     return racks[::-1]
 

@@ -28,6 +28,7 @@ from engine.events import (
 )
 from engine.explain import explain
 from engine.game import Game
+from engine.lexicon import Lexicon
 from engine.rules import Level, Rules, rules
 from engine.scoring import Status
 from engine.squares import CENTRE, parse_square
@@ -217,6 +218,10 @@ class CommonRules:
         assert later.challengeable is None
         with pytest.raises(RulesError, match="no play to challenge"):
             later.push(Challenged(0, upheld=True))
+
+    @pytest.mark.parametrize("entry", ["Ohio", "etc.", "re-", "-ing", "x-ray", "don't"])
+    def test_gameplay_8_words_that_are_not_permitted(self, entry: str) -> None:
+        assert set(Lexicon.from_words("dictionary", ["horn", "farm", entry])) == {"HORN", "FARM"}
 
     def test_gameplay_8_a_play_is_challenged_once(self) -> None:
         assert self.game("8F HORN").push(Challenged(1, upheld=False)).challengeable is None

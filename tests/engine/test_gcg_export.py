@@ -25,7 +25,9 @@ from engine.game import Game
 from engine.gcg import parse, record_of, replay, write
 from engine.plays import Play
 from engine.rules import Challenge, Rules, rules
-from tests.engine.play_at_random import random_game
+from engine.tiles import Tile
+from engine.turns import Kind
+from tests.engine.play_at_random import drawn_out, play_of, random_game
 
 FIVE_TURNS = [("8F", "HORN"), ("H6", "FA.M"), ("10F", "PASTE"), ("9H", ".OB"), ("11E", "BIT")]
 
@@ -68,6 +70,29 @@ def test_who_passes_holds_what_they_play_next() -> None:
     game = five_turns(Passed(1), Passed(0))
     game = game.push(PlayMade(1, Play.from_gcg(game.board, "12D", "zI", game.tiles)))
     assert lines(game) == [">Ben: ?I - +0 25", ">Anna: UNKNOWN - +0 55", ">Ben: ?I 12D zI +6 31"]
+
+
+def test_racks_are_whole_once_nothing_is_drawn_any_more() -> None:
+    game = drawn_out(Game.start(("Anna", "Ben")))
+    last = len(game.turns)
+    rng = random.Random(3)
+    while any(game.state.racks):
+        game = game.push(PlayMade(game.to_move, play_of(game, min(2, game.state.racks[game.to_move]), rng)))
+        if not game.state.racks[game.turns[-1].player]:
+            break
+    ended = game.push(GameEnded(EndReason.PLAYED_OUT))
+    record = record_of(ended)
+    left = [entry.rack for entry in record.entries if entry.kind is Kind.PLAY][last:]
+    assert [len(rack or "") for rack in left] == [7 - 2 * (n // 2) for n in range(len(left))]
+    assert replay(record).problems == ()
+
+
+def test_a_rearranged_word_is_noted() -> None:
+    game = Game.start(("Anna", "Ben"), rules=Rules(rearrange=True))
+    game = game.push(PlayMade(0, Play.from_gcg(game.board, "8F", "EAT", game.tiles)))
+    late = Play.of({113: Tile("E")}, {110: Tile("T"), 112: Tile("L")})
+    record = record_of(game.push(PlayMade(1, late)))
+    assert record.entries[-1].note == "the letters of a word on the board were rearranged before"
 
 
 @pytest.mark.parametrize("back", [Challenged(1, upheld=True), PlayWithdrawn(0)])

@@ -261,13 +261,13 @@ def test_no_score_is_made_up_for_an_unknown_board(pragma: str) -> None:
 # In general
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
 def test_nothing_makes_it_stumble(data: bytes) -> None:
     replay(parse(data))
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_no_broken_line_makes_it_stumble(data: st.DataObject) -> None:
     lines = GAME.splitlines()

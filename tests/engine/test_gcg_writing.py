@@ -67,7 +67,7 @@ def records(draw: st.DrawFn) -> Record:
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(records())
 def test_what_is_written_is_read_back(record: Record) -> None:
     again = parse(write(record))
@@ -75,7 +75,7 @@ def test_what_is_written_is_read_back(record: Record) -> None:
     assert again == record
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(records())
 def test_the_bytes_written_are_read_back_with_any_line_end(record: Record) -> None:
     assert parse(write(record).replace("\n", "\r\n").encode()) == record

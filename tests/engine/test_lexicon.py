@@ -35,7 +35,7 @@ def test_the_shipped_list_does_not_know_others(english: Lexicon, word: str) -> N
 
 
 def test_the_shipped_list_has_words_of_2_to_15_letters(english: Lexicon) -> None:
-    lengths = {len(word) for word in english._words}
+    lengths = {len(word) for word in english}
     assert (min(lengths), max(lengths)) == (2, 15)
     assert len(english) > 250_000
 
@@ -51,7 +51,7 @@ def test_the_shipped_list_is_small_and_quick(english: Lexicon) -> None:
 
 @pytest.mark.slow
 def test_compiling_the_same_words_makes_the_same_bytes(english: Lexicon, tmp_path: Path) -> None:
-    again = Lexicon.from_words("en", list(english._words))
+    again = Lexicon.from_words("en", list(english))
     again.save(tmp_path / "en.marisa")
     shipped = Path(__file__).parents[2] / "engine" / "data" / "lexicon" / "en.marisa"
     assert (tmp_path / "en.marisa").read_bytes() == shipped.read_bytes()
@@ -84,7 +84,7 @@ def test_comments_and_empty_lines_are_no_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "iso-8859-1", "utf-16"])
 def test_both_encodings_are_read(tmp_path: Path, encoding: str) -> None:
     path = write(tmp_path, "äpfel\nöl\nhorn\n".encode(encoding))
-    assert {"ÄPFEL", "ÖL", "HORN"} == set(Lexicon.from_file(path)._words)
+    assert {"ÄPFEL", "ÖL", "HORN"} == set(Lexicon.from_file(path))
 
 
 def test_decomposed_letters_are_composed(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_decomposed_letters_are_composed(tmp_path: Path) -> None:
 def test_what_the_sheets_forbid_is_left_out_with_a_count(tmp_path: Path) -> None:
     path = write(tmp_path, "horn\nfarm\nnot\nOhio\nAnna\nx-ray\ndon't\na\netc.\n" + "x" * 16 + "\n")
     lexicon = Lexicon.from_file(path)
-    assert set(lexicon._words) == {"HORN", "FARM", "NOT"}
+    assert set(lexicon) == {"HORN", "FARM", "NOT"}
     assert lexicon.left_out == {
         "capital letter": 2,
         "hyphen": 1,
@@ -110,13 +110,13 @@ def test_a_word_that_is_also_a_name_stays(tmp_path: Path) -> None:
 
 def test_a_list_all_in_capitals_has_no_proper_names(tmp_path: Path) -> None:
     lexicon = Lexicon.from_file(write(tmp_path, "a list of two\nHORN\nFARM\n"))
-    assert {"HORN", "FARM"} <= set(lexicon._words)
+    assert {"HORN", "FARM"} <= set(lexicon)
 
 
 def test_german_nouns_are_words(tmp_path: Path) -> None:
     path = write(tmp_path, "Haus\ngehen\nStraße\nlaufen\n")
     lexicon = Lexicon.from_file(path, tile_set("de"))
-    assert set(lexicon._words) == {"HAUS", "GEHEN", "STRASSE", "LAUFEN"}
+    assert set(lexicon) == {"HAUS", "GEHEN", "STRASSE", "LAUFEN"}
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_broken_compiled_list_is_refused(tmp_path: Path) -> None:
 def test_a_saved_list_is_loaded(tmp_path: Path) -> None:
     Lexicon.from_words("club", ["horn", "farm"]).save(tmp_path / "club.marisa")
     for lexicon in (Lexicon.load(tmp_path / "club.marisa"), Lexicon.from_file(tmp_path / "club.marisa")):
-        assert (lexicon.name, set(lexicon._words)) == ("club", {"HORN", "FARM"})
+        assert (lexicon.name, set(lexicon)) == ("club", {"HORN", "FARM"})
 
 
 def test_the_users_list_is_compiled_once(tmp_path: Path) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+
+from engine.rules import Rules
 
 ROOT = Path(__file__).parents[2]
 DOC = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
@@ -18,6 +21,12 @@ NAMED = sorted(set(re.findall(r"`((?:test_|common_)\w+)::(\w+)`", DOC)))
 def test_the_test_exists(module: str, test: str) -> None:
     tree = ast.parse((Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8"))
     assert test in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_switch_of_the_rules_is_there_with_its_source() -> None:
+    switches = DOC.partition("## Switches")[2]
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| .+ \| .+ \|$", switches, re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"\w+", row)} == {field.name for field in fields(Rules)}
 
 
 def test_every_line_of_the_checklist_is_there() -> None:

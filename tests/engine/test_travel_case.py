@@ -12,6 +12,7 @@ from engine.errors import RulesError
 from engine.events import BlankNamed, BlankTaken, Challenged, GameStarted, Passed, PlayMade, TileRecycled
 from engine.explain import explain
 from engine.game import Game
+from engine.lexicon import open_lexicon
 from engine.plays import Play
 from engine.rules import rules
 from engine.scoring import Status
@@ -250,6 +251,16 @@ class TestDosDontsAndThingsToRemember:
         assert game.started.lexicon == "the family's list"
         with pytest.raises(RulesError, match="already started"):
             game.push(GameStarted(("Anna", "Ben"), lexicon="another one"))
+
+    @pytest.mark.parametrize("word", ["KAYAK", "SIESTA", "THOU", "ZILCH"])
+    def test_6_a_word_listed_as_a_part_of_speech_counts_whatever_its_origin(self, word: str) -> None:
+        lexicon = open_lexicon(None, "en")
+        assert lexicon is not None and word in lexicon
+
+    @pytest.mark.parametrize("word", ["BOAT", "BOATS", "TALK", "TALKED", "TALKING", "TALKS"])
+    def test_7_regular_plurals_and_verbs_are_acceptable(self, word: str) -> None:
+        lexicon = open_lexicon(None, "en")
+        assert lexicon is not None and word in lexicon
 
     def test_8_an_s_gives_credit_for_the_whole_word(self) -> None:
         game = play(new_game(TRAVEL), "8D APPLE")
