@@ -85,7 +85,8 @@ def test_every_page_can_be_drawn_in_every_language(
     table: ShownTable, paired: FlaskClient, name: str, code: str
 ) -> None:
     table.show(samples.EVERY[name])
-    dialogs = ("more", "exchange", "square", "square?square=I10", "square?square=A1", "square?square=O15", "rack", "new-game", "end-game")
-    for path in ("/", "/big", "/pair", "/phones", *(f"/dialogs/{dialog}" for dialog in dialogs)):
+    squares = [f"square?square={square}" for square in ("I10", "A1", "O15", "Z9")]
+    dialogs = [f"/dialogs/{name}" for name in ("more", "exchange", "rack", "new-game", "end-game", *squares)]
+    for path in ("/", "/big", "/pair", "/phones", *dialogs):
         answer = paired.get(path, headers={"Accept-Language": code})
         assert answer.status_code == 200 and f'lang="{code}"' in answer.text, path

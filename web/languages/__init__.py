@@ -27,10 +27,6 @@ class Texts:
         text = self.texts[key]
         return text.format(**values) if values else text
 
-    def has(self, key: str) -> bool:
-        """True where there is such a text: for words that the game may add to."""
-        return key in self.texts
-
 
 @lru_cache
 def languages() -> Mapping[str, Texts]:
