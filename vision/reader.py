@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
-from vision import squares
+from engine.squares import square_name
+from vision import likeness, squares
 from vision.geometry import Floats, Image, board_pose, square_side
 from vision.letters import LetterNet, crops, tops_view
 from vision.location import BoardNotFound, Location
@@ -26,6 +27,13 @@ UNSURE_PLACE: Final = 0.5
 _LOOK_CLOSER: Final = 0.01
 """A square is read as a tile where the first look leaves at least this probability that it is one."""
 _VOTES: Final = 0.5
+_EMPTY, _BLANK = 0, 1
+"""Places of these classes among those of the letter network."""
+_BLANKS: Final = 0.3
+"""In training blanks were drawn far more often than they lie on boards; so much less probable are they here."""
+_IN_SIGHT: Final = 0.2
+_IN_DOUBT: Final = 0.003
+"""Squares hidden less than the one, and doubtful more than the other, are compared with their neighbours."""
 _LEAST: Final = 1e-4
 _MOST: Final = 8
 """Candidates kept for a square: at most so many, none less probable than `_LEAST`."""
@@ -119,8 +127,8 @@ class BoardReader:
     ) -> tuple[NDArray[np.float64], Upright]:
         """Probabilities `(15, 15, classes + 1)`, the last for a hidden square, of the board turned upright."""
         pose = board_pose(quad, (image.shape[1], image.shape[0]))
-        kinds = self._squares.read(board_view(image, pose))
-        view = tops_view(image, pose)
+        board, view = board_view(image, pose), tops_view(image, pose)
+        kinds = self._squares.read(board)
         cells, mask = _cells(kinds, _LOOK_CLOSER), self._letters.mask(tiles)
         looks = self._letters.look(crops(view, cells))
         turn = Upright(0, 1.0, 0)
@@ -128,17 +136,12 @@ class BoardReader:
             votes = np.array([kinds[cell][squares.TILE] >= _VOTES for cell in cells], bool)
             turn = upright(looks.turns[votes])
         if turn.quarter_turns:
-            kinds, view = np.rot90(kinds, turn.quarter_turns), np.rot90(view, turn.quarter_turns)
+            kinds = np.rot90(kinds, turn.quarter_turns)
+            view, board = np.rot90(view, turn.quarter_turns), np.rot90(board, turn.quarter_turns)
             cells = _cells(kinds, _LOOK_CLOSER)
             looks = self._letters.look(crops(view, cells))
         letters = self._letters.look_again(view, cells, looks.letters, mask)
-        return _joined(kinds, cells, letters, mask), turn
-
-
-def square_name(index: int) -> str:
-    """The name of a square counted row by row from the top left: column letter and row number, `H8`."""
-    row, column = divmod(index, SIZE)
-    return f"{chr(ord('A') + column)}{row + 1}"
+        return _blanks_settled(_joined(kinds, cells, letters, mask), board), turn
 
 
 def _cells(kinds: NDArray[np.float32], least: float) -> list[tuple[int, int]]:
@@ -170,6 +173,23 @@ def _joined(
         chances[rows, columns, 0] = empty * seen
         chances[rows, columns, 1:-1] = which * (laid * seen)[:, None]
     return chances
+
+
+def _blanks_settled(chances: NDArray[np.float64], board: Image) -> NDArray[np.float64]:
+    """Decide between a blank and no tile, on squares without print, by how squares and tiles look on this board."""
+    settled = chances.reshape(SIZE * SIZE, -1).copy()
+    settled[:, _BLANK] *= _BLANKS
+    settled[:, :-1] *= ((1 - settled[:, -1]) / np.maximum(settled[:, :-1].sum(axis=1), 1e-12))[:, None]
+    in_sight = settled[:, -1] < _IN_SIGHT
+    empty, blank = settled[:, _EMPTY], settled[:, _BLANK]
+    plain = in_sight & (empty + blank > 0.5) & (np.minimum(empty, blank) > _IN_DOUBT)
+    known_empty = in_sight & (empty > 0.97)
+    known_tile = in_sight & (1 - empty - blank > 0.9)
+    if plain.any():
+        likely = likeness.like_tiles(likeness.square_colours(board), known_empty, known_tile, plain)
+        settled[:, _BLANK] *= np.exp(likely)
+        settled[:, :-1] *= ((1 - settled[:, -1]) / settled[:, :-1].sum(axis=1))[:, None]
+    return settled.reshape(chances.shape)
 
 
 def _board(chances: NDArray[np.float64], names: tuple[str, ...]) -> BoardReading:

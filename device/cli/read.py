@@ -96,7 +96,8 @@ def read_photo(
 
 def _answer(path: Path, reading: PhotoReading | None, corners: Floats | None, problems: list[str]) -> dict[str, object]:
     from engine.reading import SIZE
-    from vision.reader import shown, square_name
+    from engine.squares import square_name
+    from vision.reader import shown
 
     answer: dict[str, object] = {
         "photo": str(path),

@@ -11,7 +11,7 @@ from engine.reading import EMPTY, HIDDEN, SIZE
 from engine.tiles import tile_set
 from vision.geometry import Floats, Image, square_side
 from vision.location import BoardNotFound, Location
-from vision.reader import BoardReader, shown, square_name
+from vision.reader import BoardReader, shown
 from vision.render.scene import Scene
 from vision.render.table import Person, SimulatedTable
 
@@ -151,7 +151,3 @@ def test_corners_out_of_order_are_refused(reader: BoardReader) -> None:
     corners = np.array([[10.0, 10.0], [700.0, 700.0], [700.0, 10.0], [10.0, 700.0]])
     with pytest.raises(ValueError, match="clockwise"):
         reader.read(np.zeros((800, 800, 3), np.uint8), ENGLISH, corners)
-
-
-def test_squares_are_named_by_column_and_row() -> None:
-    assert [square_name(i) for i in (0, 14, 112, 224)] == ["A1", "O1", "H8", "O15"]

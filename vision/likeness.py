@@ -1,0 +1,78 @@
+"""Is a plain square a blank or nothing? The board itself tells: by its uncovered squares and by its tiles.
+
+Colours differ from edition to edition and with the light, but on one board uncovered squares of one kind look alike,
+and so do tiles. A square without print is compared with both, those nearby counting most, as light changes slowly.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.board import layout
+from engine.reading import SIZE
+from vision.geometry import Floats, Image
+from vision.squares import MARGIN, SCALE
+
+_KINDS: Final = tuple(dict.fromkeys(layout().premiums))
+KIND: Final = np.array([_KINDS.index(p) for p in layout().premiums])
+"""The kind of each of the 225 squares; the same from all four sides."""
+_PLACES: Final = np.indices((SIZE, SIZE)).reshape(2, -1).T.astype(np.float64)
+_REACH: Final = 3.0
+"""Squares within which neighbours count nearly alike."""
+_ENOUGH: Final = 4
+"""Squares of a sort that it takes to know how they look."""
+_LEAST_SPREAD: Final = 0.02
+_FREEDOM: Final = 4.0
+"""Degrees of freedom of the t distribution of colours: shadows and worn squares are no rarity."""
+_MOST: Final = 6.0
+
+
+def square_colours(view: Image) -> Floats:
+    """The logarithm of the usual colour of each square's inner half, of a `board_view`: `(225, 3)`."""
+    edge, inset = MARGIN * SCALE, SCALE // 4
+    grid = view[edge:-edge, edge:-edge].reshape(SIZE, SCALE, SIZE, SCALE, 3)[:, inset:-inset, :, inset:-inset]
+    inner = grid.transpose(0, 2, 1, 3, 4).reshape(SIZE * SIZE, -1, 3)
+    return np.asarray(np.log(np.median(inner, axis=1) + 8.0), np.float64)
+
+
+def like_tiles(colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Floats:
+    """How much rather each `asked` square has the colour of a tile than of an uncovered square of its kind.
+
+    `empty` and `tiles` say which squares are known to be one or the other; all `(225,)`. Returns the logarithm of the
+    ratio of likelihoods, 0 where nothing was asked or too little is known.
+    """
+    answer = np.zeros(SIZE * SIZE)
+    laid = np.flatnonzero(tiles)
+    bare = {kind: np.flatnonzero(empty & (kind == KIND)) for kind in range(len(_KINDS))}
+    bare = {kind: squares for kind, squares in bare.items() if len(squares) >= _ENOUGH}
+    if len(laid) < _ENOUGH or not bare:
+        return answer
+    tile_spread = _spread(colours[laid] - _nearby(colours, laid, laid))
+    # Only all kinds together have squares enough to say how much those of one kind differ.
+    bare_spread = _spread(np.concatenate([colours[s] - _nearby(colours, s, s) for s in bare.values()]))
+    for kind, squares in bare.items():
+        here = np.flatnonzero(asked & (kind == KIND))
+        as_tile = _log_likelihood(colours[here] - _nearby(colours, laid, here), tile_spread)
+        as_bare = _log_likelihood(colours[here] - _nearby(colours, squares, here), bare_spread)
+        answer[here] = np.clip(as_tile - as_bare, -_MOST, _MOST)
+    return answer
+
+
+def _nearby(colours: Floats, known: NDArray[np.intp], at: NDArray[np.intp]) -> Floats:
+    """The mean colour of `known` squares as seen from each of `at`, itself left out."""
+    far = ((_PLACES[at][:, None] - _PLACES[known][None]) ** 2).sum(axis=2)
+    weight = np.where(far > 0, 1 / (far + _REACH**2), 0.0)
+    return np.asarray(weight @ colours[known] / weight.sum(axis=1, keepdims=True), np.float64)
+
+
+def _spread(differences: Floats) -> Floats:
+    return np.asarray(differences.T @ differences / len(differences) + np.eye(3) * _LEAST_SPREAD**2, np.float64)
+
+
+def _log_likelihood(differences: Floats, spread: Floats) -> Floats:
+    squared = np.einsum("ni,ij,nj->n", differences, np.linalg.inv(spread), differences)
+    logs = -0.5 * np.linalg.slogdet(spread)[1] - (_FREEDOM + 3) / 2 * np.log1p(squared / _FREEDOM)
+    return np.asarray(logs, np.float64)
