@@ -71,7 +71,9 @@ def blueprint(table: Table, own_lexicon: Path | None) -> Blueprint:
 
     @routes.post("/rack")
     def rack() -> ResponseReturnValue:
-        letters = "".join(request.form.get("letters", "").split()).upper()
+        letters = "".join(request.form.get("letters", "").split())
+        if name := table.state.tile_set:
+            letters = tile_set(name).upper(letters)  # Turkish has two letters I
         return answer(table.tell_rack(request.form.get("player", -1, type=int), letters, _seen()))
 
     @routes.post("/new-game")

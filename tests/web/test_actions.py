@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+
+from device.state import PlayerView
 
 from . import samples
 from .conftest import ShownTable, token
@@ -133,6 +136,32 @@ def test_square_that_is_none_reaches_nothing_else(table: ShownTable, paired: Fla
     table.show(samples.MIDGAME)
     press(paired, "/actions/square", square="Z99", letter="E", blank="1")
     assert table.pressed == [("Z99 is E", 4)]
+
+
+def test_letters_left_over_are_written_as_the_language_does(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(replace(samples.RACKS, tile_set="tr"))
+    press(paired, "/actions/rack", seen=samples.RACKS.events, player="0", letters="i ı")
+    assert table.pressed == [("player 0 has İI", samples.RACKS.events)]
+
+
+def test_refusal_without_script_is_a_page_with_a_way_back(table: ShownTable, paired: FlaskClient) -> None:
+    table.refusal = "There is no <play> to challenge."
+    headers = {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin"}
+    answer = paired.post("/actions/challenge", data={"csrf": token(paired), "seen": "0"}, headers=headers)
+    assert answer.status_code == 409
+    assert "There is no &lt;play&gt; to challenge." in answer.text and 'href="/"' in answer.text
+
+
+def test_what_people_write_is_shown_as_text_in_every_form(table: ShownTable, app: Flask, paired: FlaskClient) -> None:
+    players = (PlayerView("<b>Anna</b>", 1), PlayerView('Ben & "Co"', 2))
+    table.show(replace(samples.RACKS, players=players, turn_of=0))
+    app.extensions["pairing"].pair(app.extensions["pairing"].code, "1", "<i>phone</i>")
+    pages = ("/", "/big", "/phones", "/dialogs/exchange", "/dialogs/rack", "/dialogs/new-game")
+    for path in pages:
+        html = paired.get(path).text
+        assert "<b>Anna" not in html and "<i>phone" not in html and '& "Co"' not in html, path
+    assert "&lt;b&gt;Anna" in paired.get("/dialogs/rack").text
+    assert "&lt;i&gt;phone" in paired.get("/phones").text
 
 
 @pytest.mark.parametrize("count", ["", "three", "1.5"])
