@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from device.view import Words, decides
+from device.view import Words
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event, Exchanged, GameEnded, Passed, RackRevealed, SquareCorrected
 from engine.game import Game
 from engine.reading import EMPTY
 from engine.squares import parse_square
+from engine.turns import Turn
 
 
 class Refused(Exception):  # noqa: N818 (named for what happened)
@@ -33,17 +34,27 @@ def pass_turn(game: Game) -> Event:
     return Passed(game.to_move)
 
 
-def challenge(game: Game, words: Words | None) -> Challenged:
+def challenge(game: Game, words: Words) -> Challenged:
     """The player whose turn it is challenges the last play; the word list decides."""
+    wrong = tuple(word.word for word in _challenged(game).words if "?" not in word.word and word.word not in words)
+    return Challenged(game.to_move, bool(wrong), wrong)
+
+
+def challenge_answers(game: Game) -> tuple[tuple[str, tuple[Event, ...]], ...]:
+    """What people may answer who look the words of the last play up themselves; first, that they have not yet."""
+    name = game.players[_challenged(game).player]
+    return (
+        ("They are being looked up", ()),
+        (f"No: {name} takes the tiles back", (Challenged(game.to_move, upheld=True),)),
+        ("Yes: the challenge failed", (Challenged(game.to_move, upheld=False),)),
+    )
+
+
+def _challenged(game: Game) -> Turn:
     play = game.challengeable
     if play is None:
         raise Refused("There is no play to challenge.")
-    if words is None:
-        raise Refused("Words are not checked: if the play is taken back, take its tiles up and end the turn.")
-    if not decides(words):
-        raise Refused("The word list only advises, you decide: to take the play back, take its tiles up, end the turn.")
-    wrong = tuple(word.word for word in play.words if "?" not in word.word and word.word not in words)
-    return Challenged(game.to_move, bool(wrong), wrong)
+    return play
 
 
 def correct(game: Game, square: str, symbol: str) -> Event:

@@ -25,7 +25,7 @@ from device.state import Listener, LookView, Notice, Phase, Question, TableState
 from device.stillness import still_board
 from device.store import GameStore, StoreError
 from device.verdict import Verdict, judge
-from device.view import Words, view_game, view_premiums
+from device.view import Words, decides, view_game, view_premiums
 from engine.board import layout
 from engine.events import Event, GameStarted, Undone
 from engine.evidence import Memory
@@ -150,7 +150,7 @@ class TableSession:
         return self._command(lambda: self._record(commands.pass_turn), seen)
 
     def challenge(self, seen: int | None = None) -> Future[TableState]:
-        """The next player challenges the last play; the word list decides."""
+        """The next player challenges the last play; the word list decides, or else people are asked."""
         return self._command(self._challenge, seen)
 
     def undo(self, seen: int | None = None) -> Future[TableState]:
@@ -203,13 +203,16 @@ class TableSession:
     def _ask(self, verdict: Verdict) -> None:
         """Offer the people what else it may have been; where there is no choice, only say what is wrong."""
         if len(verdict.answers) > 1:
-            self._question = Question(sentence(verdict.question), tuple(sentence(text) for text, _ in verdict.answers))
-            self._answers = tuple(events for _, events in verdict.answers)
+            self._offer(verdict.question, verdict.answers)
         elif (
             verdict.question not in self._said or not verdict.events
         ):  # what was said and left alone is not nagged about
             self._said.add(verdict.question)
             self._say(verdict.question, Trouble.BOARD)
+
+    def _offer(self, question: str, answers: Sequence[tuple[str, tuple[Event, ...]]]) -> None:
+        self._question = Question(sentence(question), tuple(sentence(text) for text, _ in answers))
+        self._answers = tuple(events for _, events in answers)
 
     def _commit(self, events: Sequence[Event], look: Look | None = None) -> None:
         """Append events to the log, synced, and keep the picture that they were read from."""
@@ -266,6 +269,11 @@ class TableSession:
 
     def _challenge(self) -> None:
         game = self._playing().game
+        if self._words is None or not decides(self._words):
+            answers = commands.challenge_answers(game)
+            words = ", ".join(word.word for word in game.turns[-1].words)
+            self._offer(f"Are all these words good: {words}?", answers)
+            return
         challenged = commands.challenge(game, self._words)
         player = game.challengeable.player if game.challengeable else 0
         self._commit([challenged])

@@ -110,8 +110,21 @@ def test_words_are_not_checked_without_a_list(table: TextTable, path: Path) -> N
         session.start_game(STARTED).result(5)
         state = play(session, table, ("HRON", 7, 5, True))
         assert state.turns[0].words[0].valid is None and not state.words_checked
-        with pytest.raises(Refused, match="not checked"):
-            session.challenge().result(5)
+
+
+@pytest.mark.parametrize(("answer", "totals", "turn_of"), [(1, [0, 0], 1), (2, [14, 0], 0)], ids=["no", "yes"])
+def test_people_decide_a_challenge_where_no_list_does(
+    table: TextTable, path: Path, answer: int, totals: list[int], turn_of: int
+) -> None:
+    with GameStore(path) as store, TableSession(table, table, store) as session:
+        session.start_game(STARTED).result(5)
+        play(session, table, ("HRON", 7, 5, True))
+        asked = session.challenge().result(5)
+        assert asked.question is not None and asked.question.text == "Are all these words good: HRON?"
+        assert asked.question.answers[1] == "No: Anna takes the tiles back." and len(asked.turns) == 1
+        state = session.answer(answer).result(5)
+        assert ([p.total for p in state.players], state.turn_of) == (totals, turn_of)
+        assert session.answer(0).result(5).turns == asked.turns  # they look again
 
 
 def test_list_that_only_advises_marks_no_word_as_invalid_and_decides_no_challenge(table: TextTable, path: Path) -> None:
@@ -121,8 +134,7 @@ def test_list_that_only_advises_marks_no_word_as_invalid_and_decides_no_challeng
         state = play(session, table, ("HRON", 7, 5, True))
         assert state.lexicon_advises and state.turns[0].invalid_words == ()
         assert state.turns[0].unlisted_words == ("HRON",) and state.turns[0].words[0].valid is None
-        with pytest.raises(Refused, match="only advises"):
-            session.challenge().result(5)
+        assert session.challenge().result(5).question is not None
 
 
 def test_undo_takes_back_the_last_turn(playing: TableSession, table: TextTable) -> None:

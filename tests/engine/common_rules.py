@@ -13,11 +13,11 @@ from typing import ClassVar
 import pytest
 
 from engine.board import layout
-from engine.ending import EndReason
 from engine.errors import RulesError
 from engine.events import (
     BlankNamed,
     Challenged,
+    EndReason,
     Exchanged,
     FirstDrawn,
     GameEnded,

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.ending import EndReason
-from engine.events import Challenged, ClockRead, Exchanged, GameEnded, Passed, RackRevealed
+from engine.events import Challenged, ClockRead, EndReason, Exchanged, GameEnded, Passed, RackRevealed
 from engine.game import Game
 from engine.rules import STANDARD, Challenge, Level, Rules, Unplayed, rules
 from engine.turns import Kind

@@ -7,9 +7,8 @@ from random import Random
 
 import pytest
 
-from engine.ending import EndReason
 from engine.errors import RulesError
-from engine.events import BlankNamed, BlankTaken, Challenged, GameStarted, Passed, PlayMade, TileRecycled
+from engine.events import BlankNamed, BlankTaken, Challenged, EndReason, GameStarted, Passed, PlayMade, TileRecycled
 from engine.explain import explain
 from engine.game import Game
 from engine.lexicon import open_lexicon
