@@ -34,7 +34,7 @@ class Net:
             )
             self.facts: dict[str, object] = json.loads(self._session.get_modelmeta().custom_metadata_map["tilekeeper"])
         except Exception as error:  # onnxruntime's own errors share no other base
-            raise ModelError(f"{path.name}: not a model of ours; train it with python -m vision.train") from error
+            raise ModelError(f"{path.name}: not a model of ours; train it with python -m calibration.train") from error
         self._input = self._session.get_inputs()[0].name
 
     def __call__(self, batch: NDArray[np.float32]) -> list[NDArray[np.float32]]:

@@ -59,7 +59,7 @@ def own_lexicon(args: argparse.Namespace) -> Path | None:
 
 def board_reader() -> BoardReader:
     """The reader with the networks that are shipped. Raises `UserError`."""
-    from vision.locate import BoardLocator
+    from calibration.locate import BoardLocator
     from vision.net import ModelError
     from vision.reader import BoardReader
 

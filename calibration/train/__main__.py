@@ -1,9 +1,9 @@
-"""Make all networks anew: python -m vision.train
+"""Make all networks anew: python -m calibration.train
 
 Draws the scenes once, cuts them down to what each network learns from, trains the four networks in two processes of
-one thread each and writes them to --out. The same seed gives the same scenes and, on the same machine, the same
-weights. Under an hour on two cores; needs `pip install .[train]` and the Debian packages of fonts that
-`vision.render.fonts` names.
+one thread each and writes them where the programs look for them. The same seed gives the same scenes and, on the
+same machine, the same weights. Under an hour on two cores; needs `pip install .[train]` and the Debian packages of
+fonts that `vision.render.fonts` names.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from pathlib import Path
 
 import torch
 
-from vision.net import MODELS
-from vision.train import letters, locate, squares, views
-from vision.train.parts import keep
+from calibration.locate import MODELS
+from calibration.train import locate
+from calibration.train.parts import keep
+from vision import net
+from vision.train import letters, squares, views
 from vision.train.scenes import kept_scenes
 
 SCENES = 6000
@@ -33,8 +35,8 @@ def say(begun: float, what: str) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Draw, train, write."""
-    parser = argparse.ArgumentParser(prog="python -m vision.train", description=str(__doc__).split("\n\n")[0])
-    parser.add_argument("--out", type=Path, default=MODELS, help="folder for the .onnx files")
+    parser = argparse.ArgumentParser(prog="python -m calibration.train", description=str(__doc__).split("\n\n")[0])
+    parser.add_argument("--out", type=Path, help="folder for all .onnx files (default: where they belong)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--scenes", type=int, default=SCENES, help=f"scenes to draw (default {SCENES})")
     parser.add_argument("--share", type=float, default=1.0, help="share of the training steps, for a quick trial")
@@ -42,6 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     begun = time.monotonic()
 
     share: float = args.share
+    placing: Path = args.out or MODELS
+    reading: Path = args.out or net.MODELS
 
     def steps(whole: int) -> int:
         return max(20, round(whole * share))
@@ -56,16 +60,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def place() -> None:
         torch.set_num_threads(1)
-        locate.train_finder(placed, steps(locate.FINDER_STEPS), args.out / "finder.onnx")
+        locate.train_finder(placed, steps(locate.FINDER_STEPS), placing / "finder.onnx")
         say(begun, "finder done")
-        locate.train_lattice(placed, steps(locate.LATTICE_STEPS), args.out / "lattice.onnx")
+        locate.train_lattice(placed, steps(locate.LATTICE_STEPS), placing / "lattice.onnx")
         say(begun, "lattice done")
-        print(squares.train(seen, held_out, steps(squares.STEPS), args.out / "squares.onnx"), flush=True)
+        print(squares.train(seen, held_out, steps(squares.STEPS), reading / "squares.onnx"), flush=True)
         say(begun, "squares done")
 
     def read() -> None:
         torch.set_num_threads(1)
-        print(letters.train(seen, held_out, steps(letters.STEPS), args.out / "letters.onnx"), flush=True)
+        print(letters.train(seen, held_out, steps(letters.STEPS), reading / "letters.onnx"), flush=True)
         say(begun, "letters done")
 
     say(begun, "training")

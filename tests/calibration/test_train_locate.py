@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from calibration.lattice import fit_lattice
+from calibration.locate import quads_in
+from calibration.train import locate_data
+from calibration.train.locate_data import Kept, faded, finder_sample, keep, lattice_sample
 from vision.geometry import project
-from vision.lattice import fit_lattice
-from vision.locate import quads_in
 from vision.render.table import SimulatedTable
-from vision.train import locate_data
-from vision.train.locate_data import Kept, faded, finder_sample, keep, lattice_sample
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +76,8 @@ def test_fading_keeps_size_and_kind(kept: Kept) -> None:
 @pytest.mark.slow
 def test_a_short_training_learns_and_its_model_runs(kept: Kept, tmp_path: Path) -> None:
     pytest.importorskip("torch")
+    from calibration.train import locate
     from vision.net import Net
-    from vision.train import locate
 
     locate.train_lattice([kept], 40, tmp_path / "lattice.onnx")
     picture, targets = lattice_sample(kept, np.random.default_rng(99))

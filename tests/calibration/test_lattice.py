@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from calibration.lattice import fit_lattice, refit_lattice
 from vision.geometry import Floats, grid_corners, homography, project
-from vision.lattice import fit_lattice, refit_lattice
 
 MARGIN = 2.5
 ALIGNED = np.array([[1.0, 0, MARGIN - 0.5], [0, 1.0, MARGIN - 0.5], [0, 0, 1.0]])

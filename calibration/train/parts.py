@@ -6,8 +6,9 @@ cannot.
 
 from __future__ import annotations
 
+from calibration.train import locate_data
 from vision.render.scene import Scene
-from vision.train import locate_data, views
+from vision.train import views
 
 PLACED = 4000
 """Scenes that the locator learns from; it keeps more of each than the reader does."""

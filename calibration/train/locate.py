@@ -18,14 +18,14 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
-from vision.locate import FINDER_SIDE, LATTICE_SIDE
-from vision.train.locate_data import Array, Kept, Rng, finder_sample, lattice_sample
-from vision.train.locate_nets import Finder, Lattice
+from calibration.locate import FINDER_SIDE, LATTICE_SIDE
+from calibration.train.locate_data import Array, Kept, Rng, finder_sample, lattice_sample
+from calibration.train.locate_nets import Finder, Lattice
 
 BATCH = 24
 FINDER_STEPS = 1400
 LATTICE_STEPS = 1300
-"""Batches that the networks in `vision/models` learned from: about six and eight minutes on two free cores."""
+"""Batches that the networks in `calibration/models` learned from: about six and eight minutes on two free cores."""
 Sample = Callable[[Kept, Rng], tuple[Array, Array]]
 
 

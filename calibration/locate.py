@@ -18,13 +18,14 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.lattice import fit_lattice, refit_lattice
 from vision.geometry import Floats, Image, grid_corners, homography, project, rectify, square_side
-from vision.lattice import fit_lattice, refit_lattice
 from vision.layout import bare_squares, layout_fit, square_colours
 from vision.location import BoardNotFound, Location
-from vision.net import MODELS, Net
+from vision.net import Net
 from vision.quad import is_convex, order_corners
 
+MODELS: Final = Path(__file__).parent / "models"
 FINDER_SIDE: Final = 256
 """Pixels a side of the picture that the finder sees; the photograph takes the middle 224."""
 _FINDER_INNER: Final = 224

@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 import pytest
 
+from calibration.locate import BoardLocator
 from vision.geometry import Image, square_side
-from vision.locate import BoardLocator
 from vision.location import BoardNotFound
 from vision.quad import corner_error, is_convex
 from vision.render.scene import Scene

@@ -12,8 +12,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.locate import FINDER_SIDE, LATTICE_MARGIN, LATTICE_PIXELS, LATTICE_SIDE, standardised
 from vision.geometry import Floats, Image, grid_corners, homography, project, rectify
-from vision.locate import FINDER_SIDE, LATTICE_MARGIN, LATTICE_PIXELS, LATTICE_SIDE, standardised
 from vision.render.scene import Scene
 
 OVERVIEW_SIDE = 384
