@@ -9,15 +9,12 @@ import codecs
 import re
 from dataclasses import replace
 
-from engine.gcg.record import TURNS, UNKNOWN, Entry, Player, Pragma, Problem, Rack, Record
-from engine.reading import BLANK
-from engine.turns import Kind
+from engine.errors import NotationError
+from engine.gcg.record import TURNS, Entry, Player, Pragma, Problem, Rack, Record, quoted
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _ENCODING = re.compile(rb"#character-encoding[ \t]+(\S+)")
 _EVENT = re.compile(r">\s*([^:]*?)\s*:\s*(.*)\Z")
-_POSITION = re.compile(r"([A-Za-z])(\d{1,3})\Z|(\d{1,3})([A-Za-z])\Z")
-_SCORE = re.compile(r"([+-]*)(\d+)\Z")
 _PLAYER = re.compile(r"player([1-9])\Z")
 _RACK = re.compile(r"rack([1-9])\Z")
 _OLD_SETTINGS = {"Variant": "game-type", "BoardLayout": "board-layout", "LetterDistribution": "tile-distribution"}
@@ -26,7 +23,6 @@ _REPEATABLE = frozenset({"description", "tile", ""})
 _AT_THE_END = frozenset({"incomplete"})
 
 _EDITED = "✏ "  # how ScrabScrap marks an event that somebody has changed
-_BANK = "bank="  # and the tiles on the rack at the end
 
 FORM = "write >NICK: RACK 8H WORD +12 34"
 
@@ -109,7 +105,7 @@ class _Reader:
             elif line and self.in_note:
                 self._extend_note(line)
             elif line:
-                self.problem(number, f"{_short(line)} is neither an event (>) nor a pragma (#)")
+                self.problem(number, f"{quoted(line)} is neither an event (>) nor a pragma (#)")
 
     # Pragmas
 
@@ -176,41 +172,23 @@ class _Reader:
     # Events
 
     def _event(self, number: int, line: str) -> None:
+        """Take an event line. ScrabScrap begins its own with a space; it writes no racks, and letters for the rows."""
         self.first_event = self.first_event or number
         match = _EVENT.match(line)
         if not match or not match[1]:
-            self.problem(number, f"{_short(line)} names no player; {FORM}")
+            self.problem(number, f"{quoted(line)} names no player; {FORM}")
             return
         try:
-            entry = self._entry(match[2].split(), line.startswith("> "))
-        except _UnreadableError as error:
+            entry = Entry.from_gcg(match[2])
+        except NotationError as error:
             self.problem(number, f"{error}; {FORM}")
             return
+        scrabscrap = line.startswith("> ") and entry.rack is None
+        if entry.position and (self.lettered_rows or scrabscrap):
+            entry = replace(entry, position=_turned(entry.position))
         if self.last_rack:
             self.problem(number, f"an event after the racks at the end of the game (line {self.last_rack})")
         self.entries.append((match[1].lstrip(_EDITED), replace(entry, line=number)))
-
-    def _entry(self, parts: list[str], scrabscrap: bool) -> Entry:
-        """The event of a line, its player still unknown. Raises `_UnreadableError`.
-
-        ScrabScrap begins its lines with a space; it writes no racks, and letters for the rows.
-        """
-        shifted = len(parts) > 1 and not _is_descriptor(parts[0])
-        rack = parts.pop(0) if shifted else None
-        if rack and rack.upper() == UNKNOWN:
-            rack = None
-        if not parts:
-            raise _UnreadableError("nothing follows the name of the player")
-        what = parts.pop(0)
-        kind, position, text = _descriptor(what, parts)
-        if position and (self.lettered_rows or (scrabscrap and rack is None)):
-            position = _turned(position)
-        if not parts:
-            raise _UnreadableError(f"no score follows {_short(what)}")
-        score = _number(parts.pop(0))
-        total = _number(parts.pop(0)) if parts and _SCORE.match(parts[0]) else None
-        rack, text = rack and rack.replace("_", BLANK), text.replace("_", BLANK)
-        return Entry(0, kind, score, total, rack, position, text, " ".join(parts))
 
     # The whole
 
@@ -245,52 +223,6 @@ class _Reader:
                 seat = last
             entries.append(replace(entry, player=seat))
         return tuple(entries)
-
-
-class _UnreadableError(ValueError):
-    """An event line that is not as GCG writes it; the reason."""
-
-
-def _is_descriptor(text: str) -> bool:
-    """True for what can follow the rack: a position, or what begins with - or (."""
-    return text[0] in "-(" or text.startswith(_BANK) or _POSITION.match(text) is not None
-
-
-def _number(text: str) -> int:
-    """A score. `+-6` occurs, for minus six. Raises `_UnreadableError`."""
-    match = _SCORE.match(text.translate(_MINUS))
-    if not match:
-        raise _UnreadableError(f"{_short(text)} is no score")
-    return -int(match[2]) if "-" in match[1] else int(match[2])
-
-
-_MINUS = str.maketrans("\u2212\u2013", "--")
-
-
-def _short(text: str) -> str:
-    """The text in quotes, cut where it is long."""
-    return repr(text if len(text) <= 40 else f"{text[:37]}...")
-
-
-def _descriptor(what: str, rest: list[str]) -> tuple[Kind, str, str]:
-    """The kind, position and text that a word after the rack tells. Raises `_UnreadableError`."""
-    if what == "-":
-        return Kind.PASS, "", ""
-    if what == "--":
-        return Kind.WITHDRAWN, "", ""
-    if what.startswith("-"):
-        return Kind.EXCHANGE, "", what[1:]
-    if what == "(challenge)":
-        return Kind.CHALLENGE, "", ""
-    if what == "(time)":
-        return Kind.TIME, "", ""
-    if what.startswith(("(", _BANK)):
-        return Kind.ENDRACK, "", what.removeprefix(_BANK).strip("()")
-    if not _POSITION.match(what):
-        raise _UnreadableError(f"{_short(what)} is no square of the board, and no -, --, (TILES) or (time)")
-    if not rest or _SCORE.match(rest[0]):
-        raise _UnreadableError(f"no word follows {what}")
-    return Kind.PLAY, what.upper(), rest.pop(0)
 
 
 def _turned(position: str) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
+from engine.errors import NotationError
+from engine.reading import BLANK
 from engine.turns import Kind
 
 UNKNOWN = "UNKNOWN"
@@ -11,6 +14,12 @@ UNKNOWN = "UNKNOWN"
 
 TURNS = frozenset({Kind.PLAY, Kind.EXCHANGE, Kind.PASS})
 """The events after which the next player is to move."""
+
+_POSITION = re.compile(r"[A-Za-z]\d{1,3}\Z|\d{1,3}[A-Za-z]\Z")
+_SCORE = re.compile(r"([+-]*)(\d+)\Z")
+_MINUS = str.maketrans("\u2212\u2013", "--")
+_BANK = "bank="  # how ScrabScrap marks the tiles on the rack at the end
+_SIGNS = {"-": Kind.PASS, "--": Kind.WITHDRAWN, "(challenge)": Kind.CHALLENGE, "(time)": Kind.TIME}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -61,6 +70,40 @@ class Entry:
     note: str = ""
     line: int = field(default=0, compare=False)
 
+    @classmethod
+    def from_gcg(cls, text: str) -> Entry:
+        """The event of a line, as far as it follows `>NICK:`; whose it is the caller knows. Raises `NotationError`.
+
+        >>> Entry.from_gcg("AFM H6 FA.M +9 9").gcg()
+        'AFM H6 FA.M +9 9'
+        """
+        parts = text.split()
+        rack = parts.pop(0) if len(parts) > 1 and not _is_descriptor(parts[0]) else None
+        if rack and rack.upper() == UNKNOWN:
+            rack = None
+        if not parts:
+            raise NotationError("nothing follows the name of the player")
+        what = parts.pop(0)
+        kind, position, said = _descriptor(what, parts)
+        if not parts:
+            raise NotationError(f"no score follows {quoted(what)}")
+        score = _number(parts.pop(0))
+        total = _number(parts.pop(0)) if parts and _SCORE.match(parts[0]) else None
+        rack, said = rack and rack.replace("_", BLANK), said.replace("_", BLANK)
+        return cls(0, kind, score, total, rack, position, said, " ".join(parts))
+
+    def gcg(self) -> str:
+        """The event exactly as GCG writes it after `>NICK:`."""
+        what = {
+            Kind.PLAY: f"{self.position} {self.text}",
+            Kind.EXCHANGE: f"-{self.text}",
+            Kind.ENDRACK: f"({self.text})",
+        }.get(self.kind) or next(sign for sign, kind in _SIGNS.items() if kind is self.kind)
+        # Quackle takes the first word for the rack, Macondo wants one too; Quackle itself writes UNKNOWN.
+        rack = {Kind.ENDRACK: None, Kind.TIME: ""}.get(self.kind, UNKNOWN) if self.rack is None else self.rack
+        parts = [rack, what, f"{self.score:+d}", None if self.total is None else str(self.total), self.words or None]
+        return " ".join(part for part in parts if part is not None)
+
     @property
     def is_penalty(self) -> bool:
         """True for an end rack that its own player loses; where it counts 0, the rack before it tells."""
@@ -99,3 +142,36 @@ class Record:
         """A different name for each player: the nickname, with the number of the seat where two share it."""
         nicks = [player.nick for player in self.players]
         return tuple(n if nicks.count(n) == 1 else f"{n}/{seat}" for seat, n in enumerate(nicks, start=1))
+
+
+def quoted(text: str) -> str:
+    """The text in quotes, cut where it is long."""
+    return repr(text if len(text) <= 40 else f"{text[:37]}...")
+
+
+def _is_descriptor(text: str) -> bool:
+    """True for what can follow the rack: a position, or what begins with - or (."""
+    return text[0] in "-(" or text.startswith(_BANK) or _POSITION.match(text) is not None
+
+
+def _descriptor(what: str, rest: list[str]) -> tuple[Kind, str, str]:
+    """The kind, position and text that a word after the rack tells. Raises `NotationError`."""
+    if kind := _SIGNS.get(what):
+        return kind, "", ""
+    if what.startswith("-"):
+        return Kind.EXCHANGE, "", what[1:]
+    if what.startswith(("(", _BANK)):
+        return Kind.ENDRACK, "", what.removeprefix(_BANK).strip("()")
+    if not _POSITION.match(what):
+        raise NotationError(f"{quoted(what)} is no square of the board, and no -, --, (TILES) or (time)")
+    if not rest or _SCORE.match(rest[0]):
+        raise NotationError(f"no word follows {what}")
+    return Kind.PLAY, what.upper(), rest.pop(0)
+
+
+def _number(text: str) -> int:
+    """A score. `+-6` occurs, for minus six. Raises `NotationError`."""
+    match = _SCORE.match(text.translate(_MINUS))
+    if not match:
+        raise NotationError(f"{quoted(text)} is no score")
+    return -int(match[2]) if "-" in match[1] else int(match[2])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engine.gcg.record import UNKNOWN, Entry, Pragma, Record
-from engine.turns import Kind
+from engine.gcg.record import Pragma, Record
 
 
 def write(record: Record) -> str:
@@ -22,7 +21,7 @@ def write(record: Record) -> str:
     late = [pragma for pragma in record.pragmas if pragma.name == "incomplete"]
     lines += [_pragma(pragma) for pragma in record.pragmas if pragma not in late]
     for entry in record.entries:
-        lines.append(_event(nickname(record.players[entry.player].nick), entry))
+        lines.append(f">{nickname(record.players[entry.player].nick)}: {entry.gcg()}")
         if entry.note:
             first, *rest = entry.note.split("\n")
             lines += [f"#note {first}", *(f"#note {line}" if line.startswith(("#", ">")) else line for line in rest)]
@@ -38,19 +37,3 @@ def nickname(name: str) -> str:
 
 def _pragma(pragma: Pragma) -> str:
     return f"#{pragma.name} {pragma.text}"
-
-
-def _event(nick: str, entry: Entry) -> str:
-    what = {
-        Kind.PLAY: f"{entry.position} {entry.text}",
-        Kind.EXCHANGE: f"-{entry.text}",
-        Kind.PASS: "-",
-        Kind.WITHDRAWN: "--",
-        Kind.CHALLENGE: "(challenge)",
-        Kind.TIME: "(time)",
-        Kind.ENDRACK: f"({entry.text})",
-    }[entry.kind]
-    # Quackle takes the first word for the rack, Macondo wants one too; Quackle itself writes UNKNOWN.
-    rack = {Kind.ENDRACK: None, Kind.TIME: ""}.get(entry.kind, UNKNOWN) if entry.rack is None else entry.rack
-    parts = [f">{nick}:", rack, what, f"{entry.score:+d}", None if entry.total is None else str(entry.total)]
-    return " ".join(part for part in (*parts, entry.words or None) if part is not None)

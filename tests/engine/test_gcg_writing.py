@@ -100,6 +100,7 @@ def test_the_bytes_written_are_read_back_with_any_line_end(record: Record) -> No
 )
 def test_each_event_is_written_as_everybody_reads_it(entry: Entry, line: str) -> None:
     assert write(Record((Player("A", "Ann"),), (entry,))).splitlines()[-1] == line
+    assert Entry.from_gcg(entry.gcg()) == entry
 
 
 def test_a_file_begins_with_its_encoding_and_players() -> None:
