@@ -68,7 +68,7 @@ class Lexicon:
 
     >>> lexicon = Lexicon.from_words("example", ["farm", "Ohio", "x-ray"])
     >>> "FARM" in lexicon, "OHIO" in lexicon, dict(lexicon.left_out)
-    (True, False, {'hyphen': 1, 'capital letter': 1})
+    (True, False, {'capital letter': 1, 'hyphen': 1})
     """
 
     name: str
