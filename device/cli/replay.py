@@ -93,7 +93,8 @@ def as_text(state: TableState, photo_of: Sequence[str], problems: Sequence[str])
 
 
 def _scored(word: WordView) -> str:
-    return f"{word.text} {word.score}" + (" (not in the list)" if word.valid is False else "")
+    doubt = " (not in the list)" if word.valid is False else " (not in the list: advice)" if word.unlisted else ""
+    return f"{word.text} {word.score}{doubt}"
 
 
 def _turn_json(state: TableState, turn: TurnView, photo: str) -> dict[str, Any]:

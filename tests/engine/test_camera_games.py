@@ -10,6 +10,7 @@ from engine.events import PlayMade
 from engine.evidence import Memory
 from engine.explain import explain
 from engine.game import Game
+from engine.lexicon import open_lexicon
 from tests.engine.play_at_random import noisy, random_play, unnamed
 from tests.engine.table import new_game, push, seen
 
@@ -57,16 +58,19 @@ def test_many_noisy_games() -> None:
 
 
 def phonies(count: int) -> list[tuple[Game, PlayMade]]:
-    """Plays at random on boards at random: hardly one of them forms only words."""
+    """Plays at random on boards at random, each with a word that is none."""
     rng = random.Random(8)
-    found = []
+    lexicon = open_lexicon(None, "en")
+    assert lexicon is not None
+    found: list[tuple[Game, PlayMade]] = []
     while len(found) < count:
         game = new_game()
         for _ in range(10):
             play = random_play(game, rng)
             if play is None:
                 break
-            if len(play.tiles) > 2 and not any(tile.is_blank for _, tile in play.tiles):
+            phony = any(word.word not in lexicon for word in game.score(play).words)
+            if phony and len(play.tiles) > 2 and not any(tile.is_blank for _, tile in play.tiles):
                 found.append((game, PlayMade(game.to_move, play)))
             game = game.push(PlayMade(game.to_move, play))
     return found[:count]

@@ -17,11 +17,10 @@ from tests.engine.table import new_game, play, written
 EN = tile_set("en")
 
 
-@pytest.mark.parametrize(
-    "module",
-    ["squares", "tiles", "board", "plays", "rules", "events", "game", "explain", "lexicon"]
-    + ["gcg", "gcg.record", "gcg.reader", "gcg.writer"],
-)
+MODULES = ["squares", "tiles", "board", "plays", "rules", "events", "game", "explain", "lexicon"]
+
+
+@pytest.mark.parametrize("module", [*MODULES, "gcg", "gcg.record", "gcg.reader", "gcg.writer"])
 def test_the_examples_in_the_docstrings_hold(module: str) -> None:
     found = doctest.testmod(importlib.import_module(f"engine.{module}"))
     assert found.attempted and not found.failed
