@@ -180,11 +180,10 @@ SHARED = Path(__file__).parents[2] / ".." / "shared" / "photos"
 def test_recorded_game_on_photographs_is_scored_as_recorded(capsys: pytest.CaptureFixture[str]) -> None:
     folder = SHARED / "bucharest"
     records = [r for r in json.loads((folder / "manifest.json").read_text()) if r["game"] == "4"]
-    if not records:
-        records = [r for r in json.loads((folder / "manifest.json").read_text()) if str(r["game"]).endswith("4")]
+    assert records
     records.sort(key=lambda r: r["index"])
     photos = [os.fspath(folder / r["photo"]) for r in records]
     assert main(["replay", *photos, "--players", "A,B", "--tiles", "ro", "--lexicon", "none", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    expected = sum(r["turn"]["score"] - (r["withdrawn"] or 0) for r in records if r["turn"])
+    expected = sum(r["turn"]["score"] - (r.get("withdrawn") or 0) for r in records if r["turn"])
     assert sum(answer["totals"].values()) == expected
