@@ -16,7 +16,7 @@ from types import EllipsisType
 from typing import Protocol
 
 from device import commands
-from device.cameras import Camera, CameraError, Frame
+from device.cameras import Camera, CameraError, Frame, Settling
 from device.commands import Refused as Refused
 from device.commands import refusing, sentence
 from device.gamelog import GameLog
@@ -242,9 +242,10 @@ class TableSession:
 
     def _start(self, started: GameStarted, words: Words | EllipsisType | None) -> None:
         with refusing():
-            self._open(GameLog.begin(self._store, started))
+            log = GameLog.begin(self._store, started)
         if not isinstance(words, EllipsisType):
             self._words = words
+        self._open(log)
 
     def _resume(self) -> None:
         log = GameLog.newest(self._store)
@@ -257,6 +258,8 @@ class TableSession:
     def _open(self, log: GameLog) -> None:
         self._log, self._memory, self._look = log, None, None
         self._said.clear()
+        if isinstance(self._camera, Settling):
+            self._camera.settle()
 
     def _answer(self, number: int) -> None:
         question = self._question

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from device.cameras.base import BlackPicture, Camera, CameraError, Frame, Image, NoMorePictures
+from device.cameras.base import BlackPicture, Camera, CameraError, Frame, Image, NoMorePictures, Settling
 
-__all__ = ["BlackPicture", "Camera", "CameraError", "Frame", "Image", "NoMorePictures", "open_camera"]
+__all__ = ["BlackPicture", "Camera", "CameraError", "Frame", "Image", "NoMorePictures", "Settling", "open_camera"]
 
 
 def open_camera(spec: str) -> Camera:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,14 @@ class Camera(Protocol):
 
     def close(self) -> None:
         """Give the camera back; further calls raise `CameraError`."""
+
+
+@runtime_checkable
+class Settling(Protocol):
+    """A camera that finds exposure, white balance and focus and then keeps them, so that tiles look the same."""
+
+    def settle(self) -> None:
+        """Find them anew: at the beginning of each game. Raises `CameraError`."""
 
 
 def is_black(image: Image) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from device.cameras import CameraError
 from device.session import Refused, TableSession
 from device.state import Notice, Phase, TableState, Trouble
 from device.store import GameStore
@@ -270,6 +271,38 @@ def test_camera_trouble_is_said_and_the_game_waits(playing: TableSession, table:
     table.trouble = ""
     assert len(play(playing, table, HORN).turns) == 1
     assert playing.state.notices == ()
+
+
+class SettlingTable(TextTable):
+    def __init__(self) -> None:
+        super().__init__()
+        self.settled = 0
+
+    def settle(self) -> None:
+        if self.trouble:
+            raise CameraError(self.trouble)
+        self.settled += 1
+
+
+def test_camera_settles_anew_for_each_game_and_not_for_each_turn(path: Path) -> None:
+    table = SettlingTable()
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.start_game(STARTED).result(5)
+        play(session, table, HORN)
+        assert table.settled == 1
+        session.start_game(STARTED).result(5)
+        assert table.settled == 2
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.resume().result(5)
+        assert table.settled == 3
+
+
+def test_game_begins_even_if_the_camera_does_not_settle(path: Path) -> None:
+    table = SettlingTable()
+    table.trouble = "the camera gives no pictures"
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        state = session.start_game(STARTED).result(5)
+    assert state.phase is Phase.TURN and state.notices[0].trouble is Trouble.CAMERA
 
 
 def test_picture_without_a_board_is_said_and_shown(playing: TableSession, table: TextTable) -> None:
