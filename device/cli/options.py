@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 from device.cli import UserError
 
 if TYPE_CHECKING:
+    from device.settings import GameSettings
     from engine.events import GameStarted
     from engine.lexicon import Lexicon
     from vision.reader import BoardReader
 
 
-def add_game_options(parser: argparse.ArgumentParser, *, players: str | None) -> None:
-    """`--players`, `--tiles` and `--lexicon`; without a default for the players they must be named."""
+def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -> None:
+    """`--players`, `--tiles` and `--lexicon`."""
     parser.add_argument(
         "--players",
         metavar="A,B",
-        required=players is None,
-        default=players,
-        help="2 to 4 names in the order of their turns" + (f" (default {players})" if players else ""),
+        required=players_needed,
+        help="2 to 4 names in the order of their turns" + ("" if players_needed else " (default Player 1,Player 2)"),
     )
-    parser.add_argument("--tiles", default="en", metavar="SET", help="the tile set: en, de, ro, ... (default en)")
+    parser.add_argument("--tiles", metavar="SET", help="the tile set: en, de, ro, ... (default en)")
     parser.add_argument(
         "--lexicon",
         metavar="FILE|none",
@@ -31,30 +31,45 @@ def add_game_options(parser: argparse.ArgumentParser, *, players: str | None) ->
     )
 
 
-def game_from(args: argparse.Namespace) -> tuple[GameStarted, Lexicon | None]:
-    """The game that the options describe, and the list to check its words by. Raises `UserError`."""
+def game_settings(args: argparse.Namespace, otherwise: GameSettings | None = None) -> GameSettings:
+    """What the command line says of the game; `otherwise` where it says nothing."""
+    from device.settings import GameSettings
+
+    otherwise = otherwise or GameSettings()
+    return GameSettings(
+        otherwise.players if args.players is None else _names(args.players),
+        otherwise.tiles if args.tiles is None else args.tiles,
+        otherwise.lexicon if args.lexicon is None else args.lexicon,
+    )
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(",") if name.strip())
+
+
+def game_from(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
+    """The beginning of the game, and the list to check its words by. Raises `UserError`."""
     from engine.errors import NotationError, RulesError
     from engine.events import GameStarted
     from engine.game import Game
     from engine.lexicon import LexiconError, cache_folder, open_lexicon
 
-    players = tuple(name.strip() for name in args.players.split(",") if name.strip())
     try:
-        started = GameStarted(players, tile_set=args.tiles)
+        started = GameStarted(game.players, tile_set=game.tiles)
         Game.from_events([started])
-        lexicon = open_lexicon(args.lexicon, args.tiles, cache_folder())
+        lexicon = open_lexicon(game.lexicon, game.tiles, cache_folder())
     except RulesError as error:
-        raise UserError(f"--players {args.players}: {error}") from None
+        raise UserError(f"--players {','.join(game.players)}: {error}") from None
     except (LexiconError, NotationError) as error:
         raise UserError(str(error)) from None
-    return GameStarted(players, tile_set=args.tiles, lexicon=lexicon.name if lexicon else None), lexicon
+    return GameStarted(game.players, tile_set=game.tiles, lexicon=lexicon.name if lexicon else None), lexicon
 
 
-def own_lexicon(args: argparse.Namespace) -> Path | None:
+def own_lexicon(game: GameSettings) -> Path | None:
     """The word list that the owner of the table named, for games that are begun later."""
     from engine.lexicon import NONE
 
-    return None if args.lexicon in (None, NONE) else Path(args.lexicon).expanduser()
+    return None if game.lexicon in (None, NONE) else Path(game.lexicon).expanduser()
 
 
 def board_reader() -> BoardReader:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from device.cli import UserError
-from device.cli.options import add_game_options, board_reader, game_from
+from device.cli.options import add_game_options, board_reader, game_from, game_settings
 
 if TYPE_CHECKING:
     from device.session import Reader
@@ -26,7 +26,7 @@ HELP = "score a game from photographs, one for each turn"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("photos", nargs="+", type=Path, metavar="PHOTO")
-    add_game_options(parser, players=None)
+    add_game_options(parser, players_needed=True)
     parser.add_argument("--json", action="store_true", help="one JSON object for the game")
 
 
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     missing = next((path for path in args.photos if not path.is_file()), None)
     if missing is not None:
         raise UserError(f"{missing}: there is no such file")
-    started, words = game_from(args)
+    started, words = game_from(game_settings(args))
     state, photo_of, problems = replay(args.photos, board_reader(), started, words)
     if args.json:
         print(json.dumps(as_json(state, photo_of, problems), ensure_ascii=False))

@@ -1,7 +1,8 @@
 """Keep the score of a game at a real table.
 
-The camera is a folder to which a picture is added after each turn (folder:DIR) or a USB camera (usb:0). Phones on the
-same network see the score on the page, which also has the buttons of the table.
+The camera is a folder to which a picture is added after each turn (folder:DIR), a USB camera (usb:0) or a Raspberry
+Pi's camera module (pi). Phones on the same network see the score on the page, which also has the buttons of the table.
+What is not said here comes from the settings file; `python -m device.settings` prints one with all defaults.
 """
 
 from __future__ import annotations
@@ -10,15 +11,20 @@ import argparse
 import os
 import signal
 import socket
+import subprocess
 import threading
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
-from device.cli.options import add_game_options, board_reader, game_from, own_lexicon
+from device.cli.options import add_game_options, board_reader, game_from, game_settings, own_lexicon
 
 if TYPE_CHECKING:
+    from device.panel.panel import PanelView
     from device.session import Reader, TableSession
+    from device.settings import Settings
     from engine.events import GameStarted
 
 HELP = "keep the score of a game at a real table"
@@ -26,51 +32,102 @@ HELP = "keep the score of a game at a real table"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("--camera", required=True, metavar="CAMERA", help="folder:DIR, usb:0 or usb:/dev/v4l/by-id/...")
-    add_game_options(parser, players="Player 1,Player 2")
+    parser.add_argument(
+        "--camera", metavar="CAMERA", help="folder:DIR, usb:0, usb:/dev/v4l/by-id/... or pi (default pi)"
+    )
+    add_game_options(parser, players_needed=False)
     parser.add_argument("--new", action="store_true", help="begin a new game even if the last one has not ended")
-    parser.add_argument("--port", type=int, default=8080, help="of the page (default 8080)")
-    parser.add_argument("--host", default="", metavar="ADDRESS", help="serve only here (default: all networks)")
+    parser.add_argument("--port", type=int, help="of the page (default 8080)")
+    parser.add_argument("--host", metavar="ADDRESS", help="serve only here (default: all networks)")
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="folder of the games (default ~/.local/share/tilekeeper)"
+    )
+    parser.add_argument(
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="settings file (default ~/.config/tilekeeper/settings.toml, then /etc/tilekeeper/settings.toml)",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve the table until Ctrl-C or SIGTERM."""
+    """Serve the table until Ctrl-C or SIGTERM, or until the panel switches the machine off."""
+    settings = settings_of(args)
     reader = board_reader()
-    ended = threading.Event()
+    ended, off = threading.Event(), threading.Event()
     before = {sign: signal.signal(sign, lambda *_: ended.set()) for sign in (signal.SIGINT, signal.SIGTERM)}
     try:
-        serve(args, reader, ended)
+        serve(settings, reader, ended, off, new=args.new)
     finally:
         for sign, handler in before.items():
             signal.signal(sign, handler)
+    if off.is_set():
+        switch_off()
     return 0
 
 
-def serve(args: argparse.Namespace, reader: Reader, ended: threading.Event) -> None:
-    """Keep the table and its page until `ended`. Raises `UserError`."""
+def settings_of(args: argparse.Namespace) -> Settings:
+    """What the command line says, else the settings file, else the defaults. Raises `UserError`."""
+    from device.settings import SettingsError, load_settings, settings_file
+
+    try:
+        settings = load_settings(args.settings or settings_file())
+    except SettingsError as error:
+        raise UserError(str(error)) from None
+    page = settings.page
+    return replace(
+        settings,
+        game=game_settings(args, settings.game),
+        camera=replace(settings.camera, source=args.camera or settings.camera.source),
+        page=replace(
+            page,
+            port=page.port if args.port is None else args.port,
+            host=page.host if args.host is None else args.host,
+        ),
+        data=replace(settings.data, folder=args.data or settings.data.folder),
+    )
+
+
+def serve(
+    settings: Settings, reader: Reader, ended: threading.Event, off: threading.Event, *, new: bool = False
+) -> None:
+    """Keep the table, its panel and its page until `ended`; the panel sets `off` too. Raises `UserError`."""
     from device.cameras import CameraError, open_camera
+    from device.panel.panel import Orders
+    from device.panel.setup import open_panel
     from device.session import TableSession
     from device.store import GameStore, StoreError
     from web import create_app
     from web.serve import PageServer, PortInUse
 
-    started, words = game_from(args)
+    def power_off() -> None:
+        off.set()
+        ended.set()
+
+    started, words = game_from(settings.game)
+    port, host = settings.page.port, settings.page.host
     try:
         with (
-            GameStore(_data_folder(args.data) / "games.db") as store,
-            TableSession(open_camera(args.camera), reader, store, words) as session,
+            GameStore(_data_folder(settings.data.folder) / "games.db") as store,
+            TableSession(open_camera(settings.camera.source), reader, store, words) as session,
         ):
-            print(_begin(session, started, new=args.new))
-            app = create_app(session, own_lexicon=own_lexicon(args))
-            with PageServer(app, args.port, args.host) as server:
-                print(f"The page is up: {' or '.join(addresses(args.host, server.port))}")
+            print(_begin(session, started, new=new))
+            orders = Orders(
+                session.end_turn,
+                session.end_game,
+                session.challenge,
+                session.undo,
+                new_game=lambda seen: session.start_game(started, seen, words=words),
+                power_off=power_off,
+            )
+            app = create_app(session, own_lexicon=own_lexicon(settings.game))
+            with open_panel(session, orders, settings.panel, print) as panel, PageServer(app, port, host) as server:
+                panel.listen(_refusals_to(session))
+                print(f"The page is up: {' or '.join(addresses(host, server.port))}")
                 print(f"To pair a phone, type this code there: {app.extensions['pairing'].code}", flush=True)
                 ended.wait()
     except PortInUse:
-        raise UserError(f"port {args.port} is in use: choose another with --port") from None
+        raise UserError(f"port {port} is in use: choose another with --port") from None
     except (CameraError, StoreError) as error:
         raise UserError(str(error)) from None
 
@@ -88,6 +145,31 @@ def _begin(session: TableSession, started: GameStarted, *, new: bool) -> str:
             return f"The game of {' and '.join(p.name for p in state.players)} goes on (--new begins another)."
     session.start_game(started).result()
     return f"A new game begins: {', '.join(started.players)}."
+
+
+def _refusals_to(session: TableSession) -> Callable[[PanelView], None]:
+    """Lets everybody read on the page why the panel refused a press."""
+    from device.state import Notice
+
+    last = ""
+
+    def hear(view: PanelView) -> None:
+        nonlocal last
+        if view.message and view.message != last:
+            session.tell(Notice(view.message))
+        last = view.message
+
+    return hear
+
+
+def switch_off() -> None:
+    """Switch the machine off. Raises `UserError`."""
+    try:
+        done = subprocess.run(["systemctl", "poweroff"], check=False).returncode == 0
+    except OSError:
+        done = False
+    if not done:
+        raise UserError("the games are saved, but this machine cannot be switched off from here: sudo poweroff")
 
 
 def addresses(host: str, port: int) -> list[str]:

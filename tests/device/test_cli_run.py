@@ -6,8 +6,10 @@ import argparse
 import http.client
 import re
 import socket
+import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode
@@ -15,9 +17,14 @@ from urllib.parse import urlencode
 import cv2
 import numpy as np
 import pytest
+from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 from device.cli import UserError, main
 from device.cli import run as run_command
+from device.panel.buttons import Button, Pins
+from device.panel.gestures import HOLD_S
+from device.panel.gpio import NoGpio
+from device.settings import Settings
 
 from .tables import FARM, HORN, rows
 from .test_cli_replay import ReaderInOrder
@@ -38,6 +45,26 @@ def options(folder: Path, port: int, *more: str) -> argparse.Namespace:
     run_command.configure(parser)
     told = ["--camera", f"folder:{folder}", "--players", "Anna,Ben", "--port", str(port), "--host", "127.0.0.1"]
     return parser.parse_args([*told, "--data", str(folder.parent / "data"), *more])
+
+
+def chosen(*words: str) -> Settings:
+    parser = argparse.ArgumentParser()
+    run_command.configure(parser)
+    return run_command.settings_of(parser.parse_args(words))
+
+
+def serve(args: argparse.Namespace) -> None:
+    run_command.serve(run_command.settings_of(args), ReaderInOrder([]), threading.Event(), threading.Event())
+
+
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the settings file of this user would be; that of the machine is left out."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr("device.settings.SYSTEM_FILE", tmp_path / "nowhere.toml")
+    path = tmp_path / "config" / "tilekeeper" / "settings.toml"
+    path.parent.mkdir(parents=True)
+    return path
 
 
 CODE = "123456"
@@ -88,8 +115,12 @@ class Program:
     """`tilekeeper run` in a thread."""
 
     def __init__(self, args: argparse.Namespace, boards: list[tuple[str, ...]]) -> None:
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=run_command.serve, args=(args, ReaderInOrder(boards), self.ended))
+        self.ended, self.off = threading.Event(), threading.Event()
+        self.thread = threading.Thread(
+            target=run_command.serve,
+            args=(run_command.settings_of(args), ReaderInOrder(boards), self.ended, self.off),
+            kwargs={"new": args.new},
+        )
         self.browser = Browser(args.port)
 
     def __enter__(self) -> Browser:
@@ -159,7 +190,7 @@ def test_taken_port_is_said_in_one_line(folder: Path, capsys: pytest.CaptureFixt
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UserError, match=f"port {port} is in use: choose another with --port"):
-            run_command.serve(options(folder, port), ReaderInOrder([]), threading.Event())
+            serve(options(folder, port))
         assert main(["demo", "--port", str(port), "--once"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
@@ -168,10 +199,126 @@ def test_camera_and_store_troubles_are_said_in_one_line(folder: Path, tmp_path: 
     args = options(folder, free_port())
     args.camera = "folder:/nowhere/at/all"
     with pytest.raises(UserError, match="make it"):
-        run_command.serve(args, ReaderInOrder([]), threading.Event())
+        serve(args)
     (tmp_path / "data" / "games.db").write_bytes(b"a shopping list" * 100)
     with pytest.raises(UserError, match="no Tilekeeper store"):
-        run_command.serve(options(folder, free_port()), ReaderInOrder([]), threading.Event())
+        serve(options(folder, free_port()))
+
+
+def test_settings_file_fills_in_what_the_command_line_leaves_out(own_settings: Path) -> None:
+    own_settings.write_text(
+        '[game]\nplayers = ["Mira", "Tom", "Ada"]\ntiles = "de"\nlexicon = "none"\n'
+        '[camera]\nsource = "usb:1"\n[page]\nport = 8123\nhost = "127.0.0.1"\n[data]\nfolder = "/games"\n'
+    )
+    settings = chosen()
+    assert settings.game.players == ("Mira", "Tom", "Ada")
+    assert (settings.game.tiles, settings.game.lexicon) == ("de", "none")
+    assert settings.camera.source == "usb:1"
+    assert (settings.page.port, settings.page.host) == (8123, "127.0.0.1")
+    assert settings.data.folder == Path("/games")
+
+
+def test_command_line_wins_over_the_settings_file(tmp_path: Path, own_settings: Path) -> None:
+    own_settings.write_text("not even read")
+    path = tmp_path / "table.toml"
+    path.write_text(
+        '[game]\nplayers = ["Mira", "Tom"]\n[camera]\nsource = "usb:1"\n[page]\nport = 8123\nhost = "::1"\n'
+    )
+    game = ("--players", "Eva,Ida", "--tiles", "ro", "--lexicon", "none")
+    table = ("--camera", "folder:x", "--port", "0", "--data", "d", "--host", "")
+    settings = chosen("--settings", str(path), *game, *table)
+    assert settings.game.players == ("Eva", "Ida")
+    assert (settings.game.tiles, settings.game.lexicon) == ("ro", "none")
+    assert (settings.camera.source, settings.data.folder) == ("folder:x", Path("d"))
+    assert (settings.page.port, settings.page.host) == (0, "")
+
+
+def test_without_a_settings_file_everything_has_its_default() -> None:
+    assert chosen() == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("[page]\nport = 0\n", "line 2: page.port is 0"), ("port = ", "not written as TOML"), (None, "cannot be read")],
+)
+def test_wrong_settings_file_is_said_in_one_line(
+    tmp_path: Path, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "table.toml"
+    if text is not None:
+        path.write_text(text)
+    assert main(["run", "--settings", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
+
+
+def test_machine_without_pins_says_so_in_one_line_and_has_the_page_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, own_settings: Path
+) -> None:
+    def no_header() -> None:
+        raise NoGpio("this machine has no GPIO pins")
+
+    monkeypatch.setattr("device.panel.gpio._header_factory", no_header)
+    with Program(options(folder, free_port()), []) as phone:
+        assert phone.sees("Anna to play")
+    assert capsys.readouterr().out.count("No panel on pins: this machine has no GPIO pins.\n") == 1
+    own_settings.write_text("[panel]\nuse = false\n")
+    with Program(options(folder, free_port()), []) as phone:
+        assert phone.sees("Anna to play")
+    assert "pins" not in capsys.readouterr().out
+
+
+@pytest.fixture
+def pins(monkeypatch: pytest.MonkeyPatch) -> Iterator[MockFactory]:
+    """The far end of the header's pins."""
+    factory = MockFactory(pin_class=MockPWMPin)
+    monkeypatch.setattr("device.panel.gpio._header_factory", lambda: factory)
+    yield factory
+    factory.reset()
+
+
+def down(pins: MockFactory, button: Button) -> None:
+    pins.pin(Pins().buttons[button]).drive_low()
+
+
+def up(pins: MockFactory, button: Button) -> None:
+    pins.pin(Pins().buttons[button]).drive_high()
+
+
+def test_button_on_the_pins_is_a_turn_on_the_page_and_its_refusal_is_told_there(
+    folder: Path, pins: MockFactory
+) -> None:
+    picture(folder, "1.png")
+    with Program(options(folder, free_port()), [rows(HORN)]) as phone:
+        down(pins, Button.END_TURN_2)
+        assert phone.sees("It is the turn of Anna")
+        up(pins, Button.END_TURN_2)
+        down(pins, Button.END_TURN_1)
+        assert phone.sees("+14") and phone.sees("Ben to play")
+
+
+def test_held_power_button_ends_the_program(folder: Path, pins: MockFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.panel.gestures.HOLD_S", {**HOLD_S, Button.POWER: 0.05})
+    program = Program(options(folder, free_port()), [])
+    with program:
+        assert not program.off.is_set()
+        down(pins, Button.POWER)
+        assert program.off.wait(5)
+        program.thread.join(10)
+        assert not program.thread.is_alive()
+
+
+def test_machine_that_does_not_switch_off_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    def refuses(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 1)
+
+    monkeypatch.setattr(subprocess, "run", refuses)
+    with pytest.raises(UserError, match="sudo poweroff"):
+        run_command.switch_off()
+    assert asked == [["systemctl", "poweroff"]]
 
 
 @pytest.mark.slow
