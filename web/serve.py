@@ -7,6 +7,7 @@ asleep holds its thread until the kernel gives up on it, so the kernel is told t
 
 from __future__ import annotations
 
+import errno
 import socket
 import threading
 from typing import Any
@@ -74,6 +75,8 @@ class PageServer:
 
 def _listen(host: str, port: int) -> socket.socket:
     """A bound socket whose connections give up on a silent phone."""
+    if not 0 <= port <= 65535:
+        raise OSError(errno.EINVAL, f"no port {port}: choose one from 1 to 65535")
     both = not host and socket.has_dualstack_ipv6()
     try:
         listening = socket.create_server(
@@ -83,7 +86,9 @@ def _listen(host: str, port: int) -> socket.socket:
             backlog=128,
         )
     except OSError as error:
-        raise PortInUse(*error.args) from error
+        if error.errno == errno.EADDRINUSE:
+            raise PortInUse(*error.args) from error
+        raise OSError(error.errno, f"no page at {host or 'all addresses'}, port {port}: {error.strerror}") from error
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, GIVE_UP_MS)
     return listening

@@ -1,7 +1,8 @@
 """The command line: `tilekeeper read | replay | score | demo | run | bench`, a module each.
 
 Each module has `HELP` (one line), `configure(parser)` and `run(args) -> int` (the exit status). A `UserError`, or an
-error of the engine's notation and rules, ends the program with its message on one line and exit status 2.
+error of the engine's notation and rules or of the system, ends the program with its message on one line and exit
+status 2.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"tilekeeper: {error}; on Debian and Ubuntu: sudo apt-get install {package}", file=sys.stderr)
     except BrokenPipeError:  # the reader of our output has gone: `tilekeeper score ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        named = f"{error.filename}: " if error.filename else ""
+        print(f"tilekeeper: {named}{error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt:
         return 130
     return 2

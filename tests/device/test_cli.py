@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -61,6 +62,21 @@ def test_any_other_import_error_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPat
     command(monkeypatch, failing(ImportError("No module named 'cv3'")))
     with pytest.raises(ImportError):
         main(["score"])
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENAMETOOLONG, "File name too long", "a.jpg"), "a.jpg: File name too long"),
+        (OSError(errno.EINVAL, "no port 99999"), "no port 99999"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: OSError, said: str
+) -> None:
+    command(monkeypatch, failing(error))
+    assert main(["score"]) == 2
+    assert capsys.readouterr().err == f"tilekeeper: {said}\n"
 
 
 def test_stopping_by_hand_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
