@@ -26,6 +26,8 @@ TILE_HEIGHT: Final = 0.21
 
 _FINEST: Final = 2.0
 """Pixels of the picture along one of the rectified view that linear sampling does justice to."""
+_MOST_TIMES: Final = 8
+"""So many times finer at most: corners far outside the picture must not cost all memory."""
 _FOCALS: Final = np.geomspace(0.5, 3.0, 73)
 """Focal lengths tried, in long sides of the picture."""
 _USUAL_FOCAL: Final = 0.8
@@ -73,7 +75,7 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
     n = round(scale * (SIZE + 2 * margin))
     finer = square_side(project(H, grid_corners())) / scale
     # Where linear sampling alone would jump over pixels and let grain and thin lines flicker: finer, then averaged.
-    times = max(1, math.ceil(finer / _FINEST))
+    times = max(1, math.ceil(min(_MOST_TIMES, finer / _FINEST)))
     step = 1 / (scale * times)
     first = step / 2 - margin
     to_board = np.array([[step, 0.0, first], [0.0, step, first], [0.0, 0.0, 1.0]])

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 HELP = "read the board in photographs"
 _SURE = 0.9
 """Squares less certain than this are marked."""
+_FARTHEST = 100_000
+"""Pixels; no photograph of 178 million pixels has its board so far outside."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -82,6 +84,10 @@ def parse_corners(text: str) -> Floats:
         raise UserError(
             f'--corners "{text}": the points must run clockwise around the grid: top left, top right, bottom right, '
             "bottom left"
+        )
+    if abs(quad).max() > _FARTHEST:
+        raise UserError(
+            f'--corners "{text}": no corner lies so far outside; they are counted in pixels of the photograph'
         )
     return quad
 

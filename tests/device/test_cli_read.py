@@ -98,7 +98,9 @@ def test_a_picture_of_one_pixel_has_no_board(tmp_path: Path, capsys: pytest.Capt
     assert answer["problems"]
 
 
-@pytest.mark.parametrize("text", ["1,2 3,4", "a,b c,d e,f g,h", "0,0 9,9 9,0 0,9", "0,0 nan,0 9,9 0,9"])
+@pytest.mark.parametrize(
+    "text", ["1,2 3,4", "a,b c,d e,f g,h", "0,0 9,9 9,0 0,9", "0,0 nan,0 9,9 0,9", "0,0 1e9,0 1e9,1e9 0,1e9"]
+)
 def test_corners_that_no_board_can_have_are_refused(photo: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["read", "--corners", text, str(photo)]) == 2
     out, err = capsys.readouterr()

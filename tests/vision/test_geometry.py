@@ -90,3 +90,10 @@ def test_a_fine_picture_is_shrunk_before_it_is_sampled() -> None:
     view = rectify(stripes, homography(corners), 10)
     assert abs(float(view.mean()) - 127.5) < 2
     assert float(view.std()) < 20
+
+
+def test_corners_far_outside_the_picture_cost_no_more_memory_than_others() -> None:
+    corners = np.array([[-500.0, -500.0], [9e6, -500.0], [9e6, 9e6], [-500.0, 9e6]])
+    view = rectify(np.full((60, 80, 3), 7, np.uint8), homography(corners), 16)
+    assert view.shape == (240, 240, 3)
+    assert (view == 7).all()
