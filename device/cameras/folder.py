@@ -59,7 +59,12 @@ class FolderCamera:
         self._closed = True
 
     def _new_in(self, folder: Path) -> list[Path]:
-        found = (p for p in folder.iterdir() if p.suffix.lower() in SUFFIXES and p.is_file())
+        try:
+            found = [p for p in folder.iterdir() if p.suffix.lower() in SUFFIXES and p.is_file()]
+        except OSError as error:
+            raise CameraError(
+                f"the folder {folder} cannot be read ({error.strerror}): put it back, then try again"
+            ) from error
         return sorted((p for p in found if p not in self._shown), key=lambda p: p.name)
 
 
@@ -70,5 +75,5 @@ def _load(path: Path, patience_s: float) -> Image:
             return load_photo(path).image
         except PhotoError as error:
             if not path.exists() or time.time() - path.stat().st_mtime >= patience_s:
-                raise CameraError(str(error)) from error
+                raise CameraError(f"the picture {error}") from error
             time.sleep(0.1)

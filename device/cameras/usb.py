@@ -27,7 +27,7 @@ class UsbCamera:
     live = True
 
     def __init__(self, where: str) -> None:
-        self._where: int | str = int(where) if where.isdigit() else where
+        self._where: int | str = int(where) if where.isdecimal() else where
         self._fresh = threading.Condition()
         self._newest: Frame | None = None
         self._closing = threading.Event()
@@ -82,7 +82,10 @@ class UsbCamera:
             return self._newest
 
     def _open(self) -> cv2.VideoCapture | None:
-        capture = cv2.VideoCapture(self._where, cv2.CAP_V4L2)
+        try:
+            capture = cv2.VideoCapture(self._where, cv2.CAP_V4L2)
+        except cv2.error:  # a number too large for any device
+            return None
         if not capture.isOpened():
             return None
         capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))

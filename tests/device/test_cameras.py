@@ -61,6 +61,15 @@ def test_picture_that_is_still_being_written_is_waited_for(tmp_path: Path) -> No
     writer.join()
 
 
+def test_a_folder_that_went_away_is_said(tmp_path: Path) -> None:
+    folder = tmp_path / "table"
+    folder.mkdir()
+    camera = FolderCamera.watching(folder)
+    folder.rmdir()
+    with pytest.raises(CameraError, match="put it back"):
+        camera.still()
+
+
 def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
     broken = tmp_path / "a.jpg"
     broken.write_bytes(b"\xff\xd8\xff\xe0 cut short")
@@ -158,3 +167,9 @@ def test_black_usb_picture_is_said(video: Video) -> None:
     video.shade = 2
     with UsbCamera("0") as camera, pytest.raises(CameraError, match="black"):
         camera.still()
+
+
+@pytest.mark.parametrize("where", ["99999999999999", "²"])
+def test_usb_numbers_that_no_camera_has_are_refused_in_words(where: str) -> None:
+    with pytest.raises(CameraError, match="no camera at usb"):
+        UsbCamera(where)
