@@ -35,6 +35,8 @@ def run(args: argparse.Namespace) -> int:
     """Serve the page and play."""
     if not args.speed > 0:
         raise UserError(f"--speed {args.speed}: must be more than 0")
+    if args.seed is not None and args.seed < 0:
+        raise UserError(f"--seed {args.seed}: must be 0 or more")
     return watch(args, board_reader())
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection
 import numpy as np
 import pytest
 
+from device.cli import main
 from device.demo import Demo, demo_games
 from device.selfplay import PlayFinder, SelfPlay, as_record
 from device.state import Phase
@@ -90,3 +91,8 @@ def _english() -> Lexicon:
     lexicon = open_lexicon(None, "en")
     assert lexicon is not None
     return lexicon
+
+
+def test_a_seed_below_zero_is_refused_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--seed", "-1"]) == 2
+    assert "must be 0 or more" in capsys.readouterr().err
