@@ -180,6 +180,8 @@ class GameStore:
         try:
             with self._lock:
                 return self._db.execute(sql, values).fetchall()
+        except OverflowError:  # a number larger than SQLite's: nothing has it
+            return []
         except sqlite3.Error as error:
             raise StoreError(_in_words(error, self.path)) from error
 

@@ -161,3 +161,8 @@ def test_every_confirmed_turn_survives_a_kill(path: Path) -> None:
             kept = [e.body["n"] for e in store.events(store.games()[0].id)][1:]
         assert kept[: len(confirmed)] == confirmed
         assert len(kept) <= len(confirmed) + 1
+
+
+def test_a_number_that_no_game_can_have_has_no_picture(path: Path) -> None:
+    with GameStore(path) as store:
+        assert store.picture(2**63, 0, "board") is None
