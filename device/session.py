@@ -39,6 +39,8 @@ _logger = logging.getLogger(__name__)
 LOOKS = 3
 """So many pictures of a live camera are read before a doubt is shown to people."""
 KEPT_PICTURES = 4
+LONGEST_NAME = 40
+"""Letters of a picture's name; anybody may ask for any."""
 
 
 class Reader(Protocol):
@@ -112,7 +114,7 @@ class TableSession:
         if kept := self._pictures.get(name):
             return kept
         game, _, number = name.partition("-")
-        if not (game.isdecimal() and number.isdecimal()):
+        if len(name) > LONGEST_NAME or not (game.isdecimal() and number.isdecimal()):
             return None
         return self._store.picture(int(game), int(number), "board")
 
@@ -185,8 +187,8 @@ class TableSession:
             self._show(look)
             return
         verdict = judge(self._playing().game, explained)
-        self._ask(verdict)
         self._commit(verdict.events, look)
+        self._ask(verdict)
         self._memory = explained.memory
 
     def _look_and_explain(self) -> tuple[Frame, PhotoReading, Explained | None]:

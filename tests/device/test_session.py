@@ -396,6 +396,7 @@ def test_game_comes_back_after_the_program_ended(table: TextTable, path: Path) -
         picture = session.picture("1-1")
         assert picture is not None and picture.startswith(b"\xff\xd8")
         assert session.picture("1-77") is None and session.picture("../1") is None
+        assert session.picture(f"{'9' * 5000}-1") is None
         state = play(session, table, HORN, FARM)
         assert state.turns[-1].score == 9
 
