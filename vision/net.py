@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read on import: else it keeps a database at home to report from
+import onnxruntime  # noqa: E402
 
 MODELS: Final = Path(__file__).parent / "models"
 

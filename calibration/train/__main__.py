@@ -15,14 +15,17 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
+try:
+    import torch
 
-from calibration.locate import MODELS
-from calibration.train import locate
-from calibration.train.parts import keep
-from vision import net
-from vision.train import letters, squares, views
-from vision.train.scenes import kept_scenes
+    from calibration.locate import MODELS
+    from calibration.train import locate
+    from calibration.train.parts import keep
+    from vision import net
+    from vision.train import letters, squares, views
+    from vision.train.scenes import kept_scenes
+except ModuleNotFoundError as error:
+    raise SystemExit(f"{error}; training needs more than playing: pip install '.[train]'") from error
 
 SCENES = 6000
 HELD_OUT = 300
