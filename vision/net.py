@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read on import: else it keeps a database at home to report from
-import onnxruntime  # noqa: E402
+import onnxruntime
 
 MODELS: Final = Path(__file__).parent / "models"
 

@@ -88,5 +88,5 @@ def test_the_square_network_answers_for_each_square_of_any_board(tmp_path: Path)
 def test_a_file_that_is_no_model_says_how_to_make_one(tmp_path: Path) -> None:
     path = tmp_path / "letters.onnx"
     path.write_bytes(b"nothing")
-    with pytest.raises(ModelError, match="python -m calibration.train"):
+    with pytest.raises(ModelError, match=r"python -m calibration\.train"):
         Net(path)
