@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from device.store import GameStore, StoreError
+from engine.errors import NotationError, RulesError
 from engine.events import Event, GameStarted, from_json, to_json
 from engine.game import Game
 
@@ -33,8 +34,13 @@ class GameLog:
         newest = next(iter(store.games()), None)
         if newest is None:
             return None
-        events = [from_json(event.body) for event in store.events(newest.id)]
-        return cls(store, newest.id, Game.from_events(events), len(events))
+        try:
+            events = [from_json(event.body) for event in store.events(newest.id)]
+            return cls(store, newest.id, Game.from_events(events), len(events))
+        except (NotationError, RulesError) as error:
+            raise StoreError(
+                f"game {newest.id} cannot be read by this version ({error}); nothing of it is lost"
+            ) from error
 
     def append(self, events: Sequence[Event], pictures: Mapping[str, bytes]) -> str:
         """Put events on disk, then let them count. Returns why they are in memory only, empty when they are not.

@@ -131,9 +131,12 @@ class TableSession:
         """Begin a game. `words`, where given, is the list to check by from now on (None: words are not checked)."""
         return self._command(lambda: self._start(started, words), seen, needs_game=False)
 
-    def resume(self) -> Future[TableState]:
-        """Go on with the newest game of the store, if it has not ended."""
-        return self._command(self._resume, None, needs_game=False)
+    def resume(self, words_for: Callable[[GameStarted], Words | None] | None = None) -> Future[TableState]:
+        """Go on with the newest game of the store, if it has not ended.
+
+        `words_for` finds the list that this game was begun with; without it the table's list stays.
+        """
+        return self._command(lambda: self._resume(words_for), None, needs_game=False)
 
     def end_turn(self, seen: int | None = None) -> Future[TableState]:
         """The player whose turn it is has played, or passes: the board is read."""
@@ -249,12 +252,14 @@ class TableSession:
             self._words = words
         self._open(log)
 
-    def _resume(self) -> None:
+    def _resume(self, words_for: Callable[[GameStarted], Words | None] | None) -> None:
         log = GameLog.newest(self._store)
         if log is None:
             raise Refused("There is no game to go on with.")
         if log.game.is_over:
             raise Refused("The last game has ended.")
+        if words_for:
+            self._words = words_for(log.game.started)
         self._open(log)
 
     def _open(self, log: GameLog) -> None:

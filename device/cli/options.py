@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,29 @@ def game_from(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
     except (LexiconError, NotationError) as error:
         raise UserError(str(error)) from None
     return GameStarted(game.players, tile_set=game.tiles, lexicon=lexicon.name if lexicon else None), lexicon
+
+
+def words_for(game: GameSettings) -> Callable[[GameStarted], Lexicon | None]:
+    """Finds the list that a game of the store was begun with: the owner's or the shipped one, by its name.
+
+    None where it was begun without a list, or where its list is not to be had: then words are not checked.
+    """
+    from engine.lexicon import LexiconError, cache_folder, open_lexicon
+
+    def find(started: GameStarted) -> Lexicon | None:
+        if started.lexicon is None:
+            return None
+        own = own_lexicon(game)
+        for choice in ([str(own)] if own else []) + [None]:
+            try:
+                found = open_lexicon(choice, started.tile_set, cache_folder())
+            except LexiconError:
+                continue  # the next one may be it
+            if found is not None and found.name == started.lexicon:
+                return found
+        return None
+
+    return find
 
 
 def own_lexicon(game: GameSettings) -> Path | None:

@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
-from device.cli.options import add_game_options, board_reader, game_from, game_settings, own_lexicon
+from device.cli.options import add_game_options, board_reader, game_from, game_settings, own_lexicon, words_for
 
 if TYPE_CHECKING:
     from device.panel.panel import PanelView
     from device.session import Reader, TableSession
     from device.settings import Settings
     from engine.events import GameStarted
+    from engine.lexicon import Lexicon
 
 HELP = "keep the score of a game at a real table"
 
@@ -111,7 +112,7 @@ def serve(
             GameStore(_data_folder(settings.data.folder) / "games.db") as store,
             TableSession(open_camera(settings.camera.source), reader, store, words) as session,
         ):
-            print(_begin(session, started, new=new))
+            print(_begin(session, started, words_for(settings.game), new=new))
             orders = Orders(
                 session.end_turn,
                 session.end_game,
@@ -132,18 +133,26 @@ def serve(
         raise UserError(str(error)) from None
 
 
-def _begin(session: TableSession, started: GameStarted, *, new: bool) -> str:
-    """Go on with the last game, or begin one; says which."""
+def _begin(
+    session: TableSession, started: GameStarted, words_for: Callable[[GameStarted], Lexicon | None], *, new: bool
+) -> str:
+    """Go on with the last game, or begin one; says which, or why neither. Raises `UserError`."""
     from device.session import Refused
+    from device.state import Phase
 
     if not new:
         try:
-            state = session.resume().result()
+            state = session.resume(words_for).result()
         except Refused:
             pass  # there is none, or it has ended
         else:
+            if state.phase is Phase.LOBBY:
+                said = " ".join(notice.text for notice in state.notices)
+                raise UserError(f"{said} --new begins another game")
             return f"The game of {' and '.join(p.name for p in state.players)} goes on (--new begins another)."
-    session.start_game(started).result()
+    state = session.start_game(started).result()
+    if state.phase is Phase.LOBBY:
+        raise UserError(" ".join(notice.text for notice in state.notices))
     return f"A new game begins: {', '.join(started.players)}."
 
 

@@ -104,7 +104,7 @@ def header_chip(labels: Mapping[int, str]) -> int:
         if name.rstrip("\0") in HEADER_LABELS:
             return number
     found = ", ".join(f"gpiochip{number} {name}" for number, name in sorted(labels.items()))
-    raise NoGpio(f"no header of a Raspberry Pi among {found}: the page has the same buttons and lights")
+    raise NoGpio(f"no header of a Raspberry Pi among {found}: the page has the buttons")
 
 
 def _header_factory() -> Any:
@@ -124,7 +124,7 @@ def chip_labels(lgpio: Any) -> dict[int, str]:
     """Number and label of every GPIO chip of the machine."""
     paths = sorted(Path("/dev").glob("gpiochip*"))
     if not paths:
-        raise NoGpio("this machine has no GPIO pins: the page has the same buttons and lights")
+        raise NoGpio("this machine has no GPIO pins: the page has the buttons")
     labels = {}
     for path in paths:
         number = int(path.name.removeprefix("gpiochip"))

@@ -422,7 +422,7 @@ def test_header_chip_is_found_by_its_label() -> None:
 def test_machine_without_gpio_says_so() -> None:
     if list(Path("/dev").glob("gpiochip*")):
         pytest.skip("this machine has GPIO")
-    with pytest.raises(NoGpio, match=r"the page has the same buttons|not installed: sudo apt install"):
+    with pytest.raises(NoGpio, match=r"the page has the buttons|not installed: sudo apt install"):
         gpio_hardware(PINS)
     assert Device.pin_factory is None
 

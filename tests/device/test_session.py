@@ -401,6 +401,30 @@ def test_game_comes_back_after_the_program_ended(table: TextTable, path: Path) -
         assert state.turns[-1].score == 9
 
 
+def test_resumed_game_is_checked_by_the_list_that_it_was_begun_with(path: Path) -> None:
+    table = TextTable()
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.start_game(replace(STARTED, lexicon=None), words=None).result(5)
+    asked: list[GameStarted] = []
+
+    def none_for(started: GameStarted) -> None:
+        asked.append(started)
+
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        assert session.resume(none_for).result(5).lexicon is None
+    assert asked == [replace(STARTED, lexicon=None)]
+
+
+def test_game_that_this_version_cannot_read_is_said_and_kept(path: Path) -> None:
+    with GameStore(path) as store:
+        number = store.begin({"event": "unheard of"})
+        with TableSession(TextTable(), TextTable(), store, WORDS) as session:
+            state = session.resume().result(5)
+        assert state.phase is Phase.LOBBY
+        assert "cannot be read by this version" in state.notices[0].text
+        assert len(store.events(number)) == 1
+
+
 def test_ended_game_is_not_gone_on_with(session: TableSession) -> None:
     with pytest.raises(Refused, match="no game"):
         session.resume().result(5)

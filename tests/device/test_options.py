@@ -1,0 +1,35 @@
+"""The word list of a game that goes on is the one it was begun with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from device.cli.options import words_for
+from device.settings import GameSettings
+from engine.events import GameStarted
+from engine.lexicon import open_lexicon
+
+
+def begun(lexicon: str | None, tiles: str = "en") -> GameStarted:
+    return GameStarted(("Anna", "Ben"), tile_set=tiles, lexicon=lexicon)
+
+
+def test_a_game_without_a_list_goes_on_without() -> None:
+    assert words_for(GameSettings())(begun(None, "de")) is None
+
+
+def test_the_shipped_list_is_found_by_its_name() -> None:
+    shipped = open_lexicon(None, "en")
+    assert shipped is not None
+    found = words_for(GameSettings())(begun(shipped.name))
+    assert found is not None and "HORN" in found
+
+
+def test_the_owners_list_is_found_by_its_name_and_no_other_takes_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "club.txt"
+    path.write_text("HORN\nFARM\n", encoding="utf-8")
+    own = open_lexicon(str(path), "en", tmp_path)
+    assert own is not None
+    found = words_for(GameSettings(lexicon=str(path)))(begun(own.name))
+    assert found is not None and "ZAX" not in found
+    assert words_for(GameSettings())(begun(own.name)) is None
