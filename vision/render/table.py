@@ -6,7 +6,7 @@ The demo and the tests play on it. Tiles stay as they were laid from picture to 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -179,14 +179,6 @@ class SimulatedTable:
     def camera(self) -> Camera:
         """Where the camera is."""
         return self._setting.camera
-
-    def move_camera(self, camera: Camera) -> None:
-        """Bump the camera or turn the board."""
-        self._setting = replace(self._setting, camera=camera)
-
-    def relight(self, light: Light) -> None:
-        """Change the light."""
-        self._setting = replace(self._setting, light=light)
 
     def lay_tiles(self, labels: Mapping[tuple[int, int], str]) -> None:
         """Make the board show `labels` ((row, column) -> letter, '?' blank). Tiles that stay keep their place."""

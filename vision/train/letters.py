@@ -5,9 +5,8 @@ python -m vision.train.letters --scenes 1500 --minutes 15
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,8 +17,9 @@ from torch.nn import functional
 
 from vision.letters import SIDE, LetterNet
 from vision.net import MODELS
-from vision.train.looks import IGNORED, LetterBatch, LetterLooks, ahead
-from vision.train.nets import Average, HeadedNet, letter_net, write_onnx
+from vision.train.fit import fit, temperature
+from vision.train.looks import IGNORED, LetterBatch, LetterLooks
+from vision.train.nets import HeadedNet, letter_net, write_onnx
 from vision.train.views import Views, classes
 
 BATCH = 256
@@ -36,36 +36,9 @@ def train(
     rng = np.random.default_rng((seed, 1))
     looks = LetterLooks(views)
     net = letter_net(len(classes())).to(memory_format=torch.channels_last)
-    average = Average(net)
-    optimiser = torch.optim.AdamW(net.parameters(), lr=TOP_RATE, weight_decay=0.02)
-    rate = torch.optim.lr_scheduler.OneCycleLR(optimiser, TOP_RATE, total_steps=steps, pct_start=0.1)
-
-    def batches() -> Iterator[LetterBatch]:
-        for _ in range(steps):
-            yield looks.batch(rng, BATCH)
-
-    begun, losses = time.monotonic(), 0.0
-    for step, batch in enumerate(ahead(batches()), start=1):
-        loss = _loss(net, batch)
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-        optimiser.step()
-        rate.step()
-        average.update(net)
-        losses += loss.item()
-        if step % 500 == 0:
-            print(
-                f"letters: step {step}/{steps} loss {losses / 500:.3f} after {time.monotonic() - begun:.0f} s",
-                flush=True,
-            )
-            losses = 0.0
-
-    average.put_into(net)
-    net.eval()
+    fit("letters", net, lambda: looks.batch(rng, BATCH), _loss, steps, TOP_RATE, every=500)
     proof = [LetterLooks(held_out).batch(np.random.default_rng((seed, 2, i)), 512) for i in range(16)]
-    temperature = _temperature(net, proof)
-    facts = {"classes": list(classes()), "temperature": temperature}
+    facts = {"classes": list(classes()), "temperature": _temperatures(net, proof)}
     write_onnx(net, path, ["n", 1, SIDE, SIDE], ["n", "classes"], facts)
     return report(LetterNet(path), proof)
 
@@ -79,16 +52,14 @@ def _loss(net: HeadedNet, batch: LetterBatch) -> torch.Tensor:
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
-def _temperature(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str, float]:
-    """What each head's logits are to be divided by so that its probabilities come true (Guo et al., 2017)."""
+def _temperatures(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str, float]:
+    """The temperature of each head."""
     outputs = [net(torch.from_numpy(b.crops)) for b in proof]
     found = {}
     for k, name in enumerate(net.heads):
         logits = torch.cat([o[k] for o in outputs])
         truth = torch.from_numpy(np.concatenate([b.letters if name == "letters" else b.turns for b in proof]))
-        tried = np.geomspace(0.5, 3.0, 40)
-        losses = [functional.cross_entropy(logits / t, truth, ignore_index=IGNORED).item() for t in tried]
-        found[name] = float(tried[int(np.argmin(losses))])
+        found[name] = temperature(logits, truth)
     return found
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,9 @@ from torch.nn import functional
 
 from vision.net import MODELS
 from vision.squares import MARGIN, SquareNet
-from vision.train.looks import IGNORED, SquareBatch, SquareLooks, ahead
-from vision.train.nets import Average, HeadedNet, square_net, write_onnx
+from vision.train.fit import fit, temperature
+from vision.train.looks import IGNORED, SquareBatch, SquareLooks
+from vision.train.nets import HeadedNet, square_net, write_onnx
 from vision.train.views import Views
 
 BATCH = 12
@@ -30,36 +30,15 @@ def train(
     rng = np.random.default_rng((seed, 3))
     looks = SquareLooks(views)
     net = square_net().to(memory_format=torch.channels_last)
-    average = Average(net)
-    optimiser = torch.optim.AdamW(net.parameters(), lr=TOP_RATE, weight_decay=0.02)
-    rate = torch.optim.lr_scheduler.OneCycleLR(optimiser, TOP_RATE, total_steps=steps, pct_start=0.1)
-
-    def batches() -> Iterator[SquareBatch]:
-        for _ in range(steps):
-            yield looks.batch(rng, BATCH)
-
-    begun, losses = time.monotonic(), 0.0
-    for step, batch in enumerate(ahead(batches()), start=1):
-        loss = _loss(net, batch)
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-        optimiser.step()
-        rate.step()
-        average.update(net)
-        losses += loss.item()
-        if step % 200 == 0:
-            print(
-                f"squares: step {step}/{steps} loss {losses / 200:.4f} after {time.monotonic() - begun:.0f} s",
-                flush=True,
-            )
-            losses = 0.0
-
-    average.put_into(net)
-    net.eval()
+    fit("squares", net, lambda: looks.batch(rng, BATCH), _loss, steps, TOP_RATE, every=200)
     proof = [SquareLooks(held_out).batch(np.random.default_rng((seed, 4, i)), 8) for i in range(16)]
-    temperature = _temperature(net, proof)
-    write_onnx(net, path, ["n", 3, "h", "w"], ["n", 3, "rows", "columns"], {"temperature": {"squares": temperature}})
+    write_onnx(
+        net,
+        path,
+        ["n", 3, "h", "w"],
+        ["n", 3, "rows", "columns"],
+        {"temperature": {"squares": _temperature(net, proof)}},
+    )
     return report(SquareNet(path), proof)
 
 
@@ -77,9 +56,7 @@ def _loss(net: HeadedNet, batch: SquareBatch) -> torch.Tensor:
 def _temperature(net: HeadedNet, proof: Sequence[SquareBatch]) -> float:
     logits = torch.cat([_grid(net(torch.from_numpy(b.boards))[0]) for b in proof])
     truth = torch.from_numpy(np.concatenate([b.kinds for b in proof]))
-    tried = np.geomspace(0.5, 3.0, 40)
-    losses = [functional.cross_entropy(logits / t, truth, ignore_index=IGNORED).item() for t in tried]
-    return float(tried[int(np.argmin(losses))])
+    return temperature(logits, truth)
 
 
 def report(net: SquareNet, proof: Sequence[SquareBatch]) -> str:

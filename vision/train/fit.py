@@ -1,0 +1,59 @@
+"""Learning, the same for both of the reader's networks: batches in, averaged weights and a temperature out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from vision.train.looks import IGNORED, Batch, ahead
+from vision.train.nets import Average, HeadedNet
+
+
+def fit(
+    name: str,
+    net: HeadedNet,
+    draw: Callable[[], Batch],
+    loss_of: Callable[[HeadedNet, Batch], torch.Tensor],
+    steps: int,
+    top_rate: float,
+    every: int,
+) -> None:
+    """Let `net` learn from `steps` batches of `draw`; it ends with its averaged weights, ready to judge.
+
+    AdamW under one warm-up and decay of the learning rate. Says how it goes after `every` so many steps.
+    """
+    average = Average(net)
+    optimiser = torch.optim.AdamW(net.parameters(), lr=top_rate, weight_decay=0.02)
+    rate = torch.optim.lr_scheduler.OneCycleLR(optimiser, top_rate, total_steps=steps, pct_start=0.1)
+
+    def batches() -> Iterator[Batch]:
+        for _ in range(steps):
+            yield draw()
+
+    begun, losses = time.monotonic(), 0.0
+    for step, batch in enumerate(ahead(batches()), start=1):
+        loss = loss_of(net, batch)
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+        optimiser.step()
+        rate.step()
+        average.update(net)
+        losses += loss.item()
+        if step % every == 0:
+            seconds = time.monotonic() - begun
+            print(f"{name}: step {step}/{steps} loss {losses / every:.4f} after {seconds:.0f} s", flush=True)
+            losses = 0.0
+    average.put_into(net)
+    net.eval()
+
+
+def temperature(logits: torch.Tensor, truth: torch.Tensor) -> float:
+    """What `logits` are to be divided by so that their probabilities come true (Guo et al., 2017)."""
+    tried = np.geomspace(0.5, 3.0, 40)
+    losses = [functional.cross_entropy(logits / t, truth, ignore_index=IGNORED).item() for t in tried]
+    return float(tried[int(np.argmin(losses))])
