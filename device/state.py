@@ -107,10 +107,11 @@ class TurnView:
 
 @dataclass(frozen=True, slots=True)
 class PlayerView:
-    """A player's name and total."""
+    """A player's name, total, and remembered colour (empty: the one of the seat)."""
 
     name: str
     total: int
+    colour: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +156,8 @@ class TableState:
     `turn_of` is the index of the player whose turn it is, None before and after a game; `end_due` says that the rules
     would have the game end now, `winners` who won once it has, `racks_wanted` whose unplayed letters are not known.
     `unseen` counts the tiles that do not lie on the board, in the order of the alphabet; `exchange_most` is how many
-    may be exchanged now. `open_dictionary` is False where only a challenge looks words up; `lexicon_advises` is True
-    where the word list knows too little to decide one.
+    may be exchanged now. `edition` names the board (`engine.rules.COLOURS`). `open_dictionary` is False where only a
+    challenge looks words up; `lexicon_advises` is True where the word list knows too little to decide one.
     """
 
     revision: int = 0
@@ -176,6 +177,7 @@ class TableState:
     lexicon_advises: bool = False
     in_bag: int | None = None
     unseen: tuple[tuple[str, int], ...] = ()
+    edition: str = ""
     exchange_most: int = 0
     end_due: bool = False
     winners: tuple[int, ...] = ()

@@ -49,6 +49,7 @@ def view_game(game: Game, words: Words | None) -> TableState:
         open_dictionary=game.rules.open_dictionary,
         in_bag=game.bag,
         unseen=tuple((tile, count) for tile in game.tiles.counts if (count := game.unseen[tile]) > 0),
+        edition=game.rules.edition,
         exchange_most=next((n for n in range(game.rules.rack_size, 0, -1) if game.can_exchange(n)), 0),
         end_due=game.end_due is not None,
         winners=outcome.winners if outcome else (),
