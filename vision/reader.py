@@ -19,6 +19,7 @@ from vision.location import BoardNotFound, Location
 from vision.orient import Upright, upright
 from vision.quad import as_quad, is_convex, turned
 from vision.squares import SquareNet, board_view
+from vision.views import BoardViews
 
 SMALLEST_SIDE: Final = 7.0
 """Pixels a square below which nobody could read a letter."""
@@ -58,6 +59,8 @@ class PhotoReading:
     """`(4, 2)` outer corners of the grid in pixels, clockwise from the top left as the tiles read upright."""
     problems: tuple[str, ...]
     ms: Milliseconds
+    views: BoardViews | None = None
+    """What the board was read by, upright: this table's own examples are cut from it."""
 
 
 class BoardReader:
@@ -108,7 +111,7 @@ class BoardReader:
                 f"the board is too small to read: {side:.0f} pixels a square, {SMALLEST_SIDE:.0f} are needed"
             )
             return PhotoReading(None, quad, tuple(problems), _timed(begun, located))
-        chances, turn = self._look(image, quad, tiles, known_upright)
+        chances, turn, views = self._look(image, quad, tiles, known_upright)
         if turn.confidence < UNSURE_UPRIGHT and turn.tiles:
             problems.append(
                 f"not sure which way is up ({100 * turn.confidence:.0f} %): lay more tiles or give the corners"
@@ -120,11 +123,12 @@ class BoardReader:
         hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
         if hidden:
             problems.append(f"cannot see {' '.join(hidden)}")
-        return PhotoReading(board, turned(quad, turn.quarter_turns), tuple(problems), _timed(begun, located))
+        corners = turned(quad, turn.quarter_turns)
+        return PhotoReading(board, corners, tuple(problems), _timed(begun, located), views)
 
     def _look(
         self, image: Image, quad: Floats, tiles: Collection[str], known_upright: bool
-    ) -> tuple[NDArray[np.float64], Upright]:
+    ) -> tuple[NDArray[np.float64], Upright, BoardViews]:
         """Probabilities `(15, 15, classes + 1)`, the last for a hidden square, of the board turned upright."""
         pose = board_pose(quad, (image.shape[1], image.shape[0]))
         board, view = board_view(image, pose), tops_view(image, pose)
@@ -141,7 +145,7 @@ class BoardReader:
             cells = _cells(kinds, _LOOK_CLOSER)
             looks = self._letters.look(crops(view, cells))
         letters = self._letters.look_again(view, cells, looks.letters, mask)
-        return _blanks_settled(_joined(kinds, cells, letters, mask), board), turn
+        return _blanks_settled(_joined(kinds, cells, letters, mask), board), turn, BoardViews(board, view)
 
 
 def _cells(kinds: NDArray[np.float32], least: float) -> list[tuple[int, int]]:
