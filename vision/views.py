@@ -12,6 +12,6 @@ class BoardViews:
     """One picture of a board, rectified; upright as the tiles read."""
 
     board: Image
-    """`(272, 272, 3) uint8 BGR`: the board and a little around it, half way up the tiles (`vision.squares.board_view`)."""
+    """`(272, 272, 3) uint8 BGR`: the board and a little around it, half way up the tiles (`vision.squares`)."""
     tops: Image
-    """`(434, 434) uint8`: the plane of the tile tops in grey (`vision.letters.tops_view`)."""
+    """`(434, 434) uint8`: the plane of the tile tops in grey (`vision.letters`)."""
