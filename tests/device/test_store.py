@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -12,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from device.store import GameStore, StoreError
+from device.store import PICTURE_MOST, GameStore, StoredEvent, StoreError
+from engine.events import from_json
+from engine.game import Game
 
 ROOT = Path(__file__).parents[2]
 STARTED = {"n": -1}
@@ -107,14 +110,18 @@ def test_newer_store_is_left_alone(path: Path) -> None:
         GameStore(path)
 
 
-def test_full_disk_loses_nothing_earlier(path: Path) -> None:
+def test_full_disk_takes_the_turn_without_its_picture_and_then_says_so(path: Path) -> None:
     with GameStore(path) as store:
         game = store.begin(STARTED)
-        store.append(game, [{"n": 1}])
-        store._db.execute("PRAGMA max_page_count = 20")  # the file may not grow: what SQLite says of a full disk
+        store._db.execute("PRAGMA max_page_count = 30")  # the file may not grow: what SQLite says of a full disk
+        kept = 0
         with pytest.raises(StoreError, match="full"):
-            store.append(game, [{"n": 2}], {"photo": bytes(400_000)})
-        assert [e.body["n"] for e in store.events(game)] == [-1, 1]
+            for n in range(100):
+                store.append(game, [{"n": n, "text": "x" * 2000}], {"photo": bytes(400_000)})
+                kept = n
+        assert kept > 1
+        assert [e.body["n"] for e in store.events(game)] == list(range(-1, kept + 1))
+        assert store.pictures(game) == ()
 
 
 def test_many_threads_write_one_unbroken_log(path: Path) -> None:
@@ -161,6 +168,116 @@ def test_every_confirmed_turn_survives_a_kill(path: Path) -> None:
             kept = [e.body["n"] for e in store.events(store.games()[0].id)][1:]
         assert kept[: len(confirmed)] == confirmed
         assert len(kept) <= len(confirmed) + 1
+
+
+V1 = Path(__file__).parent / "data" / "games-v1.db"
+"""Written by version 1 of the store: two games of the demo, with two small pictures each."""
+
+
+def test_store_of_version_1_goes_on_with_all_it_has(path: Path) -> None:
+    path.write_bytes(V1.read_bytes())
+    with sqlite3.connect(V1) as before:
+        events = before.execute("SELECT * FROM event ORDER BY game, number").fetchall()
+        pictures = before.execute("SELECT game, number, kind, jpeg FROM picture ORDER BY rowid").fetchall()
+    before.close()
+    with GameStore(path) as store:
+        assert [game.length for game in store.games()] == [30, 34]
+        for game, number, at, body in events:
+            assert store.events(game)[number] == StoredEvent(number, at, json.loads(body))
+        assert pictures and all(store.picture(*key) == jpeg for *key, jpeg in pictures)
+        assert [name for name, _ in store.players()] == ["Ada", "Finn", "Rosa", "Anna", "Ben"]
+        totals = [Game.from_events(from_json(e.body) for e in store.events(g.id)).totals for g in store.games()]
+        assert totals == [(316, 266, 171), (450, 330)]
+        store.append(2, [{"kind": "undone"}])
+    with GameStore(path) as store:  # and once more, as a store of today
+        assert store.games()[0].length == 31
+
+
+def test_migration_that_cannot_be_finished_leaves_the_file_as_it_was(path: Path) -> None:
+    path.write_bytes(V1.read_bytes())
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE note (mine TEXT)")  # somebody else's table in the way
+    db.commit()
+    db.close()
+    with pytest.raises(StoreError, match="note"):
+        GameStore(path)
+    db = sqlite3.connect(path)
+    assert db.execute("PRAGMA user_version").fetchone() == (1,)
+    assert db.execute("SELECT count(*) FROM event").fetchone() == (64,)
+    assert [row[1] for row in db.execute("PRAGMA table_info(game)")] == ["id", "started"]
+    db.close()
+
+
+def test_deleted_game_is_gone_and_the_others_are_not(path: Path) -> None:
+    with GameStore(path) as store:
+        first, second = store.begin(STARTED), store.begin(STARTED)
+        for game in (first, second):
+            store.append(game, [{"n": 1}], {"board": b"jpeg of %d" % game * 5000})
+            store.note(game, "clock", "ticking")
+        store.delete(first)
+        assert [g.id for g in store.games()] == [second]
+        assert store.events(first) == () and store.picture(first, 1, "board") is None
+        assert store.noted(first, "clock") is None and store.noted(second, "clock") == "ticking"
+        assert len(store.events(second)) == 2 and store.pictures(second) == ((1, "board"),)
+        with pytest.raises(StoreError, match="no game"):
+            store.delete(first)
+        with pytest.raises(StoreError, match="deleted"):
+            store.append(first, [{"n": 2}])
+        for file in path.parent.iterdir():
+            assert b"jpeg of 1" not in file.read_bytes()
+        assert b"jpeg of 2" in path.read_bytes()
+
+
+def test_number_of_a_deleted_game_is_not_given_again(path: Path) -> None:
+    with GameStore(path) as store:
+        store.delete(store.begin(STARTED))
+    with GameStore(path) as store:
+        assert store.next_game == 2 == store.begin(STARTED)
+
+
+def test_notes_are_overwritten_and_kept(path: Path) -> None:
+    with GameStore(path) as store:
+        assert store.noted(0, "corners") is None
+        store.note(0, "corners", "a")
+        store.note(0, "corners", "b")
+        store.note(1, "corners", "c")
+    with GameStore(path) as store:
+        assert (store.noted(0, "corners"), store.noted(1, "corners")) == ("b", "c")
+
+
+def test_players_are_known_with_their_colours_who_played_last_first(path: Path) -> None:
+    times = iter([10.0, 20.0, 30.0])
+    with GameStore(path, clock=lambda: next(times)) as store:
+        store.begin({"players": ["Anna", "Ben"]})
+        store.colour("Ben", "#aa0000")
+        store.colour("Zoë", "#00aa00")
+        store.begin({"players": ["Carl", "Anna"]})
+    with GameStore(path) as store:
+        assert store.players() == (("Anna", ""), ("Carl", ""), ("Ben", "#aa0000"), ("Zoë", "#00aa00"))
+
+
+def test_pictures_of_the_oldest_games_make_room(path: Path) -> None:
+    with GameStore(path, most_bytes=1_000_000) as store:
+        games = []
+        for _ in range(5):
+            games.append(store.begin(STARTED))
+            store.append(games[-1], [{"n": 1}], {"photo": bytes(300_000)})
+        assert [len(store.pictures(game)) for game in games] == [0, 1, 1, 1, 1]
+        assert all(len(store.events(game)) == 2 for game in games)
+
+
+def test_picture_of_no_bounded_size_is_left_out(path: Path) -> None:
+    with GameStore(path) as store:
+        game = store.begin(STARTED)
+        store.append(game, [{"n": 1}], {"photo": bytes(PICTURE_MOST + 1), "board": b"small"})
+        assert store.pictures(game) == ((1, "board"),)
+
+
+def test_picture_that_cannot_be_read_is_none(path: Path) -> None:
+    with GameStore(path) as store:
+        game = store.begin(STARTED)
+        store.append(game, [{"n": 1}], {"board": b"jpeg"})
+    assert store.picture(game, 1, "board") is None  # closed: no reading is possible
 
 
 def test_a_number_that_no_game_can_have_has_no_picture(path: Path) -> None:

@@ -1,0 +1,88 @@
+"""The tables of the store, version by version: a file of any earlier version is brought to the newest one.
+
+Statements that were released are never changed: a new version adds its own.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+_FIRST = """
+CREATE TABLE game (
+    id      INTEGER PRIMARY KEY,
+    started REAL NOT NULL
+) STRICT;
+CREATE TABLE event (
+    game   INTEGER NOT NULL REFERENCES game(id),
+    number INTEGER NOT NULL,
+    time   REAL NOT NULL,
+    body   TEXT NOT NULL,
+    PRIMARY KEY (game, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE picture (
+    game   INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    kind   TEXT NOT NULL,
+    jpeg   BLOB NOT NULL,
+    PRIMARY KEY (game, number, kind),
+    FOREIGN KEY (game, number) REFERENCES event(game, number)
+) STRICT;
+CREATE TRIGGER event_is_never_changed BEFORE UPDATE ON event
+    BEGIN SELECT RAISE(ABORT, 'the log only grows'); END;
+CREATE TRIGGER event_is_never_removed BEFORE DELETE ON event
+    WHEN EXISTS (SELECT 1 FROM game WHERE id = OLD.game)
+    BEGIN SELECT RAISE(ABORT, 'the log only grows'); END;
+"""
+
+# A deleted game leaves its row in `game`, so that its number is never given again: pages and phones remember numbers.
+_SECOND = """
+ALTER TABLE game ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1));
+ALTER TABLE game ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1));
+DROP TRIGGER event_is_never_removed;
+CREATE TRIGGER event_is_removed_with_its_game_only BEFORE DELETE ON event
+    WHEN NOT EXISTS (SELECT 1 FROM game WHERE id = OLD.game AND deleted)
+    BEGIN SELECT RAISE(ABORT, 'the log only grows'); END;
+CREATE TRIGGER deleted_game_gets_no_event BEFORE INSERT ON event
+    WHEN EXISTS (SELECT 1 FROM game WHERE id = NEW.game AND deleted)
+    BEGIN SELECT RAISE(ABORT, 'the game was deleted'); END;
+CREATE TABLE note (
+    game INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (game, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE player (
+    name   TEXT PRIMARY KEY,
+    colour TEXT NOT NULL DEFAULT '',
+    played REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO player (name, played)
+    SELECT seat.value, max(game.started)
+    FROM event JOIN game ON game.id = event.game,
+        json_each(CASE WHEN json_valid(event.body) THEN event.body ELSE '{}' END, '$.players') AS seat
+    WHERE event.number = 0 AND seat.type = 'text'
+    GROUP BY seat.value;
+"""
+
+MIGRATIONS = (_FIRST, _SECOND)
+"""What leads from version 0, an empty file, to version 1, from there to version 2, and so on."""
+VERSION = len(MIGRATIONS)
+
+
+def migrate(db: sqlite3.Connection, version: int) -> None:
+    """Bring the tables from `version` to the newest; the caller holds a transaction. Raises `sqlite3.Error`."""
+    for script in MIGRATIONS[version:]:
+        for statement in _statements(script):
+            db.execute(statement)
+    db.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _statements(script: str) -> list[str]:
+    """The statements of an SQL script (`executescript` would commit by itself)."""
+    found, rest = [], ""
+    for line in script.splitlines(keepends=True):
+        rest += line
+        if sqlite3.complete_statement(rest):
+            found.append(rest)
+            rest = ""
+    return found
