@@ -1,0 +1,376 @@
+#!/usr/bin/env bash
+# Installs Tilekeeper on Raspberry Pi OS or Debian (bookworm, trixie; 64-bit), or upgrades it.
+#
+#     sudo ./systemd/install.sh [--name NAME | --keep-name] [--country CC] [--hotspot | --no-hotspot] [--yes]
+#
+#   --name NAME     the machine becomes NAME.local on the network (default: tilekeeper; asked on a terminal)
+#   --keep-name     the machine keeps its name
+#   --country CC    the country of the Wi-Fi, as two letters: DE, GB, US ... (a Raspberry Pi has no Wi-Fi without it)
+#   --hotspot       a Wi-Fi of its own where no known one is in reach (default where NetworkManager is in use)
+#   --no-hotspot    no Wi-Fi of its own
+#   --yes           ask nothing
+#
+# Run again, it upgrades: the new version is built and checked beside the old one, then a link is switched; when
+# anything fails, the old version goes on. Games in /var/lib/tilekeeper and settings in /etc/tilekeeper are kept.
+set -Eeuo pipefail
+shopt -s nullglob
+
+SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+BASE=/opt/tilekeeper                    # versions/<version>-<n>: a virtual environment each; venv: a link to one
+DATA=/var/lib/tilekeeper
+ETC=/etc/tilekeeper
+PROGRAM=tilekeeper                      # the user, the unit and the command
+NEEDED_MB=900                           # packages, two versions side by side, and room for games
+
+say() { printf '%s\n' "$*"; }
+step() { STEP=$*; printf '\n== %s\n' "$*"; }
+refuse() { printf 'install.sh: %s\n' "$*" >&2; exit 2; }
+booted() { [ -d /run/systemd/system ]; } # false in a chroot: units are enabled, nothing is started
+name_now() { if booted; then uname -n; else cat /etc/hostname; fi; }
+as_user() { setpriv --reuid="$PROGRAM" --regid="$PROGRAM" --init-groups --reset-env "$@"; }
+has_package() { apt-cache show --no-all-versions "$1" 2>/dev/null | grep -q '^Version:'; }
+user_version() { # of the store: what wrote it
+    [ ! -e "$DATA/games.db" ] || python3 - "$DATA/games.db" <<'PY'
+import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone()[0])
+PY
+}
+
+usage() { sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; }
+
+read_options() {
+    NAME='' KEEP_NAME='' COUNTRY='' HOTSPOT=auto ASK=''
+    [ -t 0 ] && ASK=yes
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --name) [ $# -gt 1 ] || refuse "--name needs a name: --name tilekeeper"; NAME=${2%.local}; shift ;;
+            --keep-name) KEEP_NAME=yes ;;
+            --country) [ $# -gt 1 ] || refuse "--country needs two letters: --country DE"; COUNTRY=${2^^}; shift ;;
+            --hotspot) HOTSPOT=yes ;;
+            --no-hotspot) HOTSPOT=no ;;
+            --yes) ASK='' ;;
+            -h | --help) usage; exit 0 ;;
+            *) refuse "$1 is not known; --help says what is" ;;
+        esac
+        shift
+    done
+    [ -z "$NAME" ] || [[ $NAME =~ ^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$ ]] ||
+        refuse "'$NAME' cannot be a machine's name: letters, digits and hyphens, 63 at most"
+    [ -z "$COUNTRY" ] || [[ $COUNTRY =~ ^[A-Z]{2}$ ]] || refuse "'$COUNTRY' is no country: two letters, such as DE"
+}
+
+check_machine() {
+    [ "$(id -u)" = 0 ] || refuse "this needs root: sudo $0"
+    command -v apt-get >/dev/null || refuse "no apt-get here: this is for Raspberry Pi OS and Debian"
+    # The userland decides: Raspberry Pi OS may run a 64-bit kernel under 32-bit programs.
+    local arch codename
+    arch=$(dpkg --print-architecture)
+    case $arch in
+        arm64 | amd64) ;;
+        armhf | armel | i386)
+            refuse "this system is 32-bit ($arch), and what Tilekeeper needs is made for 64-bit only: write" \
+                "'Raspberry Pi OS (64-bit)' to the card with Raspberry Pi Imager, then run this again" ;;
+        *) refuse "no Tilekeeper for $arch: it needs arm64 (a Raspberry Pi 3, 4, 5, Zero 2 W) or amd64" ;;
+    esac
+    codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+    case $codename in
+        bookworm | trixie) ;;
+        *) refuse "this is ${codename:-an unknown release}; Tilekeeper is made for bookworm and trixie:" \
+            "write a newer Raspberry Pi OS (64-bit) to the card" ;;
+    esac
+    command -v systemd-sysusers >/dev/null || refuse "systemd is missing: sudo apt-get install systemd"
+    [ -f "$SOURCE/pyproject.toml" ] || refuse "$SOURCE is no Tilekeeper: run this from a whole copy of it"
+    mkdir -p "$BASE/versions"
+    local free
+    free=$(($(df --output=avail -k "$BASE" | tail -n 1) / 1024))
+    [ "$free" -ge "$NEEDED_MB" ] || refuse "only $free MB are free on the card; $NEEDED_MB are needed: sudo apt-get clean"
+    exec 9>"$BASE/.lock"
+    flock -n 9 || refuse "another install.sh is running: wait for it"
+}
+
+ask_name() {
+    [ -z "$NAME$KEEP_NAME" ] || return 0
+    local now
+    now=$(name_now)
+    NAME=tilekeeper
+    if [ -e "$BASE/former-hostname" ]; then # an upgrade: what was chosen then stays
+        NAME='' KEEP_NAME=yes
+    elif [ -n "$ASK" ] && [ "$now" != "$NAME" ]; then
+        local answer
+        read -r -p "This machine is $now.local. Shall it be $NAME.local, also for ssh? [Y/n or another name] " answer
+        case $answer in
+            '' | [Yy] | [Yy]es) ;;
+            [Nn] | [Nn]o) NAME='' KEEP_NAME=yes ;;
+            *) read_options --name "$answer" ;;
+        esac
+    fi
+}
+
+install_packages() {
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -q update
+    local wanted=(python3-venv avahi-daemon polkitd ca-certificates) optional package
+    # Of Raspberry Pi OS, and as far as Debian has them. Without recommendations: those are for a desktop.
+    optional=(python3-picamera2 python3-libcamera python3-lgpio python3-spidev python3-smbus2 espeak-ng alsa-utils gpiod)
+    [ "$HOTSPOT" = no ] || ! command -v nmcli >/dev/null || optional+=(dnsmasq-base nftables)
+    [ "$HOTSPOT" != yes ] || wanted+=(network-manager dnsmasq-base nftables)
+    for package in "${optional[@]}"; do
+        if has_package "$package"; then
+            wanted+=("$package")
+        else
+            say "not in this system's archive: $package"
+        fi
+    done
+    for package in "${wanted[@]}"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || say "$package" >>"$BASE/packages"
+    done
+    apt-get -qy install --no-install-recommends "${wanted[@]}"
+}
+
+build_version() {
+    local version number copy old
+    version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$SOURCE/pyproject.toml" | head -n 1)
+    number=1 # no date: a Raspberry Pi without network does not know it
+    for old in "$BASE"/versions/*; do
+        [ "${old##*-}" -lt "$number" ] || number=$((${old##*-} + 1))
+    done
+    NEW=$BASE/versions/$version-$number
+    say "into $NEW"
+    # With the system's packages: libcamera and picamera2 are made for the system's Python, and come from apt alone.
+    python3 -m venv --system-site-packages "$NEW"
+    copy=$NEW/source # pip leaves its traces there, not in somebody's checkout
+    mkdir "$copy"
+    cp -r "$SOURCE"/{pyproject.toml,README.md,LICENSE,engine,vision,calibration,device,web} "$copy"
+    find "$copy" -name __pycache__ -prune -exec rm -rf {} +
+    # picamera2 of bookworm is compiled for numpy 1, and breaks beside a numpy 2 (that of trixie for 2).
+    if python3 -c 'import sys, numpy; sys.exit(not numpy.__version__.startswith("1."))' 2>/dev/null; then
+        echo 'numpy<2' >"$NEW/constraints.txt"
+    else
+        : >"$NEW/constraints.txt"
+    fi
+    export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
+    "$NEW/bin/pip" install -q --no-warn-script-location -c "$NEW/constraints.txt" "$copy" 'gpiozero>=2.0.1'
+    rm -rf "$copy"
+    # Buttons and displays are extras: a table without them has the buttons on its page.
+    "$NEW/bin/python" -c 'import lgpio' 2>/dev/null ||
+        "$NEW/bin/pip" install -q --only-binary lgpio -c "$NEW/constraints.txt" 'lgpio>=0.2.2' ||
+        say "without lgpio, so without buttons on pins: this system has none for its Python"
+    if "$NEW/bin/python" -c 'import spidev' 2>/dev/null; then
+        "$NEW/bin/pip" install -q -c "$NEW/constraints.txt" 'luma.oled>=3.13' 'luma.led-matrix>=1.7' ||
+            say "without displays: luma could not be installed"
+    fi
+}
+
+# put FILE PATH [MODE]: a file of the system; what was there is kept until the upgrade is through.
+put() {
+    local kept=$SAVED$2
+    if [ ! -e "$kept" ] && [ ! -e "$kept.none" ]; then
+        mkdir -p "$(dirname "$kept")"
+        if [ -e "$2" ]; then cp -a "$2" "$kept"; else : >"$kept.none"; fi
+    fi
+    install -D -m "${3:-644}" "$1" "$2"
+    grep -qxF "$2" "$BASE/files" 2>/dev/null || say "$2" >>"$BASE/files"
+}
+
+put_files() {
+    put "$SOURCE/systemd/tilekeeper.sysusers" /etc/sysusers.d/tilekeeper.conf
+    systemd-sysusers /etc/sysusers.d/tilekeeper.conf
+    put "$SOURCE/systemd/tilekeeper.udev" /etc/udev/rules.d/60-tilekeeper.rules
+    put "$SOURCE/systemd/tilekeeper.polkit" /etc/polkit-1/rules.d/50-tilekeeper.rules
+    put "$SOURCE/systemd/tilekeeper.journald" /etc/systemd/journald.conf.d/tilekeeper.conf
+    put "$SOURCE/systemd/tilekeeper.service" /etc/systemd/system/tilekeeper.service
+    put "$SOURCE/systemd/uninstall.sh" "$BASE/uninstall.sh" 755
+    install -d -m 755 "$ETC"
+    if [ ! -e "$ETC/settings.toml" ]; then
+        "$NEW/bin/python" -I -m device.settings >"$ETC/settings.toml"
+        say "settings: $ETC/settings.toml (all defaults, explained)"
+    fi
+    install -d -m 750 -o "$PROGRAM" -g "$PROGRAM" "$DATA"
+    chown -R "$PROGRAM:$PROGRAM" "$DATA"
+}
+
+check_version() {
+    # As the service's user, with the settings of this table: all networks load, the word list opens.
+    as_user "$NEW/bin/tilekeeper" --help >/dev/null
+    as_user "$NEW/bin/tilekeeper" doctor --program --settings "$ETC/settings.toml"
+}
+
+switch_to() { # in one step: rename(2) replaces the link
+    ln -sfn "versions/${1##*/}" "$BASE/.venv.next"
+    mv -T "$BASE/.venv.next" "$BASE/venv"
+}
+
+start_version() {
+    ln -sfn "$BASE/venv/bin/tilekeeper" /usr/local/bin/tilekeeper
+    grep -qxF /usr/local/bin/tilekeeper "$BASE/files" || say /usr/local/bin/tilekeeper >>"$BASE/files"
+    if ! booted; then
+        switch_to "$NEW"
+        systemctl enable tilekeeper.service
+        say "no systemd is running here: the table starts with the next boot"
+        return 0
+    fi
+    udevadm control --reload || true
+    udevadm trigger || true
+    systemctl try-restart systemd-journald polkit || true
+    WAS_ACTIVE=$(systemctl is-active tilekeeper.service || true)
+    systemctl stop tilekeeper.service 2>/dev/null || true
+    STORE_WAS=$(user_version)
+    local file
+    for file in "$DATA"/games.db*; do cp -a "$file" "$SAVED/"; done # a new version may write what an old one cannot read
+    switch_to "$NEW"
+    SWITCHED=yes
+    systemctl daemon-reload
+    systemctl enable -q tilekeeper.service
+    systemctl reset-failed tilekeeper.service 2>/dev/null || true
+    if ! { systemctl start tilekeeper.service && sleep 5 && systemctl is-active -q tilekeeper.service; }; then
+        journalctl -u tilekeeper.service -n 15 --no-pager -o cat || true
+        [ "$WAS_ACTIVE" != active ] || return 1
+        say "installed, but the table does not run yet: 'sudo tilekeeper doctor' says why"
+    fi
+}
+
+roll_back() {
+    [ "$BASH_SUBSHELL" = 0 ] || exit 1 # the shell that waits for this one does it
+    trap - ERR INT TERM
+    set +e
+    say "" >&2
+    say "install.sh: it failed at: $STEP" >&2
+    local kept path
+    while read -r path; do
+        kept=$SAVED$path
+        if [ -e "$kept" ]; then cp -a "$kept" "$path"; elif [ -e "$kept.none" ]; then rm -f "$path"; fi
+    done < <(cat "$BASE/files" 2>/dev/null)
+    if [ -n "${SWITCHED:-}" ]; then
+        systemctl stop tilekeeper.service
+        if [ -n "$OLD" ]; then switch_to "$OLD"; else rm -f "$BASE/venv"; fi
+        if [ "$(user_version)" != "$STORE_WAS" ] && [ -e "$SAVED/games.db" ]; then
+            rm -f "$DATA"/games.db*
+            cp -a "$SAVED"/games.db* "$DATA/"
+        fi
+    fi
+    if booted; then
+        systemctl daemon-reload
+        [ -z "${SWITCHED:-}" ] || [ -z "$OLD" ] || systemctl start tilekeeper.service
+    fi
+    [ -z "${NEW:-}" ] || rm -rf "$NEW"
+    rm -rf "$SAVED"
+    if [ -n "$OLD" ]; then
+        say "install.sh: nothing has changed: version ${OLD##*/} goes on" >&2
+    else
+        say "install.sh: nothing is installed; the games, if there are any, are untouched" >&2
+    fi
+    exit 1
+}
+
+name_machine() {
+    [ -n "$NAME" ] || return 0
+    local now
+    now=$(name_now)
+    [ "$now" != "$NAME" ] || return 0
+    [ -e "$BASE/former-hostname" ] || say "$now" >"$BASE/former-hostname"
+    if booted; then hostnamectl set-hostname "$NAME"; else say "$NAME" >/etc/hostname; fi
+    if grep -q '^127\.0\.1\.1' /etc/hosts; then
+        sed -i "s/^127\.0\.1\.1.*/127.0.1.1\t$NAME/" /etc/hosts
+    else
+        printf '127.0.1.1\t%s\n' "$NAME" >>/etc/hosts
+    fi
+    booted && systemctl try-restart avahi-daemon.service
+    say "this machine is $NAME.local now, also for ssh"
+}
+
+set_country() {
+    [ -n "$COUNTRY" ] || return 0
+    if command -v raspi-config >/dev/null; then
+        raspi-config nonint do_wifi_country "$COUNTRY"
+    else
+        say "no raspi-config here: set the country $COUNTRY by your network settings"
+    fi
+}
+
+random_text() { # random_text LENGTH: without characters that are mistaken for others
+    LC_ALL=C tr -dc 'abcdefghjkmnpqrstuvwxyz23456789' </dev/urandom | head -c "$1" || true
+}
+
+make_hotspot() {
+    local keyfile=/etc/NetworkManager/system-connections/tilekeeper-hotspot.nmconnection about=$ETC/hotspot.toml
+    if [ "$HOTSPOT" = no ] || ! command -v nmcli >/dev/null; then
+        [ "$HOTSPOT" = no ] || say "no NetworkManager here, so no Wi-Fi of its own (install.sh --hotspot brings it)"
+        return 0
+    fi
+    if [ ! -e "$keyfile" ] || [ ! -e "$about" ]; then
+        local name password
+        name=Tilekeeper-$(random_text 4)
+        password=$(random_text 10)
+        # Priority -10: only where no known network is in reach. "shared": addresses and names for the phones.
+        nmcli --offline connection add type wifi con-name tilekeeper-hotspot ifname wlan0 ssid "$name" \
+            connection.autoconnect yes connection.autoconnect-priority -10 connection.autoconnect-retries 0 \
+            802-11-wireless.mode ap 802-11-wireless.band bg \
+            802-11-wireless-security.key-mgmt wpa-psk 802-11-wireless-security.proto rsn \
+            802-11-wireless-security.pairwise ccmp 802-11-wireless-security.psk "$password" \
+            ipv4.method shared ipv4.addresses 10.42.0.1/24 ipv6.method disabled >"$BASE/.hotspot"
+        put "$BASE/.hotspot" "$keyfile" 600
+        {
+            say "# The Wi-Fi that this table opens where no known one is in reach. Made by install.sh."
+            say "name = \"$name\""
+            say "password = \"$password\""
+            say "address = \"10.42.0.1\""
+        } >"$BASE/.hotspot"
+        put "$BASE/.hotspot" "$about" 640
+        chgrp "$PROGRAM" "$about"
+        printf '\\e{bold}Tilekeeper\\e{reset}: http://\\n.local:%s or http://\\4:%s\nWithout a known Wi-Fi: join "%s", password %s, then http://10.42.0.1:%s\n\n' \
+            "$PORT" "$PORT" "$name" "$password" "$PORT" >"$BASE/.hotspot"
+        put "$BASE/.hotspot" /etc/issue.d/tilekeeper.issue
+        rm -f "$BASE/.hotspot"
+        booted && nmcli connection reload
+    fi
+    say "where no known Wi-Fi is in reach: join \"$(sed -n 's/^name = "\(.*\)"/\1/p' "$about")\"," \
+        "password $(sed -n 's/^password = "\(.*\)"/\1/p' "$about"), then http://10.42.0.1:$PORT"
+}
+
+forget_old_versions() { # the last one stays, to go back to by hand
+    local version
+    for version in "$BASE"/versions/*; do
+        [ "$version" = "$NEW" ] || [ "$version" = "$OLD" ] || rm -rf "$version"
+    done
+    rm -rf "$SAVED"
+}
+
+main() {
+    umask 022
+    read_options "$@"
+    check_machine
+    ask_name
+    OLD='' SAVED=$BASE/.saved STEP=''
+    [ ! -L "$BASE/venv" ] || OLD=$(readlink -f "$BASE/venv")
+    rm -rf "$SAVED"
+    mkdir -p "$SAVED"
+    trap roll_back ERR INT TERM
+
+    step "packages of the system"
+    install_packages
+    step "the program"
+    build_version
+    step "user, rules, unit, settings"
+    put_files
+    step "checking the new version"
+    check_version
+    PORT=$("$NEW/bin/python" -I -c 'from pathlib import Path; from device.settings import load_settings
+print(load_settings(Path("/etc/tilekeeper/settings.toml")).page.port)')
+    step "switching to it"
+    start_version
+    trap - ERR INT TERM
+
+    # What follows is comfort: a table runs without it.
+    step "name and Wi-Fi"
+    name_machine || say "the name could not be set"
+    set_country || say "the country could not be set"
+    make_hotspot || say "the Wi-Fi of its own could not be made"
+    forget_old_versions
+
+    step "done: version ${NEW##*/}"
+    say "page:     http://$(name_now).local:$PORT"
+    say "settings: $ETC/settings.toml    games: $DATA"
+    say "check:    sudo tilekeeper doctor"
+}
+
+main "$@"
