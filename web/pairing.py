@@ -1,8 +1,8 @@
 """Who may touch the game: phones that were told the code which stands at the table.
 
-The code is new with each start. A device has a few tries, then it must wait; and after many wrong tries of all devices
-together there is a new code, so that guessing leads nowhere. A phone is known again by a random name in its signed
-cookie; the first one that was paired is the admin, who may unpair others.
+The code is new with each start, and after many wrong tries (`web.tries` counts them). A phone is known again by a
+random name in its signed cookie, a program by the same name in a signed token; the first one that was paired is the
+admin, who may unpair others.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from dataclasses import dataclass
 
 from flask import session
 
-TRIES = 5
-"""Wrong codes of one device in succession, then it waits."""
-LOCKED_S = 600.0
-TRIES_OF_ALL = 30
-"""Wrong codes of all devices together, then the code changes."""
+from web.tries import Tries
+
+MOST_PHONES = 64
+"""Phones paired at a time; the one that was paired longest ago makes room, but never the admin."""
 
 TOLD_LOCKED = "Somebody typed the wrong code too often: pairing is locked for that device."
-TOLD_RENEWED = "Many wrong codes were typed: the table has a new code."
+TOLD_RENEWED = "Many wrong codes were typed: pairing rests for {minutes} min, then there is a new code."
 
 _COOKIE_KEY = "phone"
 
@@ -69,8 +68,7 @@ class Pairing:
         self._lock = threading.Lock()
         self._code = _new_code()
         self._phones: dict[str, Phone] = {}
-        self._wrong: dict[str, tuple[int, float]] = {}
-        self._wrong_of_all = 0
+        self._tries = Tries()
 
     @property
     def code(self) -> str:
@@ -85,23 +83,23 @@ class Pairing:
 
     def pair(self, code: str, address: str, device: str) -> Phone:
         """Pair the device at this address if it knows the code. Raises `WrongCode`, `Locked`."""
-        told = ""
-        try:
-            with self._lock:
-                tries, last = self._wrong.get(address, (0, 0.0))
-                waits = last + LOCKED_S - self._clock()
-                if tries >= TRIES and waits > 0:
-                    raise Locked(waits)
-                if hmac.compare_digest("".join(code.split()).encode(), self._code.encode()):
-                    self._wrong.pop(address, None)
-                    phone = Phone(secrets.token_urlsafe(12), device, self._now(), admin=not self._phones)
-                    self._phones[phone.id] = phone
-                    return phone
-                told = self._count_wrong(address, 0 if tries >= TRIES else tries)
-                raise WrongCode(TRIES - self._wrong[address][0])
-        finally:
-            if told:
-                self._tell(told)
+        with self._lock:
+            now = self._clock()
+            if (seconds := self._tries.wait(address, now)) > 0:
+                raise Locked(seconds)
+            if hmac.compare_digest("".join(code.split()).encode(), self._code.encode()):
+                self._tries.right(address)
+                return self._add(device)
+            paused = self._tries.wrong(address, now)
+            if paused:
+                self._code = _new_code()
+            left = self._tries.left(address)
+            waits = self._tries.wait(address, now)
+        if paused:
+            self._tell(TOLD_RENEWED.format(minutes=Locked(waits).minutes))
+        elif not left:
+            self._tell(TOLD_LOCKED)
+        raise WrongCode(left)
 
     def unpair(self, phone: str) -> bool:
         """Forget a phone; when the admin goes, the oldest of the others is admin. False: it was not paired."""
@@ -117,14 +115,12 @@ class Pairing:
         with self._lock:
             return self._phones.get(phone)
 
-    def _count_wrong(self, address: str, tries: int) -> str:
-        self._wrong[address] = (tries + 1, self._clock())
-        self._wrong_of_all += 1
-        if self._wrong_of_all >= TRIES_OF_ALL:
-            self._wrong_of_all = 0
-            self._code = _new_code()
-            return TOLD_RENEWED
-        return TOLD_LOCKED if tries + 1 == TRIES else ""
+    def _add(self, device: str) -> Phone:
+        if len(self._phones) >= MOST_PHONES:
+            del self._phones[next(phone.id for phone in self._phones.values() if not phone.admin)]
+        phone = Phone(secrets.token_urlsafe(12), device, self._now(), admin=not self._phones)
+        self._phones[phone.id] = phone
+        return phone
 
 
 def visitor(pairing: Pairing) -> Phone | None:

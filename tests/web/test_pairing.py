@@ -7,7 +7,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from web import create_app
-from web.pairing import LOCKED_S, TOLD_LOCKED, TOLD_RENEWED, TRIES, TRIES_OF_ALL, Locked, Pairing, WrongCode
+from web.pairing import MOST_PHONES, TOLD_LOCKED, TOLD_RENEWED, Locked, Pairing, WrongCode
+from web.tries import LOCKED_S, LONGEST_PAUSE_S, MOST_DEVICES, PAUSE_S, TRIES, TRIES_OF_ALL, Tries
 
 from . import samples
 from .conftest import ShownTable, pair, token
@@ -56,12 +57,60 @@ def test_few_tries_then_the_device_waits_and_the_table_is_told(guarded: Table) -
     assert guarded.pairing.pair(guarded.pairing.code, "evil", "")
 
 
-def test_many_devices_guessing_change_the_code(guarded: Table) -> None:
-    code = guarded.pairing.code
+def guess_until_all_wait(guarded: Table) -> None:
     for number in range(TRIES_OF_ALL):
         with pytest.raises(WrongCode):
-            guarded.pairing.pair(guarded.wrong(), f"evil {number}", "")
-    assert guarded.told == [TOLD_RENEWED] and guarded.pairing.code != code
+            guarded.pairing.pair(guarded.wrong(), f"10.0.0.{number}", "")
+
+
+def test_many_devices_guessing_change_the_code_and_everybody_waits(guarded: Table) -> None:
+    code = guarded.pairing.code
+    guess_until_all_wait(guarded)
+    assert guarded.told == [TOLD_RENEWED.format(minutes=1)] and guarded.pairing.code != code
+    with pytest.raises(Locked):
+        guarded.pairing.pair(guarded.pairing.code, "10.9.9.9", "")
+    guarded.time += PAUSE_S
+    assert guarded.pairing.pair(guarded.pairing.code, "10.9.9.9", "")
+
+
+def test_each_wait_of_everybody_is_twice_as_long_up_to_an_hour(guarded: Table) -> None:
+    waits = []
+    for _ in range(8):
+        guess_until_all_wait(guarded)
+        with pytest.raises(Locked) as locked:
+            guarded.pairing.pair("", "10.9.9.9", "")
+        waits.append(locked.value.minutes)
+        guarded.time += LONGEST_PAUSE_S
+    assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
+
+
+def test_guesses_from_endless_addresses_take_no_endless_memory() -> None:
+    tries = Tries()
+    for number in range(10 * MOST_DEVICES):
+        tries.wrong(f"2001:db8:0:{number:x}::1", 0.0)
+    assert len(tries) == MOST_DEVICES
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.168.0.1", "192.168.0.2", False),
+        ("192.168.0.1", "::ffff:192.168.0.1", True),
+        ("2001:db8::1", "2001:db8::ffff:2", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("fe80::1%wlan0", "fe80::2%wlan0", False),
+    ],
+)
+def test_addresses_that_one_device_can_have_count_as_one(one: str, other: str, same: bool) -> None:
+    tries = Tries()
+    tries.wrong(one, 0.0)
+    assert (tries.left(other) == TRIES - 1) is same
+
+
+def test_phones_are_bounded_and_the_admin_stays(guarded: Table) -> None:
+    phones = [guarded.pairing.pair(guarded.pairing.code, "1", "") for _ in range(MOST_PHONES + 1)]
+    kept = guarded.pairing.phones
+    assert len(kept) == MOST_PHONES and phones[0] in kept and phones[1] not in kept and phones[-1] in kept
 
 
 def test_admin_passes_to_the_oldest_of_the_others(guarded: Table) -> None:
