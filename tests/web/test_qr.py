@@ -1,0 +1,59 @@
+"""What stands in a QR code is what a phone reads from it."""
+
+from __future__ import annotations
+
+import re
+
+import cv2
+import numpy as np
+import pytest
+
+from web.qr import qr_svg, qr_text, wifi_text
+
+ADDRESS = "http://192.168.0.2:8080/pair?code=123456"
+
+
+def read(modules: np.ndarray) -> str:
+    picture = np.kron(np.where(modules, 0, 255).astype(np.uint8), np.ones((8, 8), np.uint8))
+    return str(cv2.QRCodeDetector().detectAndDecode(picture)[0])
+
+
+def drawn(svg: str) -> np.ndarray:
+    """The dark modules of a drawing: its path goes right by `h`, on by `m`."""
+    side = int(re.search(r'viewBox="0 0 (\d+) ', svg)[1])  # type: ignore[index]
+    path = re.search(r'stroke="#000" d="([^"]+)"', svg)[1]  # type: ignore[index]
+    modules = np.zeros((side, side), bool)
+    x = y = 0.0
+    for step, numbers in re.findall(r"([Mmh])([-\d. ]+)", path):
+        values = [float(number) for number in re.findall(r"-?[\d.]+", numbers)]
+        if step == "h":
+            modules[int(y), int(x) : int(x + values[0])] = True
+            x += values[0]
+        else:
+            x, y = (values[0], values[1]) if step == "M" else (x + values[0], y + values[1])
+    return modules
+
+
+def test_drawing_holds_the_address() -> None:
+    assert read(drawn(qr_svg(ADDRESS, "address"))) == ADDRESS
+
+
+def test_console_shows_the_address() -> None:
+    lines = qr_text(ADDRESS).splitlines()
+    lit = {"█": (1, 1), "▀": (1, 0), "▄": (0, 1), " ": (0, 0)}
+    rows = [[lit[sign][half] for sign in line] for line in lines for half in (0, 1)]
+    assert read(~np.array(rows, bool)) == ADDRESS
+
+
+def test_label_is_text_only() -> None:
+    assert 'aria-label="&lt;b&gt; &#34;"' in qr_svg("x", '<b> "')
+
+
+def test_text_that_no_code_holds_is_refused() -> None:
+    with pytest.raises(ValueError, match="9000 letters"):
+        qr_svg("x" * 9000, "")
+
+
+def test_wifi_is_written_as_phones_read_it() -> None:
+    assert wifi_text("My; net", "p:w") == r"WIFI:T:WPA;S:My\; net;P:p\:w;;"
+    assert wifi_text("Open", "") == "WIFI:S:Open;;"
