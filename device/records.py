@@ -1,0 +1,189 @@
+"""What many games say of those who played them: who beat whom, highest games and plays, averages. Pure.
+
+Games that have not ended count for nothing. A game is summed up once (`sum_up`); records are made from the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations, groupby
+
+from engine.game import Game
+from engine.turns import Kind, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class PlaySum:
+    """A play that stood: its score, its word in GCG notation, the number of its turn (from 1)."""
+
+    score: int
+    word: str
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeatSum:
+    """What one player did in one game.
+
+    `turns` are plays (withdrawn ones too), passes and exchanges, `points` those of the plays that stood, `best` the
+    highest of them; `phonies` counts plays that were withdrawn.
+    """
+
+    name: str
+    total: int
+    won: bool
+    turns: int
+    plays: int
+    points: int
+    bingos: int
+    phonies: int
+    best: PlaySum | None
+
+
+@dataclass(frozen=True, slots=True)
+class GameSum:
+    """A game that has ended: its number in the store, when it began (seconds since 1970), its players in seat order."""
+
+    number: int
+    started: float
+    tile_set: str
+    seats: tuple[SeatSum, ...]
+
+    @property
+    def drawn(self) -> bool:
+        """True when several share the first place."""
+        return sum(seat.won for seat in self.seats) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """A record: how much, in which game of the store, in which turn of it (0: the whole game), by which word."""
+
+    score: int
+    game: int
+    turn: int = 0
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerRecord:
+    """One player over all games. A shared first place counts as drawn.
+
+    `average` is points a game, `average_turn` points a turn (a pass counts), without unplayed letters and overtime.
+    """
+
+    name: str
+    games: int
+    won: int
+    drawn: int
+    average: float
+    average_turn: float
+    bingos: int
+    phonies: int
+    high_game: Best
+    high_play: Best | None
+
+    @property
+    def lost(self) -> int:
+        """Games that somebody else won."""
+        return self.games - self.won - self.drawn
+
+
+@dataclass(frozen=True, slots=True)
+class HeadToHead:
+    """Two players over the games that both played: who had more points how often, and the points of each."""
+
+    names: tuple[str, str]
+    games: int
+    ahead: tuple[int, int]
+    points: tuple[int, int]
+
+    @property
+    def level(self) -> int:
+        """Games in which both had the same."""
+        return self.games - sum(self.ahead)
+
+
+def sum_up(number: int, started: float, game: Game) -> GameSum | None:
+    """The sum of a game, None of one that has not ended."""
+    outcome = game.outcome
+    if outcome is None:
+        return None
+    seats = tuple(
+        _seat(game, player, name, outcome.totals[player], player in outcome.winners)
+        for player, name in enumerate(game.players)
+    )
+    return GameSum(number, started, game.tiles.name, seats)
+
+
+def player_records(games: Iterable[GameSum]) -> tuple[PlayerRecord, ...]:
+    """A record for each player, who won most first."""
+    seats = sorted(((seat.name, game, seat) for game in games for seat in game.seats), key=lambda one: one[0])
+    records = [
+        _record(name, [(game, seat) for _, game, seat in of_player])
+        for name, of_player in groupby(seats, lambda one: one[0])
+    ]
+    return tuple(sorted(records, key=lambda record: (-record.won, -record.average, record.name)))
+
+
+def head_to_heads(games: Iterable[GameSum]) -> tuple[HeadToHead, ...]:
+    """Each pair of players who met, those who met most first."""
+    met: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for game in games:
+        for one, other in combinations(sorted(game.seats, key=lambda seat: seat.name), 2):
+            met.setdefault((one.name, other.name), []).append((one.total, other.total))
+    pairs = [
+        HeadToHead(
+            names,
+            len(totals),
+            (sum(a > b for a, b in totals), sum(b > a for a, b in totals)),
+            (sum(a for a, _ in totals), sum(b for _, b in totals)),
+        )
+        for names, totals in met.items()
+    ]
+    return tuple(sorted(pairs, key=lambda pair: (-pair.games, pair.names)))
+
+
+def _seat(game: Game, player: int, name: str, total: int, won: bool) -> SeatSum:
+    own = [turn for turn in game.turns if turn.player == player]
+    stood = [turn for turn in own if turn.kind is Kind.PLAY and turn.stands]
+    withdrawn = sum(turn.kind is Kind.PLAY and not turn.stands for turn in own)
+    idle = sum(turn.kind in (Kind.PASS, Kind.EXCHANGE) for turn in own)
+    best = max(stood, key=lambda turn: (turn.score, -turn.number), default=None)
+    return SeatSum(
+        name=name,
+        total=total,
+        won=won,
+        turns=len(stood) + withdrawn + idle,
+        plays=len(stood),
+        points=sum(turn.score for turn in stood),
+        bingos=sum(_is_bingo(game, turn) for turn in stood),
+        phonies=withdrawn,
+        best=None if best is None else PlaySum(best.score, best.word or "", best.number + 1),
+    )
+
+
+def _is_bingo(game: Game, turn: Turn) -> bool:
+    return len(turn.placements) >= game.rules.bingo_tiles
+
+
+def _record(name: str, played: list[tuple[GameSum, SeatSum]]) -> PlayerRecord:
+    turns = sum(seat.turns for _, seat in played)
+    plays = [Best(seat.best.score, game.number, seat.best.turn, seat.best.word) for game, seat in played if seat.best]
+    return PlayerRecord(
+        name=name,
+        games=len(played),
+        won=sum(seat.won and not game.drawn for game, seat in played),
+        drawn=sum(seat.won and game.drawn for game, seat in played),
+        average=sum(seat.total for _, seat in played) / len(played),
+        average_turn=sum(seat.points for _, seat in played) / turns if turns else 0.0,
+        bingos=sum(seat.bingos for _, seat in played),
+        phonies=sum(seat.phonies for _, seat in played),
+        high_game=max((Best(seat.total, game.number) for game, seat in played), key=_rank),
+        high_play=max(plays, key=_rank, default=None),
+    )
+
+
+def _rank(best: Best) -> tuple[int, int]:
+    return best.score, -best.game  # of two equal ones, the earlier is the record
