@@ -110,9 +110,7 @@ class PiCamera:
     def close(self) -> None:
         """Give the camera back."""
         self._closed = True
-        camera, self._camera = self._camera, None
-        if camera is not None:
-            camera.close()
+        self._drop()
 
     def _open(self) -> None:
         """Open, configure, start and settle. Raises `CameraError`."""
@@ -251,7 +249,7 @@ def in_words(error: Exception) -> str:
         )
     if isinstance(error, TimeoutError):
         return "the camera gives no pictures: check its cable; it is tried again by itself"
-    if isinstance(error, IndexError):
+    if isinstance(error, IndexError) or "No camera number" in text:  # older picamera2, and that of 2026
         return "no camera module found: is its cable in the right way round? rpicam-hello --list-cameras shows it"
     if "acquire" in text or "busy" in text.lower() or "__init__ sequence" in text:
         return "the camera module is used by another program, or hangs: end that program, or restart the table"

@@ -1,7 +1,6 @@
 """The Pi's camera module: choices and conversions, and the class on a stand-in for the Picamera2 object.
 
-picamera2 needs libcamera, which PyPI does not have: `tests/hardware/picamera2_virtual.py` runs the class on the real
-one, where it is installed.
+picamera2 needs libcamera, which PyPI does not have: `tests/hardware/picamera2_root.sh` runs the class on the real one.
 """
 
 from __future__ import annotations
@@ -157,7 +156,8 @@ def test_light_and_pictures() -> None:
     ("error", "said"),
     [
         (ModuleNotFoundError("No module named 'picamera2'", name="picamera2"), "apt install python3-picamera2"),
-        (IndexError("No camera number 0 found"), "no camera module found"),
+        (IndexError("list index out of range"), "no camera module found"),
+        (RuntimeError('No camera number 0 found - use "rpicam-hello --list-cameras"'), "no camera module found"),
         (RuntimeError("Failed to acquire camera: Device or resource busy"), "used by another program"),
         (RuntimeError("Camera __init__ sequence did not complete."), "used by another program"),
         (TimeoutError(), "check its cable"),
