@@ -242,7 +242,8 @@ def _events_in(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
             raise ArchiveError(f"a game has 1 to {EVENTS_MOST} events, this one {len(entries)}")
         events = [from_json(entry["event"]) for entry in entries]
         check_game(events)
-        bodies = [to_json(event) for event in events]  # only what the engine knows, as it writes it
+        # only what the engine knows, as it writes it, and what the log marks events with
+        bodies = [to_json(event) | _marks(entry["event"]) for event, entry in zip(events, entries, strict=True)]
         json.dumps(bodies, ensure_ascii=False).encode()
         times = [_moment(entry["time"]) for entry in entries]
     except _NO_GAME as error:
@@ -250,6 +251,15 @@ def _events_in(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
             f"{_EVENTS} is no game that can be read: {type(error).__name__}: {str(error)[:120]}"
         ) from error
     return started, tuple(StoredEvent(n, at, body) for n, (at, body) in enumerate(zip(times, bodies, strict=True)))
+
+
+def _marks(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What `GameLog` writes beside an event: the press that it came with, and whether that took back or brought back."""
+    marks = {name: body[name] for name in ("press", "way") if name in body}
+    press, way = marks.get("press", 0), marks.get("way", "undo")
+    if type(press) is not int or not 0 <= press <= EVENTS_MOST or way not in ("undo", "redo"):
+        raise ValueError(f"{marks!r} marks no press")
+    return marks
 
 
 def check_game(events: list[Event]) -> Game:

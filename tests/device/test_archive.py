@@ -22,7 +22,7 @@ from device.archive import ArchiveError, bring, bring_gcg, game_in, gcg_of, zip_
 from device.demo import demo_games
 from device.store import GameStore, StoreError
 from device.view import view_game
-from engine.events import to_json
+from engine.events import Redone, Undone, to_json
 from engine.gcg import game_of, parse, replay
 
 GAME = game_of(demo_games()["three-of-us"])
@@ -49,8 +49,10 @@ def other(tmp_path: Path) -> Iterator[GameStore]:
 @pytest.fixture
 def number(store: GameStore) -> int:
     number = store.begin(to_json(GAME.events[0]))
-    for event in GAME.events[1:-1]:
-        store.append(number, [to_json(event)])
+    for press, event in enumerate(GAME.events[1:-1], 1):
+        store.append(number, [{**to_json(event), "press": press}])
+    store.append(number, [{**to_json(Undone()), "press": 98, "way": "undo"}])
+    store.append(number, [{**to_json(Redone()), "press": 99, "way": "redo"}])
     store.append(number, [to_json(GAME.events[-1])], {"board": jpeg(), "photo": jpeg(60)})
     return number
 
@@ -66,7 +68,7 @@ def test_zip_brings_the_whole_game_to_another_table(store: GameStore, other: Gam
     assert other.events(brought) == store.events(number)
     assert other.games()[0].started == 1_700_000_000.25
     assert other.games()[0].imported and not other.games()[1].imported
-    last = len(GAME.events) - 1
+    last = len(GAME.events) + 1
     assert other.pictures(brought) == store.pictures(number) == ((last, "board"), (last, "photo"))
     assert other.picture(brought, last, "photo") == jpeg(60)
     assert game_in(other, brought) == GAME
@@ -215,6 +217,8 @@ def changed(members: Members, *path: Any, to: Any) -> io.BytesIO:
         (("events", 0, "event", "rules"), {"rack_size": "7"}),
         (("events", 1, "event", "player"), -1),
         (("events", 1, "event", "player"), True),
+        (("events", 1, "event", "press"), "9"),
+        (("events", 1, "event", "way"), "left"),
         (("events", 1, "event", "kind"), "coup"),
         (("events", 1, "event", "v"), 99),
         (("events", 1, "time"), -5),
