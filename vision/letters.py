@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY
+from vision.alphabets import shape, spoken
 from vision.geometry import TILE_HEIGHT, BoardPose, Image, rectify
 from vision.net import MODELS, Net
 
@@ -23,6 +24,8 @@ SCALE: Final = 28
 """Pixels a square."""
 SIDE: Final = 36
 """Pixels of a crop: the square and a little more, for tiles beside their squares."""
+FEATURES: Final = 128
+"""Numbers that the network makes of a crop before it names it."""
 MARGIN: Final = 0.25
 _FIRST: Final = round(SCALE * MARGIN) - (SIDE - SCALE) // 2
 _CLEAR: Final = 0.95
@@ -68,6 +71,8 @@ class TileLooks:
     """`(n, classes)`: the classes of `LetterNet.classes`, for the crop as it is."""
     turns: NDArray[np.float32]
     """`(n, 4)`: that the tile stands upright once the crop is turned 0..3 quarters anticlockwise."""
+    features: NDArray[np.float32]
+    """`(n, 128)`: what the network makes of a crop before it names it; alike where tiles look alike."""
 
 
 class LetterNet:
@@ -78,13 +83,14 @@ class LetterNet:
         classes = self._net.facts["classes"]
         assert isinstance(classes, list)
         self.classes: Final[tuple[str, ...]] = tuple(str(c) for c in classes)
-        """`.` (no tile), `?` (a blank), then the letters."""
+        """`.` (no tile), `?` (a blank), then the letters by their shape."""
 
     def look(self, cut: Image) -> TileLooks:
         """Read crops `(n, 36, 36) uint8`."""
         if not len(cut):
-            return TileLooks(np.zeros((0, len(self.classes)), np.float32), np.zeros((0, 4), np.float32))
-        return TileLooks(*self.judge(evened(cut)))
+            none = (np.zeros((0, width), np.float32) for width in (len(self.classes), 4, FEATURES))
+            return TileLooks(*none)
+        return self.judge(evened(cut))
 
     def look_again(
         self, view: Image, cells: Sequence[tuple[int, int]], letters: NDArray[np.float32], mask: NDArray[np.bool_]
@@ -100,18 +106,24 @@ class LetterNet:
         better[unclear] = _log_softmax(np.concatenate([letters[None, unclear], beside]).mean(axis=0))
         return better
 
-    def judge(self, even: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The log-probabilities of `TileLooks` from `evened` crops."""
-        letters, turns = self._net(even)
-        return _log_softmax(letters), _log_softmax(turns)
+    def judge(self, even: NDArray[np.float32]) -> TileLooks:
+        """The same from `evened` crops."""
+        letters, turns, *more = self._net(even)
+        features = more[0] if more else np.zeros((len(even), FEATURES), np.float32)
+        return TileLooks(_log_softmax(letters), _log_softmax(turns), features)
 
     def mask(self, tiles: Collection[str]) -> NDArray[np.bool_]:
         """Which classes can be: no tile, a blank, and the letters of a tile set."""
-        return np.array([c in (EMPTY, BLANK) or c in tiles for c in self.classes])
+        possible = {EMPTY, BLANK, *map(shape, tiles)}
+        return np.array([c in possible for c in self.classes])
+
+    def names(self, tiles: Collection[str]) -> tuple[str, ...]:
+        """The classes, each called as the tile set calls it."""
+        return spoken(self.classes, tiles)
 
     def unknown(self, tiles: Collection[str]) -> tuple[str, ...]:
         """Tiles of a set that the network has not learnt."""
-        return tuple(sorted(t for t in tiles if t not in self.classes))
+        return tuple(sorted(t for t in tiles if shape(t) not in self.classes))
 
 
 def _log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -119,7 +119,7 @@ class BoardReader:
         unknown = self._letters.unknown(tiles)
         if unknown:
             problems.append(f"cannot read these letters of the tile set: {' '.join(unknown)}")
-        board = _board(chances, (*self._letters.classes, HIDDEN))
+        board = _board(chances, (*self._letters.names(tiles), HIDDEN))
         hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
         if hidden:
             problems.append(f"cannot see {' '.join(hidden)}")

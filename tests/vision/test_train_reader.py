@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from engine.reading import BLANK, EMPTY, SIZE
+from engine.tiles import tile_set, tile_set_names
 from vision import letters, squares
+from vision.alphabets import shape
 from vision.net import ModelError, Net
 from vision.render.scene import Scene
 from vision.render.table import SimulatedTable
@@ -28,13 +30,27 @@ def kept() -> views.Views:
     return views.keep(scene, 0)
 
 
-def test_the_classes_begin_with_no_tile_and_a_blank_and_hold_every_latin_letter() -> None:
+def test_the_classes_begin_with_no_tile_and_a_blank_and_hold_the_letters_of_every_tile_set() -> None:
     names = views.classes()
     assert names[:2] == (EMPTY, BLANK)
     assert len(set(names)) == len(names)
-    for letter in ("A", "Z", "Ä", "Ł", "Ş", "CH", "L·L"):
-        assert letter in names
-    assert "Ж" not in names
+    for tiles in tile_set_names():
+        assert {shape(letter) for letter in tile_set(tiles).letters} <= set(names), tiles
+
+
+def test_letters_that_look_the_same_share_a_class() -> None:
+    names = views.classes()
+    for same in ("AАΑ", "HНΗ", "PРΡ", "ГΓ", "ФΦ"):
+        assert sum(letter in names for letter in same) == 1
+    assert {"У", "Y", "Л", "Λ"} <= set(names)
+
+
+def test_a_crop_is_learnt_among_the_letters_of_a_tile_set_that_has_it(kept: views.Views) -> None:
+    batch = LetterLooks([kept]).batch(np.random.default_rng(4), 100, turned=0)
+    names = np.array(views.classes())
+    assert batch.possible[np.arange(100), batch.letters].all()
+    for possible in batch.possible:
+        assert set(names[possible]) - {EMPTY, BLANK} in [set(map(shape, a)) for a in views.alphabets()]
 
 
 def test_crops_carry_the_class_of_their_square(kept: views.Views) -> None:
@@ -67,7 +83,8 @@ def test_a_written_network_answers_as_the_trained_one(tmp_path: Path) -> None:
     for _ in range(3):  # so that batch normalisation has something to fold
         net(torch.randn(8, 1, letters.SIDE, letters.SIDE) * 2 + 1)
     shapes = (["n", 1, letters.SIDE, letters.SIDE], ["n", "k"])
-    write_onnx(net, tmp_path / "n.onnx", *shapes, {"temperature": {"letters": 2.0}, "classes": ["."]})
+    facts = {"temperature": {"letters": 2.0}, "classes": ["."]}
+    write_onnx(net, tmp_path / "n.onnx", *shapes, facts, {"letters": "features"})
     x = torch.randn(5, 1, letters.SIDE, letters.SIDE)
     with torch.no_grad():
         told, turned = net.eval()(x)
@@ -75,14 +92,23 @@ def test_a_written_network_answers_as_the_trained_one(tmp_path: Path) -> None:
     got = read(x.numpy())
     assert np.allclose(got[0] * 2, told.numpy(), atol=1e-4)
     assert np.allclose(got[1], turned.numpy(), atol=1e-4)
+    features = net.heads["letters"][:-1](net.trunk(x)).detach().numpy()
+    assert got[2].shape == (5, letters.FEATURES)
+    assert np.allclose(got[2], features, atol=1e-4)
     assert read.facts["classes"] == ["."]
 
 
 def test_the_square_network_answers_for_each_square_of_any_board(tmp_path: Path) -> None:
     net = square_net()
+    for _ in range(3):
+        net(torch.randn(2, 3, 272, 272) + 1)
     write_onnx(net, tmp_path / "s.onnx", ["n", 3, "h", "w"], ["n", 3, "r", "c"], {})
-    (answer,) = Net(tmp_path / "s.onnx")(np.zeros((1, 3, 272, 272), np.float32))
+    board = torch.randn(1, 3, 272, 272)
+    (answer,) = Net(tmp_path / "s.onnx")(board.numpy())
     assert answer.shape == (1, 3, 17, 17)
+    with torch.no_grad():
+        (told,) = net.eval()(board)
+    assert np.allclose(answer, told.numpy(), atol=1e-4)
 
 
 def test_a_file_that_is_no_model_says_how_to_make_one(tmp_path: Path) -> None:

@@ -96,16 +96,25 @@ def _spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, px: i
             cv2.fillConvexPoly(image, polygon, colour, cv2.LINE_AA, 4)
 
 
+def star_outline(points: int, centre: float, radius: float) -> npt.NDArray[np.int32]:
+    """The corners of a star in sixteenths of a pixel, as OpenCV takes them with a shift of 4."""
+    angles = np.arange(2 * points) * np.pi / points - np.pi / 2
+    reach = np.where(np.arange(2 * points) % 2, 0.4 + 0.02 * points, 1.0) * radius
+    corners = np.stack([centre + reach * np.cos(angles), centre + reach * np.sin(angles)], axis=1)
+    return np.asarray((corners * 16).round(), np.int32)
+
+
 def _print_square(style: BoardStyle, kind: str, px: int) -> Picture:
     """The print of a premium square: text lines or an ornament, as a (px, px) uint8 mask."""
     mask = np.zeros((px, px), np.uint8)
     if kind == "*" and style.centre != "text":
         c = px / 2
         if style.centre == "star":
-            angles = np.arange(10) * np.pi / 5 - np.pi / 2
-            radius = np.where(np.arange(10) % 2, 0.16, 0.4) * px
-            points = np.stack([c + radius * np.cos(angles), c + radius * np.sin(angles)], axis=1)
-            cv2.fillPoly(mask, [(points * 16).round().astype(np.int32)], 255, cv2.LINE_AA, 4)
+            star = star_outline(style.points, c, 0.4 * px)
+            if style.hollow:
+                cv2.polylines(mask, [star], True, 255, max(1, px // 16), cv2.LINE_AA, 4)
+            else:
+                cv2.fillPoly(mask, [star], 255, cv2.LINE_AA, 4)
         elif style.centre == "disc":
             cv2.circle(mask, (px // 2, px // 2), px // 3, 255, max(1, px // 14), cv2.LINE_AA)
         elif style.centre == "heart":
@@ -243,6 +252,10 @@ def _texture(rng: Rng, image: Picture, style: BoardStyle, px: int) -> None:
         noise = rng.normal(0, 1, (h // 2 + 1, w // 2 + 1)).astype(np.float32)
         field = cv2.resize(noise, (w, h), interpolation=cv2.INTER_LINEAR)
         image[:] = np.clip(image * (1 + style.grain * field[:, :, None]), 0, 255).astype(np.uint8)
+    if rng.random() < 0.12:  # stains, fading, a pattern under the grid
+        spots = rng.normal(0, 1, (int(rng.integers(4, 40)), int(rng.integers(4, 40)))).astype(np.float32)
+        field = cv2.resize(spots, (w, h), interpolation=cv2.INTER_CUBIC)
+        image[:] = np.clip(image * (1 + float(rng.uniform(0.02, 0.1)) * field[:, :, None]), 0, 255).astype(np.uint8)
     if style.seam != "none":
         shade = int(rng.choice([40, 90, 160, 210]))
         strength = float(rng.uniform(0.2, 0.7))

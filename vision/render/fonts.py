@@ -7,9 +7,12 @@ Two lists. `packaged_fonts()` come as Python packages and are there on every mac
 from __future__ import annotations
 
 import importlib.util
+import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
@@ -32,6 +35,10 @@ PACKAGED = {
 
 # Debian package -> font files below /usr/share. Upright text faces, sans first: that is what tiles are lettered in.
 DEBIAN = {
+    "fonts-b612": ("opentype/b612/B612-Bold.otf",),
+    "fonts-bebas-neue": ("opentype/bebas-neue/BebasNeue-Regular.otf", "opentype/bebas-neue/BebasNeue-Bold.otf"),
+    "fonts-breip": ("truetype/breip/Breip.ttf",),
+    "fonts-cabin": ("opentype/cabin/Cabin-Medium.otf", "opentype/cabin/Cabin-Bold.otf"),
     "fonts-cantarell": ("opentype/cantarell/Cantarell-Bold.otf",),
     "fonts-comfortaa": ("truetype/comfortaa/Comfortaa-Bold.ttf",),
     "fonts-crosextra-carlito": (
@@ -40,12 +47,23 @@ DEBIAN = {
     ),
     "fonts-dejavu-core": ("truetype/dejavu/DejaVuSans.ttf", "truetype/dejavu/DejaVuSans-Bold.ttf"),
     "fonts-dejavu-extra": ("truetype/dejavu/DejaVuSansCondensed-Bold.ttf",),
+    "fonts-dosis": ("opentype/dosis/Dosis-SemiBold.otf", "opentype/dosis/Dosis-ExtraBold.otf"),
+    "fonts-firacode": ("truetype/firacode/FiraCode-Medium.ttf", "truetype/firacode/FiraCode-Bold.ttf"),
     "fonts-freefont-ttf": (
         "truetype/freefont/FreeSans.ttf",
         "truetype/freefont/FreeSansBold.ttf",
         "truetype/freefont/FreeSerifBold.ttf",
     ),
+    "fonts-go": ("fonts-go/Go-Medium.ttf", "fonts-go/Go-Bold.ttf"),
+    "fonts-hack": ("truetype/hack/Hack-Bold.ttf",),
+    "fonts-humor-sans": ("truetype/humor-sans/Humor-Sans.ttf",),
     "fonts-inter": ("opentype/inter/Inter-Medium.otf", "opentype/inter/Inter-Bold.otf"),
+    "fonts-jetbrains-mono": (
+        "truetype/jetbrains-mono/JetBrainsMono-Medium.ttf",
+        "truetype/jetbrains-mono/JetBrainsMono-ExtraBold.ttf",
+    ),
+    "fonts-jura": ("opentype/jura/Jura-SemiBold.otf", "opentype/jura/Jura-Bold.otf"),
+    "fonts-karla": ("truetype/karla/Karla-Medium.otf", "truetype/karla/Karla-ExtraBold.otf"),
     "fonts-lato": (
         "truetype/lato/Lato-Regular.ttf",
         "truetype/lato/Lato-Medium.ttf",
@@ -68,12 +86,15 @@ DEBIAN = {
         "truetype/open-sans/OpenSans-Semibold.ttf",
         "truetype/open-sans/OpenSans-Bold.ttf",
     ),
+    "fonts-oxygen": ("truetype/oxygen/Oxygen-Sans.ttf", "truetype/oxygen/Oxygen-Sans-Bold.ttf"),
+    "fonts-play": ("truetype/play/Play-Regular.ttf", "truetype/play/Play-Bold.ttf"),
     "fonts-quicksand": ("truetype/quicksand/Quicksand-Medium.ttf", "truetype/quicksand/Quicksand-Bold.ttf"),
     "fonts-roboto-unhinted": (
         "truetype/roboto/unhinted/RobotoTTF/Roboto-Regular.ttf",
         "truetype/roboto/unhinted/RobotoTTF/Roboto-Medium.ttf",
         "truetype/roboto/unhinted/RobotoTTF/Roboto-Bold.ttf",
     ),
+    "fonts-tuffy": ("truetype/tuffy/Tuffy_Bold.ttf",),
     "fonts-urw-base35": (
         "opentype/urw-base35/NimbusSans-Regular.otf",
         "opentype/urw-base35/NimbusSans-Bold.otf",
@@ -83,7 +104,12 @@ DEBIAN = {
         "opentype/urw-base35/URWBookman-Demi.otf",
         "opentype/urw-base35/C059-Bold.otf",
     ),
+    "fonts-yanone-kaffeesatz": ("opentype/yanone-kaffeesatz/YanoneKaffeesatz-Bold.otf",),
 }
+_HANDWRITTEN = ("Breip", "Humor-Sans")
+_DRAWN = 96
+"""Height of capitals, px, at which letters are drawn before they are shaped."""
+_ROUND = frozenset("CDGJOQSUОСЭФΘΟΦΩ")
 
 
 def packaged_fonts() -> tuple[Path, ...]:
@@ -116,6 +142,11 @@ def _supports(path: Path, text: str) -> bool:
     face = _face(path, 40)
     missing = bytes(face.getmask("\U000fffff"))
     return all(bytes(face.getmask(c)) != missing for c in text)
+
+
+def handwritten(fonts: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Those of `fonts` that look written by hand, or all where none does."""
+    return tuple(path for path in fonts if path.stem in _HANDWRITTEN) or fonts
 
 
 def supporting(fonts: tuple[Path, ...], text: str) -> tuple[Path, ...]:
@@ -151,3 +182,56 @@ def letter_mask(path: Path, letter: str, cap: int) -> tuple[Mask, int]:
     base_top = face.getbbox("H")[1]
     top = face.getbbox(letter)[1]
     return text_mask(path, letter, size), int(base_top - top)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a letter departs from its font: no two makers of tiles cut the same one."""
+
+    wide: float = 1.0
+    """Width over the font's own."""
+    weight: float = 0.0
+    """How much thicker its strokes are on each side, as a fraction of the capitals' height."""
+    square: float = 0.0
+    """How square the shoulders of round letters are, from 0 to 1."""
+
+
+PLAIN = Shape()
+
+
+def shaped_mask(path: Path, letter: str, cap: int, shape: Shape) -> tuple[Mask, int]:
+    """`letter_mask` of a letter that departs from its font."""
+    if shape == PLAIN:
+        return letter_mask(path, letter, cap)
+    mask, rise = _shaped(path, letter, shape)
+    size = (max(1, round(mask.shape[1] * cap / _DRAWN)), max(1, round(mask.shape[0] * cap / _DRAWN)))
+    return np.asarray(cv2.resize(mask, size, interpolation=cv2.INTER_AREA), np.uint8), round(rise * cap / _DRAWN)
+
+
+@lru_cache(maxsize=512)
+def _shaped(path: Path, letter: str, shape: Shape) -> tuple[Mask, int]:
+    mask, rise = letter_mask(path, letter, _DRAWN)
+    if shape.square and unicodedata.normalize("NFD", letter)[0] in _ROUND:
+        accent = max(rise, 0) if len(unicodedata.normalize("NFD", letter)) > 1 else 0
+        mask = np.concatenate([mask[:accent], _squared(mask[accent:], shape.square)])
+    width = max(4, round(mask.shape[1] * shape.wide))
+    mask = np.asarray(cv2.resize(mask, (width, mask.shape[0]), interpolation=cv2.INTER_AREA), np.uint8)
+    more = round(abs(shape.weight) * _DRAWN)
+    if not more:
+        return mask, rise
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * more + 1, 2 * more + 1))
+    if shape.weight > 0:
+        mask = np.pad(mask, more)
+        return np.asarray(cv2.dilate(mask, kernel), np.uint8), rise + more
+    thin = np.asarray(cv2.erode(mask, kernel, borderType=cv2.BORDER_CONSTANT, borderValue=0), np.uint8)
+    # A thin stroke made thinner would break.
+    return (thin if thin.sum() > 0.5 * mask.sum() else mask), rise
+
+
+def _squared(mask: Mask, square: float) -> Mask:
+    """Pull what is round towards the corners of its box (elliptical mapping of the disc to the square)."""
+    height, width = mask.shape
+    x, y = np.meshgrid(np.linspace(-1, 1, width, dtype=np.float32), np.linspace(-1, 1, height, dtype=np.float32))
+    across = (x * np.sqrt(1 - square * y**2 / 2) + 1) * (width - 1) / 2
+    down = (y * np.sqrt(1 - square * x**2 / 2) + 1) * (height - 1) / 2
+    return np.asarray(cv2.remap(mask, across, down, cv2.INTER_LINEAR), np.uint8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -41,7 +42,7 @@ class Light:
 def random_light(rng: Rng, square: float) -> Light:
     """Light as homes have it: mostly decent, sometimes dim, warm, patchy or blurred. `square` in px."""
     u = rng.random
-    poor = u() < 0.35
+    poor = u() < 0.27
     return Light(
         direction=float(u() * 2 * np.pi),
         shadow=0.1 + 0.6 * u(),
@@ -50,16 +51,16 @@ def random_light(rng: Rng, square: float) -> Light:
         lamp=0.6 * u() ** 2 if u() < 0.5 else 0.0,
         edge=0.15 + 0.4 * u() if u() < 0.2 else 0.0,
         glare=0.2 + 0.7 * u() if u() < 0.25 else 0.0,
-        exposure=float(np.exp2(rng.normal(-0.05, 0.35) - (1.6 * u() if poor and u() < 0.4 else 0))),
+        exposure=float(np.exp2(rng.normal(-0.05, 0.35) - (1.4 * u() if poor and u() < 0.4 else 0))),
         warmth=float(rng.normal(0.1, 0.35)),
         cast=float(rng.normal(0, 0.05)),
         contrast=float(rng.uniform(0.75, 1.3)),
         saturation=float(rng.uniform(0.5, 1.4)),
         blur=float(square * (rng.uniform(0.008, 0.035) if not poor else rng.uniform(0.03, 0.08))),
         motion=float(square * rng.uniform(0.05, 0.2)) if u() < 0.12 else 0.0,
-        noise=float(rng.uniform(0.5, 4) if not poor else rng.uniform(2, 11)),
+        noise=float(rng.uniform(0.5, 4) if not poor else rng.uniform(2, 9)),
         sharpen=float(rng.uniform(0, 1.2)) if u() < 0.4 else 0.0,
-        shrink=float(rng.uniform(min(1.0, 11 / square), 1.0)) if u() < 0.25 else 1.0,
+        shrink=float(rng.uniform(min(1.0, 12 / square), 1.0)) if u() < 0.2 else 1.0,
         jpeg=int(rng.integers(35, 96)),
     )
 
@@ -104,6 +105,21 @@ def glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
     )
 
 
+@lru_cache(maxsize=1)
+def _sheet() -> Field:
+    """Noise to cut from: drawing it anew for each picture would take longer than all else that a camera does."""
+    return np.random.default_rng(0).standard_normal((2048, 2048), np.float32)
+
+
+def _grains(rng: Rng, height: int, width: int) -> Field:
+    """(height, width) of noise N(0, 1), another piece each time."""
+    sheet = _sheet()
+    if height >= sheet.shape[0] or width >= sheet.shape[1]:
+        return rng.standard_normal((height, width), np.float32)
+    top, left = int(rng.integers(sheet.shape[0] - height)), int(rng.integers(sheet.shape[1] - width))
+    return sheet[top : top + height, left : left + width]
+
+
 def develop(rng: Rng, light: Light, scene: Field) -> Picture:
     """Turn a lit scene (H, W, 3) float32 0..255 BGR into the photograph a camera would write."""
     h, w = scene.shape[:2]
@@ -125,13 +141,14 @@ def develop(rng: Rng, light: Light, scene: Field) -> Picture:
     picture = picture * gains
     if light.saturation != 1:
         grey = picture.mean(axis=2, keepdims=True)
-        picture = grey + (picture - grey) * light.saturation
-    picture = 128 + (picture - 128) * light.contrast if light.exposure > 0.5 else picture
+        picture = picture * np.float32(light.saturation) + grey * np.float32(1 - light.saturation)
+    if light.exposure > 0.5:
+        picture = picture * np.float32(light.contrast) + np.float32(128 * (1 - light.contrast))
     if light.noise:
-        fine = rng.standard_normal((h, w), np.float32)[:, :, None]
-        coarse = rng.standard_normal((h // 2 + 1, w // 2 + 1, 3), np.float32)
-        chroma = cv2.resize(coarse, (w, h), interpolation=cv2.INTER_LINEAR)
-        picture = np.asarray(picture + light.noise * (0.8 * fine + 0.8 * chroma), np.float32)
+        noise = _grains(rng, h, w)[:, :, None] + cv2.resize(
+            np.dstack([_grains(rng, h // 2 + 1, w // 2 + 1) for _ in range(3)]), (w, h), interpolation=cv2.INTER_LINEAR
+        )
+        picture = np.asarray(picture + np.float32(0.8 * light.noise) * noise, np.float32)
     if light.sharpen:
         soft = cv2.GaussianBlur(picture, (0, 0), 1.5)
         picture = picture + light.sharpen * (picture - soft)

@@ -247,10 +247,10 @@ def _hidden(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> np
 def random_camera(rng: Rng) -> Camera:
     """Straight above as a fixed camera is, or hand-held from the side, with any turn."""
     u = rng.random
-    tilt = abs(rng.normal(0, 6)) if u() < 0.45 else 52 * u() ** 0.8
+    tilt = abs(rng.normal(0, 6)) if u() < 0.45 else 57 * u() ** 0.8
     ratio = float(rng.choice([3 / 4, 4 / 3, 16 / 9, 9 / 16, 1.0], p=[0.25, 0.3, 0.25, 0.1, 0.1]))
     fill = 0.45 + 0.55 * u() if u() < 0.85 else 1.0 + 0.03 * u()
-    square = float(np.exp(rng.uniform(np.log(13), np.log(50))))
+    square = float(np.exp(rng.uniform(np.log(13 if u() < 0.3 else 20), np.log(56))))
     short = min(max(15 * square / min(fill, 1.0), 260), 1100)
     w, h = (short * ratio, short) if ratio >= 1 else (short, short / ratio)
     shrink = min(1.0, LONGEST / max(w, h))
@@ -260,7 +260,7 @@ def random_camera(rng: Rng) -> Camera:
     return look_at_board(
         size=(round(w), round(h)),
         focal=float(max(w, h) * np.exp(rng.uniform(np.log(0.62), np.log(1.9)))),
-        tilt=float(np.deg2rad(min(tilt, 52))),
+        tilt=float(np.deg2rad(min(tilt, 57))),
         azimuth=float(2 * np.pi * u()),
         roll=float(roll),
         fill=fill,
@@ -285,7 +285,21 @@ def random_labels(
             labels.setdefault(at, letters[int(drawn[k])])
         if rng.random() < 0.1:
             labels.setdefault((int(rng.integers(15)), int(rng.integers(15))), letters[int(drawn[0])])
+        if rng.random() < 0.03:
+            labels.update(_crowd(rng, letters, weights, labels))
     return labels
+
+
+def _crowd(
+    rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], there: Labels
+) -> dict[tuple[int, int], str]:
+    """Tiles all around a few squares that stay bare: words side by side leave such holes."""
+    high, wide = rng.integers(3, 6, 2)
+    top, left = int(rng.integers(0, 16 - high)), int(rng.integers(0, 16 - wide))
+    places = [(r, c) for r in range(top, top + int(high)) for c in range(left, left + int(wide))]
+    drawn = rng.choice(len(letters), size=len(places), p=weights)
+    bare = rng.random(len(places)) < 0.15
+    return {at: letters[int(k)] for at, k, b in zip(places, drawn, bare, strict=True) if not b and at not in there}
 
 
 def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ...] | None = None) -> Setting:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vision.render.fonts import supporting
+from vision.render.fonts import PLAIN, Shape, handwritten, supporting
 
 Rng = np.random.Generator
 Colour = tuple[float, float, float]
@@ -55,11 +55,19 @@ PRINT: dict[str, dict[str, tuple[str, ...]]] = {
         "POTRÓJNA/PREMIA/SŁOWNA", "PODWÓJNA/PREMIA/SŁOWNA", "POTRÓJNA/PREMIA/LITEROWA", "PODWÓJNA/PREMIA/LITEROWA"
     ),
     "nl": _words("3x/WOORD/WAARDE", "2x/WOORD/WAARDE", "3x/LETTER/WAARDE", "2x/LETTER/WAARDE"),
+    "it": _words("PAROLA/x 3", "PAROLA/x 2", "LETTERA/x 3", "LETTERA/x 2"),
+    "sv": _words("TREDUBBELT/ORDVÄRDE", "DUBBELT/ORDVÄRDE", "TREDUBBELT/BOKSTAVS-/VÄRDE", "DUBBELT/BOKSTAVS-/VÄRDE"),
+    "ru": _words("СЛОВО/УТРАИВАЕТСЯ", "СЛОВО/УДВАИВАЕТСЯ", "БУКВА/УТРАИВАЕТСЯ", "БУКВА/УДВАИВАЕТСЯ"),
+    "long": _words("3x/WORD/SCORE/★", "DOUBLE/WORD/SCORE/★", "TRIPLE/LETTER/SCORE/★", "DOUBLE/LETTER/SCORE/★"),
+    "spelled": _words("TRIPLE WORD", "DOUBLE WORD", "TRIPLE LETTER", "DOUBLE LETTER"),
     "short": _words("TW", "DW", "TL", "DL"),
     "times": _words("3W", "2W", "3L", "2L"),
     "x": _words("×3", "×2", "×3", "×2"),
+    "digit": _words("3", "2", "3", "2"),
     "none": {},
 }
+_OFTEN = {"en": 6.0, "en2": 3.0, "none": 4.0}
+"""How often a board is printed so, where not once."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,8 @@ class BoardStyle:
     rounding: float  # radius of the board's own corners
     seam: str  # none, vertical, horizontal
     grain: float  # strength of the ground's texture
+    points: int = 5  # of the centre's star
+    hollow: bool = False  # the centre's star is an outline
 
 
 @dataclass(frozen=True)
@@ -111,10 +121,16 @@ class TileStyle:
     digit_at: tuple[float, float]
     engraved: float
     dimples: int
-    blank: str  # plain, face, pattern, pencil
+    blank: str  # plain, face, pattern, star, word, pencil
     tilt: float  # standard deviation of the turn, degrees
     slip: float  # standard deviation of the displacement, squares
     gloss: float
+    shape: Shape = PLAIN  # of the letters
+    others: tuple[Path, ...] = ()  # fonts of a set put together from several
+    pencil: Path | None = None  # the hand that writes on blanks
+    subscript: bool = False  # the value follows the letter instead of lying in the corner
+    worn: float = 0.0  # share of the print that is rubbed off
+    careless: float = 0.0  # share of tiles that lie half off their squares or well turned
 
 
 def _hsv(h: float, s: float, v: float) -> Colour:
@@ -128,6 +144,10 @@ def _any_colour(rng: Rng) -> Colour:
 
 def _distance(a: Colour, b: Colour) -> float:
     return float(np.abs(np.subtract(a, b)).sum())
+
+
+def _luma(colour: Colour) -> float:
+    return 0.114 * colour[0] + 0.587 * colour[1] + 0.299 * colour[2]
 
 
 def _ground(rng: Rng) -> Colour:
@@ -197,7 +217,8 @@ def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
         shade = 0.55 if u() < 0.5 else 1.5
         line = (min(255.0, ground[0] * shade), min(255.0, ground[1] * shade), min(255.0, ground[2] * shade))
     width = float(rng.choice([0.02, 0.03, 0.05, 0.08, 0.12])) * (0.7 + 0.6 * u())
-    language = str(rng.choice(list(PRINT), p=[0.26, 0.14, 0.06, 0.06, 0.05, 0.06, 0.04, 0.05, 0.04, 0.04, 0.2]))
+    odds = np.array([_OFTEN.get(name, 1.0) for name in PRINT])
+    language = str(rng.choice(list(PRINT), p=odds / odds.sum()))
     text = PRINT[language]
     texts = supporting(fonts, "".join("".join(lines) for lines in text.values()) or "A")
     dark_text = u() < 0.6
@@ -244,13 +265,17 @@ def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
         rounding=float(rng.choice([0.0, 0.1, 0.5, 1.5])) * u(),
         seam=str(rng.choice(["none", "vertical", "horizontal"], p=[0.55, 0.3, 0.15])),
         grain=0.06 * u() ** 2,
+        points=int(rng.choice([4, 5, 6, 8, 12], p=[0.08, 0.6, 0.12, 0.12, 0.08])),
+        hollow=u() < 0.25,
     )
 
 
 def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileStyle:
     """A tile set; now and then in colours close to the board it lies on, as real ones are."""
     u = rng.random
-    kind = rng.choice(["wood", "ivory", "white", "dark", "any", "board"], p=[0.34, 0.28, 0.13, 0.06, 0.06, 0.13])
+    kind = rng.choice(
+        ["wood", "ivory", "white", "dark", "any", "board", "level"], p=[0.29, 0.24, 0.11, 0.08, 0.05, 0.12, 0.11]
+    )
     grain, gloss = 0.0, u()
     match kind:
         case "wood":
@@ -268,6 +293,13 @@ def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileSt
             top = (near[0] * tone - tint, near[1] * tone, near[2] * tone + tint)
             top = (min(max(top[0], 10.0), 250.0), min(max(top[1], 10.0), 250.0), min(max(top[2], 10.0), 250.0))
             grain, gloss = (0.02 + 0.08 * u(), 0.3 * u()) if u() < 0.6 else (0.0, u())
+        case "level":
+            # As bright as the ground, of another hue: only the grain and the edges tell a blank from a bare square.
+            wood = np.array(_hsv(0.03 + 0.1 * u(), 0.1 + 0.4 * u(), 0.8))
+            wood *= _luma(board.ground) * (0.9 + 0.2 * u()) / _luma((wood[0], wood[1], wood[2]))
+            blue, green, red = np.clip(wood, 10, 250)
+            top = (float(blue), float(green), float(red))
+            grain, gloss = (0.02 + 0.1 * u(), 0.3 * u()) if u() < 0.75 else (0.0, u())
         case _:
             top = _any_colour(rng)
     bright = sum(top) / 3 > 110
@@ -296,13 +328,37 @@ def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileSt
         spread=0.02 + 0.1 * u() * (1.5 if grain else 0.5),
         font=fonts[int(rng.integers(len(fonts)))],
         letter=letter,
-        letter_at=(0.5 - wide, 0.5 - low),
+        letter_at=(0.5 - wide, 0.5 - low) if u() < 0.75 else (0.5 - 0.14 * u(), 0.5 + 0.06 - 0.16 * u()),
         digit=(0.12 + 0.11 * u()) if u() < 0.95 else 0.0,
         digit_at=digit_at,
         engraved=u() if u() < 0.3 else 0.0,
         dimples=int(rng.choice([0, 3, 4], p=[0.86, 0.08, 0.06])),
-        blank=str(rng.choice(["plain", "face", "pattern", "pencil"], p=[0.7, 0.14, 0.08, 0.08])),
-        tilt=float(rng.choice([0.8, 2.0, 4.0, 8.0], p=[0.35, 0.35, 0.2, 0.1])),
+        blank=str(
+            rng.choice(["plain", "face", "pattern", "star", "word", "pencil"], p=[0.66, 0.09, 0.06, 0.05, 0.04, 0.1])
+        ),
+        tilt=float(rng.choice([0.8, 2.0, 4.0, 8.0], p=[0.35, 0.33, 0.2, 0.12])),
         slip=float(rng.choice([0.01, 0.025, 0.05], p=[0.4, 0.4, 0.2])),
         gloss=gloss,
+        shape=_letter_shape(rng),
+        others=tuple(fonts[int(i)] for i in rng.integers(0, len(fonts), 8)) if u() < 0.3 else (),
+        pencil=_one_of(rng, handwritten(fonts)),
+        subscript=u() < 0.25,
+        worn=0.5 * u() if u() < 0.12 else 0.0,
+        careless=0.02 + 0.1 * u() if u() < 0.35 else 0.0,
+    )
+
+
+def _one_of(rng: Rng, fonts: tuple[Path, ...]) -> Path:
+    return fonts[int(rng.integers(len(fonts)))]
+
+
+def _letter_shape(rng: Rng) -> Shape:
+    """How this maker's letters depart from the font: four in ten not at all."""
+    u = rng.random
+    if u() < 0.4:
+        return PLAIN
+    return Shape(
+        wide=float(np.clip(np.exp(rng.normal(0, 0.12)), 0.72, 1.3)),
+        weight=float(rng.uniform(-0.02, 0.04)) if u() < 0.7 else 0.0,
+        square=0.7 * u() if u() < 0.5 else 0.0,
     )

@@ -155,8 +155,15 @@ def draw_hand(
     light = np.array([np.cos(lit_from), np.sin(lit_from)], np.float32)
     folds = 1 + 0.12 * cv2.resize(_octaves(rng, 96, (12, 48)), (w, h), interpolation=cv2.INTER_CUBIC)[:, :, None]
     out, covered = scene.copy(), np.zeros((h, w), np.float32)
-    yy, xx = np.mgrid[0:h, 0:w].astype(np.float32)
     for number, limb in enumerate(_hand(rng, (h, w), target, square)):
+        reach = limb.radius + 2
+        ends = np.stack([limb.start, limb.end])
+        x0, y0 = (int(v) for v in np.clip(ends.min(axis=0) - reach, 0, (w, h)))
+        x1, y1 = (int(v) for v in np.clip(ends.max(axis=0) + reach + 1, 0, (w, h)))
+        if x1 <= x0 or y1 <= y0:
+            continue
+        here = (slice(y0, y1), slice(x0, x1))
+        yy, xx = np.mgrid[y0:y1, x0:x1].astype(np.float32)
         along = (limb.end - limb.start).astype(np.float32)
         px, py = xx - np.float32(limb.start[0]), yy - np.float32(limb.start[1])
         t = np.clip((px * along[0] + py * along[1]) / max(float(along @ along), 1.0), 0, 1)
@@ -165,7 +172,7 @@ def draw_hand(
         alpha = np.clip((1 - distance) * limb.radius / 1.5 + 0.5, 0, 1)[:, :, None]
         round_ = np.sqrt(np.clip(1 - distance**2, 0, 1))
         shade = 0.45 + 0.4 * round_ + 0.3 * (ox * light[0] + oy * light[1])
-        skin = (sleeve if number == 0 else colour) * shade[:, :, None] * folds
-        out = out * (1 - alpha) + np.clip(skin, 0, 255) * alpha
-        covered = np.maximum(covered, alpha[:, :, 0])
+        skin = (sleeve if number == 0 else colour) * shade[:, :, None] * folds[here]
+        out[here] = out[here] * (1 - alpha) + np.clip(skin, 0, 255) * alpha
+        covered[here] = np.maximum(covered[here], alpha[:, :, 0])
     return np.asarray(out, np.float32), (covered * 255).astype(np.uint8)

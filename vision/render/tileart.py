@@ -9,13 +9,14 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.render.boardart import ink
-from vision.render.fonts import letter_mask, text_mask
+from vision.render.boardart import ink, star_outline
+from vision.render.fonts import letter_mask, shaped_mask, text_mask
 from vision.render.style import Rng, TileStyle
 
 Picture = npt.NDArray[np.uint8]
 BLANK = "?"
-_PENCIL = "AEIORSTN"
+_PENCIL = "AEIORSTNBDGLU"
+_BLANK_WORDS = ("WORDS", "GAME", "BLANK", "JOKER", "WILD", "LETTERS")
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,17 @@ class LaidTile:
 
 
 def lay(rng: Rng, labels: Mapping[tuple[int, int], str], style: TileStyle) -> list[LaidTile]:
-    """Tiles on their squares (row, column), turned and displaced a little as people lay them."""
+    """Tiles on their squares (row, column), turned and displaced a little as people lay them, some carelessly."""
     tiles = []
     for (row, column), letter in labels.items():
-        turn = np.deg2rad(np.clip(rng.normal(0, style.tilt), -18, 18))
+        turn = np.deg2rad(np.clip(rng.normal(0, style.tilt), -20, 20))
         dx, dy = np.clip(rng.normal(0, style.slip, 2), -0.16, 0.16)
+        if style.careless and rng.random() < style.careless:
+            turn = np.deg2rad(rng.uniform(-20, 20))
+            # Pushed to where there is room: towards a neighbour it would lie on top of it.
+            dx, dy = rng.uniform(-0.33, 0.33, 2)
+            dx = 0.2 * dx if (row, column + int(np.sign(dx))) in labels else dx
+            dy = 0.2 * dy if (row + int(np.sign(dy)), column) in labels else dy
         tiles.append(
             LaidTile(letter, column + 0.5 + float(dx), row + 0.5 + float(dy), float(turn), int(rng.integers(2**31)))
         )
@@ -98,28 +105,38 @@ class TileMaker:
 
     def _print_letter(self, rng: Rng, face: Picture, letter: str) -> None:
         s, style = self._side, self._style
+        font = style.others[int(rng.integers(len(style.others)))] if style.others else style.font
         cap = style.letter * s * (0.85 if len(letter) > 1 else 1.0)
-        mask, rise = letter_mask(style.font, letter, max(4, round(cap)))
+        mask, rise = shaped_mask(font, letter, max(4, round(cap)), style.shape)
         if mask.shape[1] > 0.84 * s or mask.shape[0] > 0.88 * s:
             cap *= min(0.84 * s / mask.shape[1], 0.88 * s / mask.shape[0])
-            mask, rise = letter_mask(style.font, letter, max(4, int(cap)))
+            mask, rise = shaped_mask(font, letter, max(4, int(cap)), style.shape)
+        if style.worn:
+            mask = self._rubbed(rng, mask)
         x = style.letter_at[0] * s
+        value = text_mask(font, self._value(rng, letter), max(4, round(style.digit * s * 1.4))) if style.digit else None
+        if value is not None and style.subscript:
+            room = 0.95 * s - value.shape[1] - mask.shape[1] / 2 - 0.03 * s
+            x = max(min(x, room), mask.shape[1] / 2 + 0.02 * s)
         y = style.letter_at[1] * s - cap / 2 - rise + mask.shape[0] / 2
         y = min(max(y, mask.shape[0] / 2 + 0.03 * s), 0.97 * s - mask.shape[0] / 2)
         strength = float(1 - 0.35 * rng.random() ** 2)
         if style.engraved:
             ink(face, mask, x + 1, y + 1, (250.0, 250.0, 250.0), 0.5 * style.engraved)
         ink(face, mask, x, y, style.ink, strength)
-        if style.digit:
-            value = text_mask(style.font, self._value(rng, letter), max(4, round(style.digit * s * 1.4)))
-            ink(
-                face,
-                value,
-                min(style.digit_at[0] * s, s - value.shape[1] / 2 - 1),
-                style.digit_at[1] * s,
-                style.ink,
-                strength,
-            )
+        if value is None:
+            return
+        right, down = style.digit_at[0] * s, style.digit_at[1] * s
+        if style.subscript:
+            right = x + mask.shape[1] / 2 + 0.03 * s + value.shape[1] / 2
+            down = style.letter_at[1] * s + cap / 2 + float(rng.uniform(-0.1, 0.35)) * value.shape[0]
+        ink(face, value, min(right, s - value.shape[1] / 2 - 1), min(down, 0.97 * s), style.ink, strength)
+
+    def _rubbed(self, rng: Rng, mask: Picture) -> Picture:
+        """Print that hands have rubbed off in patches."""
+        patches = cv2.resize(rng.random((5, 5)).astype(np.float32), mask.shape[::-1], interpolation=cv2.INTER_CUBIC)
+        left = np.clip((patches - self._style.worn) * 6 + 0.75, 0.25, 1)
+        return np.asarray(mask * left, np.uint8)
 
     def _decorate_blank(self, rng: Rng, face: Picture) -> None:
         s, style = self._side, self._style
@@ -158,11 +175,21 @@ class TileMaker:
                         max(1, s // 36),
                         cv2.LINE_AA,
                     )
+            case "star":
+                star = star_outline(int(rng.choice([4, 5, 6, 8])), (s - 1) / 2, 0.3 * s)
+                if rng.random() < 0.5:
+                    cv2.fillPoly(face, [star], style.ink, cv2.LINE_AA, 4)
+                else:
+                    cv2.polylines(face, [star], True, style.ink, max(1, s // 24), cv2.LINE_AA, 4)
+            case "word":
+                mask = text_mask(style.font, str(rng.choice(_BLANK_WORDS)), max(4, round(s * 0.2)))
+                if mask.shape[1] < 0.95 * s:
+                    ink(face, mask, s / 2, s / 2, style.ink, float(rng.uniform(0.4, 1)))
             case "pencil":
-                mask, _ = letter_mask(style.font, str(rng.choice(list(_PENCIL))), max(4, round(s * 0.35)))
-                thin = np.asarray(cv2.erode(mask, np.ones((2, 2), np.uint8)), np.uint8)
+                hand = style.pencil or style.font
+                mask, _ = letter_mask(hand, str(rng.choice(list(_PENCIL))), max(4, round(s * rng.uniform(0.3, 0.6))))
                 x, y = s * rng.uniform(0.35, 0.65), s * rng.uniform(0.35, 0.65)
-                ink(face, thin, float(x), float(y), (110.0, 105.0, 100.0), float(rng.uniform(0.2, 0.5)))
+                ink(face, mask, float(x), float(y), (110.0, 105.0, 100.0), float(rng.uniform(0.25, 0.7)))
             case _:
                 pass
 

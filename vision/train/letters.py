@@ -23,7 +23,7 @@ from vision.train.nets import HeadedNet, letter_net, write_onnx
 from vision.train.views import Views, classes
 
 BATCH = 256
-STEPS = 12500
+STEPS = 14500
 TOP_RATE = 2e-3
 
 
@@ -39,16 +39,23 @@ def train(
     fit("letters", net, lambda: looks.batch(rng, BATCH), _loss, steps, TOP_RATE, every=500)
     proof = [LetterLooks(held_out).batch(np.random.default_rng((seed, 2, i)), 512) for i in range(16)]
     facts = {"classes": list(classes()), "temperature": _temperatures(net, proof)}
-    write_onnx(net, path, ["n", 1, SIDE, SIDE], ["n", "classes"], facts)
+    write_onnx(net, path, ["n", 1, SIDE, SIDE], ["n", "classes"], facts, {"letters": "features"})
     return report(LetterNet(path), proof)
 
 
 def _loss(net: HeadedNet, batch: LetterBatch) -> torch.Tensor:
     with torch.autocast("cpu", torch.bfloat16):
         letters, turns = net(torch.from_numpy(batch.crops).to(memory_format=torch.channels_last))
-    told = functional.cross_entropy(letters.float(), torch.from_numpy(batch.letters), ignore_index=IGNORED)
+    told = functional.cross_entropy(
+        _within(letters.float(), batch), torch.from_numpy(batch.letters), ignore_index=IGNORED
+    )
     turned = functional.cross_entropy(turns.float(), torch.from_numpy(batch.turns), ignore_index=IGNORED)
     return told + 0.3 * turned
+
+
+def _within(letters: torch.Tensor, batch: LetterBatch) -> torch.Tensor:
+    """The logits of the letters that can be; the others are as good as out of the question."""
+    return letters.masked_fill(~torch.from_numpy(batch.possible), -1e4)
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
@@ -57,7 +64,10 @@ def _temperatures(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str, flo
     outputs = [net(torch.from_numpy(b.crops)) for b in proof]
     found = {}
     for k, name in enumerate(net.heads):
-        logits = torch.cat([o[k] for o in outputs])
+        if name == "letters":
+            logits = torch.cat([_within(o[k], b) for o, b in zip(outputs, proof, strict=True)])
+        else:
+            logits = torch.cat([o[k] for o in outputs])
         truth = torch.from_numpy(np.concatenate([b.letters if name == "letters" else b.turns for b in proof]))
         found[name] = temperature(logits, truth)
     return found
@@ -70,7 +80,10 @@ def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
     turns_right: list[NDArray[np.bool_]] = []
     confused: Counter[tuple[str, str]] = Counter()
     for batch in proof:
-        letters, turns = net.judge(batch.crops)
+        looks = net.judge(batch.crops)
+        turns = looks.turns
+        letters = np.where(batch.possible, looks.letters, -np.inf)
+        letters -= np.log(np.exp(letters).sum(axis=1, keepdims=True))
         upright = batch.letters != IGNORED
         guess = letters.argmax(axis=1)
         right.append((guess == batch.letters)[upright])

@@ -23,6 +23,7 @@ from vision.train.views import (
     TOPS_SCALE,
     Views,
     classes,
+    possible,
     symbols,
 )
 
@@ -34,9 +35,9 @@ SEEN: Final = 0.35
 """A tile hidden less than this is to be read, and a square hidden more than `UNSEEN` is to be called hidden."""
 UNSEEN: Final = 0.5
 IGNORED: Final = -100
-_EMPTY_SHARE: Final = 0.15
-_BLANK_SHARE: Final = 0.05
-_FOREIGN_SHARE: Final = 0.22
+_EMPTY_SHARE: Final = 0.14
+_BLANK_SHARE: Final = 0.07
+_FOREIGN_SHARE: Final = 0.25
 _PRINTED: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in row] for row in LAYOUT])
 """How often an empty square is looked at: plain ones, premium squares, the centre with its star."""
 
@@ -51,6 +52,8 @@ class LetterBatch:
     crops: Floats
     letters: NDArray[np.int64]
     turns: NDArray[np.int64]
+    possible: NDArray[np.bool_]
+    """`(n, classes)`: the letters of one tile set that has the crop's; no reader looks for all letters at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +82,8 @@ class LetterLooks:
         share[2 : 2 + len(LETTERS)] = (1 - _EMPTY_SHARE - _BLANK_SHARE - _FOREIGN_SHARE) / len(LETTERS)
         share[:2] = _EMPTY_SHARE, _BLANK_SHARE
         self._share = np.where(usable, share, 0) / share[usable].sum()
+        self._possible = possible()
+        self._sets = [np.flatnonzero(self._possible[:, k]) for k in range(len(names))]
 
     def batch(self, rng: Rng, size: int, turned: float = 0.25) -> LetterBatch:
         """`size` crops, each disturbed anew, a share of them turned by 1 to 3 quarters."""
@@ -93,10 +98,14 @@ class LetterLooks:
         for i in np.flatnonzero(turns).tolist():
             cut[i] = np.rot90(cut[i], -int(turns[i]))
         lit = disturbed(rng, cut)
+        sets = [
+            self._sets[kind][int(u * len(self._sets[kind]))] for kind, u in zip(kinds, rng.random(size), strict=True)
+        ]
         return LetterBatch(
             crops=letters.evened(lit),
             letters=np.where(turns == 0, kinds, IGNORED).astype(np.int64),
             turns=np.where(kinds < 2, IGNORED, turns).astype(np.int64),
+            possible=self._possible[sets],
         )
 
     @staticmethod
@@ -115,9 +124,20 @@ class LetterLooks:
         if u < 0.15:
             small = int(rng.integers(15, 30))
             cut = cv2.resize(cv2.resize(cut, (small, small), interpolation=cv2.INTER_AREA), side)
-        elif u < 0.35:
+        elif u < 0.33:
             cut = cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.4, 1.3)))
+        elif u < 0.4:
+            cut = cv2.filter2D(cut, -1, _moved(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi))))
         return np.asarray(cut, np.uint8)
+
+
+def _moved(length: float, angle: float) -> Floats:
+    """What moving by so many pixels during the exposure does to a point: `(9, 9)`, sum 1."""
+    kernel = np.zeros((9, 9), np.float32)
+    reach = np.array([np.cos(angle), np.sin(angle)]) * length / 2
+    ends = (((4 - reach) * 16).round().astype(int).tolist(), ((4 + reach) * 16).round().astype(int).tolist())
+    cv2.line(kernel, ends[0], ends[1], 1.0, 1, cv2.LINE_AA, 4)
+    return np.asarray(kernel / kernel.sum(), np.float32)
 
 
 def disturbed(rng: Rng, cut: Image) -> Image:
@@ -136,6 +156,10 @@ def disturbed(rng: Rng, cut: Image) -> Image:
         size = rng.integers(4, side // 2, 2)
         place = [int(rng.choice([0, side - s])) for s in size]
         x[i, place[0] : place[0] + size[0], place[1] : place[1] + size[1]] = rng.random()
+    for i in np.flatnonzero(rng.random(n) < 0.06):  # a lamp mirrored in the tile
+        angle = rng.uniform(0, 2 * np.pi)
+        far = (across * np.cos(angle) + down * np.sin(angle) - rng.uniform(-0.6, 0.6)) / rng.uniform(0.08, 0.5)
+        x[i] += (rng.uniform(0.1, 0.8) * np.exp(-(far**2))).astype(np.float32)
     negative = rng.random(n) < 0.1
     x[negative] = 1 - x[negative]
     grain = x.std(axis=(1, 2), keepdims=True) * rng.random((n, 1, 1)) ** 3 * 0.5

@@ -12,6 +12,8 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
+from vision.letters import FEATURES
+
 
 def conv(inside: int, outside: int, stride: int = 1, side: int = 3) -> list[nn.Module]:
     """Convolution, batch normalisation, ReLU."""
@@ -20,6 +22,20 @@ def conv(inside: int, outside: int, stride: int = 1, side: int = 3) -> list[nn.M
         nn.BatchNorm2d(outside),
         nn.ReLU(inplace=True),
     ]
+
+
+class Everywhere(nn.Module):  # type: ignore[misc]  # torch is not typed here
+    """Tells each place what the whole picture is like on average: `(n, c, h, w)` stays of its shape.
+
+    So a square is judged by the tiles and the ground of its own board, also far away.
+    """
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.tell = nn.Conv2d(channels, channels, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.tell(x.mean(dim=(2, 3), keepdim=True))
 
 
 class HeadedNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
@@ -36,21 +52,23 @@ class HeadedNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
 
 
 def square_net() -> HeadedNet:
-    """(n, 3, 16 s, 16 s) -> (n, 3, s, s): what lies on each square; it sees five squares around."""
+    """(n, 3, 16 s, 16 s) -> (n, 3, s, s): what lies on each square; it sees five squares around, and all on average."""
     trunk = [
         *conv(3, 24, 2, 5),
         *conv(24, 32, 2),
         *conv(32, 48),
         *conv(48, 64, 2),
         *conv(64, 64),
+        Everywhere(64),
         *conv(64, 96, 2),
+        Everywhere(96),
         *conv(96, 96),
     ]
     return HeadedNet(trunk, {"squares": [nn.Conv2d(96, 3, 1)]})
 
 
 def letter_net(classes: int) -> HeadedNet:
-    """(n, 1, 36, 36) -> letters (n, classes) and quarter turns (n, 4)."""
+    """(n, 1, 36, 36) -> letters (n, classes) and quarter turns (n, 4); before the letters, `FEATURES` numbers."""
     trunk = [
         *conv(1, 24, 2, 5),
         *conv(24, 48),
@@ -61,7 +79,7 @@ def letter_net(classes: int) -> HeadedNet:
         nn.Flatten(),
     ]
     flat = 72 * 5 * 5
-    letters = [nn.Dropout(0.3), nn.Linear(flat, 160), nn.ReLU(inplace=True), nn.Linear(160, classes)]
+    letters = [nn.Dropout(0.3), nn.Linear(flat, FEATURES), nn.ReLU(inplace=True), nn.Linear(FEATURES, classes)]
     turns = [nn.Dropout(0.3), nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 4)]
     return HeadedNet(trunk, {"letters": letters, "turns": turns})
 
@@ -97,11 +115,13 @@ def write_onnx(
     shape: Sequence[int | str],
     output_shape: Sequence[int | str],
     facts: Mapping[str, object],
+    features: Mapping[str, str] | None = None,
 ) -> None:
     """Write a network for the reader: batch normalisation folded in, `facts` in the file's metadata.
 
     Written layer by layer rather than traced, so that the file depends on the weights alone and not on the
     exporter of the day. `outputs` are scaled by `facts["temperature"]` (one number a head) where given.
+    `features` names, for a head, one more output: what goes into the head's last layer.
     """
     temperature = dict(facts.get("temperature", {}))  # type: ignore[call-overload]
     nodes: list[onnx.NodeProto] = []
@@ -114,6 +134,11 @@ def write_onnx(
             weights.append(numpy_helper.from_array(np.ascontiguousarray(array, np.float32), f"{name}.{i}"))
             inputs.append(f"{name}.{i}")
         nodes.append(helper.make_node(kind, inputs, [name], **attributes))
+        return name
+
+    def joined(kind: str, one: str, other: str) -> str:
+        name = f"{kind.lower()}{len(nodes)}"
+        nodes.append(helper.make_node(kind, [one, other], [name]))
         return name
 
     def chain(layers: nn.Sequential, value: str, scale: float = 1.0) -> str:
@@ -130,6 +155,11 @@ def write_onnx(
                 value = add("Relu", value, [])
             elif isinstance(layer, nn.Flatten):
                 value = add("Flatten", value, [])
+            elif isinstance(layer, Everywhere):
+                mean = add("GlobalAveragePool", value, [])
+                kernel, bias = _folded(layer.tell, None)
+                told = add("Conv", mean, [kernel, bias])
+                value = joined("Add", value, told)
             elif isinstance(layer, nn.Linear):
                 kernel = layer.weight.detach().numpy() * gain
                 bias = layer.bias.detach().numpy() * gain
@@ -140,12 +170,17 @@ def write_onnx(
 
     net = net.eval().float().to(memory_format=torch.contiguous_format)
     shared = chain(net.trunk, "input")
-    outputs = []
+    named: dict[str, tuple[str, list[int | str]]] = {}
     for name, head in net.heads.items():
         assert isinstance(head, nn.Sequential)
         last = chain(head, shared, 1 / float(temperature.get(name, 1.0)))
-        nodes.append(helper.make_node("Identity", [last], [name]))
-        outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, list(output_shape)))
+        named[name] = (last, list(output_shape))
+        if features and name in features:
+            named[features[name]] = (str(nodes[-1].input[0]), ["n", "features"])
+    # The heads first, in their order; then what is known of a crop before it is named.
+    names = [*net.heads, *(name for name in named if name not in net.heads)]
+    nodes += [helper.make_node("Identity", [named[name][0]], [name]) for name in names]
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, named[name][1]) for name in names]
     graph = helper.make_graph(
         nodes, "tilekeeper", [helper.make_tensor_value_info("input", TensorProto.FLOAT, shape)], outputs, weights
     )

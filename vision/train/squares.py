@@ -17,7 +17,7 @@ from vision.train.nets import HeadedNet, square_net, write_onnx
 from vision.train.views import Views
 
 BATCH = 12
-STEPS = 2600
+STEPS = 4300
 TOP_RATE = 3e-3
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY, SIZE
 from engine.tiles import tile_set, tile_set_names
+from vision.alphabets import shape
 from vision.geometry import TILE_HEIGHT, Image, board_pose, rectify, square_side
 from vision.render.fonts import training_fonts
 from vision.render.scene import Scene, random_scene
@@ -28,8 +29,6 @@ TOPS_SCALE: Final = 36
 TOPS_MARGIN: Final = 0.5
 CORNER_ERROR: Final = 0.05
 """Standard deviation, in squares, of the corners that the views are cut by."""
-_LATIN: Final = 0x250
-"""Letters below this code point are learnt: Latin with its accents."""
 LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
@@ -49,33 +48,46 @@ class Views:
 
 
 @lru_cache(maxsize=1)
-def foreign_letters() -> tuple[tuple[str, ...], ...]:
-    """For each Latin tile set, its tiles beyond A to Z; sets without any are left out."""
-    groups = []
-    for name in tile_set_names():
-        beyond = tuple(t for t in tile_set(name).letters if t not in LETTERS)
-        if beyond and all(ord(c) < _LATIN for t in beyond for c in t):
-            groups.append(beyond)
-    return tuple(dict.fromkeys(groups))
+def alphabets() -> tuple[tuple[str, ...], ...]:
+    """The letters of every tile set there is, each set once."""
+    return tuple(dict.fromkeys(tuple(tile_set(name).letters) for name in tile_set_names()))
 
 
+def is_latin(alphabet: Sequence[str]) -> bool:
+    """Whether a tile set is written in Latin letters."""
+    return "E" in alphabet
+
+
+@lru_cache(maxsize=1)
 def classes() -> tuple[str, ...]:
-    """What the letter network tells apart: no tile, a blank, A to Z, then all foreign letters."""
-    beyond = sorted({t for group in foreign_letters() for t in group})
-    return (EMPTY, BLANK, *LETTERS, *beyond)
+    """What the letter network tells apart: no tile, a blank, A to Z, then all other letters by their shape."""
+    beyond = {shape(t) for alphabet in alphabets() for t in alphabet} - set(LETTERS)
+    return (EMPTY, BLANK, *LETTERS, *sorted(beyond))
+
+
+def possible() -> NDArray[np.bool_]:
+    """`(alphabets, classes)`: what a reader looks for, once it knows what is played with."""
+    names = classes()
+    rows = [{EMPTY, BLANK, *map(shape, alphabet)} for alphabet in alphabets()]
+    return np.array([[name in row for name in names] for row in rows])
 
 
 def draw(rng: np.random.Generator) -> Scene:
-    """A random scene; in half of them, a language's own letters lie among A to Z."""
-    letters: list[str] = [*LETTERS, BLANK]
+    """A random scene: A to Z, or these with a language's own letters among them, or another script's letters."""
+    letters: tuple[str, ...] = LETTERS
+    weights = [1.0] * len(LETTERS)
+    kind = rng.random()
+    if kind > 0.45:
+        some = [a for a in alphabets() if is_latin(a) == (kind < 0.84) and not set(a) <= set(LETTERS)]
+        alphabet = some[int(rng.integers(len(some)))]
+        own = tuple(t for t in alphabet if t not in LETTERS)
+        if is_latin(alphabet):
+            letters += own
+            weights += [0.35 * 27 / len(own) ** 0.5 / 2] * len(own)
+        else:
+            letters, weights = own, [1.0 if shape(t) in LETTERS else 2.0 for t in own]
     # More blanks than a bag holds: a tile without print is the hardest to tell from a square without a tile.
-    weights = [1.0] * len(LETTERS) + [3.0]
-    if rng.random() < 0.5:
-        groups = foreign_letters()
-        group = groups[int(rng.integers(len(groups)))]
-        letters += group
-        weights += [0.35 * 27 / len(group) ** 0.5 / 2] * len(group)
-    return random_scene(rng, training_fonts(), letters, weights)
+    return random_scene(rng, training_fonts(), (*letters, BLANK), (*weights, 0.12 * sum(weights)))
 
 
 def keep(scene: Scene, number: int) -> Views:
@@ -99,4 +111,6 @@ def keep(scene: Scene, number: int) -> Views:
 def symbols(views: Sequence[Views]) -> NDArray[np.int64]:
     """The class of each square: `(n, 15, 15)`, indices into `classes()`."""
     index = {name: i for i, name in enumerate(classes())} | {"": 0}
-    return np.array([[[index[s] for s in row] for row in v.labels] for v in views], np.int64).reshape(-1, SIZE, SIZE)
+    return np.array([[[index[shape(s)] for s in row] for row in v.labels] for v in views], np.int64).reshape(
+        -1, SIZE, SIZE
+    )
