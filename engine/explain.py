@@ -17,13 +17,14 @@ from engine.fitting import fitted
 from engine.game import Game
 from engine.hypotheses import Hypothesis, hypotheses
 from engine.phrases import explanation_text, question_text
-from engine.reading import EMPTY, BoardReading, SquareReading
+from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
 from engine.scoring import Status, play_status
-from engine.squares import SQUARES, Square
+from engine.squares import SQUARES, Square, column_of, row_of
 from engine.tiles import Tile
 
 SURE = 0.9  # below this two explanations are close, and somebody is asked
 _ALARM = 0.8  # a tile that is seen, or not seen, with this probability is worth a question
+_COVERED = 0.2  # a square that is hidden with this probability may hold one more tile of the play
 _SHOWN = 6
 _PATIENCE = 2  # readings that may be of another board before the record is doubted
 
@@ -35,9 +36,10 @@ class Explanation:
     `events` are to be pushed; none: nothing was added. `likelihood` compares the explanations of a reading and sums to
     at most 1. `leftover` are squares where a tile is seen that belongs to no play, `missing` old tiles that are not
     seen, `misread` old tiles that are clearly read as something else, `moved` pairs an old tile's square with the one
-    where it is seen now (rule 5 forbids all three), `unsure` new tiles whose letter is in doubt. `status` says why what
-    lies there is no play, where it is none. `waits` is True while tiles that must be taken back (rule 8) still lie
-    there: the next turn has not begun.
+    where it is seen now (rule 5 forbids all three), `unsure` new tiles whose letter is in doubt, `covered` squares at
+    the end of a play that cannot be seen: the word may be longer. `status` says why what lies there is no play, where
+    it is none. `waits` is True while tiles that must be taken back (rule 8) still lie there: the next turn has not
+    begun.
     """
 
     events: tuple[Event, ...]
@@ -49,6 +51,7 @@ class Explanation:
     misread: tuple[Square, ...] = ()
     moved: tuple[tuple[Square, Square], ...] = ()
     unsure: tuple[Square, ...] = ()
+    covered: tuple[Square, ...] = ()
     status: Status = Status.VALID
     waits: bool = False
 
@@ -106,7 +109,9 @@ def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> 
     best = explanations[0]
     rival = explanations[1] if len(explanations) > 1 and best.likelihood < SURE else None
     alarms = _alarms(best, evidence)
-    doubt = sorted({*alarms, *best.unsure, *(best.game.board.differences(rival.game.board) if rival else ())})
+    doubt = sorted(
+        {*alarms, *best.unsure, *best.covered, *(best.game.board.differences(rival.game.board) if rival else ())}
+    )
     question = question_text(best, rival, alarms) if doubt or rival or _to_confirm(best) else None
     return Explained(explanations, question, tuple(doubt), _kept(memory, evidence, game, best))
 
@@ -140,9 +145,28 @@ def _explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: 
         misread=tuple(s for s in clear_old if squares[s].symbol != EMPTY),
         moved=one.moved,
         unsure=tuple(s for s in sorted(fresh - settled) if _seen(squares[s], board[s]) < CLEAR),
+        covered=_covered(before, one, evidence),
         status=play_status(one.game.board, lying, before.layout, before.rules) if lying else Status.VALID,
         waits=one.lying is not None,
     )
+
+
+def _covered(before: Game, one: Hypothesis, evidence: Evidence) -> tuple[Square, ...]:
+    """The squares where a play could go on, were a tile there: next to its line, free on the record, and hidden."""
+    if not any(isinstance(event, PlayMade) for event in one.events):
+        return ()
+    board, squares = one.game.board, evidence.reading.squares
+    laid = {s for s in board.differences(before.board) if board[s]}
+    runs = [(set(run), run, across) for s in laid for across in (True, False) for run in [board.run(s, across)]]
+    lines = [(run, across) for lies, run, across in runs if len(laid) == 1 or len(laid & lies) > 1]
+    ends = {s for run, across in lines for s in _beyond(run, across)}
+    return tuple(sorted(s for s in ends if squares[s].probability(HIDDEN) > _COVERED))
+
+
+def _beyond(run: range, across: bool) -> list[Square]:
+    """The squares of the board just before and just after a run of tiles."""
+    step, line = (1, row_of) if across else (SIZE, column_of)
+    return [s for s in (run[0] - step, run[-1] + step) if s in SQUARES and line(s) == line(run[0])]
 
 
 def _to_confirm(best: Explanation) -> bool:

@@ -80,6 +80,8 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
         return best.text
     if best.unsure:
         return f"{best.text}: is the tile on {_names(best.unsure)} right?"
+    if best.covered:
+        return f"{best.text}: does a tile lie on {_names(best.covered)} too? It cannot be seen"
     return f"{best.text}: is that right?"
 
 

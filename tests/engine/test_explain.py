@@ -288,6 +288,25 @@ def test_a_square_of_the_play_that_is_hidden_is_asked_for() -> None:
     assert len(found.best.game.turns[-1].placements) == 5
 
 
+def test_a_hand_at_the_end_of_a_word_may_hide_its_last_letter() -> None:
+    game = with_plays("8F HORN", "H6 FA.M")
+    found = explain(game, seen(after(game, "10F PAST"), {"J10": {"#": 0.9, ".": 0.1}}))
+    assert found.doubt == (parse_square("J10"),)
+    assert found.question == "Anna played PAST at 10F for 22: does a tile lie on J10 too? It cannot be seen"
+
+
+def test_a_hand_beside_a_word_hides_nothing_of_it() -> None:
+    game = with_plays("8F HORN", "H6 FA.M")
+    assert explain(game, seen(after(game, "10F PAST"), {"I11": {"#": 1.0}, "G9": {"#": 1.0}})).is_certain
+
+
+@pytest.mark.parametrize("hidden", ["H5", "H11", "G10", "I10"])
+def test_a_single_tile_may_be_part_of_a_word_in_either_direction(hidden: str) -> None:
+    game = with_plays("8F HORN", "H6 FA.M")
+    found = explain(game, seen(after(game, "H6 ....S"), {hidden: {"#": 1.0}}))
+    assert found.doubt == (parse_square(hidden),) and len(found.events) == 1
+
+
 def test_two_plays_at_once_are_told_apart() -> None:
     game = with_plays("8F HORN")
     board = after(game, "H6 FA.M", "10F PASTE")
