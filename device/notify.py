@@ -1,0 +1,92 @@
+"""Tells systemd that the table is up and that it still works: sd_notify(3) in a few lines, without a library.
+
+The watchdog is fed by proofs, not by a thread that would go on feeding while the table hangs. Without systemd nothing
+is told, and nothing is asked for proofs.
+"""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import os
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+
+_log = logging.getLogger(__name__)
+
+Proof = Callable[[float], object]
+"""Raises if a part of the program does not work, or has not answered after so many seconds."""
+A_FEED = 3
+"""The watchdog is fed three times in its time: a busy machine may miss one."""
+
+
+def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:
+    """Tell systemd `states` (`READY=1`, `STATUS=...`; sd_notify(3)); False where nobody listens."""
+    path = environment.get("NOTIFY_SOCKET")
+    if not path:
+        return False
+    name = "\0" + path[1:] if path.startswith("@") else path  # an abstract socket
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as told:
+            told.connect(name)
+            told.sendall("\n".join(states).encode())
+    except OSError as error:
+        _log.warning("systemd cannot be told %s: %s", states[0], error)
+        return False
+    return True
+
+
+def watchdog_s(environment: Mapping[str, str] = os.environ) -> float | None:
+    """The seconds after which systemd restarts a silent program; None where it does not watch this one."""
+    microseconds, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", str(os.getpid()))
+    return int(microseconds) / 1e6 if microseconds.isdecimal() and pid == str(os.getpid()) else None
+
+
+def wait_alive(
+    ended: threading.Event, proofs: Mapping[str, Proof], *, environment: Mapping[str, str] = os.environ
+) -> None:
+    """Wait until `ended`; meanwhile feed the watchdog as long as each of `proofs` (name: proof) is given."""
+    watched = watchdog_s(environment)
+    if watched is None:
+        ended.wait()
+        return
+    patience = watched / A_FEED
+    pause = patience
+    while not ended.wait(pause):
+        pause = patience
+        for name, proof in proofs.items():
+            try:
+                proof(patience)
+            except Exception as error:
+                _log.warning("%s does not answer (%s): systemd restarts the program if it stays so", name, _said(error))
+                pause = min(1.0, patience)
+                break
+        else:
+            notify("WATCHDOG=1", environment=environment)
+
+
+def answers(ask: Callable[[], Future[None]]) -> Proof:
+    """That the thread behind `ask` carries out what it is given."""
+    return lambda patience: ask().result(patience)
+
+
+def page_answers(host: str, port: int) -> Proof:
+    """That the page is served: any answer but a server's failure. `host` empty: all networks, this machine too."""
+
+    def get(patience: float) -> None:
+        connection = http.client.HTTPConnection(host or "127.0.0.1", port, timeout=patience)
+        try:
+            connection.request("HEAD", "/")
+            status = connection.getresponse().status
+        finally:
+            connection.close()
+        if status >= http.client.INTERNAL_SERVER_ERROR:
+            raise RuntimeError(f"status {status}")
+
+    return get
+
+
+def _said(error: Exception) -> str:
+    return str(error) or type(error).__name__
