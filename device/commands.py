@@ -6,26 +6,40 @@ Commands name squares as people do (`H8`), tiles as a tile set writes them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from device.messages import Refused, refusal, sentence, text
+from device.state import TurnChange
 from device.view import Words
+from engine.board import Board
 from engine.errors import NotationError, RulesError
-from engine.events import BlankNamed, Challenged, Event, Exchanged, GameEnded, Passed, RackRevealed, SquareCorrected
+from engine.events import (
+    BlankNamed,
+    Challenged,
+    Event,
+    Exchanged,
+    FirstDrawn,
+    GameEnded,
+    Passed,
+    PlayMade,
+    RackRevealed,
+    ScoreCorrected,
+    SquareCorrected,
+    TurnCorrected,
+    TurnInserted,
+)
 from engine.game import Game
+from engine.plays import Play
 from engine.reading import EMPTY
 from engine.squares import parse_square
-from engine.turns import Turn
-
-
-class Refused(Exception):  # noqa: N818 (named for what happened)
-    """A command that makes no sense now; the message says why, on one line, to whoever gave it."""
+from engine.turns import Kind, Turn
 
 
 def exchange(game: Game, count: int) -> Event:
     """The player whose turn it is exchanges so many tiles."""
     if not game.can_exchange(count):
-        raise Refused(f"{count} tiles cannot be exchanged now: {game.bag} are in the bag.")
+        raise refusal("cannot-exchange", str(count), str(game.bag))
     return Exchanged(game.to_move, count)
 
 
@@ -44,16 +58,16 @@ def challenge_answers(game: Game) -> tuple[tuple[str, tuple[Event, ...]], ...]:
     """What people may answer who look the words of the last play up themselves; first, that they have not yet."""
     name = game.players[_challenged(game).player]
     return (
-        ("They are being looked up", ()),
-        (f"No: {name} takes the tiles back", (Challenged(game.to_move, upheld=True),)),
-        ("Yes: the challenge failed", (Challenged(game.to_move, upheld=False),)),
+        (text("answer-looking-up"), ()),
+        (text("answer-bad", name), (Challenged(game.to_move, upheld=True),)),
+        (text("answer-good"), (Challenged(game.to_move, upheld=False),)),
     )
 
 
 def _challenged(game: Game) -> Turn:
     play = game.challengeable
     if play is None:
-        raise Refused("There is no play to challenge.")
+        raise refusal("nothing-to-challenge")
     return play
 
 
@@ -63,7 +77,7 @@ def correct(game: Game, square: str, symbol: str) -> Event:
         at = parse_square(square)
         tiles = () if symbol == EMPTY else game.tiles.parse(symbol)
     if symbol != EMPTY and len(tiles) != 1:
-        raise Refused(f"One tile lies on a square, not {symbol or 'none'}.")
+        raise refusal("one-tile", symbol or "none")
     return SquareCorrected(at, tiles[0] if tiles else None, told=True)
 
 
@@ -73,21 +87,87 @@ def name_blank(game: Game, square: str, letter: str) -> Event:
         at = parse_square(square)
     tile = game.board[at]
     if tile is None or not tile.is_blank:
-        raise Refused(f"There is no blank on {square}.")
+        raise refusal("no-blank", square)
     if letter not in game.tiles.letters:
-        raise Refused(f"A blank stands for one of {' '.join(game.tiles.letters)}, not for {letter}.")
+        raise refusal("blank-letters", letter, " ".join(game.tiles.letters))
     return BlankNamed(at, letter)
 
 
 def tell_rack(game: Game, player: int, letters: str) -> Event:
-    """Somebody tells the unplayed letters of a player."""
+    """Somebody tells the unplayed letters of a player: tiles that neither the board nor another told rack has."""
     with refusing():
         tiles = tuple(tile.face for tile in game.tiles.parse(letters))
     if not 0 <= player < len(game.players):
-        raise Refused(f"There is no player number {player}.")
-    if lacking := Counter(tiles) - game.unseen:
-        raise Refused(f"{', '.join(lacking)} cannot be left: they all lie on the board.")
+        raise refusal("no-player", str(player + 1))
+    told = Counter(tile for other, rack in game.state.revealed.items() if other != player for tile in rack)
+    if lacking := Counter(tiles) - (game.unseen - told):
+        raise refusal("cannot-be-left", ", ".join(lacking))
     return RackRevealed(player, tiles)
+
+
+def draw_first(game: Game, letters: Sequence[str]) -> FirstDrawn:
+    """The players say what they drew for first play, in seat order; empty for who does not draw now."""
+    drawing = game.drawing or tuple(range(len(game.players)))
+    if game.turns:
+        raise refusal("not-drawing")
+    if [seat for seat, letter in enumerate(letters) if letter] != list(drawing) or len(letters) > len(game.players):
+        raise refusal("draw-each", ", ".join(game.players[seat] for seat in drawing))
+    return FirstDrawn(tuple(letters) + ("",) * (len(game.players) - len(letters)))
+
+
+def correct_turn(game: Game, number: int, change: TurnChange) -> tuple[Event, ...]:
+    """What a turn really was; `number` counts from 1, as turns are shown."""
+    if not 1 <= number <= len(game.turns):
+        raise refusal("no-turn", str(number), str(len(game.turns)))
+    turn = game.turns[number - 1]
+    events: tuple[Event, ...] = ()
+    if change.kind == "none":
+        return (TurnCorrected(turn.number, None),)
+    if change != TurnChange(score=change.score):
+        if turn.kind not in (Kind.PLAY, Kind.PASS, Kind.EXCHANGE):
+            raise refusal("only-score")
+        before = game.turns[turn.number - 1].board if turn.number else Board()
+        events = (TurnCorrected(turn.number, _turn(game, change, before, turn)),)
+    if change.score is not None:
+        events = (*events, ScoreCorrected(turn.number, change.score))
+    if not events:
+        raise refusal("no-change")
+    return events
+
+
+def insert_turn(game: Game, number: int, change: TurnChange) -> tuple[Event, ...]:
+    """A turn was forgotten: it becomes the one with this number, counted from 1; the next number is a turn now."""
+    if not 1 <= number <= len(game.turns) + 1:
+        raise refusal("no-turn", str(number), str(len(game.turns)))
+    before = game.turns[number - 2].board if number > 1 else Board()
+    turn = _turn(game, change, before, None)
+    events: tuple[Event, ...] = (turn,) if number > len(game.turns) else (TurnInserted(number - 1, turn),)
+    return events if change.score is None else (*events, ScoreCorrected(number - 1, change.score))
+
+
+def _turn(game: Game, change: TurnChange, before: Board, was: Turn | None) -> Event:
+    """The event that a change describes, on the board `before` it; what it does not say is as it `was`."""
+    player = change.player if change.player is not None else was.player if was else game.to_move
+    if not 0 <= player < len(game.players):
+        raise refusal("no-player", str(player + 1))
+    kind = change.kind or (str(was.kind) if was else "play" if change.word else "")
+    match kind:
+        case "pass":
+            return Passed(player)
+        case "exchange":
+            count = change.count or (was.count if was else 0)
+            if not 1 <= count <= game.rules.rack_size:
+                raise refusal("needs-count", str(game.rules.rack_size))
+            return Exchanged(player, count)
+        case "play" if change.word and change.at:
+            with refusing():
+                return PlayMade(player, Play.from_gcg(before, change.at, change.word, game.tiles))
+        case "play" if was and was.play and not change.word and not change.at:
+            return PlayMade(player, was.play)
+        case "play":
+            raise refusal("needs-word")
+        case _:
+            raise refusal("no-kind", kind)
 
 
 def end_game(game: Game) -> Event:
@@ -103,9 +183,3 @@ def refusing() -> Iterator[None]:
         yield
     except (NotationError, RulesError) as error:
         raise Refused(sentence(str(error))) from error
-
-
-def sentence(text: str) -> str:
-    """A capital at the beginning, a full stop at the end."""
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "?", "!")) else f"{text}."

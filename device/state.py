@@ -8,17 +8,49 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
+from device.clock import ClockView
 from engine.reading import SIZE
 
 
 class Phase(StrEnum):
-    """Where the evening stands."""
+    """Where the evening stands; `device.phases` says what leads from one to another."""
 
     LOBBY = "lobby"
+    DRAWING = "drawing"  # the players draw for first play
     TURN = "turn"
     LOOKING = "looking"
+    QUESTION = "question"  # a turn in which people are asked something
+    CHALLENGE = "challenge"  # a turn in which the play before it may still be challenged
+    PAUSED = "paused"
     ENDED = "ended"
+
+    @property
+    def in_play(self) -> bool:
+        """True where somebody has the turn, whatever else may be done besides."""
+        return self in (Phase.TURN, Phase.QUESTION, Phase.CHALLENGE)
+
+
+class Moment(NamedTuple):
+    """A moment of the evening: the game's number in the store (0: none), and the length of its log.
+
+    >>> str(Moment(12, 34)), Moment.parse("12-34")
+    ('12-34', Moment(game=12, events=34))
+    """
+
+    game: int
+    events: int
+
+    def __str__(self) -> str:
+        return f"{self.game}-{self.events}"
+
+    @classmethod
+    def parse(cls, text: str) -> Moment | None:
+        """The moment from its text; None for what is none."""
+        game, dash, events = text.partition("-")
+        whole = dash and all(part.isascii() and part.isdecimal() and len(part) < 10 for part in (game, events))
+        return cls(int(game), int(events)) if whole else None
 
 
 class Trouble(StrEnum):
@@ -32,19 +64,37 @@ class Trouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One sentence for the people at the table, and whose business it is."""
+    """One sentence for the people at the table, and whose business it is.
+
+    `text` is the sentence in English; `key` and `values` say it in other languages (`device.messages`), where there is
+    a key: what an explanation or an error says for itself has none.
+    """
 
     text: str
     trouble: Trouble = Trouble.NONE
+    key: str = ""
+    values: tuple[str, ...] = ()
+
+
+PASS_OR_EXCHANGE = "pass-or-exchange"
+"""The key of the question that has a button of its own on the panel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something that the people know better: what could have happened, and which of it counts until they say."""
+    """Something that the people know better: what could have happened, and which of it counts until they say.
+
+    `squares` are those that it is about (`row * 15 + column`), `symbols` what each answer says of each of them (small:
+    a blank, `.`: nothing), empty where it does not ask for tiles. `key` and `values` are as in a `Notice`.
+    """
 
     text: str
     answers: tuple[str, ...]
     chosen: int = 0
+    squares: tuple[int, ...] = ()
+    symbols: tuple[tuple[str, ...], ...] = ()
+    key: str = ""
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +201,11 @@ class LookView:
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """The table at one moment. `revision` grows with every change; `events` is the length of the game's log.
+    """The table at one moment. `revision` grows with every change.
+
+    `game` is the number of the game in the store (0: none), `events` the length of its log; `clock` is None in a game
+    without one; `drawing` are the players who have to draw for first play now. `undo` and `redo` say whether there is
+    a press to take back, or one taken back to do again.
 
     `turn_of` is the index of the player whose turn it is, None before and after a game; `end_due` says that the rules
     would have the game end now, `winners` who won once it has, `racks_wanted` whose unplayed letters are not known.
@@ -161,6 +215,7 @@ class TableState:
     """
 
     revision: int = 0
+    game: int = 0
     events: int = 0
     phase: Phase = Phase.LOBBY
     players: tuple[PlayerView, ...] = ()
@@ -182,6 +237,15 @@ class TableState:
     end_due: bool = False
     winners: tuple[int, ...] = ()
     racks_wanted: tuple[int, ...] = ()
+    clock: ClockView | None = None
+    drawing: tuple[int, ...] = ()
+    undo: bool = False
+    redo: bool = False
+
+    @property
+    def moment(self) -> Moment:
+        """The moment that a command given now is meant for."""
+        return Moment(self.game, self.events)
 
     @property
     def words_checked(self) -> bool:
@@ -192,6 +256,39 @@ class TableState:
     def last_turn(self) -> TurnView | None:
         """The newest line of the game."""
         return self.turns[-1] if self.turns else None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnChange:
+    """What a turn really was, in the words of people; what is None or empty stays as it was.
+
+    `kind` is `play`, `pass` or `exchange`, or `none`: the turn never was. A play is written as in GCG: `at` (`8F`
+    across, `F8` down) and `word` (small letters for blanks, dots or the letters themselves for tiles that lay there).
+    `count` is the number of tiles exchanged.
+    """
+
+    player: int | None = None
+    kind: str = ""
+    at: str = ""
+    word: str = ""
+    count: int = 0
+    score: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetUpView:
+    """The camera's whole picture for setting a table up: a JPEG of `size` (width, height).
+
+    `corners` are the four corners (x, y) of the playing grid in its pixels, clockwise from the top left as the tiles
+    read upright, or None where none were found; `placed` says that people put them there.
+    """
+
+    jpeg: bytes
+    size: tuple[int, int]
+    corners: tuple[tuple[float, float], ...] | None
+    confidence: float
+    problems: tuple[str, ...] = ()
+    placed: bool = False
 
 
 Listener = Callable[[TableState], None]

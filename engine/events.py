@@ -36,7 +36,10 @@ class EndReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GameStarted:
-    """The players sit down, in seat order, and agree on the rules, the tiles and the word list."""
+    """The players sit down, in seat order, and agree on the rules, the tiles and the word list.
+
+    `first` begins; with `draw` that is drawn for before anything else happens (Setup).
+    """
 
     kind: ClassVar[str] = "started"
     players: tuple[str, ...]
@@ -45,11 +48,15 @@ class GameStarted:
     lexicon: str | None = None
     layout: str = "standard"
     first: int = 0
+    draw: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FirstDrawn:
-    """The players drew for first play: each one's tile, in seat order (Setup). Decides who begins."""
+    """The players drew for first play: each one's tile, in seat order (Setup). Decides who begins.
+
+    Empty for who did not draw: after a draw that several won, these alone draw again (no sheet says so).
+    """
 
     kind: ClassVar[str] = "drawn"
     tiles: tuple[str, ...]

@@ -151,6 +151,11 @@ class Game:
         return self.state.to_move
 
     @property
+    def drawing(self) -> tuple[int, ...]:
+        """The players who have to draw for first play now; none once it is decided who begins."""
+        return self.state.drawing
+
+    @property
     def unseen(self) -> Counter[str]:
         """The tiles on the racks and in the bag together."""
         return self.state.unseen()

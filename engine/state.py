@@ -45,7 +45,7 @@ class State:
 
     `racks` counts the tiles each player holds, `bag` those left to draw, as far as the rules tell; `skips`
     the turns a player still has to sit out; `revealed` the letters of racks that somebody has told, by
-    player; `clocks` the seconds each player has used.
+    player; `clocks` the seconds each player has used; `drawing` the players who have to draw for first play.
     """
 
     players: tuple[str, ...]
@@ -62,6 +62,7 @@ class State:
     clocks: tuple[float, ...]
     revealed: Mapping[int, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     ended: EndReason | None = None
+    drawing: tuple[int, ...] = ()
 
     def unseen(self) -> Counter[str]:
         """The tiles that do not lie on the board: on the racks or in the bag. Never negative."""
@@ -96,6 +97,7 @@ def start(event: GameStarted) -> State:
         bag=tiles.total - count * event.rules.rack_size,
         skips=(0,) * count,
         clocks=(0.0,) * count,
+        drawing=tuple(range(count)) if event.draw else (),
     )
 
 
@@ -129,8 +131,7 @@ def apply(state: State, event: FoldEvent, entry: int = 0, score: int | None = No
             board = state.board.with_tiles({square: tile})
             return _add(replace(state, board=board), player, Kind.BLANK_TAKEN, score or 0, entry)
         case FirstDrawn(tiles):
-            best = first_players(tiles, state.tiles)
-            return replace(state, to_move=best[0]) if len(best) == 1 and not state.turns else state
+            return state if state.turns else _draw(state, tiles)
         case ClockRead(player, seconds):
             return _settle(replace(state, clocks=_put(state.clocks, player, seconds)), entry)
         case RackRevealed(player, tiles):
@@ -138,6 +139,11 @@ def apply(state: State, event: FoldEvent, entry: int = 0, score: int | None = No
             return _settle(replace(state, revealed=revealed), entry)
         case GameEnded(reason):
             return _settle(replace(state, ended=reason), entry)
+
+
+def _draw(state: State, tiles: tuple[str, ...]) -> State:
+    best = first_players(tiles, state.tiles)
+    return replace(state, to_move=best[0], drawing=()) if len(best) == 1 else replace(state, drawing=best)
 
 
 def first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...]:
@@ -267,7 +273,8 @@ def _add(state: State, player: int, kind: Kind, score: int, entry: int, **detail
     """The state with one more turn on the score sheet."""
     total = state.totals[player] + score
     turn = Turn(len(state.turns), player, kind, score, total, state.board, entry, **details)
-    return replace(state, turns=(*state.turns, turn), totals=_put(state.totals, player, total))
+    totals = _put(state.totals, player, total)
+    return replace(state, turns=(*state.turns, turn), totals=totals, drawing=())  # who plays has begun, drawn or not
 
 
 def _pass_turn(state: State, player: int) -> State:

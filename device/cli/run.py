@@ -118,7 +118,10 @@ def serve(
                 session.end_game,
                 session.challenge,
                 session.undo,
-                new_game=lambda seen: session.start_game(started, seen, words=words),
+                pause=session.pause,
+                go_on=session.go_on,
+                exchange=session.say_exchanged,
+                new_game=lambda seen: session.play_again(started, seen),
                 power_off=power_off,
             )
             app = create_app(session, own_lexicon=own_lexicon(settings.game))

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from device.panel.buttons import Button
 from device.panel.gestures import HOLD_S, Gesture, Kind
-from device.state import Phase, TableState
+from device.state import PASS_OR_EXCHANGE, Phase, TableState
 
 SOON_S = 1.0
 """A shared button is not believed so soon after a turn: it was meant for the turn that is just over."""
@@ -22,7 +22,9 @@ class Command(StrEnum):
     END_TURN = "end turn"
     END_GAME = "end game"
     CHALLENGE = "challenge"
+    EXCHANGE = "exchange"
     PAUSE = "pause"
+    GO_ON = "go on"
     UNDO = "undo"
     NEW_GAME = "new game"
     POWER_OFF = "power off"
@@ -50,9 +52,9 @@ def answer(gesture: Gesture, state: TableState, since_turn: float) -> Answer:
         case Kind.PRESS if button.ends_turn:
             return _end_turn(button, state, since_turn)
         case Kind.PRESS if button is Button.CHALLENGE:
-            return _in_play(state) or Command.CHALLENGE
+            return _challenge(state)
         case Kind.TAP if button is Button.PAUSE:
-            return _in_play(state) or Command.PAUSE
+            return Command.GO_ON if state.phase is Phase.PAUSED else _in_play(state) or Command.PAUSE
         case Kind.TAP:
             return Refusal(f"Hold this button for {HOLD_S[button]:.0f} seconds to {_WHAT_A_HOLD_DOES[button]}.")
         case Kind.HOLD:
@@ -86,6 +88,12 @@ def _end_turn(button: Button, state: TableState, since_turn: float) -> Answer:
     return Refusal(f"It is the turn of {name}: if that turn is over, its own button ends it first.", state.turn_of)
 
 
+def _challenge(state: TableState) -> Answer:
+    """The challenge button; where it is asked whether a player passed or exchanged, it says that she exchanged."""
+    asked = state.question is not None and state.question.key == PASS_OR_EXCHANGE
+    return _in_play(state) or (Command.EXCHANGE if asked else Command.CHALLENGE)
+
+
 def _held(command: Command, state: TableState) -> Answer:
     if command is Command.POWER_OFF:
         return command
@@ -93,7 +101,8 @@ def _held(command: Command, state: TableState) -> Answer:
         return _in_play(state)
     if command is Command.NEW_GAME:
         return Command.END_GAME if state.end_due else command
-    return command if state.phase is Phase.ENDED else _in_play(state) or command  # the end is taken back too
+    taken_back_too = (Phase.ENDED, Phase.PAUSED, Phase.DRAWING)
+    return command if state.phase in taken_back_too else _in_play(state) or command
 
 
 def _in_play(state: TableState) -> Refusal | None:
@@ -105,5 +114,9 @@ def _in_play(state: TableState) -> Refusal | None:
             return Refusal("There is no game yet: hold the new-game button.")
         case Phase.ENDED:
             return Refusal("The game has ended: hold the new-game button for another.")
+        case Phase.PAUSED:
+            return Refusal("The game is paused: press the pause button to go on.")
+        case Phase.DRAWING:
+            return Refusal("Draw for first play, and say on the page who drew what.")
         case _:
             return None

@@ -38,7 +38,7 @@ from device.panel.lights import (
     status_of,
 )
 from device.session import Refused
-from device.state import Listener, TableState
+from device.state import Listener, Moment, TableState
 
 _log = logging.getLogger(__name__)
 
@@ -76,8 +76,8 @@ class Hardware(Protocol):
 
 Edge = Callable[[Button, bool], None]
 """Told that a button went down (True) or up (False), from any thread."""
-Order = Callable[[int], Future[TableState]]
-"""A command to the session, with the length of the log (`TableState.events`) that it was meant for."""
+Order = Callable[[Moment], Future[TableState]]
+"""A command to the session, with the moment (`TableState.moment`) that it was meant for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,8 @@ class Orders:
     challenge: Order
     undo: Order
     pause: Order | None = None
+    go_on: Order | None = None
+    exchange: Order | None = None
     new_game: Order | None = None
     power_off: Callable[[], None] | None = None
 
@@ -178,10 +180,10 @@ class Panel:
         now = self._clock()
         self._events.put(lambda: self._answer_all(self._gestures.edge(button, down, now)))
 
-    def press(self, button: Button, *, held: bool = False, seen: int | None = None) -> Future[TableState]:
+    def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableState]:
         """A tap or a hold on the page, by the same way as one on the pins.
 
-        `seen` is the length of the log that the page showed. The future holds the state after it, or `Refused`; it is
+        `seen` is the moment that the page showed. The future holds the state after it, or `Refused`; it is
         cancelled where the panel is closed before.
         """
         done: Future[TableState] = Future()
@@ -193,7 +195,7 @@ class Panel:
     # The thread
 
     def _run(self) -> None:
-        self._show()
+        self._events.put(lambda: None)  # the first thing done is to show how things stand
         while True:
             try:
                 event = self._events.get(timeout=self._patience())
@@ -228,7 +230,7 @@ class Panel:
 
     def _follow(self, state: TableState) -> None:
         before, self._state = self._state, state
-        if state.events != before.events:
+        if state.moment != before.moment:
             self._last_turn = self._clock()
         status = status_of(state)
         told = news(status) if status_of(before) is Status.LOOKING else None
@@ -241,7 +243,7 @@ class Panel:
         for gesture in gestures:
             self._answer(gesture, None, Future())
 
-    def _answer_page(self, button: Button, held: bool, seen: int | None, done: Future[TableState]) -> None:
+    def _answer_page(self, button: Button, held: bool, seen: Moment | None, done: Future[TableState]) -> None:
         now = self._clock()
         held = held and button in HOLD_S
         gestures = self._gestures.hold(button, now) if held else self._gestures.tap(button, now)
@@ -249,7 +251,7 @@ class Panel:
         self._answer_all(tuple(others))
         self._answer(last, seen, done)
 
-    def _answer(self, gesture: Gesture, seen: int | None, done: Future[TableState]) -> None:
+    def _answer(self, gesture: Gesture, seen: Moment | None, done: Future[TableState]) -> None:
         """Show that the gesture was felt, then do what it asks; `done` is told what came of it."""
         if gesture.kind in (Kind.PRESS, Kind.HOLD):
             self._give(PRESSED if gesture.kind is Kind.PRESS else HELD)
@@ -265,14 +267,11 @@ class Panel:
         else:
             self._order(said, seen, done)
 
-    def _order(self, command: Command, seen: int | None, done: Future[TableState]) -> None:
+    def _order(self, command: Command, seen: Moment | None, done: Future[TableState]) -> None:
         order, otherwise = self._order_for(command)
         if order is None:
             return self._refuse(Refusal(otherwise), done)
-        try:
-            answered = order(self._table.state.events if seen is None else seen)
-        except RuntimeError:  # the session's thread has ended
-            return self._refuse(Refusal("The table is closing."), done)
+        answered = order(self._table.state.moment if seen is None else seen)
         answered.add_done_callback(lambda future: self._events.put(partial(self._conclude, future, done)))
         return None
 
@@ -289,7 +288,11 @@ class Panel:
             case Command.UNDO:
                 return orders.undo, ""
             case Command.PAUSE:
-                return orders.pause, "There is no clock to stop. Hold this button to take the last turn back."
+                return orders.pause, "This table has no pause. Hold this button to take the last turn back."
+            case Command.GO_ON:
+                return orders.go_on, "This table has no pause."
+            case Command.EXCHANGE:
+                return orders.exchange, "Say on the page that tiles were exchanged."
             case _:
                 return orders.new_game, "A new game is begun on the page."
 

@@ -22,7 +22,7 @@ from device.panel.panel import Edge, Orders, Panel
 from device.panel.setup import open_panel
 from device.session import Refused, TableSession
 from device.settings import PanelSettings
-from device.state import Phase
+from device.state import Moment, Phase
 from device.store import GameStore
 from engine.events import GameStarted
 from engine.rules import STANDARD
@@ -187,7 +187,7 @@ def test_bouncing_and_double_pressed_button_ends_one_turn(
         now += 1.0
         wires.press(Button.PAUSE)
         now += 2 * BOUNCE_S
-        assert until(lambda: "no clock" in panel.view.message), "all edges before were answered"
+        assert until(lambda: "no pause" in panel.view.message), "all edges before were answered"
         assert table.pictures == 1 and len(session.state.turns) == 1
 
 
@@ -220,7 +220,7 @@ def test_held_pause_button_takes_the_turn_back(
     wires.press(Button.END_TURN_1)
     assert until(lambda: len(session.state.turns) == 1)
     wires.press(Button.PAUSE)
-    assert until(lambda: "no clock" in panel.view.message)
+    assert until(lambda: "no pause" in panel.view.message)
     wires.press(Button.PAUSE, 1.1)
     assert until(lambda: session.state.turns == ())
 
@@ -315,14 +315,14 @@ def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, t
         panel.listen(seen.append)
         state = panel.press(Button.NEW_GAME, held=True).result(5)
         table.lay(HORN)
-        state = panel.press(Button.END_TURN, seen=state.events).result(5)
+        state = panel.press(Button.END_TURN, seen=state.moment).result(5)
         assert state.turns[0].score == 14
         with pytest.raises(Refused, match="quick"):
             panel.press(Button.END_TURN).result(5)
         with pytest.raises(Refused, match="turn of Ben"):
             panel.press(Button.END_TURN_1).result(5)
         with pytest.raises(Refused, match="quicker"):
-            panel.press(Button.CHALLENGE, seen=state.events - 1).result(5)
+            panel.press(Button.CHALLENGE, seen=Moment(state.game, state.events - 1)).result(5)
         assert panel.press(Button.PAUSE, held=True).result(5).turns == ()
         with pytest.raises(Refused, match="not switched off"):
             panel.press(Button.POWER, held=True).result(5)
@@ -334,7 +334,7 @@ def test_game_that_is_over_by_the_rules_is_ended_before_a_new_one_begins(session
     state = session.start_game(replace(STARTED, rules=replace(STANDARD, scoreless_turns=2))).result(5)
     with Panel(session, orders(session)) as panel:
         for _ in range(2):
-            state = panel.press(Button.END_TURN, seen=state.events).result(5)
+            state = panel.press(Button.END_TURN, seen=state.moment).result(5)
         assert until(lambda: panel.view.status is Status.QUESTION)
         assert panel.press(Button.NEW_GAME, held=True).result(5).phase is Phase.ENDED
         assert until(lambda: panel.view.status is Status.ENDED)

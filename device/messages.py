@@ -1,0 +1,115 @@
+"""What the table says to people, by key: English here, other languages wherever it is shown (`notice.<key>`).
+
+`{0}`, `{1}` stand for the values that go with a key. What the engine says of a play, and what the system says of a
+disk or a camera, has no key: it is shown as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from device.state import PASS_OR_EXCHANGE, Notice, Question, Trouble
+
+TEXTS: Mapping[str, str] = MappingProxyType(
+    {
+        # Why a command is refused.
+        "busy": "One moment: the board is being looked at.",
+        "closing": "The table is closing.",
+        "no-game": "There is no game yet.",
+        "ended": "The game has ended.",
+        "paused": "The game is paused: go on first.",
+        "not-paused": "The game is not paused.",
+        "draw-first": "Draw for first play, and say who drew what.",
+        "not-drawing": "Nobody draws now: the game has begun.",
+        "draw-each": "Say what each of {0} drew, and nothing for anybody else.",
+        "quicker": "Somebody was quicker: the game has moved on. Look again, then press.",
+        "nothing-to-resume": "There is no game to go on with.",
+        "resume-ended": "The last game has ended.",
+        "nothing-asked": "Nothing is asked now.",
+        "nothing-to-undo": "There is nothing to take back.",
+        "nothing-to-redo": "There is nothing to bring back.",
+        "nothing-to-challenge": "There is no play to challenge.",
+        "cannot-exchange": "{0} tiles cannot be exchanged now: {1} are in the bag.",
+        "one-tile": "One tile lies on a square, not {0}.",
+        "no-blank": "There is no blank on {0}.",
+        "blank-letters": "A blank stands for one of {1}, not for {0}.",
+        "no-player": "There is no player number {0}.",
+        "no-turn": "There is no turn number {0}: the game has {1}.",
+        "no-change": "Say what the turn really was.",
+        "no-kind": "A turn is a play, a pass or an exchange, not {0}.",
+        "needs-word": "Say where the word lies and what it is: 8F and HORN.",
+        "needs-count": "Say how many tiles were exchanged, 1 to {0}.",
+        "only-score": "What this turn was follows from another: only its score can be put right.",
+        "cannot-be-left": "{0} cannot be left: they all lie on the board, or on the racks that were told.",
+        "closed-dictionary": "Words are looked up in a challenge only, as long as this game runs.",
+        "camera-none": "There is no camera that could look now.",
+        "corners-wrong": "These corners are no board: they run clockwise from the top left of the tiles.",
+        "no-lesson": "This table learns nothing: there is no place to keep it.",
+        "lesson-blind": "The board could not be read: {0}.",
+        # What is said besides.
+        "not-saved": "This turn is not saved: {0}. Play goes on.",
+        "failed": "Something went wrong; nothing was changed. Try again.",
+        "take-off": "{0} takes back {1}: take the tiles off the board.",
+        "taken-off": "The tiles are off the board.",
+        "challenge-failed": "The challenge failed: every word is in the list.",
+        "racks-wanted": "The letters that {0} did not play are not counted yet.",
+        "rack-count": "{0} should have {1} tiles left, and {2} were told: is that right?",
+        "draw-again": "{0} drew alike: they draw again.",
+        "begins": "{0} begins.",
+        "camera-back": "The camera sees again.",
+        "camera-black": "The camera's picture is black: is its cap on, or the light off?",
+        "two-turns": "Two turns lie on the board: a button was forgotten. They are told apart by when each lay there.",
+        # Questions.
+        PASS_OR_EXCHANGE: "Nothing new lies on the board. Did {0} pass?",
+        "good-words": "Are all these words good: {0}?",
+        "hidden": "{1}. But {0} cannot be seen: is that all?",
+        "hidden-pass": "{0} cannot be seen: did {1} lay nothing?",
+        "split-right": "Two turns lie on the board: {0}. Is that right?",
+        # Answers.
+        "answer-pass": "{0} passed.",
+        "answer-exchange": "{0} exchanged {1}.",
+        "answer-looking-up": "They are being looked up.",
+        "answer-bad": "No: {0} takes the tiles back.",
+        "answer-good": "Yes: the challenge failed.",
+        "answer-look-again": "No: look again.",
+    }
+)
+
+
+def text(key: str, *values: str) -> str:
+    """The sentence of a key in English."""
+    return TEXTS[key].format(*values)
+
+
+def notice(key: str, *values: str, trouble: Trouble = Trouble.NONE) -> Notice:
+    """A sentence for the people."""
+    return Notice(text(key, *values), trouble, key, values)
+
+
+def question(key: str, *values: str, answers: tuple[str, ...], squares: tuple[int, ...] = ()) -> Question:
+    """A question for the people."""
+    return Question(text(key, *values), answers, squares=squares, key=key, values=values)
+
+
+class Refused(Exception):  # noqa: N818 (named for what happened)
+    """A command that makes no sense now; the message says why, on one line, to whoever gave it.
+
+    `key` and `values` are as in a `Notice`, empty where the message is the engine's.
+    """
+
+    def __init__(self, message: str, key: str = "", values: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.key = key
+        self.values = values
+
+
+def refusal(key: str, *values: str) -> Refused:
+    """Why a command makes no sense now."""
+    return Refused(text(key, *values), key, values)
+
+
+def sentence(text: str) -> str:
+    """A capital at the beginning, a full stop at the end."""
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "?", "!")) else f"{text}."
