@@ -61,6 +61,8 @@ class PhotoReading:
     ms: Milliseconds
     views: BoardViews | None = None
     """What the board was read by, upright: this table's own examples are cut from it."""
+    upright: float = 1.0
+    """How probable it is that the tiles read this way up; 1 where that was known, or where there are none."""
 
 
 class BoardReader:
@@ -123,8 +125,8 @@ class BoardReader:
         hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
         if hidden:
             problems.append(f"cannot see {' '.join(hidden)}")
-        corners = turned(quad, turn.quarter_turns)
-        return PhotoReading(board, corners, tuple(problems), _timed(begun, located), views)
+        corners, sure = turned(quad, turn.quarter_turns), turn.confidence if turn.tiles else 1.0
+        return PhotoReading(board, corners, tuple(problems), _timed(begun, located), views, sure)
 
     def _look(
         self, image: Image, quad: Floats, tiles: Collection[str], known_upright: bool
