@@ -37,20 +37,25 @@ def still_board(
     if first is None:
         return camera.still()
     deadline = clock() + patience
-    resting_since, before = clock(), _thumbnail(first.image)
+    resting_since, before = clock(), thumbnail(first.image)
     while clock() < deadline and clock() - resting_since < quiet:
         sleep(STEP_S)
         frame = camera.preview()
         if frame is None:
             break
-        now = _thumbnail(frame.image)
-        if float(np.abs(now - before).max()) > MOVED:
+        now = thumbnail(frame.image)
+        if moved(before, now):
             resting_since = clock()
         before = now
     return camera.still()
 
 
-def _thumbnail(image: Image) -> npt.NDArray[np.float32]:
+def moved(before: npt.NDArray[np.float32], now: npt.NDArray[np.float32]) -> bool:
+    """True when something moved between two thumbnails."""
+    return float(np.abs(now - before).max()) > MOVED
+
+
+def thumbnail(image: Image) -> npt.NDArray[np.float32]:
     """A small grey picture in which noise is averaged out: `(72, 96) float32`."""
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     return np.asarray(cv2.resize(grey, SIZE, interpolation=cv2.INTER_AREA), np.float32)

@@ -1,0 +1,121 @@
+"""How fast the engine is on one core of this machine, with the games of the demo.
+
+Time is that of the processor, so other programs that run at the same time hardly matter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.game import Game
+
+HELP = "plays scored, readings explained, games rebuilt"
+
+TURNS = 25
+"""How long the game is that is rebuilt."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("--seconds", type=float, default=2.0, help="how long each is measured (default 2)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the figures."""
+    speed = measure_engine(args.seconds)
+    print(f"plays scored and validated: {speed.plays_a_second:,.0f} a second (aim 50,000)")
+    print(f"a game of {TURNS} turns rebuilt from its events: {speed.rebuild_ms:.2f} ms (aim 5 ms)")
+    print(f"a reading explained: {speed.explain_ms:.1f} ms")
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpeed:
+    """What the engine does: plays a second, and milliseconds of one core."""
+
+    plays_a_second: float
+    rebuild_ms: float
+    explain_ms: float
+
+
+def measure_engine(seconds: float) -> EngineSpeed:
+    """Do each thing for so many seconds of the processor, and at least once."""
+    from device.demo import demo_games
+    from engine.gcg import game_of
+
+    games = [game_of(record) for record in demo_games().values()]
+    longest = max(games, key=lambda game: len(game.turns))
+    plays, score_all = _scoring(games)
+    return EngineSpeed(
+        plays_a_second=plays / _seconds_each(score_all, seconds),
+        rebuild_ms=1000 * _seconds_each(_rebuilding(longest), seconds),
+        explain_ms=1000 * _seconds_each(_explaining(longest), seconds),
+    )
+
+
+def _seconds_each(work: Callable[[], None], seconds: float) -> float:
+    began, times, took = time.process_time(), 0, 0.0
+    while times == 0 or took < seconds:
+        work()
+        times, took = times + 1, time.process_time() - began
+    return took / times
+
+
+def _scoring(games: list[Game]) -> tuple[int, Callable[[], None]]:
+    """How many plays the games have, and all of them scored: may they lie so, what do they score, are they words."""
+    from engine.board import Board
+    from engine.lexicon import open_lexicon
+    from engine.scoring import play_status, score_play
+
+    words = open_lexicon(None, "en")
+    assert words is not None, "the English list is part of the program"
+    plays = [
+        (game.turns[turn.number - 1].board if turn.number else Board(), turn.play, game)
+        for game in games
+        for turn in game.turns
+        if turn.play
+    ]
+
+    def score_all() -> None:
+        for board, play, game in plays:
+            play_status(board, play, game.layout, game.rules)
+            scored = score_play(board, play, game.layout, game.tiles, game.rules)
+            all(word.word in words for word in scored.words)
+
+    return len(plays), score_all
+
+
+def _rebuilding(game: Game) -> Callable[[], None]:
+    """The first turns of a game folded from their events."""
+    events = game.events[: TURNS + 1]
+
+    def rebuild() -> None:
+        type(game).from_events(events)
+
+    return rebuild
+
+
+def _explaining(game: Game) -> Callable[[], None]:
+    """A clear reading after each play of a game explained, one after the other and over again."""
+    from engine.explain import explain
+    from engine.reading import EMPTY, BoardReading, SquareReading
+
+    def readings() -> Iterator[tuple[Game, BoardReading]]:
+        while True:
+            for turn in game.turns:
+                if turn.play:
+                    faces = (EMPTY if tile is None else tile.face for tile in turn.board.squares)
+                    yield games[turn.entry], BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
+
+    games = [type(game).from_events(game.events[: at + 1]) for at in range(len(game.events))]
+    coming = readings()
+
+    def explain_next() -> None:
+        explain(*next(coming))
+
+    return explain_next

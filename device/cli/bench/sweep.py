@@ -1,0 +1,109 @@
+"""How far reading can be pushed: pictures spoiled step by step, read and explained, and drawn as curves.
+
+The games of the demo are laid on rendered tables, each on another board; photographs with their truth are added with
+`--photos`. A turn counts as accepted when the table would score it without asking anybody; the exit status is 1 when
+one was accepted with a wrong total.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from device.cli import UserError
+from device.cli.options import board_reader
+
+if TYPE_CHECKING:
+    from calibration.sweep.chart import Curves
+    from calibration.sweep.measure import Level
+    from calibration.sweep.samples import Sample
+
+HELP = "pictures spoiled step by step: what is read, asked, or scored wrong"
+
+OFTEN = 0.1
+"""From this share of the turns on the table is said to have begun to ask."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("--photos", type=Path, metavar="DIR", help="photographs with their truth: DIR/*/manifest.json")
+    parser.add_argument("--step", type=int, default=5, help="take every so many-th photograph (default 5)")
+    parser.add_argument("--rendered", type=int, default=40, metavar="N", help="rendered pictures (default 40)")
+    parser.add_argument("--only", default="", metavar="NAME,...", help="only these disturbances")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write sweeps.png and sweeps.json there")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the figures, draw the curves."""
+    return sweep(args.photos, args.rendered, args.step, args.only, args.out)
+
+
+def sweep(photos: Path | None, count: int, step: int, only: str, out: Path | None) -> int:
+    """Measure, print a table, write `sweeps.png` and `sweeps.json` to `out`. The status: 1 if a total was wrong."""
+    from calibration.sweep.chart import draw
+    from calibration.sweep.disturb import DISTURBANCES
+    from calibration.sweep.measure import measure
+
+    chosen = [d for d in DISTURBANCES if not only or d.name in only.split(",")]
+    if not chosen:
+        raise UserError(f"--only takes some of: {', '.join(d.name for d in DISTURBANCES)}")
+    reader, wrong = board_reader(), 0
+    curves: dict[str, Any] = {}
+    for kind, samples in _samples(photos, count, step).items():
+        print(f"{kind}: {len(samples)} pictures, {sum(s.turn is not None for s in samples)} of them turns of a game")
+        curves[kind] = []
+        for disturbance in chosen:
+            levels = list(measure(reader, disturbance, samples))
+            if levels:
+                curves[kind].append((disturbance, levels))
+                print(f"  {disturbance.name} ({disturbance.unit}); {_asks_from(levels, disturbance.plain)}")
+                for level in levels:
+                    print(f"  {_line(level)}", flush=True)
+                    wrong += len(level.wrong)
+    print(f"wrong totals accepted: {wrong}")
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "sweeps.json").write_text(json.dumps(_plain(curves), indent=1) + "\n", encoding="utf-8")
+        draw(curves, out / "sweeps.png")
+    return 1 if wrong else 0
+
+
+def _samples(photos: Path | None, count: int, step: int) -> dict[str, list[Sample]]:
+    from calibration.sweep.samples import photographs, rendered
+    from device.demo import demo_games
+    from engine.gcg import game_of
+    from engine.tiles import tile_set
+
+    games = [game_of(record) for record in demo_games().values()]
+    samples = {"rendered": list(rendered(games, count))}
+    if photos:
+        if not any(photos.glob("*/manifest.json")):
+            raise UserError(f"{photos}: there is no */manifest.json with the truth of photographs")
+        found = photographs(photos, lambda language: tuple(tile_set(language).letters), step)
+        samples["photographs"] = list(found)
+    return samples
+
+
+def _line(level: Level) -> str:
+    text = f"{level.level:9g}  letters {100 * level.letters:6.2f} %  boards {100 * level.whole:5.1f} %"
+    if level.turns:
+        text += f"  turns: scored {100 * level.scored:5.1f} %, asked {100 * level.asked:5.1f} %"
+    return text + (f"  WRONG {', '.join(level.wrong)}" if level.wrong else "")
+
+
+def _asks_from(levels: list[Level], plain: float) -> str:
+    """From which levels on, to both sides of the harmless one, the table asks about more than a tenth of the turns."""
+    asks = [level.level for level in levels if level.turns and level.asked > OFTEN and level.level != plain]
+    below, above = [v for v in asks if v < plain], [v for v in asks if v > plain]
+    said = [f"{v:g}" for v in (max(below, default=None), min(above, default=None)) if v is not None]
+    return f"asks from {' and '.join(said)}" if said else "asks nowhere"
+
+
+def _plain(curves: Curves) -> Any:
+    return {
+        kind: {d.name: {"unit": d.unit, "levels": [asdict(level) for level in levels]} for d, levels in found}
+        for kind, found in curves.items()
+    }

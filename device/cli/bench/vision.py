@@ -1,0 +1,150 @@
+"""What reading costs on one core of this machine: time, memory and model files.
+
+Rendered two-megapixel pictures, each of another board, are found and read. Time is that of the processor, so other
+programs that run at the same time hardly matter; memory is the peak of a `tilekeeper read` of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from device.cli.options import board_reader
+
+if TYPE_CHECKING:
+    from calibration.sweep.samples import Sample
+    from vision.geometry import Image
+
+HELP = "time and memory that finding, reading and watching a board take"
+
+SIZE = (1632, 1224)
+"""Pixels of the pictures: two millions."""
+PREVIEW = (640, 480)
+_READ = "import sys; from device.cli import main; sys.exit(main(['read', '--json', *sys.argv[1:]]))"
+
+
+@dataclass(frozen=True, slots=True)
+class VisionCost:
+    """Medians in milliseconds of one core, and megabytes.
+
+    `read` finds the board and reads it, `known` reads it where it was, `follow` asks whether it is still there, `watch`
+    looks at one preview frame; `nothing` searches a picture without a board.
+    """
+
+    read: float
+    known: float
+    follow: float
+    watch: float
+    nothing: float
+    memory: float
+    models: float
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("--pictures", type=int, default=12, help="how many boards are rendered and read (default 12)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the figures."""
+    cost = measure_vision(args.pictures)
+    print(f"a picture of {SIZE[0]} x {SIZE[1]} found and read: {cost.read:.1f} ms (aim 60)")
+    print(f"a turn read with the grid known: {cost.known:.1f} ms (aim 20)")
+    print(f"the board followed from one picture to the next: {cost.follow:.1f} ms")
+    print(f"a frame of the watch between turns: {cost.watch:.2f} ms (aim 3)")
+    print(f"a picture without a board searched: {cost.nothing:.0f} ms")
+    print(f"peak memory of a program that reads: {cost.memory:.0f} MB (aim 200)")
+    print(f"model files: {cost.models:.2f} MB (aim 6)")
+    return 0
+
+
+def measure_vision(pictures: int) -> VisionCost:
+    """Render so many boards, and measure each thing on all of them, on one core."""
+    import cv2
+
+    from calibration.locate import BoardLocator
+    from calibration.sweep.samples import rendered
+    from device.demo import demo_games
+    from engine.gcg import game_of
+
+    cv2.setNumThreads(1)
+    games = [game_of(record) for record in demo_games().values()]
+    samples = list(rendered(games, pictures, size=SIZE))
+    reader, locator = board_reader(), BoardLocator()
+    return VisionCost(
+        read=_median(lambda s: reader.read(s.image, s.letters), samples),
+        known=_median(lambda s: reader.read(s.image, s.letters, s.corners), samples),
+        follow=_median(lambda s: locator.follow(s.image, s.corners), samples),
+        watch=_watch(samples),
+        nothing=_median(lambda s: reader.read(_without_board(s.image), s.letters), samples),
+        memory=_memory(samples),
+        models=sum(path.stat().st_size for path in _models()) / 1e6,
+    )
+
+
+def _median(work: Callable[[Sample], object], samples: Sequence[Sample]) -> float:
+    work(samples[0])  # what is made once, at the first call
+    took = []
+    for sample in samples:
+        begun = time.process_time()
+        work(sample)
+        took.append(1e3 * (time.process_time() - begun))
+    return statistics.median(took)
+
+
+def _watch(samples: Sequence[Sample]) -> float:
+    import cv2
+
+    from device.stillness import moved, thumbnail
+
+    frames = [np.asarray(cv2.resize(s.image, PREVIEW, interpolation=cv2.INTER_AREA), np.uint8) for s in samples]
+    before = thumbnail(frames[0])
+    took = []
+    for frame in frames * 8:
+        begun = time.process_time()
+        moved(before, thumbnail(frame))
+        took.append(1e3 * (time.process_time() - begun))
+    return statistics.mean(took)
+
+
+def _without_board(image: Image) -> Image:
+    """The left eighth of a picture, stretched to the whole: a table, an edge, nothing to find."""
+    import cv2
+
+    height, width = image.shape[:2]
+    return np.asarray(cv2.resize(image[:, : width // 8], (width, height)), np.uint8)
+
+
+def _memory(samples: Sequence[Sample]) -> float:
+    """Megabytes at the peak of a process of its own that reads the pictures one after the other."""
+    import cv2
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{number}.jpg" for number in range(len(samples))]
+        for path, sample in zip(paths, samples, strict=True):
+            cv2.imwrite(str(path), sample.image)
+        child = subprocess.Popen([sys.executable, "-c", _READ, *map(str, paths)], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise RuntimeError(f"tilekeeper read ended with status {child.returncode}")
+    return usage.ru_maxrss / 1024  # Linux counts in kilobytes: getrusage(2)
+
+
+def _models() -> list[Path]:
+    import calibration.locate
+    import vision.net
+
+    folders = (vision.net.MODELS, Path(calibration.locate.__file__).parent / "models")
+    return [path for folder in folders for path in folder.glob("*.onnx")]
