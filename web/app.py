@@ -8,26 +8,33 @@ from pathlib import Path
 
 from flask import Flask
 from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import HTTPException
 
 from device.state import Notice
-from web import actions, dialogs, filters, live, pages, phones, security
+from device.store import GameStore
+from web import actions, api, dialogs, filters, live, pages, phones, security
 from web.languages import remember, texts
+from web.library import Library
 from web.pairing import Pairing
 from web.table import Table
 
 STREAMS = 104
 """Event streams open at a time; the server has more threads than that (`web.serve.THREADS`), or pages would starve."""
-BODY_BYTES = 64 * 1024
 
 
 def create_app(
-    table: Table, *, pairing: Pairing | None = None, own_lexicon: Path | None = None, streams: int = STREAMS
+    table: Table,
+    *,
+    store: GameStore | None = None,
+    pairing: Pairing | None = None,
+    own_lexicon: Path | None = None,
+    streams: int = STREAMS,
 ) -> Flask:
     """The page over `table`: everybody may look, paired phones have the buttons of the table.
 
-    `app.extensions["pairing"].code` is what the table must show for that. `own_lexicon` is the word list that the
-    table's owner named. The key of the session cookies is new with each start. Close the page
-    (`app.extensions["live"].close()`) to end its streams before its server.
+    `app.extensions["pairing"].code` is what the table must show for that. `store` holds the games that were played
+    (None: none were), `own_lexicon` is the word list that the table's owner named. The key of the session cookies is
+    new with each start. Close the page (`app.extensions["live"].close()`) to end its streams before its server.
     """
     app = Flask(__name__)
     app.config.update(
@@ -36,7 +43,7 @@ def create_app(
         SESSION_COOKIE_SAMESITE="Strict",
         SESSION_COOKIE_NAME="tilekeeper",
         PERMANENT_SESSION_LIFETIME=timedelta(days=2),
-        MAX_CONTENT_LENGTH=BODY_BYTES,
+        MAX_CONTENT_LENGTH=security.BODY_BYTES,
     )
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     filters.add_to(app)
@@ -51,10 +58,16 @@ def create_app(
     app.register_blueprint(phones.blueprint(pairing))
     app.register_blueprint(dialogs.blueprint(table, pairing, own_lexicon))
     app.register_blueprint(actions.blueprint(table, own_lexicon))
+    library = Library(store or GameStore(":memory:"), lambda: table.state.game)
+    api.add_to(app, table, page, pairing, library, own_lexicon)
     app.after_request(remember)
-    app.register_error_handler(404, _not_found)
+    app.register_error_handler(HTTPException, _fail)
     return app
 
 
-def _not_found(_: Exception) -> ResponseReturnValue:
-    return f"{texts()('page.not_found')}\n", 404, {"Content-Type": "text/plain; charset=utf-8"}
+def _fail(error: HTTPException) -> ResponseReturnValue:
+    """What somebody is told whose request cannot be answered."""
+    if (told := api.fail(error)) is not None:
+        return told
+    text = texts()("page.not_found") if error.code == 404 else error.name
+    return f"{text}\n", error.code or 500, {"Content-Type": "text/plain; charset=utf-8"}

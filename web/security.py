@@ -9,10 +9,18 @@ from urllib.parse import urlsplit
 from flask import Flask, Response, request, session
 
 from web.languages import texts
+from web.library import IMPORT_BYTES
 from web.pairing import Pairing, visitor
 
 PAIR = "/pair"
 """The one change that a phone may make that is not paired."""
+
+PROGRAMS = "/api/"
+"""Under this, programs are let in by a token instead of a cookie (`web.api`)."""
+BODY_BYTES = 64 * 1024
+"""What a request may carry."""
+LARGE_BODIES = {"/history/import": IMPORT_BYTES, "/api/v1/games": IMPORT_BYTES}
+"""What it may carry to these addresses. The server refuses more before it has read it (`web.serve`)."""
 
 _KEY = "csrf"
 _HEADERS = {
@@ -33,11 +41,17 @@ def add_to(app: Flask, pairing: Pairing) -> None:
     """Set the headers on every answer, refuse changes that come from elsewhere or from phones that are not paired."""
 
     def check_change() -> Response | None:
-        if request.method in ("GET", "HEAD", "OPTIONS"):
+        request.max_content_length = LARGE_BODIES.get(request.path, BODY_BYTES)
+        if request.method in ("GET", "HEAD", "OPTIONS") or request.path.startswith(PROGRAMS):
             return None
-        if (wrong := _not_ours()) or (request.path != PAIR and not visitor(pairing) and (wrong := "pair.needed")):
-            return Response(f"{texts()(wrong)}\n", status=403, mimetype="text/plain")
-        return None
+        wrong = ""
+        if comes_from_elsewhere():
+            wrong = "wrong.foreign"
+        elif request.path != PAIR and not visitor(pairing):
+            wrong = "pair.needed"
+        elif not _has_token():
+            wrong = "wrong.stale"
+        return Response(f"{texts()(wrong)}\n", status=403, mimetype="text/plain") if wrong else None
 
     app.before_request(check_change)
     app.after_request(_set_headers)
@@ -56,18 +70,19 @@ def is_document() -> bool:
     return request.headers.get("Sec-Fetch-Dest") == "document"
 
 
-def _not_ours() -> str:
-    """Why a change does not come from a page of ours, as the key of a text; empty when it does."""
+def comes_from_elsewhere() -> bool:
+    """True for a request that a page of another site made the browser send, as the browser says."""
     origin = request.headers.get("Origin") or request.headers.get("Referer")
     if origin is not None and urlsplit(origin).netloc != request.host:
-        return "wrong.foreign"
-    if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
-        return "wrong.foreign"
+        return True
+    return request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none")
+
+
+def _has_token() -> bool:
+    """True for a form that a page of ours gave to this visitor."""
     sent = request.form.get(_KEY) or request.headers.get("X-CSRF-Token") or ""
     expected = session.get(_KEY)
-    if not expected or not hmac.compare_digest(sent.encode(), str(expected).encode()):
-        return "wrong.stale"
-    return ""
+    return bool(expected) and hmac.compare_digest(sent.encode(), str(expected).encode())
 
 
 def _set_headers(response: Response) -> Response:

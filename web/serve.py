@@ -7,6 +7,7 @@ asleep holds its thread until the kernel gives up on it, so the kernel is told t
 
 from __future__ import annotations
 
+import copy
 import errno
 import socket
 import threading
@@ -15,6 +16,10 @@ from typing import Any
 import waitress
 from flask import Flask
 from waitress import wasyncore
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
+
+from web.security import BODY_BYTES, LARGE_BODIES
 
 THREADS = 128
 """Threads are cheap while they wait; `web.app.STREAMS` of them may hold a stream."""
@@ -43,11 +48,12 @@ class PageServer:
             connection_limit=4 * threads,
             channel_request_lookahead=1,  # a closed phone is noticed at the first write
             channel_timeout=60,
-            max_request_body_size=app.config["MAX_CONTENT_LENGTH"],
+            max_request_body_size=BODY_BYTES,
             asyncore_use_poll=True,
             log_socket_errors=False,  # phones come and go
             ident=None,
         )
+        self._server.channel_class = _Channel
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="page", daemon=True)
 
@@ -71,6 +77,23 @@ class PageServer:
             wasyncore.loop(timeout=1.0, use_poll=True, map=self._sockets, count=1)
         self._server.task_dispatcher.shutdown()
         wasyncore.close_all(self._sockets, ignore_all=True)
+
+
+class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
+    """Lets those addresses have large bodies that take files, and no others, whoever asks."""
+
+    adj: Any
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        if large := LARGE_BODIES.get(self.path):
+            roomier = copy.copy(self.adj)
+            roomier.max_request_body_size = large
+            self.adj = roomier
+
+
+class _Channel(HTTPChannel):  # type: ignore[misc]
+    parser_class = _Parser
 
 
 def _listen(host: str, port: int) -> socket.socket:

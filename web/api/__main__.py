@@ -1,0 +1,14 @@
+"""Prints the OpenAPI document of the API: `python -m web.api > web/api/openapi.json`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from web.api import operations
+from web.api.document import document
+
+if __name__ == "__main__":
+    nobody = cast(Any, None)  # the document needs what operations take and give, and nobody who carries them out
+    made = document(operations(nobody, nobody, nobody, nobody, None, nobody))
+    print(json.dumps(made, indent=1, ensure_ascii=False))

@@ -1,0 +1,173 @@
+"""The games that were played, for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from typing import Annotated, TypeVar
+
+import msgspec
+from flask import Response
+from msgspec import Meta
+
+from device.records import HeadToHead, PlayerRecord
+from device.state import TurnView
+from web.api.operations import ApiError, Media, Operation
+from web.api.table import JPEG, rows_of
+from web.library import GameLine, Library, NoGame, PlayedNow, WrongFile
+
+GCG = Media("text/plain", "The game as GCG.")
+ZIP = Media("application/zip", "The game whole: events, GCG, pictures.")
+MOST_GAMES = 200
+
+T = TypeVar("T")
+Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+
+
+class GamesQuery(msgspec.Struct, frozen=True):
+    """Which games: of a player, between two days of the table's calendar, so many from the newest on."""
+
+    player: Annotated[str, Meta(max_length=60, description="Games of this player.")] = ""
+    since: Annotated[Day | None, Meta(description="The first day.")] = None
+    until: Annotated[Day | None, Meta(description="The last day.")] = None
+    skip: Annotated[int, Meta(ge=0, le=1_000_000, description="Leave out so many of the newest.")] = 0
+    most: Annotated[int, Meta(ge=1, le=MOST_GAMES, description="At most so many.")] = 50
+
+
+class RecordsQuery(msgspec.Struct, frozen=True):
+    """Which games count."""
+
+    since: Annotated[Day | None, Meta(description="The first day.")] = None
+    until: Annotated[Day | None, Meta(description="The last day.")] = None
+
+
+class GamePage(msgspec.Struct, frozen=True):
+    """Some games, the newest first, and how many there are in all."""
+
+    games: tuple[GameLine, ...]
+    all: int
+
+
+class PastTurn(msgspec.Struct, frozen=True):
+    """A turn of a game: what was done, the board after it in rows, and the name of its picture (it may be gone)."""
+
+    turn: TurnView
+    rows: tuple[tuple[str, ...], ...]
+    picture: str
+
+
+class WholeGame(msgspec.Struct, frozen=True):
+    """A game turn by turn."""
+
+    game: GameLine
+    tile_set: str
+    premiums: tuple[str, ...]
+    turns: tuple[PastTurn, ...]
+
+
+class KnownPlayer(msgspec.Struct, frozen=True):
+    """Somebody who played here, and the colour of the page that they chose (empty: none)."""
+
+    name: str
+    colour: str
+
+
+class Records(msgspec.Struct, frozen=True):
+    """What the games that were played to their end say of each player, and of each pair that met."""
+
+    players: tuple[PlayerRecord, ...]
+    pairs: tuple[HeadToHead, ...]
+
+
+class Brought(msgspec.Struct, frozen=True):
+    """The number that a game has here."""
+
+    number: int
+
+
+def operations(library: Library) -> list[Operation]:
+    """Find, read, bring and delete games."""
+
+    def list_games(query: GamesQuery) -> GamePage:
+        """The games that were played here."""
+        found = library.games(query.player, _day(query.since), _day(query.until))
+        lines = tuple(library.line(stored) for stored in found[query.skip : query.skip + query.most])
+        return GamePage(lines, len(found))
+
+    def game(number: int) -> WholeGame:
+        """A game turn by turn."""
+        replay = _found(library.replay, number)
+        end = replay.state(replay.turns)
+        turns = tuple(
+            PastTurn(turn, rows_of(replay.state(at).board), replay.picture(at)) for at, turn in enumerate(end.turns, 1)
+        )
+        return WholeGame(replay.line, end.tile_set, end.board.premiums, turns)
+
+    def game_gcg(number: int) -> Response:
+        """A game as GCG, the form that other programs read."""
+        text, name = _found(library.gcg, number)
+        return Response(text, mimetype=GCG.type, headers=_as_file(name))
+
+    def game_zip(number: int) -> Response:
+        """A game whole, to be kept or brought to another table."""
+        parts, name = _found(library.zip, number)
+        return Response(parts, mimetype=ZIP.type, headers=_as_file(name))
+
+    def game_picture(number: int, event: int) -> Response:
+        """The board as the camera saw it in a turn."""
+        jpeg = library.picture(number, event)
+        if jpeg is None:
+            raise ApiError(404, "There is no such picture.")
+        return Response(jpeg, mimetype=JPEG.type, headers={"Cache-Control": "private, max-age=86400"})
+
+    def delete_game(number: int) -> None:
+        """Delete a game for good. The game at the table cannot be deleted."""
+        try:
+            _found(library.delete, number)
+        except PlayedNow:
+            raise ApiError(409, "This game is at the table now: begin another one first.") from None
+
+    def bring_game(body: bytes) -> Brought:
+        """Take in a game that was exported as ZIP, here or at another table."""
+        try:
+            return Brought(library.bring(body))
+        except WrongFile as error:
+            raise ApiError(409, str(error)) from None
+
+    def list_players() -> tuple[KnownPlayer, ...]:
+        """Everybody who played here, who played last first."""
+        return tuple(KnownPlayer(name, colour) for name, colour in library.players())
+
+    def records(query: RecordsQuery) -> Records:
+        """Records of players and pairs over the games that were played to their end."""
+        return Records(*library.records(library.games("", _day(query.since), _day(query.until))))
+
+    return [
+        Operation("GET", "/games", list_games, GamePage, query=GamesQuery, refusals=(503,)),
+        Operation("POST", "/games", bring_game, Brought, body=ZIP, status=201, paired=True, refusals=(409, 503)),
+        Operation("GET", "/games/<int:number>", game, WholeGame, refusals=(503,)),
+        Operation("DELETE", "/games/<int:number>", delete_game, None, status=204, paired=True, refusals=(409, 503)),
+        Operation("GET", "/games/<int:number>/gcg", game_gcg, GCG, refusals=(503,)),
+        Operation("GET", "/games/<int:number>/zip", game_zip, ZIP, refusals=(503,)),
+        Operation("GET", "/games/<int:number>/pictures/<int:event>", game_picture, JPEG),
+        Operation("GET", "/players", list_players, tuple[KnownPlayer, ...], refusals=(503,)),
+        Operation("GET", "/records", records, Records, query=RecordsQuery, refusals=(503,)),
+    ]
+
+
+def _found(look: Callable[[int], T], number: int) -> T:
+    try:
+        return look(number)
+    except NoGame as error:
+        raise ApiError(404, str(error)) from None
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise ApiError(400, f"{text} is no day.") from None
+
+
+def _as_file(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}

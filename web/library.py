@@ -1,0 +1,252 @@
+"""The games that were played at this table: found, shown turn by turn, counted, taken away and brought back."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from functools import cached_property
+
+from device.archive import ArchiveError, bring, bring_gcg, file_name, gcg_of, zip_of
+from device.records import GameSum, HeadToHead, PlayerRecord, head_to_heads, player_records, sum_up
+from device.state import BoardView, PlayerView, TableState, TileView
+from device.store import GameStore, StoredGame
+from device.view import view_game
+from engine.errors import NotationError, RulesError
+from engine.events import from_json
+from engine.game import Game
+from engine.squares import SQUARES
+from engine.turns import Turn
+
+IMPORT_BYTES = 32 * 1024 * 1024
+"""The largest file of a game that the page takes in; one with a picture for each turn has a quarter of that."""
+
+
+class NoGame(Exception):  # noqa: N818 (named for what happened)
+    """There is no such game, or this version cannot read it; the message says which, on one line."""
+
+
+class PlayedNow(Exception):  # noqa: N818 (named for what happened)
+    """The game is the one at the table: it can be deleted when it has ended and another one has begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameLine:
+    """A game in the list: its number, when it began (seconds since 1970), its players in seat order.
+
+    `totals` and `winners` (players by number) stand where the game can be read, `ended` says whether it was played to
+    its end, `running` that it is the one at the table now.
+    """
+
+    number: int
+    started: float
+    players: tuple[str, ...]
+    totals: tuple[int, ...] = ()
+    winners: tuple[int, ...] = ()
+    ended: bool = False
+    running: bool = False
+    imported: bool = False
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A game to be looked at turn by turn: the state after each, and the name of the picture that it was read from."""
+
+    line: GameLine
+    game: Game
+    events: tuple[int, ...]
+    """For each turn the number of the event that made it."""
+
+    @property
+    def turns(self) -> int:
+        """How many turns there are to look at."""
+        return len(self.game.turns)
+
+    @cached_property
+    def _end(self) -> TableState:
+        return view_game(self.game, None)
+
+    def state(self, turn: int) -> TableState:
+        """The table after so many turns (0: the empty board)."""
+        end, made = self._end, self.game.turns[:turn]
+        if turn >= self.turns:
+            return end
+        totals = [0] * len(end.players)
+        for one in made:
+            totals[one.player] = one.total
+        players = tuple(PlayerView(seat.name, totals[i], seat.colour) for i, seat in enumerate(end.players))
+        last = made[-1] if made else None
+        mover = self.game.turns[turn].player
+        return replace(
+            end,
+            phase=end.phase if turn >= self.turns else TableState().phase,
+            players=players,
+            turn_of=mover,
+            turns=end.turns[:turn],
+            board=self._board(last),
+            unseen=(),
+            in_bag=None,
+            winners=(),
+            racks_wanted=(),
+            end_due=False,
+        )
+
+    def picture(self, turn: int) -> str:
+        """The name of the picture from which a turn was read; whether there is one, its address says."""
+        return f"{self.line.number}-{self.events[turn - 1]}" if turn else ""
+
+    def _board(self, last: Turn | None) -> BoardView:
+        premiums = self._end.board.premiums
+        if last is None:
+            return BoardView(premiums=premiums)
+        new = {square for square, _ in last.placements}
+        value = self.game.tiles.value
+        tiles = tuple(
+            None if (tile := last.board[at]) is None else TileView(tile.letter, value(tile), tile.is_blank, at in new)
+            for at in SQUARES
+        )
+        return BoardView(tiles, premiums)
+
+
+class Library:
+    """The games of a store. `at_table` gives the number of the game at the table now, which is not to be deleted."""
+
+    def __init__(self, store: GameStore, at_table: Callable[[], int]) -> None:
+        self._store = store
+        self._at_table = at_table
+        self._lock = threading.Lock()
+        self._lines: dict[int, tuple[int, GameLine, GameSum | None]] = {}
+
+    def games(self, player: str = "", since: date | None = None, until: date | None = None) -> tuple[StoredGame, ...]:
+        """The games of a player (empty: of anybody) between two days, the newest first. Raises `StoreError`."""
+        return tuple(
+            stored
+            for stored in self._store.games()
+            if (not player or player in _players(stored))
+            and (since is None or _day(stored) >= since)
+            and (until is None or _day(stored) <= until)
+        )
+
+    def line(self, stored: StoredGame) -> GameLine:
+        """A game as a line of the list. Raises `StoreError`."""
+        return replace(self._read(stored)[0], running=stored.id == self._at_table())
+
+    def players(self) -> tuple[tuple[str, str], ...]:
+        """Everybody who played here and their colour, who played last first. Raises `StoreError`."""
+        return self._store.players()
+
+    def records(self, games: Sequence[StoredGame]) -> tuple[tuple[PlayerRecord, ...], tuple[HeadToHead, ...]]:
+        """What these games say of each player, and of each pair. Raises `StoreError`."""
+        sums = [found for stored in games if (found := self._read(stored)[1]) is not None]
+        return player_records(sums), head_to_heads(sums)
+
+    def replay(self, number: int) -> Replay:
+        """A game turn by turn. Raises `NoGame`, `StoreError`."""
+        stored = self.find(number)
+        try:
+            game, events = _follow(from_json(event.body) for event in self._store.events(number))
+        except (NotationError, RulesError, StopIteration) as error:
+            raise NoGame(f"Game {number} cannot be read by this version ({error}); nothing of it is lost.") from None
+        return Replay(self.line(stored), game, events)
+
+    def find(self, number: int) -> StoredGame:
+        """A game by its number. Raises `NoGame`, `StoreError`."""
+        found = next((stored for stored in self._store.games() if stored.id == number), None)
+        if found is None:
+            raise NoGame(f"There is no game {number}: it may have been deleted.")
+        return found
+
+    def picture(self, number: int, event: int) -> bytes | None:
+        """The rectified board that went with an event of a game, as JPEG, or None."""
+        return self._store.picture(number, event, "board")
+
+    def gcg(self, number: int) -> tuple[str, str]:
+        """A game as GCG, and the name of the file. Raises `NoGame`, `StoreError`."""
+        stored = self.find(number)
+        try:
+            return gcg_of(self._store, number), file_name(stored, ".gcg")
+        except ArchiveError as error:
+            raise NoGame(_sentence(error)) from None
+
+    def zip(self, number: int) -> tuple[Iterator[bytes], str]:
+        """A game whole, as the parts of a ZIP, and the name of the file. Raises `NoGame`, `StoreError`."""
+        stored = self.find(number)
+        try:
+            return zip_of(self._store, number), file_name(stored, ".zip")
+        except ArchiveError as error:
+            raise NoGame(_sentence(error)) from None
+
+    def bring(self, data: bytes) -> int:
+        """Take in a ZIP that was exported, or a GCG file, and give the game's number. Raises `WrongFile`, `StoreError`.
+
+        Nothing is written but the store; what the file says of paths and sizes is not believed (`device.archive`).
+        """
+        try:
+            return bring(self._store, io.BytesIO(data)) if data.startswith(b"PK") else bring_gcg(self._store, data)
+        except ArchiveError as error:
+            raise WrongFile(_sentence(error)) from None
+
+    def delete(self, number: int) -> None:
+        """Delete a game for good. Raises `NoGame`, `PlayedNow`, `StoreError`."""
+        self.find(number)
+        if number == self._at_table():
+            raise PlayedNow
+        self._store.delete(number)
+        with self._lock:
+            self._lines.pop(number, None)
+
+    def _read(self, stored: StoredGame) -> tuple[GameLine, GameSum | None]:
+        """A game's line and sum; worked out once for each length of its log."""
+        with self._lock:
+            known = self._lines.get(stored.id)
+        if known is not None and known[0] == stored.length:
+            return known[1], known[2]
+        line, total = _sum_up(stored, [event.body for event in self._store.events(stored.id)])
+        with self._lock:
+            self._lines[stored.id] = stored.length, line, total
+        return line, total
+
+
+class WrongFile(Exception):  # noqa: N818 (named for what happened)
+    """A file that is no game; the message says why, on one line."""
+
+
+def _sum_up(stored: StoredGame, bodies: Sequence[object]) -> tuple[GameLine, GameSum | None]:
+    line = GameLine(stored.id, stored.started, _players(stored), imported=stored.imported)
+    try:
+        game = Game.from_events(from_json(body) for body in bodies)  # type: ignore[arg-type]
+    except (NotationError, RulesError):
+        return line, None
+    outcome = game.outcome
+    return replace(
+        line,
+        totals=outcome.totals if outcome else game.totals,
+        winners=outcome.winners if outcome else (),
+        ended=outcome is not None,
+    ), sum_up(stored.id, stored.started, game)
+
+
+def _follow(events: Iterator[object]) -> tuple[Game, tuple[int, ...]]:
+    """The game that events make, and for each of its turns the number of the event that made it."""
+    game = Game.from_events([next(events)])  # type: ignore[list-item]
+    made: list[int] = []
+    for number, event in enumerate(events, 1):
+        game = game.push(event)  # type: ignore[arg-type]
+        made = made[: len(game.turns)]
+        made += [number] * (len(game.turns) - len(made))
+    return game, tuple(made)
+
+
+def _players(stored: StoredGame) -> tuple[str, ...]:
+    return tuple(str(name) for name in stored.first.get("players", ()))
+
+
+def _day(stored: StoredGame) -> date:
+    return datetime.fromtimestamp(stored.started).date()
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}."
