@@ -254,7 +254,7 @@ def _events_in(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
 
 
 def _marks(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What `GameLog` writes beside an event: the press that it came with, and whether that took back or brought back."""
+    """What `GameLog` writes beside an event: the press that it came with, and whether that took another back."""
     marks = {name: body[name] for name in ("press", "way") if name in body}
     press, way = marks.get("press", 0), marks.get("way", "undo")
     if type(press) is not int or not 0 <= press <= EVENTS_MOST or way not in ("undo", "redo"):

@@ -146,10 +146,10 @@ class GameStore:
             _log.warning("a picture of more than %d bytes is not kept", PICTURE_MOST)
         try:
             return self._append(game, bodies, kept)
-        except FullStore:
+        except (FullStore, DamagedStore) as error:
             if not kept:
                 raise
-            _log.warning("the disk is full: the turn is kept without its picture")
+            _log.warning("the turn is kept without its picture: %s", error)
             return self._append(game, bodies, {})
 
     def games(self) -> tuple[StoredGame, ...]:

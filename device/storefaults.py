@@ -30,6 +30,8 @@ class NewerStore(StoreError):  # noqa: N818
 def fault_of(error: Exception, path: str) -> StoreError:
     """The fault behind an error of SQLite or of the system."""
     name = getattr(error, "sqlite_errorname", "")
+    if name in ("SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK"):  # so a file that may only be read says it is locked
+        name = "SQLITE_READONLY"
     match name.split("_")[1:2]:
         case ["BUSY"] | ["LOCKED"]:
             return LockedStore(

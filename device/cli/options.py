@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,6 +95,51 @@ def own_lexicon(game: GameSettings) -> Path | None:
     from engine.lexicon import NONE
 
     return None if game.lexicon in (None, NONE) else Path(game.lexicon).expanduser()
+
+
+def add_data_options(parser: argparse.ArgumentParser) -> None:
+    """`--data` and `--settings`."""
+    parser.add_argument(
+        "--data", type=Path, metavar="DIR", help="folder of the games (default ~/.local/share/tilekeeper)"
+    )
+    parser.add_argument(
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="settings file (default ~/.config/tilekeeper/settings.toml, then /etc/tilekeeper/settings.toml)",
+    )
+
+
+def data_folder(named: Path | None) -> Path:
+    """The folder that games are kept in, made where it is not there: the named one, or the user's own."""
+    home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    folder = named or home / "tilekeeper"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"cannot keep games in {folder} ({error.strerror}): choose another folder with --data"
+        ) from None
+    return folder
+
+
+def games_folder(args: argparse.Namespace) -> Path:
+    """The folder with the games, by command line and settings file. Raises `UserError`."""
+    from device.settings import SettingsError, load_settings, settings_file
+
+    try:
+        settings = load_settings(args.settings or settings_file())
+    except SettingsError as error:
+        raise UserError(str(error)) from None
+    return data_folder(args.data or settings.data.folder)
+
+
+def games_file(args: argparse.Namespace) -> Path:
+    """The file with the games, which must be there. Raises `UserError`."""
+    path = games_folder(args) / "games.db"
+    if not path.is_file():
+        raise UserError(f"no games in {path.parent}: name their folder with --data")
+    return path
 
 
 def board_reader() -> BoardReader:

@@ -1,0 +1,63 @@
+"""Write a game of the table to a file: GCG for other programs, or everything with its pictures as a ZIP.
+
+Without a game, the games are listed. The table itself must not be running; while it runs, its page has the downloads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from device.cli import UserError
+from device.cli.options import add_data_options, games_file
+
+if TYPE_CHECKING:
+    from device.store import GameStore
+
+HELP = "write a game of the table to a GCG or ZIP file"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("game", type=int, nargs="?", help="the game's number (default: list the games)")
+    parser.add_argument("file", type=Path, nargs="?", help="where to: a name that ends in .gcg or .zip")
+    add_data_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List the games, or write one."""
+    from device.archive import ArchiveError
+    from device.store import GameStore, StoreError
+
+    try:
+        with GameStore(games_file(args)) as store:
+            if args.game is None:
+                _list(store)
+            else:
+                print(_export(store, args.game, args.file or Path(f"game-{args.game}.gcg")))
+    except (ArchiveError, StoreError) as error:
+        raise UserError(str(error)) from None
+    return 0
+
+
+def _list(store: GameStore) -> None:
+    for game in store.games():
+        day = time.strftime("%Y-%m-%d %H:%M", time.localtime(game.started))
+        print(f"{game.id:4}  {day}  {', '.join(map(str, game.first.get('players', ())))}")
+
+
+def _export(store: GameStore, number: int, path: Path) -> str:
+    from device.archive import gcg_of, zip_of
+
+    if path.suffix.lower() not in (".gcg", ".zip"):
+        raise UserError(f"{path} says no form: name a file that ends in .gcg or .zip")
+    parts = zip_of(store, number) if path.suffix.lower() == ".zip" else [gcg_of(store, number).encode()]
+    try:
+        with path.open("xb") as file:
+            for part in parts:
+                file.write(part)
+    except FileExistsError:
+        raise UserError(f"{path} exists already: name another file") from None
+    return f"game {number} is in {path}"

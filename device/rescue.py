@@ -1,0 +1,167 @@
+"""Opens the store of a table so that play can always begin: what is damaged is set aside and read as far as possible.
+
+A file that cannot be used is never changed: it is renamed, or left where it is while play goes on in memory.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from device.store import GameStore, StoredEvent, StoredPicture
+from device.storefaults import DamagedStore, LockedStore, StoreError, fault_of
+
+_log = logging.getLogger(__name__)
+
+IN_MEMORY = "Play goes on in memory, and is lost when the machine is switched off"
+_BESIDE = ("-wal", "-journal", "-shm")
+
+
+def open_store(path: Path) -> tuple[GameStore, str]:
+    """The store at `path`, and one sentence for people about what is wrong with it, empty where nothing is.
+
+    Raises `LockedStore` where another program has it: two would share one camera.
+    """
+    try:
+        return GameStore(path), ""
+    except LockedStore:
+        raise
+    except DamagedStore as error:
+        _log.warning("%s", error)
+        return _rescued(path)
+    except StoreError as error:
+        return GameStore(":memory:"), f"{error}. {IN_MEMORY}"
+
+
+def _rescued(path: Path) -> tuple[GameStore, str]:
+    """A new store in the place of a damaged one, with what could be read from it."""
+    aside = _free_name(path)
+    try:
+        for end in ("", *_BESIDE):
+            if (beside := path.with_name(path.name + end)).exists():
+                beside.rename(f"{aside}{end}")
+        store = GameStore(path)
+    except (OSError, StoreError) as error:
+        reason = error if isinstance(error, StoreError) else fault_of(error, str(path))
+        return GameStore(":memory:"), f"{path} is damaged, and no new one can be made ({reason}). {IN_MEMORY}"
+    kept, lost = _refill(store, aside)
+    found = f"{kept} games were read from it" + (", not all of them whole" if lost else "")
+    return store, f"{path.name} was damaged: {found}. It is kept as {aside.name}"
+
+
+def _refill(store: GameStore, damaged: Path) -> tuple[int, int]:
+    """Take over what can be read; how many games that were, and how many are missing or not whole."""
+    kept, lost = 0, 0
+    try:
+        for events, pictures, started, imported, whole in readable_games(damaged):
+            try:
+                store.add(started, events, pictures, imported=imported)
+                kept, lost = kept + 1, lost + (not whole)
+            except StoreError as error:
+                _log.warning("a game of %s is not taken over: %s", damaged, error)
+                lost += 1
+    except (sqlite3.Error, OSError) as error:
+        _log.warning("the rescue of %s ended early: %s", damaged, error)
+        lost += 1
+    return kept, lost
+
+
+Found = tuple[list[StoredEvent], Iterator[StoredPicture], float, bool, bool]
+
+
+def readable_games(path: Path) -> Iterator[Found]:
+    """What can be read of a damaged store, game by game: events, pictures, beginning, imported, whether it is whole.
+
+    Of each game, the events up to the first that cannot be read.
+    """
+    with closing(_reading(path)) as db:
+        pictures = _picture_rows(db)
+        for number, started, imported in _games(db):
+            events, whole = _events(db, number)
+            if events:
+                yield events, _pictures(db, pictures.get(number, []), len(events)), started, imported, whole
+
+
+def _reading(path: Path) -> sqlite3.Connection:
+    # Not read-only: SQLite must be able to bring in what the write-ahead log still has.
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")  # so it needs no file of shared memory
+    db.execute("PRAGMA writable_schema = ON")  # so a file that was cut short is read as far as it goes
+    return db
+
+
+def _games(db: sqlite3.Connection) -> list[tuple[int, float, bool]]:
+    """The games by number; where that table cannot be read, those that the log and the pictures tell of."""
+    for columns in ("id, started, imported", "id, started, 0"):  # the second for files of version 1
+        try:
+            where = " WHERE NOT deleted" if "imported" in columns else ""
+            return [(n, at, bool(i)) for n, at, i in db.execute(f"SELECT {columns} FROM game{where} ORDER BY id")]
+        except sqlite3.Error as error:
+            _log.info("games of the damaged store: %s", error)
+    numbers: set[int] = set()
+    for sql in ("SELECT game FROM event ORDER BY game", "SELECT game FROM event ORDER BY game DESC"):
+        numbers |= {number for (number,) in _as_far_as_possible(db, sql)}
+    return [(number, time.time(), False) for number in sorted(numbers)]
+
+
+def _events(db: sqlite3.Connection, game: int) -> tuple[list[StoredEvent], bool]:
+    """A game's events from the first without a gap, and whether these are all."""
+    try:
+        (expected,) = db.execute("SELECT max(number) + 1 FROM event WHERE game = ?", (game,)).fetchone()
+    except sqlite3.Error:
+        expected = -1
+    events: list[StoredEvent] = []
+    sql = "SELECT number, time, body FROM event WHERE game = ? ORDER BY number"
+    for number, at, body in _as_far_as_possible(db, sql, game):
+        try:
+            decoded = json.loads(body)
+        except (TypeError, ValueError):
+            break
+        if number != len(events) or not isinstance(decoded, dict) or not isinstance(at, float):
+            break
+        events.append(StoredEvent(number, at, decoded))
+    return events, len(events) == expected
+
+
+def _picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int, str]]]:
+    """Where the pictures of each game are: row, number of the event, kind. Read from both ends, without the index."""
+    rows = {
+        row: (game, number, kind)
+        for order in ("", " DESC")
+        for row, game, number, kind in _as_far_as_possible(
+            db, f"SELECT rowid, game, number, kind FROM picture NOT INDEXED ORDER BY rowid{order}"
+        )
+    }
+    found: dict[int, list[tuple[int, int, str]]] = {}
+    for row, (game, number, kind) in sorted(rows.items()):
+        found.setdefault(game, []).append((row, number, kind))
+    return found
+
+
+def _pictures(db: sqlite3.Connection, rows: list[tuple[int, int, str]], events: int) -> Iterator[StoredPicture]:
+    for row, number, kind in rows:
+        for (jpeg,) in _as_far_as_possible(db, "SELECT jpeg FROM picture NOT INDEXED WHERE rowid = ?", row):
+            if number < events and isinstance(jpeg, bytes) and jpeg.startswith(b"\xff\xd8\xff"):
+                yield StoredPicture(number, kind, jpeg)
+
+
+def _as_far_as_possible(db: sqlite3.Connection, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
+    """The rows up to the first that cannot be read."""
+    try:
+        yield from db.execute(sql, values)
+    except sqlite3.Error as error:
+        _log.info("the damaged store: %s", error)
+
+
+def _free_name(path: Path) -> Path:
+    """A name beside `path` that no file has."""
+    stem = f"{path.name}.damaged-{time.strftime('%Y%m%d')}"
+    numbered = (path.with_name(stem if n == 0 else f"{stem}-{n}") for n in range(10_000))
+    return next(name for name in numbered if not os.path.lexists(name))

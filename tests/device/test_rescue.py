@@ -1,0 +1,155 @@
+"""A store that is damaged, full or read-only: play goes on, nothing earlier is harmed, what can be read is kept."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from device.rescue import open_store
+from device.store import GameStore, StoredEvent, StoredPicture
+from device.storefaults import LockedStore
+
+PAGE = 4096
+JPEG = b"\xff\xd8\xff" + bytes(3000)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "games.db"
+
+
+@pytest.fixture
+def games(path: Path) -> int:
+    """Twelve games of 40 turns."""
+    with GameStore(path) as store:
+        for number in range(12):
+            first = StoredEvent(0, 1.0, {"n": -1, "players": [f"Player {number}", "Ben"]})
+            events = [first, *(StoredEvent(n + 1, 2.0 + n, {"n": n, "text": "x" * 300}) for n in range(40))]
+            pictures = [StoredPicture(n, "board", JPEG) for n in range(1, 41)]
+            store.add(0.0, events, pictures, imported=False)
+    return 12
+
+
+def damaged(path: Path) -> list[Path]:
+    return sorted(path.parent.glob("games.db.damaged-*"))
+
+
+def test_sound_store_is_simply_opened(path: Path, games: int) -> None:
+    store, trouble = open_store(path)
+    assert len(store.games()) == games and trouble == ""
+    store.close()
+
+
+def test_file_that_is_no_store_is_kept_aside_unchanged(path: Path) -> None:
+    path.write_bytes(b"shopping list\n" * 1000)
+    store, trouble = open_store(path)
+    (aside,) = damaged(path)
+    assert aside.read_bytes() == b"shopping list\n" * 1000
+    assert "was damaged" in trouble and aside.name in trouble and "\n" not in trouble
+    assert store.begin({"n": 0}) == 1 and store.path == str(path)
+    store.close()
+
+
+def test_two_damaged_stores_of_one_day_are_both_kept(path: Path) -> None:
+    for text in (b"first", b"second"):
+        path.write_bytes(text * 1000)
+        open_store(path)[0].close()
+        path.unlink()
+    assert len(damaged(path)) == 2
+
+
+def test_store_cut_short_gives_back_the_games_before_the_cut(path: Path, games: int) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    store, trouble = open_store(path)
+    found = store.games()
+    assert 3 <= len(found) < games + 1 and "not all of them whole" in trouble
+    for game in found:
+        assert [event.body["n"] for event in store.events(game.id)] == list(range(-1, game.length - 1))
+    assert store.picture(found[-1].id, 5, "board") == JPEG
+    store.close()
+    assert damaged(path)[0].read_bytes() == whole[: len(whole) // 2]
+
+
+def test_any_damaged_page_leaves_a_store_that_takes_turns(path: Path, games: int, tmp_path: Path) -> None:
+    whole = path.read_bytes()
+    assert games
+    chance = random.Random(5)
+    rescued = 0
+    for trial in range(24):
+        place = tmp_path / str(trial)
+        place.mkdir()
+        broken = bytearray(whole)
+        at = chance.randrange(len(whole) // PAGE) * PAGE
+        broken[at : at + PAGE] = chance.randbytes(PAGE) if trial % 2 else bytes(PAGE)
+        (place / "games.db").write_bytes(broken)
+        store, trouble = open_store(place / "games.db")
+        game = store.begin({"n": -1})
+        store.append(game, [{"n": 0}], {"board": JPEG})
+        assert [event.body["n"] for event in store.events(game)] == [-1, 0]
+        for stored in store.games():
+            numbers = [event.body["n"] for event in store.events(stored.id)]
+            assert numbers == list(range(-1, len(numbers) - 1))
+        rescued += bool(trouble)
+        store.close()
+    assert rescued
+
+
+def test_store_of_another_program_is_not_taken(path: Path) -> None:
+    with GameStore(path), pytest.raises(LockedStore, match="in use by another"):
+        open_store(path)
+
+
+def test_newer_store_is_left_alone_and_play_goes_on_in_memory(path: Path) -> None:
+    with GameStore(path) as store:
+        store._db.execute("PRAGMA user_version = 99")
+    before = path.read_bytes()
+    store, trouble = open_store(path)
+    assert "newer Tilekeeper" in trouble and "in memory" in trouble
+    assert store.begin({"n": 0}) == 1
+    store.close()
+    assert path.read_bytes() == before and not damaged(path)
+
+
+OPENER = """
+import os, sys
+from pathlib import Path
+from device.rescue import open_store
+os.setuid(65534)  # nobody: the folder is another's
+store, trouble = open_store(Path(sys.argv[1]))
+game = store.begin({"n": 0})
+store.append(game, [{"n": 1}])
+print(store.path, len(store.games()), trouble)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the system's owner can become nobody")
+@pytest.mark.parametrize("there", [True, False])
+def test_folder_that_cannot_be_written(tmp_path_factory: pytest.TempPathFactory, there: bool) -> None:
+    folder = Path("/tmp") / tmp_path_factory.mktemp("readonly").name
+    folder.mkdir()
+    try:
+        if there:
+            GameStore(folder / "games.db").close()
+        folder.chmod(0o555)
+        said = _said_by_nobody(folder / "games.db")
+        assert said.startswith(":memory: 1 ") and "cannot be written" in said and "in memory" in said
+    finally:
+        folder.chmod(0o755)
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
+
+
+def _said_by_nobody(path: Path) -> str:
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", OPENER, str(path)], capture_output=True, text=True, cwd=root, timeout=30, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
