@@ -94,6 +94,7 @@ def serve(
 ) -> None:
     """Keep the table, its panel and its page until `ended`; the panel sets `off` too. Raises `UserError`."""
     from device.cameras import CameraError, open_camera
+    from device.notify import answers, notify, page_answers, wait_alive
     from device.panel.panel import Orders
     from device.panel.setup import open_panel
     from device.session import TableSession
@@ -124,12 +125,16 @@ def serve(
                 new_game=lambda seen: session.play_again(started, seen),
                 power_off=power_off,
             )
-            app = create_app(session, own_lexicon=own_lexicon(settings.game))
+            app = create_app(session, store=store, own_lexicon=own_lexicon(settings.game))
             with open_panel(session, orders, settings.panel, print) as panel, PageServer(app, port, host) as server:
                 panel.listen(_refusals_to(session))
-                print(f"The page is up: {' or '.join(addresses(host, server.port))}")
+                up = f"The page is up: {' or '.join(addresses(host, server.port))}"
+                print(up)
                 print(f"To pair a phone, type this code there: {app.extensions['pairing'].code}", flush=True)
-                ended.wait()
+                notify("READY=1", f"STATUS={up}")
+                proofs = {"the table": answers(session.ping), "the page": page_answers(host, server.port)}
+                wait_alive(ended, proofs)
+                notify("STOPPING=1")
     except PortInUse:
         raise UserError(f"port {port} is in use: choose another with --port") from None
     except (CameraError, StoreError) as error:

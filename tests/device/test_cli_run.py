@@ -308,6 +308,22 @@ def test_held_power_button_ends_the_program(folder: Path, pins: MockFactory, mon
         assert not program.thread.is_alive()
 
 
+def test_systemd_hears_that_the_table_is_up_works_and_ends(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(10)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        monkeypatch.setenv("WATCHDOG_USEC", "600000")
+        with Program(options(folder, free_port()), []):
+            assert systemd.recv(1000).decode().startswith("READY=1\nSTATUS=The page is up: http://127.0.0.1:")
+            assert systemd.recv(1000) == b"WATCHDOG=1"
+        while (told := systemd.recv(1000)) == b"WATCHDOG=1":
+            pass
+        assert told == b"STOPPING=1"
+
+
 def test_machine_that_does_not_switch_off_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
 

@@ -1,18 +1,22 @@
-"""Runs the panel on real lgpio over the kernel's `gpio-sim`: bounce, holds, lights. Needs root and that module.
+"""The panel on gpiozero's real LGPIOFactory, over the kernel's `gpio-sim`: bounce, holds, lights.
+
+`vm.sh` runs it in a virtual machine. It needs root, the module and configfs:
 
     modprobe gpio-sim; mount -t configfs none /sys/kernel/config
     PYTHONPATH=. python tests/hardware/gpio_sim.py
 
-A simulated chip with the label of a Raspberry Pi's header is made, found by that label, and its contacts are closed
-through sysfs. gpiozero asks which Raspberry Pi it runs on; here it is told.
+Two simulated chips are made, the second with the label of a Raspberry Pi's header: it has to be found by that label.
+Contacts are closed through sysfs. gpiozero asks which Raspberry Pi it runs on; here it is told.
 """
 
 from __future__ import annotations
 
+import random
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +24,7 @@ import lgpio
 from gpiozero.pins.lgpio import LGPIOFactory
 
 from device.panel.buttons import Button, Pins
+from device.panel.gestures import Gestures, Kind
 from device.panel.gpio import GpioHardware, chip_labels, header_chip
 from device.panel.panel import Orders, Panel
 from device.session import TableSession
@@ -27,8 +32,11 @@ from device.store import GameStore
 from engine.events import GameStarted
 from tests.device.tables import HORN, TextTable
 
-CONFIG = Path("/sys/kernel/config/gpio-sim/tilekeeper")
+CONFIG = Path("/sys/kernel/config/gpio-sim")
 PINS = Pins()
+HEADER_LINES = 28
+STORM = 60
+"""So many presses, each with its bounces."""
 
 
 class Pi5Factory(LGPIOFactory):  # type: ignore[misc]
@@ -38,22 +46,45 @@ class Pi5Factory(LGPIOFactory):  # type: ignore[misc]
         return 0xD04170
 
 
+class Lines:
+    """The simulated header from outside: contacts to close, lights to look at."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def contact(self, button: Button, closed: bool) -> None:
+        """Press (to ground) or release a button."""
+        pull = "pull-down" if closed else "pull-up"
+        (self._folder / f"sim_gpio{PINS.buttons[button]}" / "pull").write_text(pull)
+
+    def lit(self, pin: int | None) -> bool:
+        """Whether a light or the buzzer is on."""
+        return (self._folder / f"sim_gpio{pin}" / "value").read_text().strip() == "1"
+
+
 @contextmanager
-def simulated_header() -> Iterator[Path]:
-    """A chip of 28 lines labelled as the header; gives the sysfs folder of its lines."""
-    bank = CONFIG / "header"
+def simulated_chip(name: str, label: str, lines: int) -> Iterator[Path]:
+    """A chip for the time of a `with`; gives the sysfs folder of its lines."""
+    device, bank = CONFIG / name, CONFIG / name / "bank0"
     bank.mkdir(parents=True)
     try:
-        (bank / "num_lines").write_text("28")
-        (bank / "label").write_text("pinctrl-rp1")
-        (CONFIG / "live").write_text("1")
-        device = (CONFIG / "dev_name").read_text().strip()
-        chip = (bank / "chip_name").read_text().strip()
-        yield Path("/sys/devices/platform") / device / chip
+        (bank / "num_lines").write_text(str(lines))
+        (bank / "label").write_text(label)
+        (device / "live").write_text("1")
+        platform = (device / "dev_name").read_text().strip()
+        yield Path("/sys/devices/platform") / platform / (bank / "chip_name").read_text().strip()
     finally:
-        (CONFIG / "live").write_text("0")
+        (device / "live").write_text("0")
         bank.rmdir()
-        CONFIG.rmdir()
+        device.rmdir()
+
+
+@contextmanager
+def simulated_header() -> Iterator[Lines]:
+    """Another chip first, then the header's: its number is not 0, as on a Raspberry Pi 5."""
+    with ExitStack() as made:
+        made.enter_context(simulated_chip("other", "raspberrypi-exp-gpio", 8))
+        yield Lines(made.enter_context(simulated_chip("header", "pinctrl-rp1", HEADER_LINES)))
 
 
 def check(what: str, true: Callable[[], bool], seconds: float = 3.0) -> bool:
@@ -61,61 +92,100 @@ def check(what: str, true: Callable[[], bool], seconds: float = 3.0) -> bool:
     end = time.monotonic() + seconds
     while not (good := true()) and time.monotonic() < end:
         time.sleep(0.002)
-    print(f"{'ok  ' if good else 'FAIL'} {what}")
+    print(f"{'ok  ' if good else 'FAIL'} {what}", flush=True)
     return good
+
+
+def bounce(lines: Lines, button: Button, closed: bool, chance: random.Random) -> None:
+    """Close or open a contact as a worn button does: some ten changes within some ten ms, then it stays."""
+    for _ in range(chance.randrange(2, 12)):
+        lines.contact(button, closed)
+        time.sleep(chance.uniform(0.0001, 0.004))
+        lines.contact(button, not closed)
+        time.sleep(chance.uniform(0.0001, 0.002))
+    lines.contact(button, closed)
+
+
+def storm(lines: Lines, factory: LGPIOFactory) -> bool:
+    """Many bouncing presses of four buttons; each counts once."""
+    chance, gestures, lock = random.Random(7), Gestures(), threading.Lock()
+    counted, edges = dict.fromkeys(Kind, 0), 0
+
+    def edge(button: Button, down: bool) -> None:
+        nonlocal edges
+        with lock:
+            edges += 1
+            for gesture in gestures.edge(button, down, time.monotonic()):
+                counted[gesture.kind] += 1
+
+    hardware = GpioHardware(PINS, factory, edge)
+    buttons = [button for button in PINS.buttons if button.ends_turn]
+    for number in range(STORM):
+        button = buttons[number % len(buttons)]
+        bounce(lines, button, True, chance)
+        time.sleep(0.1)
+        bounce(lines, button, False, chance)
+        time.sleep(0.15)
+    hardware.close()
+    told = ", ".join(f"{kind.value} {count}" for kind, count in counted.items() if count)
+    print(f"     {STORM} bouncing presses: {edges} edges reached the program; {told}")
+    return check("each bouncing press counts once", lambda: counted[Kind.PRESS] == STORM)
+
+
+def the_panel(lines: Lines, factory: LGPIOFactory) -> bool:
+    """A whole panel with a session behind it."""
+    with GameStore(":memory:") as store:
+        table = TextTable()
+        with TableSession(table, table, store) as session:
+            session.start_game(GameStarted(("Anna", "Ben"))).result(20)
+            orders = Orders(session.end_turn, session.end_game, session.challenge, session.undo)
+            with Panel(session, orders, partial(GpioHardware, PINS, factory)) as panel:
+                return all(list(tried(session, table, panel, lines)))
+
+
+def tried(session: TableSession, table: TextTable, panel: Panel, lines: Lines) -> Iterator[bool]:
+    """Each thing that is tried, and whether it was right."""
+    chance = random.Random(3)
+    for button in PINS.buttons:
+        lines.contact(button, False)
+    time.sleep(0.1)
+    yield check("the light of player 1 burns", lambda: lines.lit(PINS.player_lights[0]))
+    table.lay(HORN)
+    bounce(lines, Button.END_TURN_1, True, chance)
+    time.sleep(0.08)
+    bounce(lines, Button.END_TURN_1, False, chance)
+    yield check("a bouncing press ends one turn", lambda: len(session.state.turns) == 1)
+    time.sleep(0.5)
+    yield check("and one only", lambda: len(session.state.turns) == 1 and table.pictures == 1)
+    first, second = PINS.player_lights[:2]
+    yield check("the light of player 2 burns instead", lambda: lines.lit(second) and not lines.lit(first))
+    lines.contact(Button.CHALLENGE, True)
+    time.sleep(0.0005)
+    lines.contact(Button.CHALLENGE, False)
+    time.sleep(0.3)
+    yield check("half a millisecond of interference is nothing", lambda: panel.view.message == "")
+    lines.contact(Button.PAUSE, True)
+    yield check("a held pause button takes the turn back", lambda: session.state.turns == ())
+    lines.contact(Button.PAUSE, False)
+    time.sleep(0.1)
+    pressed = time.monotonic()
+    lines.contact(Button.END_TURN_2, True)
+    yield check("another player's button is felt", lambda: lines.lit(PINS.buzzer))
+    print(f"     after {(time.monotonic() - pressed) * 1000:.1f} ms")
+    lines.contact(Button.END_TURN_2, False)
+    yield check("and refused in words", lambda: "Anna" in panel.view.message)
 
 
 def main() -> int:
     """0 when the panel did what it should."""
-    with simulated_header() as lines, GameStore(":memory:") as store:
-        table = TextTable()
-        with TableSession(table, table, store) as session:
-            session.start_game(GameStarted(("Anna", "Ben"))).result(5)
-            factory = Pi5Factory(chip=header_chip(chip_labels(lgpio)))
-            orders = Orders(session.end_turn, session.end_game, session.challenge, session.undo)
-            with Panel(session, orders, partial(GpioHardware, PINS, factory)) as panel:
-                good = all(tried(session, table, panel, lines))
+    with simulated_header() as lines:
+        labels = chip_labels(lgpio)
+        print(f"     chips: {labels}")
+        chip = header_chip(labels)
+        good = check("the header's chip is found by its label, and is not number 0", lambda: chip > 0)
+        good &= storm(lines, Pi5Factory(chip=chip))
+        good &= the_panel(lines, Pi5Factory(chip=chip))
     return 0 if good else 1
-
-
-def tried(session: TableSession, table: TextTable, panel: Panel, lines: Path) -> Iterator[bool]:
-    """Each thing that is tried, and whether it was right."""
-
-    def contact(button: Button, closed: bool) -> None:
-        (lines / f"sim_gpio{PINS.buttons[button]}" / "pull").write_text("pull-down" if closed else "pull-up")
-
-    def lit(pin: int) -> bool:
-        return (lines / f"sim_gpio{pin}" / "value").read_text().strip() == "1"
-
-    for button in PINS.buttons:
-        contact(button, False)
-    time.sleep(0.1)
-    yield check("the light of player 1 burns", lambda: lit(PINS.player_lights[0]))
-    table.lay(HORN)
-    for gap in (0.0, 0.003, 0.004, 0.008, 0.001, 0.012):  # bounces longer than the kernel leaves out, and shorter
-        contact(Button.END_TURN_1, True)
-        time.sleep(gap)
-        contact(Button.END_TURN_1, False)
-        time.sleep(gap)
-    yield check("a bouncing press ends one turn", lambda: len(session.state.turns) == 1)
-    time.sleep(0.3)
-    yield check("and one only", lambda: table.pictures == 1)
-    yield check("the light of player 2 burns", lambda: lit(PINS.player_lights[1]) and not lit(PINS.player_lights[0]))
-    contact(Button.CHALLENGE, True)
-    time.sleep(0.0005)
-    contact(Button.CHALLENGE, False)
-    time.sleep(0.1)
-    yield check("half a millisecond of interference is nothing", lambda: panel.view.message == "")
-    contact(Button.PAUSE, True)
-    yield check("a held pause button takes the turn back", lambda: session.state.turns == ())
-    contact(Button.PAUSE, False)
-    pressed = time.monotonic()
-    contact(Button.END_TURN_2, True)
-    assert PINS.buzzer is not None
-    yield check("another player's button is felt", lambda: lit(PINS.buzzer))
-    print(f"     after {(time.monotonic() - pressed) * 1000:.1f} ms")
-    contact(Button.END_TURN_2, False)
-    yield check("and refused", lambda: "Anna" in panel.view.message)
 
 
 if __name__ == "__main__":

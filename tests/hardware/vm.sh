@@ -1,0 +1,74 @@
+#!/bin/sh
+# Boots a virtual machine with Debian's kernel and real systemd, and tries there what no container can show: the panel on
+# gpio-sim with bounce, a USB camera that is unplugged, the hardened service with camera and pins, its watchdog.
+#
+#     sudo tests/hardware/vm.sh [ROOT [COMMIT]]
+#
+# It needs qemu-system-x86_64 and what make_root.sh needs; no KVM. Ten minutes and more on an emulated processor.
+# The machine has no network but its own. Everything it says is in ROOT.log.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=${1:-/var/tmp/tk-roots/amd64}
+image=$root.img
+log=$root.log
+limit=${VM_LIMIT_S:-2400}
+
+sh "$here/make_root.sh" "$root"
+sh "$here/put_program.sh" "$@"
+
+systemd=$root/opt/tilekeeper/source/systemd
+install -D -m 644 "$systemd/tilekeeper.service" "$root/etc/systemd/system/tilekeeper.service"
+install -D -m 644 "$systemd/tilekeeper.sysusers" "$root/usr/lib/sysusers.d/tilekeeper.conf"
+install -D -m 644 "$systemd/tilekeeper.udev" "$root/etc/udev/rules.d/60-tilekeeper.rules"
+install -D -m 644 "$systemd/tilekeeper.polkit" "$root/etc/polkit-1/rules.d/60-tilekeeper.rules"
+install -D -m 644 "$systemd/tilekeeper.journald" "$root/etc/systemd/journald.conf.d/tilekeeper.conf"
+chroot "$root" systemd-sysusers
+mkdir -p "$root/etc/tilekeeper"
+printf '[game]\nplayers = ["Anna", "Ben"]\n[camera]\nsource = "pi"\n' >"$root/etc/tilekeeper/settings.toml"
+
+# What the emulated machine lacks of a Raspberry Pi: its name in cpuinfo, a heap by the name that its kernel gives it.
+mkdir -p "$root/etc/systemd/system/tilekeeper.service.d"
+cp /proc/cpuinfo "$root/srv/cpuinfo"
+printf 'Revision\t: d04170\n' >>"$root/srv/cpuinfo"
+cat >"$root/etc/systemd/system/tilekeeper.service.d/vm.conf" <<'END'
+[Service]
+BindReadOnlyPaths=/srv/cpuinfo:/proc/cpuinfo
+END
+echo 'SUBSYSTEM=="dma_heap", KERNEL=="system", SYMLINK+="dma_heap/vidbuf_cached"' >"$root/etc/udev/rules.d/61-vm.rules"
+cat >"$root/etc/systemd/system/tilekeeper-vm.service" <<'END'
+[Unit]
+After=multi-user.target dbus.socket
+[Service]
+Type=oneshot
+ExecStart=/opt/tilekeeper/source/tests/hardware/vm_inside.sh
+Environment=PYTHONPATH=/opt/tilekeeper/source PYTHONUNBUFFERED=1
+StandardOutput=tty
+StandardError=tty
+TTYPath=/dev/ttyS0
+TimeoutStartSec=infinity
+TimeoutStopSec=20
+END
+mkdir -p "$root/etc/systemd/system/default.target.wants"
+ln -sf ../tilekeeper-vm.service "$root/etc/systemd/system/default.target.wants/tilekeeper-vm.service"
+ln -sf /dev/null "$root/etc/systemd/system/serial-getty@ttyS0.service"
+
+# The board that the service will read: rendered here, where it is quick.
+chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/root PYTHONPATH=/opt/tilekeeper/source \
+    /opt/tilekeeper/venv/bin/python /opt/tilekeeper/source/tests/hardware/vm_frames.py
+
+rm -f "$image"
+mkfs.ext4 -q -F -d "$root" -E root_owner=0:0 "$image" 4G
+trap 'rm -f "$image"' EXIT
+kernel=$(find "$root/boot" -name 'vmlinuz-*' | sort -V | tail -1)
+status=0
+timeout "$limit" nice qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 2048 -nographic -no-reboot -nic none \
+    -kernel "$kernel" -initrd "$root/boot/initrd.img-${kernel##*vmlinuz-}" \
+    -append "root=/dev/vda rw console=ttyS0 panic=-1 quiet mitigations=off systemd.show_status=0" \
+    -drive "file=$image,format=raw,if=virtio,cache=unsafe" </dev/null >"$log" 2>&1 || status=$?
+tr -d '\r' <"$log" | grep -E '^(ok  |FAIL|==|     |[0-9]+ failed|all right)' || true
+if [ $status -ne 0 ]; then
+    echo "the machine ended with status $status (124: after the limit of $limit s); see $log"
+    exit 1
+fi
+# It ends by itself only where the power button worked: the test then has no time left to say more.
+! grep -q '^FAIL' "$log" && grep -q 'now the power button' "$log"

@@ -1,0 +1,183 @@
+"""The installed service under real systemd: unprivileged, with camera, pins, store and page; its watchdog; power off.
+
+`vm.sh` starts it as root inside of the virtual machine. What a person would do at the table is done here from outside:
+contacts are closed through `gpio-sim`, the page is read over HTTP, the processor is taken away from the program.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from device.panel.buttons import Button
+from tests.hardware.gpio_sim import PINS, Lines, simulated_header
+
+UNIT = "tilekeeper.service"
+STORE = Path("/var/lib/tilekeeper/games.db")
+PORT = 8080
+SLOW = 240.0
+"""Seconds; the machine is emulated, and starting Python with its libraries takes a minute of it."""
+POWER_HELD_S = 4.0
+
+failures: list[str] = []
+
+
+def say(text: str) -> None:
+    """One line on the console."""
+    print(text, flush=True)
+
+
+def check(what: str, good: bool, more: str = "") -> bool:
+    """Print whether `what` is so."""
+    say(f"{'ok  ' if good else 'FAIL'} {what}{f': {more}' if more else ''}")
+    if not good:
+        failures.append(what)
+    return good
+
+
+def until(true: Callable[[], bool], seconds: float = SLOW) -> float | None:
+    """Seconds until it was true; None if it never was."""
+    began = time.monotonic()
+    while time.monotonic() < began + seconds:
+        if true():
+            return time.monotonic() - began
+        time.sleep(0.25)
+    return None
+
+
+def comes(what: str, true: Callable[[], bool], seconds: float = SLOW) -> bool:
+    """Print whether and when `true` came true."""
+    took = until(true, seconds)
+    return check(what, took is not None, "never" if took is None else f"after {took:.1f} s")
+
+
+def shown(name: str) -> str:
+    """A property of the unit."""
+    asked = ["systemctl", "show", "--value", "-p", name, UNIT]
+    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def page() -> str:
+    """The text of the page; empty while there is none."""
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
+    try:
+        connection.request("GET", "/")
+        return re.sub(r"<[^>]+>", " ", connection.getresponse().read().decode())
+    except (OSError, http.client.HTTPException):
+        return ""
+    finally:
+        connection.close()
+
+
+def plays_stored() -> int:
+    """How many plays are in the store's file."""
+    with sqlite3.connect(f"file:{STORE}?mode=ro", uri=True) as store:
+        return int(store.execute("SELECT count(*) FROM event WHERE body LIKE '%HORN%'").fetchone()[0])
+
+
+def journal(lines: int = 40) -> None:
+    """What the service said last."""
+    asked = ["journalctl", "-u", UNIT, "-o", "cat", "-n", str(lines), "--no-pager"]
+    for line in subprocess.run(asked, capture_output=True, text=True, check=False).stdout.splitlines():
+        say(f"       | {line}")
+
+
+def rights(pid: str) -> None:
+    """What the program runs as."""
+    status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    user = subprocess.run(["id", "-un", status["Uid"].split()[0]], capture_output=True, text=True, check=False)
+    check("it runs as the user tilekeeper", user.stdout.strip() == "tilekeeper", status["Uid"].split()[0])
+    check("without any capability", int(status["CapEff"], 16) == int(status["CapBnd"], 16) == 0, status["CapBnd"])
+    check(
+        "with filtered system calls, and no way to more rights",
+        status["Seccomp"] == "2" and status["NoNewPrivs"] == "1",
+    )
+    opened = {str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir() if entry.is_symlink()}
+    say(f"       devices open: {', '.join(sorted(name for name in opened if name.startswith('/dev/'))) or 'none'}")
+    say(f"       memory: {int(shown('MemoryCurrent')) / 2**20:.0f} MB, tasks: {shown('TasksCurrent')}")
+
+
+def a_turn(lines: Lines) -> None:
+    """A press on the first player's button: camera, reader, engine, store, page and lights."""
+    check("the light of player 1 burns", until(lambda: lines.lit(PINS.player_lights[0]), 30) is not None)
+    pressed = time.monotonic()
+    lines.contact(Button.END_TURN_1, True)
+    felt = until(lambda: lines.lit(PINS.buzzer), 5)
+    time.sleep(0.1)
+    lines.contact(Button.END_TURN_1, False)
+    check("the press is felt", felt is not None)
+    comes("the play is on the page, read from the camera's picture", lambda: "HORN" in page())
+    say(f"       {time.monotonic() - pressed:.1f} s after the press, on this emulated machine")
+    check("it is in the store", plays_stored() == 1)
+    check("the light of player 2 burns", until(lambda: lines.lit(PINS.player_lights[1]), 30) is not None)
+
+
+def the_watchdog() -> None:
+    """Stop the program as a fault would that lets nothing in it go on."""
+    pid, starts = shown("MainPID"), shown("NRestarts")
+    time.sleep(45)
+    check(
+        "a table that works is left alone by the watchdog",
+        shown("MainPID") == pid,
+        f"WatchdogSec={shown('WatchdogUSec')}",
+    )
+    os.kill(int(pid), signal.SIGSTOP)
+    stopped = time.monotonic()
+    comes("a program that hangs is ended by the watchdog", lambda: shown("MainPID") != pid, 90)
+    comes("systemd starts it again", lambda: shown("ActiveState") == "active" and shown("MainPID") not in ("0", pid))
+    comes("the page is back, and the game goes on with its play", lambda: "HORN" in page())
+    check("it is counted as a restart", int(shown("NRestarts")) == int(starts) + 1)
+    say(f"       {time.monotonic() - stopped:.1f} s from the hang to the page")
+    pid = shown("MainPID")
+    os.kill(int(pid), signal.SIGKILL)
+    killed = time.monotonic()
+    comes("a program that was killed comes back", lambda: shown("MainPID") not in ("0", pid) and "HORN" in page())
+    say(f"       {time.monotonic() - killed:.1f} s from the kill to the page")
+
+
+def power_off(lines: Lines) -> None:
+    """Hold the power button; this machine then goes down, and this program with it."""
+    gone: list[float] = []
+    signal.signal(signal.SIGTERM, lambda *_: gone.append(time.monotonic()))
+    lines.contact(Button.POWER, True)
+    time.sleep(POWER_HELD_S)
+    lines.contact(Button.POWER, False)
+    done = until(lambda: bool(gone), 120) is not None
+    if not check("the held power button switches the machine off, by the polkit rule", done):
+        journal()
+
+
+def main() -> int:
+    """0 when everything was right."""
+    with simulated_header() as lines:
+        began = time.monotonic()
+        subprocess.run(["systemctl", "start", UNIT], check=False)
+        took = time.monotonic() - began
+        if not check("the service is ready", shown("ActiveState") == "active", f"after {took:.1f} s"):
+            journal(80)
+            return 1
+        say(f"       status: {shown('StatusText')}")
+        comes("the page answers", lambda: "Anna" in page())
+        rights(shown("MainPID"))
+        a_turn(lines)
+        the_watchdog()
+        journal()
+        security = subprocess.run(
+            ["systemd-analyze", "security", UNIT, "--no-pager"], capture_output=True, text=True, check=False
+        )
+        say(f"       {security.stdout.strip().splitlines()[-1]}")
+        say(f"{len(failures)} failed: {'; '.join(failures)}" if failures else "all right so far; now the power button")
+        power_off(lines)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
