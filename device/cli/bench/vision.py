@@ -7,7 +7,6 @@ programs that run at the same time hardly matter; memory is the peak of a `tilek
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import subprocess
 import sys
@@ -31,7 +30,14 @@ HELP = "time and memory that finding, reading and watching a board take"
 SIZE = (1632, 1224)
 """Pixels of the pictures: two millions."""
 PREVIEW = (640, 480)
-_READ = "import sys; from device.cli import main; sys.exit(main(['read', '--json', *sys.argv[1:]]))"
+_READ = """
+import sys
+from pathlib import Path
+from device.cli import main
+status = main(["read", *sys.argv[1:]])
+print(next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")))
+sys.exit(status)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +140,10 @@ def _memory(samples: Sequence[Sample]) -> float:
         paths = [Path(folder) / f"{number}.jpg" for number in range(len(samples))]
         for path, sample in zip(paths, samples, strict=True):
             cv2.imwrite(str(path), sample.image)
-        child = subprocess.Popen([sys.executable, "-c", _READ, *map(str, paths)], stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise RuntimeError(f"tilekeeper read ended with status {child.returncode}")
-    return usage.ru_maxrss / 1024  # Linux counts in kilobytes: getrusage(2)
+        done = subprocess.run(
+            [sys.executable, "-c", _READ, *map(str, paths)], stdout=subprocess.PIPE, text=True, check=True
+        )
+    return int(done.stdout.split()[-2]) / 1024  # "VmHWM: 12345 kB": proc_pid_status(5)
 
 
 def _models() -> list[Path]:
