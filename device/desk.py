@@ -6,9 +6,12 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from typing import TypeVar
 
 from device.messages import Refused, refusal
 from device.state import Listener, Notice, TableState
+
+Result = TypeVar("Result")
 
 
 class Desk:
@@ -76,13 +79,11 @@ class Desk:
                 self.tell(meanwhile)
             return self._worker.submit(self._carry_out, work)
 
-    def beside(self, work: Callable[[], None]) -> Future[None]:
+    def beside(self, work: Callable[[], Result]) -> Future[Result]:
         """Do something in the commands' thread that is none: it waits for its turn, and lets commands wait."""
         with self._lock:
             if self._closed:
-                refused: Future[None] = Future()
-                refused.set_exception(refusal("closing"))
-                return refused
+                return _refused(refusal("closing"))
             return self._worker.submit(work)
 
     def add_notice(self, notice: Notice) -> None:
@@ -106,7 +107,7 @@ class Desk:
         return self._state
 
 
-def _refused(why: Refused) -> Future[TableState]:
-    future: Future[TableState] = Future()
+def _refused(why: Refused) -> Future[Result]:
+    future: Future[Result] = Future()
     future.set_exception(why)
     return future

@@ -58,6 +58,7 @@ TEXTS: Mapping[str, str] = MappingProxyType(
         "draw-again": "{0} drew alike: they draw again.",
         "begins": "{0} begins.",
         "camera-back": "The camera sees again.",
+        "camera-stalled": "The camera gives no pictures: check its cable; it is tried again by itself.",
         "camera-black": "The camera's picture is black: is its cap on, or the light off?",
         "two-turns": "Two turns lie on the board: a button was forgotten. They are told apart by when each lay there.",
         # Questions.

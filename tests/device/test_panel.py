@@ -353,7 +353,7 @@ def test_close_ends_the_thread_darkens_the_lights_and_answers_who_waits(
     panel.close()
     assert waiting.cancelled() or waiting.done()
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith(("panel", "GPIO"))]
-    assert until(lambda: session.state.phase is Phase.TURN)
+    assert until(lambda: session.state.phase.in_play)
 
 
 def test_panel_has_one_thread(session: TableSession, factory: MockFactory) -> None:

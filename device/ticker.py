@@ -1,0 +1,34 @@
+"""A thread that does one thing again and again until it is closed."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+_log = logging.getLogger(__name__)
+
+
+class Ticker:
+    """Calls `work` from a thread of its own, named `name`; it says how many seconds to wait, None to end."""
+
+    def __init__(self, name: str, work: Callable[[], float | None]) -> None:
+        self._work = work
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread; what it is doing now is finished."""
+        self._closing.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _run(self) -> None:
+        wait: float | None = 0.0
+        while wait is not None and not self._closing.wait(wait):
+            try:
+                wait = self._work()
+            except Exception:  # a fault must not end what the table relies on
+                _log.exception("%s failed; it goes on", self._thread.name)
+                wait = 1.0
