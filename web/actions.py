@@ -1,7 +1,7 @@
 """What paired phones do at the table.
 
-Each request carries the length of the game's log that its page showed (`seen`): a tap that was meant for an earlier
-moment changes nothing, and the loser is told what happened meanwhile.
+Each request carries the moment of the game that its page showed (`seen`): a tap that was meant for an earlier moment
+changes nothing, and the loser is told what happened meanwhile.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from flask import Blueprint, Response, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
 from device.session import Refused
-from device.state import TableState
+from device.state import Moment, TableState, TurnChange
 from engine.reading import EMPTY, SIZE
 from engine.squares import parse_square
 from engine.tiles import Tile, tile_set
@@ -24,6 +24,8 @@ from web.table import Table
 
 ANSWER_S = 0.25
 """How long a tap waits for a refusal; what takes longer shows on the page."""
+NEVER = Moment(-1, -1)
+"""The moment of a request that does not say one: it never was."""
 
 
 def blueprint(table: Table, own_lexicon: Path | None) -> Blueprint:
@@ -42,7 +44,7 @@ def blueprint(table: Table, own_lexicon: Path | None) -> Blueprint:
     def refuse(why: str, state: TableState) -> ResponseReturnValue:
         if is_document():
             return Response(render_template("refused.html", t=texts(), why=why), status=409)
-        return Response(f"{why}\n", status=409, mimetype="text/plain", headers={"X-Seen": str(state.events)})
+        return Response(f"{why}\n", status=409, mimetype="text/plain", headers={"X-Seen": str(state.moment)})
 
     @routes.post("/end-turn")
     def end_turn() -> ResponseReturnValue:
@@ -69,20 +71,36 @@ def blueprint(table: Table, own_lexicon: Path | None) -> Blueprint:
     def square() -> ResponseReturnValue:
         return answer(_put_right(table, request.form.get("square", ""), request.form.get("letter", "")))
 
+    @routes.post("/turn")
+    def turn() -> ResponseReturnValue:
+        number = request.form.get("number", -1, type=int)
+        try:
+            change = _change()
+        except ValueError:
+            return refuse(texts()("wrong.number"), table.state)
+        if request.form.get("insert"):
+            return answer(table.insert_turn(number, change, _seen()))
+        return answer(table.correct_turn(number, change, _seen()))
+
     @routes.post("/rack")
     def rack() -> ResponseReturnValue:
-        letters = "".join(request.form.get("letters", "").split())
-        if name := table.state.tile_set:
-            letters = tile_set(name).upper(letters)  # Turkish has two letters I
-        return answer(table.tell_rack(request.form.get("player", -1, type=int), letters, _seen()))
+        player = request.form.get("player", -1, type=int)
+        return answer(table.tell_rack(player, _letters("letters", table.state), _seen()))
+
+    @routes.post("/draw")
+    def draw() -> ResponseReturnValue:
+        state = table.state
+        drawn = tuple(_letters(f"drawn-{player}", state) for player in range(len(state.players)))
+        return answer(table.draw_first(drawn, _seen()))
 
     @routes.post("/new-game")
     def new_game() -> ResponseReturnValue:
         try:
-            chosen = newgame.read(request.form, request.form.getlist("player"), own_lexicon)
+            names, colours = request.form.getlist("player"), request.form.getlist("colour")
+            chosen = newgame.read(request.form, names, colours, own_lexicon)
         except newgame.WrongForm as wrong:
             return refuse(texts()(wrong.key, **wrong.values), table.state)
-        return answer(table.start_game(chosen.started, _seen(), words=chosen.words))
+        return answer(table.start_game(chosen.started, _seen(), words=chosen.words, colours=chosen.colours))
 
     @routes.post("/end-game")
     def end_game() -> ResponseReturnValue:
@@ -92,12 +110,47 @@ def blueprint(table: Table, own_lexicon: Path | None) -> Blueprint:
     def undo() -> ResponseReturnValue:
         return answer(table.undo(_seen()))
 
+    @routes.post("/redo")
+    def redo() -> ResponseReturnValue:
+        return answer(table.redo(_seen()))
+
+    @routes.post("/pause")
+    def pause() -> ResponseReturnValue:
+        return answer(table.pause(_seen()))
+
+    @routes.post("/go-on")
+    def go_on() -> ResponseReturnValue:
+        return answer(table.go_on(_seen()))
+
     return routes
 
 
-def _seen() -> int:
-    """The moment that the request was meant for; one that never was where it does not say so."""
-    return request.form.get("seen", -1, type=int)
+def _seen() -> Moment:
+    """The moment that the request was meant for."""
+    return Moment.parse(request.form.get("seen", "")) or NEVER
+
+
+def _letters(field: str, state: TableState) -> str:
+    """Letters as somebody wrote them, in the capitals of the game's language: Turkish has two letters I."""
+    written = "".join(request.form.get(field, "")[:60].split())
+    return tile_set(state.tile_set).upper(written) if state.tile_set else written
+
+
+def _change() -> TurnChange:
+    """What the form says that a turn was; what it leaves empty stays as it was. Raises `ValueError`."""
+
+    def number(field: str) -> int | None:
+        text = request.form.get(field, "").strip().replace("−", "-")
+        return int(text[:9]) if text else None
+
+    return TurnChange(
+        player=number("player"),
+        kind=request.form.get("kind", "")[:20],
+        at=request.form.get("at", "").strip().upper()[:4],
+        word=request.form.get("word", "").strip()[:60],
+        count=number("count") or 0,
+        score=number("score"),
+    )
 
 
 def _put_right(table: Table, square: str, letter: str) -> Future[TableState]:
@@ -119,11 +172,11 @@ def _put_right(table: Table, square: str, letter: str) -> Future[TableState]:
 
 def _why(refusal: Refused, state: TableState) -> str:
     """Why a tap was refused; who was too slow is told what happened meanwhile."""
-    seen, last = _seen(), state.last_turn
-    if seen < 0 or seen == state.events:
-        return str(refusal)
     t = texts()
-    if last is None:
+    seen, last = _seen(), state.last_turn
+    if seen in (NEVER, state.moment):
+        return t.said(refusal)
+    if last is None or seen.game != state.game:
         return t("wrong.quicker", what=t("wrong.nothing_new"))
     what = " ".join(filter(None, (state.players[last.player].name, t(f"deed.{last.kind}"), last.word, last.at)))
     return t("wrong.quicker", what=f"{what} ({last.score:+}).")

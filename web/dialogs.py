@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from pathlib import Path
 
 from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 
-from device.state import Phase
+from device.session import Refused
+from device.state import Phase, TableState
 from device.store import StoreError
 from engine.errors import NotationError
 from engine.reading import SIZE
@@ -19,6 +22,7 @@ from web.pairing import Pairing, visitor
 from web.table import Table
 
 NAMES_OFFERED = 40
+LONGEST_WORD = 20
 
 
 def blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
@@ -36,15 +40,51 @@ def blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -> Bluep
     @routes.get("/square")
     def square() -> ResponseReturnValue:
         state = table.state
-        letters = tile_set(state.tile_set).letters if state.tile_set else ()
         try:
             at = parse_square(request.args.get("square", "").strip().upper())
         except NotationError:
             return show("square", state=state, square=None)
         tile = state.board.tiles[at]
+        letters = tile_set(state.tile_set).letters if state.tile_set else ()
         return show(
-            "square", state=state, square=square_name(at), tile=tile, letters=letters, neighbours=_neighbours(at)
+            "square",
+            state=state,
+            square=square_name(at),
+            tile=tile,
+            letters=letters,
+            fitting=_fitting(table, at),
+            neighbours=_neighbours(at),
         )
+
+    @routes.get("/question")
+    def question() -> ResponseReturnValue:
+        return show("question", state=table.state, square=request.args.get("square", "")[:3])
+
+    @routes.get("/turn")
+    def turn() -> ResponseReturnValue:
+        state = table.state
+        number = request.args.get("number", -1, type=int)
+        found = next((turn for turn in state.turns if turn.number == number), None)
+        return show("turn", state=state, turn=found)
+
+    @routes.get("/word")
+    def word() -> ResponseReturnValue:
+        state = table.state
+        asked = "".join(request.args.get("word", "")[:LONGEST_WORD].split())
+        asked = tile_set(state.tile_set or "en").upper(asked)
+        listed, why = None, ""
+        try:
+            listed = table.look_up(asked) if asked else None
+        except Refused as refusal:
+            why = texts().said(refusal)
+        return show("word", state=state, word=asked, listed=listed, why=why, longest=LONGEST_WORD)
+
+    @routes.get("/draw")
+    def draw() -> ResponseReturnValue:
+        state = table.state
+        drawn = drawn_tiles(state) if "deal" in request.args else {}
+        letters = tile_set(state.tile_set).letters if state.tile_set else ()
+        return show("draw", state=state, drawn=drawn, letters=letters)
 
     @routes.get("/more")
     def more() -> ResponseReturnValue:
@@ -52,7 +92,9 @@ def blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -> Bluep
 
     @routes.get("/rack")
     def rack() -> ResponseReturnValue:
-        return show("rack", state=table.state)
+        state = table.state
+        values = tile_set(state.tile_set).values if state.tile_set else {}
+        return show("rack", state=state, values=values)
 
     @routes.get("/end-game")
     def end_game() -> ResponseReturnValue:
@@ -62,21 +104,42 @@ def blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -> Bluep
     def new_game() -> ResponseReturnValue:
         state = table.state
         try:
-            known = table.known_names()[:NAMES_OFFERED]
+            known = table.known_players()[:NAMES_OFFERED]
         except StoreError:
             known = ()  # names are a help only: the game can begin without them
         return show(
             "new",
             state=state,
-            running=state.phase in (Phase.TURN, Phase.LOOKING),
-            names=known,
+            running=state.phase not in (Phase.LOBBY, Phase.ENDED),
+            known=known,
             offer=newgame.choices(own_lexicon),
             own=own_lexicon.stem if own_lexicon else "",
             most=newgame.MOST_PLAYERS,
             longest=newgame.NAME_LETTERS,
+            most_minutes=newgame.MOST_MINUTES,
         )
 
     return routes
+
+
+def drawn_tiles(state: TableState, chance: random.Random | None = None) -> dict[int, str]:
+    """A tile from a full bag for each player who draws now: for a table that would rather not shuffle for it."""
+    chance = chance or random.SystemRandom()
+    bag = list(Counter(tile_set(state.tile_set).counts).elements()) if state.tile_set else []
+    return dict(zip(state.drawing, chance.sample(bag, min(len(bag), len(state.drawing))), strict=False))
+
+
+def _fitting(table: Table, square: Square) -> tuple[str, ...]:
+    """The letters that fit a blank there, where not every letter does."""
+    tile = table.state.board.tiles[square]
+    if tile is None or not tile.blank:
+        return ()
+    try:
+        fitting = table.letters_for(square_name(square))
+    except Refused:
+        return ()  # a help only: nobody may look words up now
+    everything = tile_set(table.state.tile_set).letters
+    return fitting if len(fitting) < len(everything) else ()
 
 
 def _neighbours(square: Square) -> list[tuple[str, str]]:

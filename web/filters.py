@@ -7,17 +7,19 @@ from collections.abc import Iterable
 
 from flask import Flask
 
-from device.state import LetterView, TableState, TurnView, WordView
+from device.state import LetterView, TableState, TurnView
 from engine.reading import SIZE
 from engine.squares import square_name
+from engine.tiles import tile_set
+from web.colours import colour_of
 from web.live import flags
+from web.summary import summaries
 
 
 def add_to(app: Flask) -> None:
     """Give the templates the filters of this module."""
     app.jinja_env.filters.update(
         signed=signed,
-        sum_of=sum_of,
         column=column,
         row=row,
         letters_of=letters_of,
@@ -26,7 +28,13 @@ def add_to(app: Flask) -> None:
         names=names,
         standing=standing,
         clock_time=clock_time,
+        clock_text=clock_text,
         square_name=square_name,
+        colour_of=colour_of,
+        summaries=summaries,
+        tenths=tenths,
+        unseen_tiles=unseen_tiles,
+        asked_squares=asked_squares,
     )
     app.jinja_env.globals["size"] = SIZE
 
@@ -39,12 +47,6 @@ def signed(score: int) -> str:
 def digits(score: int) -> str:
     """A total with a true minus sign."""
     return str(score) if score >= 0 else f"−{-score}"
-
-
-def sum_of(word: WordView) -> str:
-    """How the points of a word come about: `3 + 1×2 + 1`, in brackets where the word counts twice or more."""
-    terms = "\u200a+\u200a".join(f"{t.value}×{t.factor}" if t.factor > 1 else str(t.value) for t in word.letters)
-    return f"({terms})\u200a×\u200a{word.factor}" if word.factor > 1 else terms
 
 
 def column(square: int) -> int:
@@ -65,6 +67,29 @@ def letters_of(turn: TurnView) -> tuple[LetterView, ...]:
 def clock_time(since: float) -> str:
     """Hours and minutes of a moment, as the table's clock shows them."""
     return time.strftime("%H:%M", time.localtime(since))
+
+
+def clock_text(left: float) -> str:
+    """What is left on a player's clock: `24:05`, in overtime `−0:30`, as a chess clock shows it."""
+    whole = abs(int(left))
+    return f"{'−' if left < 0 else ''}{whole // 60}:{whole % 60:02}"
+
+
+def tenths(value: float, language: str) -> str:
+    """A number with one decimal, as the language writes it."""
+    text = f"{value:.1f}".replace("-", "−")
+    return text if language == "en" else text.replace(".", ",")
+
+
+def unseen_tiles(state: TableState) -> tuple[tuple[str, int], ...]:
+    """Every tile of the set and how many of it do not lie on the board: also those of which none is left."""
+    left = dict(state.unseen)
+    return tuple((tile, left.get(tile, 0)) for tile in tile_set(state.tile_set).counts)
+
+
+def asked_squares(state: TableState) -> tuple[int, ...]:
+    """The squares that the open question is about."""
+    return state.question.squares if state.question else ()
 
 
 def names(state: TableState, players: Iterable[int]) -> str:

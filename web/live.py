@@ -23,7 +23,7 @@ from web import chart
 from web.languages import Texts, texts
 from web.table import Table
 
-PARTS = ("status", "scores", "last", "board", "camera", "unseen", "chart", "turns")
+PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns")
 """The parts of the page that change, each a template of that name and an element with that id."""
 HEARTBEAT_S = 5.0
 """A stream without news says so this often, so that both ends notice when the other is gone."""
@@ -46,14 +46,26 @@ class Drawing:
         known = since.parts if since else {}
         changed = {name: html for name, html in self.parts.items() if known.get(name) != html}
         state = self.state
-        now = {"id": self.id, "phase": state.phase, "events": state.events, "flags": flags(state)}
-        return json.dumps({**now, "parts": changed}, ensure_ascii=False, separators=(",", ":"))
+        told = {"id": self.id, "phase": state.phase, "seen": str(state.moment), "events": state.events}
+        return json.dumps({**told, "flags": flags(state), "parts": changed}, ensure_ascii=False, separators=(",", ":"))
 
 
 def flags(state: TableState) -> str:
-    """What the buttons of the table depend on: `end-due`, `racks-wanted`."""
-    found = {"end-due": state.end_due, "racks-wanted": bool(state.racks_wanted)}
+    """What the buttons of the table depend on: `in-play`, `end-due`, `racks-wanted`, `clock`, `undo`, `redo`."""
+    found = {
+        "in-play": state.phase.in_play,
+        "end-due": state.end_due,
+        "racks-wanted": bool(state.racks_wanted),
+        "clock": state.clock is not None,
+        "undo": state.undo,
+        "redo": state.redo,
+    }
     return " ".join(name for name, holds in found.items() if holds)
+
+
+def timed(message: str) -> str:
+    """The message with the server's clock in it (`now`, seconds), by which phones let the players' clocks run."""
+    return f'{{"now":{time.monotonic():.2f},{message[1:]}'
 
 
 class LivePage:
@@ -93,6 +105,13 @@ class LivePage:
                     del self._drawings[next(iter(self._drawings))]
             return self._drawings[key]
 
+    def parts(self, drawing: Drawing) -> dict[str, str]:
+        """The parts of a drawing for a page that is loaded now: a clock that runs shows what is left now."""
+        clock = drawing.state.clock
+        if clock is None or clock.running is None or clock.paused:
+            return drawing.parts
+        return {**drawing.parts, "scores": self._draw_part("scores", drawing.state, drawing.t)}
+
     def message(self, drawing: Drawing, since: str) -> str:
         """What a phone that shows the drawing of the id `since` must be told; made once for all such phones."""
         with self._drawing_lock:
@@ -114,20 +133,40 @@ class LivePage:
 
         Ends when the page is closed or the phone is `gone`.
         """
+
+        def tell(known: str) -> tuple[str, str]:
+            drawing = self.drawing(t)
+            return drawing.id, timed(self.message(drawing, known))
+
+        return self._stream(since, gone, tell)
+
+    def follow(self, since: str, gone: Callable[[], bool], data: Callable[[TableState], str]) -> Iterator[str] | None:
+        """The same with each state as `data` writes it, on one line: for programs."""
+
+        def tell(_: str) -> tuple[str, str]:
+            with self._news:
+                state = self._newest
+            return self._name(state), data(state)
+
+        return self._stream(since, gone, tell)
+
+    def _stream(
+        self, since: str, gone: Callable[[], bool], tell: Callable[[str], tuple[str, str]]
+    ) -> Iterator[str] | None:
         if not self._free_streams.acquire(blocking=False):
             return None
-        return _Stream(self._events(since, gone, t), self._free_streams.release)
+        return _Stream(self._events(since, gone, tell), self._free_streams.release)
 
-    def _events(self, since: str, gone: Callable[[], bool], t: Texts) -> Iterator[str]:
+    def _events(self, since: str, gone: Callable[[], bool], tell: Callable[[str], tuple[str, str]]) -> Iterator[str]:
         yield f"retry: {POLL_S * 1000}\n\n"
         spoke = time.monotonic()
         while not self._closed and not gone():
             if self.wait_beyond(since, 1.0) and not self._closed:
-                drawing = self.drawing(t)
-                yield f"id: {drawing.id}\ndata: {self.message(drawing, since)}\n\n"
-                since, spoke = drawing.id, time.monotonic()
+                since, data = tell(since)
+                yield f"id: {since}\ndata: {data}\n\n"
+                spoke = time.monotonic()
             elif time.monotonic() - spoke >= HEARTBEAT_S:
-                yield "event: beat\ndata:\n\n"
+                yield f"event: beat\ndata: {time.monotonic():.2f}\n\n"
                 spoke = time.monotonic()
 
     def _hear(self, state: TableState) -> None:
@@ -139,9 +178,13 @@ class LivePage:
         return f"{self._run}-{state.revision}"
 
     def _draw(self, state: TableState, t: Texts) -> dict[str, str]:
-        course = chart.course(state)
-        templates = {name: self._templates.get_template(f"parts/{name}.html") for name in PARTS}
-        return {name: template.render(state=state, t=t, course=course) for name, template in templates.items()}
+        return {name: self._draw_part(name, state, t) for name in PARTS}
+
+    def _draw_part(self, name: str, state: TableState, t: Texts) -> str:
+        course = chart.course(state) if name == "chart" else None
+        return self._templates.get_template(f"parts/{name}.html").render(
+            state=state, t=t, course=course, now=time.monotonic()
+        )
 
 
 class _Stream(Iterator[str]):
@@ -182,7 +225,7 @@ def blueprint(page: LivePage) -> Blueprint:
         if drawing.id == since:
             return Response(status=204, headers={"Cache-Control": "no-store"})
         return Response(
-            page.message(drawing, since), mimetype="application/json", headers={"Cache-Control": "no-store"}
+            timed(page.message(drawing, since)), mimetype="application/json", headers={"Cache-Control": "no-store"}
         )
 
     return routes

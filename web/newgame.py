@@ -13,6 +13,7 @@ from engine.game import Game
 from engine.lexicon import NONE, Lexicon, LexiconError, cache_folder, open_lexicon
 from engine.rules import PRESETS, Challenge, Level, Rules, Unplayed
 from engine.tiles import tile_set, tile_set_names
+from web.colours import PALETTE
 
 NAME_LETTERS = 24
 MOST_PLAYERS = 4
@@ -24,6 +25,10 @@ _LEVELS = tuple(map(str, Level))
 _FIRST_WORDS = ("2", "3", "4", "5")
 _EXCHANGES = {"any": 0, "seven": 7}
 _DICTIONARIES = {"open": True, "closed": False}
+_VARIATIONS = ("rearrange", "recycle", "retake_blanks")
+"""Variations of the rules (travel-case, rules 5 A, 5 B and 6), as `Rules` names them."""
+MOST_MINUTES = 180
+DRAW = "draw"
 
 
 class WrongForm(Exception):  # noqa: N818 (named for what happened)
@@ -36,10 +41,11 @@ class WrongForm(Exception):  # noqa: N818 (named for what happened)
 
 @dataclass(frozen=True, slots=True)
 class NewGame:
-    """A game to begin, and the list to check its words by (None: words are not checked)."""
+    """A game to begin, the list to check its words by (None: words are not checked), the colours of its players."""
 
     started: GameStarted
     words: Lexicon | None
+    colours: tuple[str, ...] = ()
 
 
 def choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
@@ -54,12 +60,15 @@ def choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
         "dictionary": tuple(_DICTIONARIES),
         "unplayed": _UNPLAYED,
         "level": _LEVELS,
+        "variation": _VARIATIONS,
+        "colour": PALETTE,
     }
 
 
-def read(form: Mapping[str, str], names: Sequence[str], own_lexicon: Path | None) -> NewGame:
-    """The game that a form describes; `names` are its players, empty ones left out. Raises `WrongForm`.
+def read(form: Mapping[str, str], names: Sequence[str], colours: Sequence[str], own_lexicon: Path | None) -> NewGame:
+    """The game that a form describes; `names` are its players, empty ones left out, `colours` theirs.
 
+    Raises `WrongForm`.
     A word list is chosen by kind only: no path from the form reaches the file system.
     """
     seats = [" ".join(name.split()) for name in names]
@@ -75,14 +84,25 @@ def read(form: Mapping[str, str], names: Sequence[str], own_lexicon: Path | None
     try:
         words = open_lexicon({OWN: str(own_lexicon), NONE: NONE}.get(kind), tiles, cache_folder())
         started = GameStarted(
-            players, _rules(form), tiles, words.name if words else None, first=_first(form, seats, players)
+            players,
+            _rules(form),
+            tiles,
+            words.name if words else None,
+            first=_first(form, seats, players),
+            draw=form.get("first") == DRAW,
         )
         Game.from_events([started])
     except LexiconError as error:
         raise WrongForm("new.wrong.lexicon", reason=str(error)) from None
     except (RulesError, NotationError) as error:
         raise WrongForm("new.wrong.choice", choice=str(error)) from None
-    return NewGame(started, words)
+    return NewGame(started, words, _colours(seats, colours))
+
+
+def _colours(seats: Sequence[str], colours: Sequence[str]) -> tuple[str, ...]:
+    """The colours of the seats that somebody took; empty for a player who chose none that we know."""
+    chosen = (*colours, *[""] * len(seats))
+    return tuple(colour if colour in PALETTE else "" for name, colour in zip(seats, chosen, strict=False) if name)
 
 
 def _rules(form: Mapping[str, str]) -> Rules:
@@ -100,11 +120,27 @@ def _rules(form: Mapping[str, str]) -> Rules:
         rules = replace(rules, open_dictionary=_DICTIONARIES[dictionary])
     if level := _chosen(form, "level", _LEVELS):
         rules = replace(rules, finish_line=(Level(level),))
+    rules = replace(
+        rules,
+        rearrange=rules.rearrange or "rearrange" in form,
+        recycle=rules.recycle or "recycle" in form,
+        retake_blanks=rules.retake_blanks or "retake_blanks" in form,
+    )
+    if (minutes := form.get("minutes", "").strip()) != "":
+        rules = replace(rules, clock_seconds=60 * _number(minutes, MOST_MINUTES))
     return replace(rules, first_word_minimum=int(_chosen(form, "first_word", _FIRST_WORDS, "2")))
 
 
+def _number(text: str, most: int) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text[:6]) <= most):
+        raise WrongForm("new.wrong.choice", choice=text[:40])
+    return int(text)
+
+
 def _first(form: Mapping[str, str], seats: Sequence[str], players: Sequence[str]) -> int:
-    """The index of the player who begins: the form counts seats, also those that nobody took."""
+    """The index of the player who begins: the form counts seats, also those that nobody took; 0 until it is drawn."""
+    if form.get("first") == DRAW:
+        return 0
     seat = int(_chosen(form, "first", tuple(map(str, range(MOST_PLAYERS))), "0"))
     if seat >= len(seats) or not seats[seat]:
         raise WrongForm("new.wrong.first")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from types import EllipsisType
+from typing import TypeVar
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from device.session import Refused
-from device.state import Listener, Notice, TableState
+from device.state import Listener, Moment, Notice, SetUpView, TableState, TurnChange
 from device.view import Words
 from engine.events import GameStarted
 from web import create_app
@@ -27,10 +28,15 @@ class ShownTable:
     def __init__(self) -> None:
         self.state = samples.EMPTY
         self.listeners: list[Listener] = []
-        self.pressed: list[tuple[str, int | None]] = []
+        self.pressed: list[tuple[str, Moment | None]] = []
         self.refusal = ""
         self.started: GameStarted | None = None
         self.words: Words | EllipsisType | None = None
+        self.colours: tuple[str, ...] = ()
+        self.change: TurnChange | None = None
+        self.taught: tuple[str, ...] = ()
+        corners = ((300.0, 80.0), (1000.0, 100.0), (1020.0, 800.0), (250.0, 790.0))
+        self.view = SetUpView(b"\xff\xd8jpeg", (1280, 960), corners, 0.9)
 
     def show(self, state: TableState) -> None:
         self.state = replace(state, revision=self.state.revision + 1)
@@ -49,53 +55,106 @@ class ShownTable:
     def tell(self, notice: Notice) -> None:
         self.show(replace(self.state, notices=(*self.state.notices, notice)))
 
-    def known_names(self) -> tuple[str, ...]:
-        return ("Anna", "Ben", "Zoë")
+    def known_players(self) -> tuple[tuple[str, str], ...]:
+        return (("Anna", "violet"), ("Ben", ""), ("Zoë", "teal"))
+
+    def look_up(self, word: str) -> bool | None:
+        if not self.state.open_dictionary:
+            raise Refused("Words are looked up only in a challenge.")
+        return None if self.state.lexicon is None else word in ("HORN", "FARM")
+
+    def letters_for(self, square: str) -> tuple[str, ...]:
+        return ("O", "I") if square == "I10" else tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
     def start_game(
-        self, started: GameStarted, seen: int | None = None, *, words: Words | EllipsisType | None = ...
+        self,
+        started: GameStarted,
+        seen: Moment | None = None,
+        *,
+        words: Words | EllipsisType | None = ...,
+        colours: Sequence[str] = (),
     ) -> Future[TableState]:
-        self.started, self.words = started, words
+        self.started, self.words, self.colours = started, words, tuple(colours)
         return self._press("new game", seen)
 
-    def pass_turn(self, seen: int | None = None) -> Future[TableState]:
+    def draw_first(self, letters: tuple[str, ...], seen: Moment | None = None) -> Future[TableState]:
+        return self._press(f"drawn {','.join(letters)}", seen)
+
+    def correct_turn(self, number: int, change: TurnChange, seen: Moment | None = None) -> Future[TableState]:
+        self.change = change
+        return self._press(f"turn {number} was otherwise", seen)
+
+    def insert_turn(self, number: int, change: TurnChange, seen: Moment | None = None) -> Future[TableState]:
+        self.change = change
+        return self._press(f"turn {number} was forgotten", seen)
+
+    def redo(self, seen: Moment | None = None) -> Future[TableState]:
+        return self._press("redo", seen)
+
+    def pause(self, seen: Moment | None = None) -> Future[TableState]:
+        return self._press("pause", seen)
+
+    def go_on(self, seen: Moment | None = None) -> Future[TableState]:
+        return self._press("go on", seen)
+
+    def look_around(self) -> Future[SetUpView]:
+        return done(self.view)
+
+    def place_corners(self, corners: Sequence[tuple[float, float]] | None) -> Future[SetUpView]:
+        self.view = replace(self.view, corners=tuple(corners) if corners else None, placed=bool(corners))
+        return done(self.view)
+
+    def teach(self, rows: Sequence[Sequence[str]]) -> Future[tuple[str, ...]]:
+        self.taught = tuple("".join(row) for row in rows)
+        return done(())
+
+    def pass_turn(self, seen: Moment | None = None) -> Future[TableState]:
         return self._press("pass", seen)
 
-    def exchange(self, count: int, seen: int | None = None) -> Future[TableState]:
+    def exchange(self, count: int, seen: Moment | None = None) -> Future[TableState]:
         return self._press(f"exchange {count}", seen)
 
-    def correct(self, square: str, symbol: str, seen: int | None = None) -> Future[TableState]:
+    def correct(self, square: str, symbol: str, seen: Moment | None = None) -> Future[TableState]:
         return self._press(f"{square} is {symbol}", seen)
 
-    def name_blank(self, square: str, letter: str, seen: int | None = None) -> Future[TableState]:
+    def name_blank(self, square: str, letter: str, seen: Moment | None = None) -> Future[TableState]:
         return self._press(f"blank {square} is {letter}", seen)
 
-    def tell_rack(self, player: int, letters: str, seen: int | None = None) -> Future[TableState]:
+    def tell_rack(self, player: int, letters: str, seen: Moment | None = None) -> Future[TableState]:
         return self._press(f"player {player} has {letters}", seen)
 
-    def end_turn(self, seen: int | None = None) -> Future[TableState]:
+    def end_turn(self, seen: Moment | None = None) -> Future[TableState]:
         return self._press("end turn", seen)
 
-    def challenge(self, seen: int | None = None) -> Future[TableState]:
+    def challenge(self, seen: Moment | None = None) -> Future[TableState]:
         return self._press("challenge", seen)
 
-    def answer(self, number: int, seen: int | None = None) -> Future[TableState]:
+    def answer(self, number: int, seen: Moment | None = None) -> Future[TableState]:
         return self._press(f"answer {number}", seen)
 
-    def end_game(self, seen: int | None = None) -> Future[TableState]:
+    def end_game(self, seen: Moment | None = None) -> Future[TableState]:
         return self._press("end game", seen)
 
-    def undo(self, seen: int | None = None) -> Future[TableState]:
+    def undo(self, seen: Moment | None = None) -> Future[TableState]:
         return self._press("undo", seen)
 
-    def _press(self, button: str, seen: int | None) -> Future[TableState]:
+    def _press(self, button: str, seen: Moment | None) -> Future[TableState]:
         self.pressed.append((button, seen))
-        done: Future[TableState] = Future()
-        if self.refusal:
-            done.set_exception(Refused(self.refusal))
-        else:
-            done.set_result(self.state)
-        return done
+        if not self.refusal:
+            return done(self.state)
+        refused: Future[TableState] = Future()
+        refused.set_exception(Refused(self.refusal))
+        return refused
+
+
+Value = TypeVar("Value")
+
+
+def done(value: Value) -> Future[Value]:
+    """A future whose value is there already."""
+    future: Future[Value] = Future()
+    future.set_result(value)
+    return future
 
 
 @pytest.fixture

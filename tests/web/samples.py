@@ -60,12 +60,14 @@ PASTE = TurnView(
 )  # fmt: skip
 BEFORE = TableState(
     revision=1,
+    game=1,
     events=1,
     phase=Phase.TURN,
     players=(PlayerView("Anna", 0), PlayerView("Ben", 0)),
     turn_of=0,
     board=replace(board(), tiles=(None,) * 225),
     tile_set="en",
+    edition="classic-2008",
     language="English",
     lexicon="word-list",
     in_bag=86,
@@ -75,6 +77,7 @@ BEFORE = TableState(
 MIDGAME = replace(
     BEFORE,
     revision=7,
+    undo=True,
     events=4,
     players=(PlayerView("Anna", 39), PlayerView("Ben", 9)),
     turn_of=1,

@@ -9,11 +9,13 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.state import PlayerView
+from device.state import Moment, PlayerView
+from web.actions import NEVER
 
 from . import samples
 from .conftest import ShownTable, token
 
+NOW = Moment(1, 4)
 DEEDS = {
     "/actions/end-turn": ({}, "end turn"),
     "/actions/pass": ({}, "pass"),
@@ -22,14 +24,19 @@ DEEDS = {
     "/actions/end-game": ({}, "end game"),
     "/actions/answer/1": ({}, "answer 1"),
     "/actions/undo": ({}, "undo"),
+    "/actions/redo": ({}, "redo"),
+    "/actions/pause": ({}, "pause"),
+    "/actions/go-on": ({}, "go on"),
+    "/actions/draw": ({"drawn-0": "a", "drawn-1": "?"}, "drawn A,?"),
+    "/actions/turn": ({"number": "2", "score": "12"}, "turn 2 was otherwise"),
     "/actions/rack": ({"player": "1", "letters": "a q ?"}, "player 1 has AQ?"),
     "/actions/square": ({"square": "E8", "letter": "N"}, "E8 is N"),
     "/actions/new-game": ({"player": ["Anna", "Ben"]}, "new game"),
 }
 
 
-def press(client: FlaskClient, path: str, seen: int = 4, **form: str) -> tuple[int, str]:
-    answer = client.post(path, data={"csrf": token(client), "seen": str(seen), **form})
+def press(client: FlaskClient, path: str, seen: str = "1-4", **form: str) -> tuple[int, str]:
+    answer = client.post(path, data={"csrf": token(client), "seen": seen, **form})
     return answer.status_code, answer.text
 
 
@@ -38,16 +45,16 @@ def test_deed_reaches_the_table_with_the_moment_it_was_meant_for(
     table: ShownTable, paired: FlaskClient, path: str, form: dict[str, str], deed: str
 ) -> None:
     table.show(samples.MIDGAME)
-    sent = {"csrf": token(paired), "seen": "4", **form}
+    sent = {"csrf": token(paired), "seen": "1-4", **form}
     answer = paired.post(path, data=sent, headers={"Origin": "http://localhost"})
     assert answer.status_code == 204
-    assert table.pressed == [(deed, 4)]
+    assert table.pressed == [(deed, NOW)]
 
 
 def test_deed_that_says_no_moment_is_for_none(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     paired.post("/actions/undo", data={"csrf": token(paired)})
-    assert table.pressed == [("undo", -1)]
+    assert table.pressed == [("undo", NEVER)]
 
 
 def every_change(app: Flask) -> list[str]:
@@ -60,7 +67,7 @@ def test_every_change_needs_a_paired_phone(table: ShownTable, app: Flask, client
     paths = every_change(app)
     assert set(DEEDS) - set(paths) == {"/actions/answer/1"}
     for path in set(paths) - {"/pair"}:
-        answer = client.post(path, data={"csrf": token(client), "seen": "4"})
+        answer = client.post(path, data={"csrf": token(client), "seen": "1-4"})
         assert answer.status_code == 403 and "not paired" in answer.text, path
     assert table.pressed == []
 
@@ -78,7 +85,7 @@ def test_every_change_needs_a_paired_phone(table: ShownTable, app: Flask, client
 def test_every_change_is_refused_to_other_sites(
     table: ShownTable, app: Flask, paired: FlaskClient, headers: dict[str, str]
 ) -> None:
-    sent = {"csrf": token(paired), "seen": "4"}
+    sent = {"csrf": token(paired), "seen": "1-4"}
     for path in every_change(app):
         assert paired.post(path, data=sent, headers=headers).status_code == 403, path
     assert table.pressed == []
@@ -118,9 +125,9 @@ def test_refusal_is_told_in_one_line(table: ShownTable, paired: FlaskClient) -> 
 def test_loser_is_told_what_happened_meanwhile(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     table.refusal = "Somebody was quicker."
-    answer = paired.post("/actions/end-turn", data={"csrf": token(paired), "seen": "3"})
+    answer = paired.post("/actions/end-turn", data={"csrf": token(paired), "seen": "1-3"})
     assert answer.text == "Somebody was quicker: Anna played PASTE 10D (+25). Look again, then press.\n"
-    assert answer.headers["X-Seen"] == "4"
+    assert answer.headers["X-Seen"] == "1-4"
 
 
 def test_square_of_a_blank_names_it(table: ShownTable, paired: FlaskClient) -> None:
@@ -135,13 +142,13 @@ def test_square_of_a_blank_names_it(table: ShownTable, paired: FlaskClient) -> N
 def test_square_that_is_none_reaches_nothing_else(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     press(paired, "/actions/square", square="Z99", letter="E", blank="1")
-    assert table.pressed == [("Z99 is E", 4)]
+    assert table.pressed == [("Z99 is E", NOW)]
 
 
 def test_letters_left_over_are_written_as_the_language_does(table: ShownTable, paired: FlaskClient) -> None:
     table.show(replace(samples.RACKS, tile_set="tr"))
-    press(paired, "/actions/rack", seen=samples.RACKS.events, player="0", letters="i ı")
-    assert table.pressed == [("player 0 has İI", samples.RACKS.events)]
+    press(paired, "/actions/rack", seen=str(samples.RACKS.moment), player="0", letters="i ı")
+    assert table.pressed == [("player 0 has İI", samples.RACKS.moment)]
 
 
 def test_refusal_without_script_is_a_page_with_a_way_back(table: ShownTable, paired: FlaskClient) -> None:

@@ -16,8 +16,13 @@ from . import samples
 from .conftest import ShownTable, pair, token
 
 
-def game(own: Path | None = None, players: tuple[str, ...] = ("Anna", "Ben", "", ""), **form: str) -> NewGame:
-    return read(form, players, own)
+def game(
+    own: Path | None = None,
+    players: tuple[str, ...] = ("Anna", "Ben", "", ""),
+    colours: tuple[str, ...] = (),
+    **form: str,
+) -> NewGame:
+    return read(form, players, colours, own)
 
 
 def test_plain_form_is_the_standard_game_with_its_words() -> None:
@@ -62,7 +67,7 @@ def test_rules_are_the_preset_with_what_was_chosen_otherwise() -> None:
 )
 def test_choice_that_was_not_offered_is_refused(form: dict[str, str]) -> None:
     with pytest.raises(WrongForm) as wrong:
-        read(form, ("Anna", "Ben"), None)
+        read(form, ("Anna", "Ben"), (), None)
     assert wrong.value.key == "new.wrong.choice"
 
 
@@ -81,7 +86,7 @@ def test_words_may_be_nobodys_or_the_tables_own(tmp_path: Path) -> None:
 def test_form_remembers_who_played(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     html = paired.get("/dialogs/new-game").text
-    assert '<option value="Zoë">' in html
+    assert '<option value="Zoë" data-colour="teal">' in html
     assert re.findall(r'<input name="player"[^>]* value="([^"]*)"', html) == ["Anna", "Ben", "", ""]
     assert "ends without a result" in html
 

@@ -12,6 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from device.state import Notice, PlayerView, Trouble
+from engine.rules import COLOURS
 
 from . import samples
 from .conftest import ShownTable
@@ -52,8 +53,17 @@ def test_last_play_is_broken_down_word_by_word(table: ShownTable, client: FlaskC
     last = part(page(client), "last")
     assert last.startswith("Anna played 10D")
     assert "+25" in last
-    assert "PASTE (3+1+1×2+1+1)×2 14" in last
-    assert "FARMS 4+1+1+3+1×2 11" in last
+    assert "PASTE(3+1+1×2+1+1)×214" in last.replace(" ", "")
+    assert "FARMS4+1+1+3+1×211" in last.replace(" ", "")
+
+
+def test_premiums_of_the_last_play_have_the_colours_of_its_board(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    html = page(client)
+    assert re.findall(r'<b class="p(\d\w)">([^<]*)</b>', html) == [("2L", "1×2"), ("2W", "×&#8202;2"), ("2L", "1×2")]
+    assert html.count('data-edition="classic-2008"') == 2
+    css = client.get("/editions.css").text
+    assert all(f'[data-edition="{edition}"] .p3W' in css for edition in COLOURS)
 
 
 def test_invalid_word_is_marked_and_said(table: ShownTable, client: FlaskClient) -> None:
@@ -107,14 +117,14 @@ def test_every_turn_is_listed_newest_first(table: ShownTable, client: FlaskClien
 def test_notice_says_whose_business_it_is(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.CONFUSED)
     html = page(client)
-    assert "look at K9 and M11" in part(html, "status")
+    assert "look at K9 and M11" in part(html, "talk")
     assert 'class="notice board"' in html and 'class="now trouble"' in html
 
 
 def test_question_has_a_button_for_each_answer(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.ASKED)
     html = page(paired)
-    assert "Which tile lies on H10: T or I?" in part(html, "status")
+    assert "Which tile lies on H10: T or I?" in part(html, "talk")
     found = re.findall(
         r'<button class="touch" form="panel" formaction="/actions/answer/(\d)" aria-pressed="(\w+)"', html
     )
@@ -127,7 +137,7 @@ def test_names_are_shown_as_text(table: ShownTable, client: FlaskClient) -> None
     html = page(client)
     assert "<script>alert" not in html
     assert part(html, "scores") == "<script>alert(1)</script> 1 +25 Ben & Söhne 2 to play"
-    assert part(html, "status").endswith("<b>")
+    assert part(html, "talk").endswith("<b>")
 
 
 @pytest.mark.parametrize("name", samples.EVERY)
@@ -138,6 +148,8 @@ def test_every_state_has_a_page_of_little_weight(table: ShownTable, client: Flas
         "/",
         "/static/page.css",
         "/static/table.css",
+        "/static/big.css",
+        "/editions.css",
         "/static/page.js",
         "/static/table.js",
         "/static/icon.svg",
@@ -163,7 +175,7 @@ def test_buttons_are_there_only_for_paired_phones(client: FlaskClient, paired: F
 
 def test_unseen_tiles_are_counted(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.MIDGAME)
-    assert part(page(client), "unseen") == "Tiles not seen yet 13 A 9 B 2 ? 2"
+    assert part(page(client), "unseen").startswith("Tiles not seen yet 13 A 9 B 2 C 0 D 0")
 
 
 def test_scores_are_drawn_as_a_line_for_each_player(table: ShownTable, client: FlaskClient) -> None:

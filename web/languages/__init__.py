@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 
 from flask import Response, request
+
+from device.messages import TEXTS, Refused
+from device.state import Notice, Question
 
 COOKIE = "language"
 DEFAULT = "en"
@@ -27,6 +30,15 @@ class Texts:
         text = self.texts[key]
         return text.format(**values) if values else text
 
+    def said(self, message: Notice | Question | Refused | str) -> str:
+        """What the table says: in this language where it has a key (`notice.<key>`), else as it came."""
+        if isinstance(message, str):
+            return message
+        text = self.texts.get(f"notice.{message.key}") if message.key else None
+        if text is not None:
+            return text.format(*message.values)
+        return str(message) if isinstance(message, Refused) else message.text
+
 
 @lru_cache
 def languages() -> Mapping[str, Texts]:
@@ -38,7 +50,8 @@ def languages() -> Mapping[str, Texts]:
         if entry.name.endswith(".toml"):
             code = entry.name.removesuffix(".toml")
             found[code] = Texts(code, _flat(tomllib.loads(entry.read_text(encoding="utf-8"))))
-    return found
+    said = {f"notice.{key}": text for key, text in TEXTS.items()}
+    return {code: replace(t, texts={**said, **t.texts}) for code, t in found.items()}
 
 
 def texts() -> Texts:

@@ -4,18 +4,23 @@
 const POLL_MS = 2000;
 const STREAM_AGAIN_MS = 30000;
 const SILENT_MS = 15000; // the table says something every 5 seconds
+const LOW_S = 60; // a clock with less than this says so
 
 const root = document.documentElement;
 const panel = document.getElementById("panel");
 let stream = null;
 let poll = null;
 let watchdog = null;
+let way = 0; // counts the ways by which news come: an answer on a way that was left leads nowhere
+let serverAhead = Number(root.dataset.now) - performance.now() / 1000;
 
 function show(news) {
   root.dataset.live = news.id;
   root.dataset.phase = news.phase;
+  root.dataset.seen = news.seen;
   root.dataset.events = news.events;
   root.dataset.flags = news.flags;
+  setTime(news.now);
   for (const [name, html] of Object.entries(news.parts)) {
     const element = document.getElementById(name); // a big screen has not every part
     if (element) replace(element, html);
@@ -34,6 +39,7 @@ function replace(element, html) {
     const focused = element.contains(document.activeElement) && document.activeElement.id;
     element.replaceChildren(next.content);
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    tick();
   };
   if (!picture) return swap();
   const image = new Image();
@@ -45,11 +51,17 @@ function refresh() {
   const status = document.querySelector("#status .now");
   document.title = status ? `${status.textContent.trim()} · Tilekeeper` : "Tilekeeper";
   if (!panel) return;
-  panel.elements.seen.value = root.dataset.events;
+  panel.elements.seen.value = root.dataset.seen;
+  for (const button of buttons()) button.disabled = !isOffered(button);
+}
+
+function isOffered(button) {
   const { phase } = root.dataset;
-  for (const button of buttons()) {
-    button.disabled = !(phase === "turn" || (phase === "ended" && button.classList.contains("undo")));
-  }
+  const flags = root.dataset.flags.split(" ");
+  if (phase === "looking") return false;
+  if (button.classList.contains("undo")) return flags.includes("undo");
+  if (button.classList.contains("go-on")) return phase === "paused";
+  return flags.includes("in-play");
 }
 
 // Also those of a question, which stand elsewhere on the page.
@@ -57,7 +69,28 @@ function buttons() {
   return [...panel.elements].filter((element) => element.tagName === "BUTTON");
 }
 
+// Clocks: the server says what was left at a moment of its own clock; the page only counts on from there.
+function setTime(now) {
+  const ahead = Number(now) - performance.now() / 1000;
+  if (ahead > serverAhead) serverAhead = ahead; // news are late at times, never early
+}
+
+function tick() {
+  const now = performance.now() / 1000 + serverAhead;
+  for (const clock of document.querySelectorAll(".clock[data-left]")) {
+    const runs = clock.classList.contains("runs");
+    const left = Number(clock.dataset.left) - (runs ? Math.max(0, now - Number(clock.dataset.at)) : 0);
+    const whole = Math.trunc(Math.abs(left));
+    const text = `${left < 0 ? "−" : ""}${Math.trunc(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+    if (clock.textContent !== text) clock.textContent = text;
+    clock.classList.toggle("low", runs && left < LOW_S);
+    clock.classList.toggle("over", left < 0);
+  }
+}
+
+// The only place where news begin to come in another way: whatever came before it comes no more.
 function follow() {
+  const mine = ++way;
   clearTimeout(poll);
   if (stream) stream.close();
   alive();
@@ -70,12 +103,16 @@ function follow() {
     alive();
     show(JSON.parse(event.data));
   };
-  stream.addEventListener("beat", alive);
+  stream.addEventListener("beat", (event) => {
+    alive();
+    setTime(event.data);
+  });
   stream.onerror = () => {
+    if (mine !== way) return;
     root.classList.add("offline");
     if (stream.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
     clearTimeout(watchdog);
-    ask(Date.now() + STREAM_AGAIN_MS);
+    ask(Date.now() + STREAM_AGAIN_MS, mine);
   };
 }
 
@@ -85,15 +122,18 @@ function alive() {
   watchdog = setTimeout(follow, SILENT_MS);
 }
 
-async function ask(until) {
+async function ask(until, mine) {
   try {
     const answer = await fetch(`/live/state?since=${encodeURIComponent(root.dataset.live)}`);
-    if (answer.status === 200) show(await answer.json());
+    const news = answer.status === 200 ? await answer.json() : null;
+    if (mine !== way) return;
+    if (news) show(news);
     root.classList.toggle("offline", !answer.ok);
   } catch {
+    if (mine !== way) return;
     root.classList.add("offline");
   }
-  if (Date.now() < until) poll = setTimeout(ask, POLL_MS, until);
+  if (Date.now() < until) poll = setTimeout(ask, POLL_MS, until, mine);
   else follow();
 }
 
@@ -113,7 +153,7 @@ async function send(form, submitter) {
   if (submitter?.name) body.append(submitter.name, submitter.value);
   try {
     const answer = await fetch(submitter?.getAttribute("formaction") || form.action, { method: "POST", body });
-    if (answer.status === 205) location.assign("/");
+    if (answer.status === 205) location.assign(form.dataset.next || "/");
     return { ok: answer.ok, why: answer.ok ? "" : (await answer.text()).trim(), seen: answer.headers.get("X-Seen") };
   } catch {
     return { ok: false, why: root.dataset.lost, seen: null };
@@ -138,3 +178,4 @@ if (panel) panel.addEventListener("submit", press);
 refresh();
 follow();
 stayAwake();
+setInterval(tick, 200);

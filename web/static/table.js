@@ -8,10 +8,12 @@ async function open(address) {
   try {
     const answer = await fetch(address, { headers: { "X-Dialog": "1" } });
     dialog.innerHTML = await answer.text();
+    prepare(dialog);
   } catch {
     return location.assign(address); // the browser says what is wrong
   }
   if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
   (dialog.querySelector("[autofocus]") || dialog.querySelector(".close button"))?.focus();
 }
 
@@ -61,3 +63,51 @@ document.addEventListener("keydown", (event) => {
   next.setAttribute("tabindex", "0");
   next.focus();
 });
+
+// What a form does beyond its fields; each works without it.
+document.addEventListener("change", (event) => {
+  const field = event.target;
+  const seat = field.closest?.(".seat");
+  if (seat && field.name === "player") chooseColour(seat, field);
+  if (seat && field.name === "colour") showColour(seat);
+  if (field.id === "turn-kind") showFields(field);
+});
+
+// A player whom the table knows has a colour already.
+function chooseColour(seat, field) {
+  const known = [...document.querySelectorAll("#names option")].find((option) => option.value === field.value.trim());
+  const swatch = seat.querySelector("select");
+  const taken = [...document.querySelectorAll(".seat select")].filter((other) => other !== swatch).map((other) => other.value);
+  if (known?.dataset.colour && !taken.includes(known.dataset.colour)) swatch.value = known.dataset.colour;
+  showColour(seat);
+}
+
+function showColour(seat) {
+  const swatch = seat.querySelector(".swatch");
+  swatch.className = `swatch c-${swatch.querySelector("select").value}`;
+}
+
+function showFields(kind) {
+  const chosen = kind.value || kind.options[0].dataset.kind;
+  for (const part of kind.form.querySelectorAll(".only-play")) part.hidden = chosen !== "play";
+  for (const part of kind.form.querySelectorAll(".only-exchange")) part.hidden = chosen !== "exchange";
+}
+
+// Letters that are tapped instead of written: each tile as often as it is there.
+function prepare(container) {
+  for (const taps of container.querySelectorAll(".taps")) taps.hidden = false;
+  const kind = container.querySelector("#turn-kind");
+  if (kind) showFields(kind);
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest(".taps button");
+  if (!button) return;
+  const field = document.getElementById(button.parentElement.dataset.into);
+  field.value = button.value ? field.value + button.value : field.value.slice(0, -1);
+  for (const other of button.parentElement.querySelectorAll("[data-count]")) {
+    other.disabled = field.value.split(other.value).length > Number(other.dataset.count);
+  }
+});
+
+prepare(document);
