@@ -1,4 +1,4 @@
-"""The command line: `tilekeeper read | replay | score | demo | run | bench`, a module each.
+"""The command line: `tilekeeper run`, `demo`, `export` and so on (`COMMANDS`), a module each.
 
 Each module has `HELP` (one line), `configure(parser)` and `run(args) -> int` (the exit status). A `UserError`, or an
 error of the engine's notation and rules or of the system, ends the program with its message on one line and exit
@@ -19,7 +19,9 @@ from engine.errors import NotationError, RulesError
 # Shared libraries that OpenCV wants and a system without a screen may lack, and where they come from.
 _DEBIAN = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}
 
-COMMANDS = ("read", "replay", "score", "demo", "run", "bench")
+COMMANDS = ("read", "replay", "score", "demo", "run", "export", "import", "backup", "bench", "doctor")
+_MODULES = {"import": "bring"}
+"""The modules that are not called like their command: Python has taken the word."""
 
 
 class UserError(Exception):
@@ -57,7 +59,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in words[:1] if words[:1] and words[0] in COMMANDS else COMMANDS:
-        module = importlib.import_module(f"device.cli.{name}")
+        module = importlib.import_module(f"device.cli.{_MODULES.get(name, name)}")
         sub = commands.add_parser(
             name,
             help=module.HELP,

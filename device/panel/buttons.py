@@ -74,7 +74,7 @@ class Pins:
             raise PinsError("player_lights", f"names {len(self.player_lights)} pins: up to {PLAYERS}, one a player")
         if len(self.status_light) not in (0, 3):
             raise PinsError("status_light", f"names {len(self.status_light)} pins: red, green and blue, or none: []")
-        named = self._named()
+        named = self.named()
         for key, pin in named:
             if not FIRST_PIN <= pin <= LAST_PIN:
                 raise PinsError(key, f"is GPIO {pin}, which cannot be used: choose {FIRST_PIN} to {LAST_PIN}")
@@ -97,7 +97,7 @@ class Pins:
         }
         return ends | {button: pin for button, pin in others.items() if pin is not None}
 
-    def _named(self) -> list[tuple[str, int]]:
+    def named(self) -> list[tuple[str, int]]:
         """Every pin in use with the setting that names it, in the order of the settings."""
         lists = {
             "end_turn": self.end_turn,

@@ -1,0 +1,72 @@
+"""Look at this machine: what is there, what is missing, and the command that mends it.
+
+Ends with status 0 when nothing keeps the table from working (warnings and notes may be left), with 1 otherwise. With
+--json one object: findings (subject, state: good | note | warning | fault, text, mend), versions, faults, warnings.
+Run it with sudo: some things only root may look at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from device.doctor import Report
+
+HELP = "what this machine has, what it lacks, and what mends it"
+
+_MARKS = {"good": "  ok", "note": "note", "warning": "WARN", "fault": "FAIL"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("--settings", type=Path, metavar="FILE", help="settings file (default the machine's)")
+    parser.add_argument(
+        "--program", action="store_true", help="only the program itself: libraries, networks, word list, settings"
+    )
+    parser.add_argument("--no-picture", action="store_true", help="do not look through the camera")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Examine this machine and tell."""
+    from device.doctor import State, System, examine
+
+    report = examine(System(), args.settings, program_only=args.program, picture=not args.no_picture)
+    print(as_json(report) if args.json else as_text(report))
+    return 1 if report.count(State.FAULT) else 0
+
+
+def as_json(report: Report) -> str:
+    """The report for other programs."""
+    from device.doctor import State
+
+    answer = {
+        "findings": [asdict(finding) for finding in report.findings],
+        "versions": report.versions,
+        "faults": report.count(State.FAULT),
+        "warnings": report.count(State.WARNING),
+    }
+    return json.dumps(answer, ensure_ascii=False)
+
+
+def as_text(report: Report) -> str:
+    """The report to read: a line for each finding, and under it what mends it."""
+    from device.doctor import State
+
+    lines = []
+    for finding in report.findings:
+        lines.append(f"{_MARKS[finding.state]}  {finding.subject}: {finding.text}")
+        if finding.mend:
+            lines.append(f"      -> {finding.mend}")
+    lines.append("")
+    lines.append(", ".join(f"{name} {version}" for name, version in report.versions.items()))
+    faults, warnings = report.count(State.FAULT), report.count(State.WARNING)
+    if faults:
+        lines.append(f"{faults} thing{'' if faults == 1 else 's'} to mend, {warnings} to look at.")
+    else:
+        lines.append("Nothing keeps the table from working." + (f" {warnings} to look at." if warnings else ""))
+    return "\n".join(lines)

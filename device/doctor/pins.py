@@ -1,0 +1,112 @@
+"""The pins of the panel, and the buses of its displays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from device.doctor.finding import Finding, Subject
+from device.doctor.machine import service_state
+from device.doctor.program import REINSTALL, SERVICE_UNIT, SERVICE_USER
+from device.doctor.system import System, may_write
+from device.panel.gpio import NoGpio, header_chip
+from device.settings import SYSTEM_FILE, Settings
+
+OWN_USERS = frozenset({"lg", "tilekeeper"})
+"""By what name lgpio holds a line."""
+_BUSES = {
+    "oled": ("/dev/i2c-1", "i2c", "sudo raspi-config nonint do_i2c 0 && sudo reboot"),
+    "digits": ("/dev/spidev0.*", "spi", "sudo raspi-config nonint do_spi 0 && sudo reboot"),
+}
+"""Kind of display -> its bus, the group that may use it, how to switch it on."""
+
+
+def pins(system: System, settings: Settings) -> Iterator[Finding]:
+    """Whether the pins of the settings can be had."""
+    subject = Subject("pins")
+    if not settings.panel.use:
+        yield subject.good("not in use: the page has the buttons")
+        return
+    if not system.glob("/dev/gpiochip*"):
+        yield subject.note("this machine has no pins: the page has the buttons", f"panel.use = false in {SYSTEM_FILE}")
+        return
+    yield from _access(system, subject)
+    try:
+        chips = system.chips()
+        header = header_chip({number: label for number, (label, _) in chips.items()})
+    except ImportError:
+        yield subject.warning("lgpio is not installed: no buttons and lights", "sudo apt install python3-lgpio")
+        return
+    except NoGpio as error:
+        yield subject.warning(str(error), f"sudo tilekeeper doctor; or panel.use = false in {SYSTEM_FILE}")
+        return
+    label, lines = chips[header]
+    wanted = {pin: name for name, pin in settings.panel.pins.named()}
+    taken = [line for line in lines if line.number in wanted and line.user]
+    own = service_state(system) == "active"
+    foreign = [line for line in taken if not (own and line.user in OWN_USERS)]
+    for line in foreign:
+        yield subject.warning(
+            f"GPIO {line.number} ({wanted[line.number]}) is used by '{line.user}'",
+            f"wire it to another pin and say so in {SYSTEM_FILE}, or switch that off (/boot/firmware/config.txt)",
+        )
+    if not foreign:
+        yield subject.good(f"{len(wanted)} wanted, all to be had on gpiochip{header} ({label})")
+
+
+def displays(system: System, settings: Settings) -> Iterator[Finding]:
+    """Whether the displays' buses are switched on."""
+    subject = Subject("displays")
+    if not settings.panel.use or not settings.panel.displays:
+        return
+    if not system.has_module("luma"):
+        yield subject.warning("luma is not installed, which displays need", REINSTALL)
+        return
+    for kind in sorted({spec.partition(":")[0] for spec in settings.panel.displays}):
+        bus, group, mend = _BUSES[kind]
+        found = system.glob(bus)
+        account = system.account(SERVICE_USER)
+        if not found:
+            yield subject.warning(f"{bus} is not there: its bus is switched off", mend)
+        elif account is not None and system.path(SERVICE_UNIT).exists() and not may_write(found[0], account):
+            yield subject.warning(
+                f"the user {SERVICE_USER} may not use /{found[0].relative_to(system.root)}",
+                f"sudo usermod -aG {group} {SERVICE_USER} && sudo systemctl restart tilekeeper",
+            )
+        else:
+            yield subject.good(f"the bus of {kind} is on")
+
+
+def groups(system: System, _settings: Settings) -> Iterator[Finding]:
+    """Whether the service's user exists and is in the groups of camera, pins and buses."""
+    subject = Subject("user")
+    if not system.path(SERVICE_UNIT).exists():
+        return
+    account = system.account(SERVICE_USER)
+    if account is None:
+        yield subject.fault(
+            f"there is no user {SERVICE_USER}",
+            "sudo systemd-sysusers /etc/sysusers.d/tilekeeper.conf && sudo systemctl restart tilekeeper",
+        )
+        return
+    missing = [name for name in ("video", "gpio", "i2c", "spi", "render") if name not in account.groups]
+    if missing:
+        known = [name for name in missing if name in system.groups()]
+        make = "" if known == missing else "sudo systemd-sysusers /etc/sysusers.d/tilekeeper.conf && "
+        yield subject.fault(
+            f"{SERVICE_USER} is not in the group{'' if len(missing) == 1 else 's'} {', '.join(missing)}",
+            f"{make}sudo usermod -aG {','.join(missing)} {SERVICE_USER} && sudo systemctl restart tilekeeper",
+        )
+    else:
+        yield subject.good(f"{SERVICE_USER} is in the groups of camera, pins and buses")
+
+
+def _access(system: System, subject: Subject) -> Iterator[Finding]:
+    account = system.account(SERVICE_USER)
+    if account is None or not system.path(SERVICE_UNIT).exists():
+        return
+    closed = [path for path in system.glob("/dev/gpiochip*") if not may_write(path, account)]
+    if closed:
+        yield subject.fault(
+            f"the user {SERVICE_USER} may not use /{closed[0].relative_to(system.root)}",
+            f"sudo usermod -aG gpio {SERVICE_USER} && sudo udevadm trigger && sudo systemctl restart tilekeeper",
+        )
