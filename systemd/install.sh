@@ -28,7 +28,8 @@ refuse() { printf 'install.sh: %s\n' "$*" >&2; exit 2; }
 booted() { [ -d /run/systemd/system ]; } # false in a chroot: units are enabled, nothing is started
 name_now() { if booted; then uname -n; else cat /etc/hostname; fi; }
 as_user() { setpriv --reuid="$PROGRAM" --regid="$PROGRAM" --init-groups --reset-env "$@"; }
-has_package() { apt-cache show --no-all-versions "$1" 2>/dev/null | grep -q '^Version:'; }
+has_package() { apt-cache show --no-all-versions "$1" >/dev/null 2>&1; }
+is_installed() { [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == *'ok installed' ]]; }
 user_version() { # of the store: what wrote it
     [ ! -e "$DATA/games.db" ] || python3 - "$DATA/games.db" <<'PY'
 import sqlite3, sys
@@ -109,7 +110,7 @@ ask_name() {
 install_packages() {
     export DEBIAN_FRONTEND=noninteractive
     apt-get -q update
-    local wanted=(python3-venv avahi-daemon polkitd ca-certificates) optional package
+    local wanted=(python3-venv python3-pip avahi-daemon polkitd ca-certificates) optional package
     # Of Raspberry Pi OS, and as far as Debian has them. Without recommendations: those are for a desktop.
     optional=(python3-picamera2 python3-libcamera python3-lgpio python3-spidev python3-smbus2 espeak-ng alsa-utils gpiod)
     [ "$HOTSPOT" = no ] || ! command -v nmcli >/dev/null || optional+=(dnsmasq-base nftables)
@@ -122,14 +123,14 @@ install_packages() {
         fi
     done
     for package in "${wanted[@]}"; do
-        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || say "$package" >>"$BASE/packages"
+        is_installed "$package" || say "$package" >>"$BASE/packages"
     done
     apt-get -qy install --no-install-recommends "${wanted[@]}"
 }
 
 build_version() {
     local version number copy old
-    version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$SOURCE/pyproject.toml" | head -n 1)
+    version=$(sed -n '/^version = /{s/.*"\(.*\)".*/\1/p;q}' "$SOURCE/pyproject.toml")
     number=1 # no date: a Raspberry Pi without network does not know it
     for old in "$BASE"/versions/*; do
         [ "${old##*-}" -lt "$number" ] || number=$((${old##*-} + 1))
@@ -137,28 +138,27 @@ build_version() {
     NEW=$BASE/versions/$version-$number
     say "into $NEW"
     # With the system's packages: libcamera and picamera2 are made for the system's Python, and come from apt alone.
-    python3 -m venv --system-site-packages "$NEW"
+    # Without a pip of its own: the system's installs into it.
+    python3 -m venv --system-site-packages --without-pip "$NEW"
     copy=$NEW/source # pip leaves its traces there, not in somebody's checkout
     mkdir "$copy"
     cp -r "$SOURCE"/{pyproject.toml,README.md,LICENSE,engine,vision,calibration,device,web} "$copy"
     find "$copy" -name __pycache__ -prune -exec rm -rf {} +
-    # picamera2 of bookworm is compiled for numpy 1, and breaks beside a numpy 2 (that of trixie for 2).
-    if python3 -c 'import sys, numpy; sys.exit(not numpy.__version__.startswith("1."))' 2>/dev/null; then
-        echo 'numpy<2' >"$NEW/constraints.txt"
-    else
-        : >"$NEW/constraints.txt"
-    fi
-    export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
-    "$NEW/bin/pip" install -q --no-warn-script-location -c "$NEW/constraints.txt" "$copy" 'gpiozero>=2.0.1'
-    rm -rf "$copy"
+
     # Buttons and displays are extras: a table without them has the buttons on its page.
-    "$NEW/bin/python" -c 'import lgpio' 2>/dev/null ||
-        "$NEW/bin/pip" install -q --only-binary lgpio -c "$NEW/constraints.txt" 'lgpio>=0.2.2' ||
-        say "without lgpio, so without buttons on pins: this system has none for its Python"
-    if "$NEW/bin/python" -c 'import spidev' 2>/dev/null; then
-        "$NEW/bin/pip" install -q -c "$NEW/constraints.txt" 'luma.oled>=3.13' 'luma.led-matrix>=1.7' ||
-            say "without displays: luma could not be installed"
-    fi
+    local extras=('gpiozero>=2.0.1') constraint=''
+    "$NEW/bin/python" -c 'import lgpio' 2>/dev/null || extras+=('lgpio>=0.2.2')
+    ! "$NEW/bin/python" -c 'import spidev' 2>/dev/null || extras+=('luma.oled>=3.13' 'luma.led-matrix>=1.7')
+    # picamera2 of bookworm is compiled for numpy 1, and breaks beside a numpy 2 (that of trixie for 2).
+    ! "$NEW/bin/python" -c 'import numpy; assert numpy.__version__ < "2"' 2>/dev/null || constraint='numpy<2'
+    pip_into "$copy" "${extras[@]}" ${constraint:+"$constraint"} ||
+        { say "once more without buttons and displays"; pip_into "$copy" ${constraint:+"$constraint"}; }
+    rm -rf "$copy"
+}
+
+pip_into() {
+    PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore python3 -m pip --python "$NEW/bin/python" install -q \
+        --no-warn-script-location --only-binary lgpio "$@"
 }
 
 # put FILE PATH [MODE]: a file of the system; what was there is kept until the upgrade is through.

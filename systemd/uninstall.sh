@@ -61,7 +61,7 @@ main() {
         chown -R root:root "$DATA" # the user goes, and its number may become another's
         say "kept $DATA: the games, and settings.toml"
     fi
-    rm -rf "$ETC"
+    rm -rf "$ETC" /var/cache/tilekeeper
     ! getent passwd tilekeeper >/dev/null || userdel tilekeeper
     ! getent group tilekeeper >/dev/null || groupdel tilekeeper
     if [ -e "$BASE/former-hostname" ]; then
