@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 from device.cli import UserError
 
 if TYPE_CHECKING:
+    from calibration.adapted import AdaptedReader
+    from calibration.table import TableKnowledge
     from device.settings import GameSettings
+    from device.sight import Whereabouts
     from engine.events import GameStarted
     from engine.lexicon import Lexicon
     from vision.reader import BoardReader
@@ -150,5 +153,26 @@ def board_reader() -> BoardReader:
 
     try:
         return BoardReader(BoardLocator().locate)
+    except ModelError as error:
+        raise UserError(str(error)) from None
+
+
+def table_reader(folder: Path | None) -> tuple[AdaptedReader, Whereabouts, TableKnowledge]:
+    """A reader that follows one table's board and learns its tiles, what it follows it by, and what it has learnt.
+
+    That is kept in `folder`; None: as long as the program lasts. Raises `UserError`.
+    """
+    from calibration.adapted import AdaptedReader
+    from calibration.locate import BoardLocator
+    from calibration.table import TableKnowledge
+    from device.sight import Whereabouts
+    from vision.letters import LetterNet
+    from vision.net import ModelError
+    from vision.reader import BoardReader
+
+    try:
+        where, letters = Whereabouts(BoardLocator()), LetterNet()
+        knowledge = TableKnowledge(folder / "table.npz" if folder else None, letters)
+        return AdaptedReader(BoardReader(where, letter_net=letters), knowledge), where, knowledge
     except ModelError as error:
         raise UserError(str(error)) from None
