@@ -58,6 +58,8 @@ class Replay:
     game: Game
     events: tuple[int, ...]
     """For each turn the number of the event that made it."""
+    pictures: frozenset[int] = frozenset()
+    """The events that have a picture; those of old games make room."""
 
     @property
     def turns(self) -> int:
@@ -94,8 +96,9 @@ class Replay:
         )
 
     def picture(self, turn: int) -> str:
-        """The name of the picture from which a turn was read; whether there is one, its address says."""
-        return f"{self.line.number}-{self.events[turn - 1]}" if turn else ""
+        """The name of the picture from which a turn was read; empty where there is none."""
+        event = self.events[turn - 1] if turn else 0
+        return f"{self.line.number}-{event}" if event in self.pictures else ""
 
     def _board(self, last: Turn | None) -> BoardView:
         premiums = self._end.board.premiums
@@ -149,7 +152,8 @@ class Library:
             game, events = _follow(from_json(event.body) for event in self._store.events(number))
         except (NotationError, RulesError, StopIteration) as error:
             raise NoGame(f"Game {number} cannot be read by this version ({error}); nothing of it is lost.") from None
-        return Replay(self.line(stored), game, events)
+        pictures = frozenset(event for event, kind in self._store.pictures(number) if kind == "board")
+        return Replay(self.line(stored), game, events, pictures)
 
     def find(self, number: int) -> StoredGame:
         """A game by its number. Raises `NoGame`, `StoreError`."""
