@@ -9,7 +9,17 @@ from pathlib import Path
 
 from device.cameras.base import BlackPicture, Camera, CameraError, Frame, Image, NoMorePictures, Settling
 
-__all__ = ["BlackPicture", "Camera", "CameraError", "Frame", "Image", "NoMorePictures", "Settling", "open_camera"]
+__all__ = [
+    "BlackPicture",
+    "Camera",
+    "CameraError",
+    "Frame",
+    "Image",
+    "NoMorePictures",
+    "Settling",
+    "open_camera",
+    "patient_camera",
+]
 
 
 def open_camera(spec: str) -> Camera:
@@ -31,3 +41,12 @@ def open_camera(spec: str) -> Camera:
 
         return PiCamera()
     raise CameraError(f"no camera '{spec}': say folder:DIR or usb:0, or pi on a Raspberry Pi")
+
+
+def patient_camera(spec: str) -> Camera:
+    """The camera that `spec` names; one with a cable may be plugged in later. Raises `CameraError` as `open_camera`."""
+    if spec != "pi" and not spec.startswith("usb:"):
+        return open_camera(spec)
+    from device.cameras.patient import PatientCamera
+
+    return PatientCamera(lambda: open_camera(spec))

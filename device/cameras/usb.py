@@ -30,6 +30,7 @@ class UsbCamera:
         self._where: int | str = int(where) if where.isdecimal() else where
         self._fresh = threading.Condition()
         self._newest: Frame | None = None
+        self._lost = False
         self._closing = threading.Event()
         capture = self._open()
         if capture is None:
@@ -51,8 +52,8 @@ class UsbCamera:
         return frame
 
     def preview(self) -> Frame:
-        """The newest frame, at a third of the size."""
-        frame = self._newer_than(time.monotonic() - STALLED_S)
+        """The newest frame, at a third of the size. One that is too old is not waited for again."""
+        frame = self._newer_than(time.monotonic() - STALLED_S, 0.0 if self._newest else STALLED_S)
         small = np.ascontiguousarray(frame.image[::3, ::3])
         return Frame(small, frame.time)
 
@@ -69,12 +70,12 @@ class UsbCamera:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _newer_than(self, moment: float) -> Frame:
+    def _newer_than(self, moment: float, patience: float = STALLED_S) -> Frame:
         def arrived() -> bool:
-            return self._newest is not None and self._newest.time > moment
+            return self._newest is not None and self._newest.time > moment and not self._lost
 
         with self._fresh:
-            self._fresh.wait_for(lambda: self._closing.is_set() or arrived(), STALLED_S)
+            self._fresh.wait_for(lambda: self._closing.is_set() or self._lost or arrived(), patience)
             if self._closing.is_set():
                 raise CameraError("the camera was closed")
             if self._newest is None or not arrived():
@@ -101,9 +102,12 @@ class UsbCamera:
             if good and image is not None:
                 failures = 0
                 with self._fresh:
-                    self._newest = Frame(np.asarray(image, np.uint8), time.monotonic())
+                    self._newest, self._lost = Frame(np.asarray(image, np.uint8), time.monotonic()), False
                     self._fresh.notify_all()
                 continue
+            with self._fresh:
+                self._lost = True  # nobody waits for a camera that was pulled out
+                self._fresh.notify_all()
             if capture is not None:
                 capture.release()
             self._closing.wait(RETRY_S[min(failures, len(RETRY_S) - 1)])

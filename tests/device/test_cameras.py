@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import cv2
 import numpy as np
 import pytest
 
-from device.cameras import CameraError, NoMorePictures, open_camera
+from device.cameras import CameraError, NoMorePictures, open_camera, patient_camera
 from device.cameras.folder import FolderCamera
+from device.cameras.patient import PatientCamera
 from device.cameras.simulated import SimulatedCamera
 from device.cameras.usb import UsbCamera
 from vision.render.table import SimulatedTable
@@ -48,8 +50,6 @@ def test_list_of_pictures_may_name_one_twice(tmp_path: Path) -> None:
 
 
 def test_picture_that_is_still_being_written_is_waited_for(tmp_path: Path) -> None:
-    import threading
-
     whole = write(tmp_path / "whole.png", 50).read_bytes()
     folder = tmp_path / "table"
     folder.mkdir()
@@ -120,6 +120,7 @@ class Video:
 
     def __init__(self) -> None:
         self.plugged, self.shade, self.released = True, 100, 0
+        self.hangs = threading.Event()
 
     def isOpened(self) -> bool:  # noqa: N802 (OpenCV's name)
         return True  # also after an unplug, as the real one
@@ -129,6 +130,8 @@ class Video:
 
     def read(self) -> tuple[bool, np.ndarray | None]:
         time.sleep(0.01)
+        while self.hangs.is_set():
+            time.sleep(0.01)
         return (True, np.full((36, 64, 3), self.shade, np.uint8)) if self.plugged else (False, None)
 
     def release(self) -> None:
@@ -161,6 +164,62 @@ def test_unplugged_usb_camera_is_noticed_and_comes_back_by_itself(video: Video) 
         video.plugged = True
         time.sleep(0.6)
         assert grey(camera.still().image) == 100
+
+
+def test_usb_camera_that_is_pulled_out_is_noticed_at_once(video: Video, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.cameras.usb.STALLED_S", 2.0)
+    with UsbCamera("0") as camera:
+        camera.still()
+        video.plugged = False
+        time.sleep(0.05)
+        asked = time.monotonic()
+        for look in (camera.preview, camera.still):
+            with pytest.raises(CameraError, match="cable"):
+                look()
+        assert time.monotonic() - asked < 0.5
+
+
+def test_usb_camera_that_hangs_is_noticed_when_its_newest_frame_is_too_old(video: Video) -> None:
+    with UsbCamera("0") as camera:
+        camera.still()
+        video.hangs.set()
+        time.sleep(0.3)
+        asked = time.monotonic()
+        with pytest.raises(CameraError, match="cable"):
+            camera.preview()
+        assert time.monotonic() - asked < 0.15
+        video.hangs.clear()
+
+
+def test_camera_that_is_plugged_in_later_is_opened_then() -> None:
+    now, there = [0.0], [False]
+
+    def open_it() -> SimulatedCamera:
+        if not there[0]:
+            raise CameraError("no camera at usb:0: is it plugged in?")
+        return SimulatedCamera(SimulatedTable(seed=1, size=(320, 240)))
+
+    camera = PatientCamera(open_it, clock=lambda: now[0])
+    assert "plugged in" in camera.trouble and camera.live
+    camera.settle()
+    for look in (camera.still, camera.preview):
+        with pytest.raises(CameraError, match="plugged in"):
+            look()
+    there[0] = True
+    with pytest.raises(CameraError, match="plugged in"):
+        camera.still()  # its time has not come
+    now[0] = 0.6
+    assert camera.still().image.shape == (240, 320, 3) and camera.trouble == ""
+    camera.close()
+    with pytest.raises(CameraError, match="closed"):
+        camera.still()
+
+
+def test_only_a_camera_with_a_cable_is_waited_for(tmp_path: Path) -> None:
+    assert isinstance(patient_camera("usb:77"), PatientCamera)
+    for spec in (f"folder:{tmp_path / 'nowhere'}", "film"):
+        with pytest.raises(CameraError):
+            patient_camera(spec)
 
 
 def test_black_usb_picture_is_said(video: Video) -> None:

@@ -1,0 +1,75 @@
+"""A camera that may not be there yet: the table comes up without it, and it is opened when it is plugged in."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from device.cameras.base import Camera, CameraError, Frame, Settling
+
+RETRY_S = (0.5, 1.0, 2.0, 4.0)
+
+
+class PatientCamera:
+    """Any live camera, opened by `open_it` at once, or again and again with back-off until it is there."""
+
+    live = True
+
+    def __init__(self, open_it: Callable[[], Camera], clock: Callable[[], float] = time.monotonic) -> None:
+        self._open_it = open_it
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._camera: Camera | None = None
+        self._closed = False
+        self._failures = 0
+        self._next_try = clock()
+        self.trouble = ""
+        """Why there is no camera, one line; empty once there is."""
+        with suppress(CameraError):  # it is in `trouble`, and every picture asked for says it
+            self._ready()
+
+    def __repr__(self) -> str:
+        return f"<PatientCamera: {self._camera or self.trouble}>"
+
+    def still(self) -> Frame:
+        """A picture of the best quality that there is, taken after the call. Raises `CameraError`."""
+        return self._ready().still()
+
+    def preview(self) -> Frame | None:
+        """A cheap picture to see motion by. Raises `CameraError`."""
+        return self._ready().preview()
+
+    def settle(self) -> None:
+        """Let a camera that can find exposure and focus anew; one that is not there yet does so when it is opened."""
+        if isinstance(camera := self._camera, Settling):
+            camera.settle()
+
+    def close(self) -> None:
+        """Give the camera back; further calls raise `CameraError`."""
+        with self._lock:
+            self._closed = True
+            if self._camera is not None:
+                self._camera.close()
+
+    def _ready(self) -> Camera:
+        with self._lock:
+            if self._camera is None:
+                self._camera = self._opened()
+            return self._camera
+
+    def _opened(self) -> Camera:
+        if self._closed:
+            raise CameraError("the camera was closed")
+        if self._clock() < self._next_try:
+            raise CameraError(self.trouble)
+        try:
+            camera = self._open_it()
+        except CameraError as error:
+            self.trouble = str(error)
+            self._next_try = self._clock() + RETRY_S[min(self._failures, len(RETRY_S) - 1)]
+            self._failures += 1
+            raise
+        self.trouble = ""
+        return camera
