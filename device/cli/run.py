@@ -8,23 +8,33 @@ What is not said here comes from the settings file; `python -m device.settings` 
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
-from device.cli.options import add_game_options, board_reader, game_from, game_settings, own_lexicon, words_for
+from device.cli.options import (
+    add_data_options,
+    add_game_options,
+    data_folder,
+    game_from,
+    game_settings,
+    own_lexicon,
+    table_reader,
+    words_for,
+)
 
 if TYPE_CHECKING:
+    from calibration.table import TableKnowledge
     from device.panel.panel import PanelView
     from device.session import Reader, TableSession
     from device.settings import Settings
+    from device.sight import Whereabouts
     from engine.events import GameStarted
     from engine.lexicon import Lexicon
 
@@ -40,25 +50,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--new", action="store_true", help="begin a new game even if the last one has not ended")
     parser.add_argument("--port", type=int, help="of the page (default 8080)")
     parser.add_argument("--host", metavar="ADDRESS", help="serve only here (default: all networks)")
-    parser.add_argument(
-        "--data", type=Path, metavar="DIR", help="folder of the games (default ~/.local/share/tilekeeper)"
-    )
-    parser.add_argument(
-        "--settings",
-        type=Path,
-        metavar="FILE",
-        help="settings file (default ~/.config/tilekeeper/settings.toml, then /etc/tilekeeper/settings.toml)",
-    )
+    add_data_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Serve the table until Ctrl-C or SIGTERM, or until the panel switches the machine off."""
     settings = settings_of(args)
-    reader = board_reader()
+    reader, where, knowledge = table_reader(data_folder(settings.data.folder))
     ended, off = threading.Event(), threading.Event()
     before = {sign: signal.signal(sign, lambda *_: ended.set()) for sign in (signal.SIGINT, signal.SIGTERM)}
     try:
-        serve(settings, reader, ended, off, new=args.new)
+        serve(settings, reader, ended, off, new=args.new, where=where, knowledge=knowledge)
     finally:
         for sign, handler in before.items():
             signal.signal(sign, handler)
@@ -90,15 +92,25 @@ def settings_of(args: argparse.Namespace) -> Settings:
 
 
 def serve(
-    settings: Settings, reader: Reader, ended: threading.Event, off: threading.Event, *, new: bool = False
+    settings: Settings,
+    reader: Reader,
+    ended: threading.Event,
+    off: threading.Event,
+    *,
+    new: bool = False,
+    where: Whereabouts | None = None,
+    knowledge: TableKnowledge | None = None,
 ) -> None:
     """Keep the table, its panel and its page until `ended`; the panel sets `off` too. Raises `UserError`."""
-    from device.cameras import CameraError, open_camera
+    from device.cameras import CameraError, patient_camera
+    from device.messages import sentence
     from device.notify import answers, notify, page_answers, wait_alive
     from device.panel.panel import Orders
     from device.panel.setup import open_panel
+    from device.rescue import open_store
     from device.session import TableSession
-    from device.store import GameStore, StoreError
+    from device.state import Notice, Trouble
+    from device.store import StoreError
     from web import create_app
     from web.serve import PageServer, PortInUse
 
@@ -109,11 +121,17 @@ def serve(
     started, words = game_from(settings.game)
     port, host = settings.page.port, settings.page.host
     try:
+        opened, trouble = open_store(data_folder(settings.data.folder) / "games.db")
         with (
-            GameStore(_data_folder(settings.data.folder) / "games.db") as store,
-            TableSession(open_camera(settings.camera.source), reader, store, words) as session,
+            opened as store,
+            TableSession(
+                patient_camera(settings.camera.source), reader, store, words, where=where, knowledge=knowledge
+            ) as session,
         ):
             print(_begin(session, started, words_for(settings.game), new=new))
+            for problem in filter(None, (trouble, knowledge.problem if knowledge else "")):
+                print(problem)
+                session.tell(Notice(sentence(problem), Trouble.STORE))
             orders = Orders(
                 session.end_turn,
                 session.end_game,
@@ -126,7 +144,10 @@ def serve(
                 power_off=power_off,
             )
             app = create_app(session, store=store, own_lexicon=own_lexicon(settings.game))
-            with open_panel(session, orders, settings.panel, print) as panel, PageServer(app, port, host) as server:
+            with (
+                open_panel(session, orders, settings.panel, print, seconds_left(session)) as panel,
+                PageServer(app, port, host) as server,
+            ):
                 panel.listen(_refusals_to(session))
                 up = f"The page is up: {' or '.join(addresses(host, server.port))}"
                 print(up)
@@ -162,6 +183,16 @@ def _begin(
     if state.phase is Phase.LOBBY:
         raise UserError(" ".join(notice.text for notice in state.notices))
     return f"A new game begins: {', '.join(started.players)}."
+
+
+def seconds_left(session: TableSession) -> Callable[[int], float | None]:
+    """What the displays of the panel ask: the seconds that a player has left, None where no clock runs."""
+
+    def left(player: int) -> float | None:
+        clock = session.state.clock
+        return None if clock is None else clock.left(player, time.monotonic())
+
+    return left
 
 
 def _refusals_to(session: TableSession) -> Callable[[PanelView], None]:
@@ -201,15 +232,3 @@ def addresses(host: str, port: int) -> list[str]:
         except OSError:
             return found
     return found
-
-
-def _data_folder(named: Path | None) -> Path:
-    home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    folder = named or home / "tilekeeper"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(
-            f"cannot keep games in {folder} ({error.strerror}): choose another folder with --data"
-        ) from None
-    return folder

@@ -25,6 +25,7 @@ from device.panel.buttons import Button, Pins
 from device.panel.gestures import HOLD_S
 from device.panel.gpio import NoGpio
 from device.settings import Settings
+from device.store import GameStore
 
 from .tables import FARM, HORN, rows
 from .test_cli_replay import ReaderInOrder
@@ -200,8 +201,7 @@ def test_camera_and_store_troubles_are_said_in_one_line(folder: Path, tmp_path: 
     args.camera = "folder:/nowhere/at/all"
     with pytest.raises(UserError, match="make it"):
         serve(args)
-    (tmp_path / "data" / "games.db").write_bytes(b"a shopping list" * 100)
-    with pytest.raises(UserError, match="no Tilekeeper store"):
+    with GameStore(tmp_path / "data" / "games.db"), pytest.raises(UserError, match="in use by another Tilekeeper"):
         serve(options(folder, free_port()))
 
 
