@@ -47,10 +47,10 @@ class Hotspot:
 
 
 def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:
-    """The table's own Wi-Fi, or None where there is none. Raises `HotspotError`."""
+    """The table's own Wi-Fi, or None where there is none, or not for this user. Raises `HotspotError`."""
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         return None
     except OSError as error:
         raise HotspotError(f"{path} cannot be read ({error.strerror})") from error

@@ -152,6 +152,8 @@ def serve(
                 up = f"The page is up: {' or '.join(addresses(host, server.port))}"
                 print(up)
                 print(f"To pair a phone, type this code there: {app.extensions['pairing'].code}", flush=True)
+                if own := own_wifi():
+                    print(own, flush=True)
                 notify("READY=1", f"STATUS={up}")
                 proofs = {"the table": answers(session.ping), "the page": page_answers(host, server.port)}
                 wait_alive(ended, proofs)
@@ -218,6 +220,17 @@ def switch_off() -> None:
         done = False
     if not done:
         raise UserError("the games are saved, but this machine cannot be switched off from here: sudo poweroff")
+
+
+def own_wifi() -> str:
+    """How to join the Wi-Fi that this table opens where no known one is in reach; empty where it has none."""
+    from device.hotspot import HotspotError, read_hotspot
+
+    try:
+        made = read_hotspot()
+    except HotspotError as error:
+        return str(error)
+    return f"Without a known Wi-Fi: join {made.name}, password {made.password}." if made else ""
 
 
 def addresses(host: str, port: int) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from device.doctor.finding import Finding, Subject
+from device.optics import GOOD_PX
 from device.settings import Settings
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ DARK, BRIGHT = 40.0, 215.0
 """Mean brightness of the picture, of 255."""
 BURNT_LEVEL, BURNT_SHARE = 250, 0.04
 """So bright a pixel shows nothing any more; so many of them on the board are a lamp's reflection."""
-SMALL_PX, GOOD_PX = 24.0, 32.0
-"""Pixels a square: below the first, letters are told apart badly; from the second on, more makes them no surer."""
+SMALL_PX = 24.0
+"""Pixels a square; below, letters are told apart badly."""
 SOFT, BLURRED = 0.10, 0.15
 """Width of an edge in squares: a letter's stroke is about a tenth of a square. Sharp photographs have 0.03 to 0.05."""
 SHARPEST_PX = 2.5
