@@ -12,10 +12,11 @@ from werkzeug.exceptions import HTTPException
 
 from device.state import Notice
 from device.store import GameStore
-from web import actions, api, dialogs, filters, live, pages, phones, security
+from web import actions, api, desk, dialogs, filters, history, live, pages, phones, security, setup
 from web.languages import remember, texts
 from web.library import Library
 from web.pairing import Pairing
+from web.place import Place
 from web.table import Table
 
 STREAMS = 104
@@ -28,13 +29,15 @@ def create_app(
     store: GameStore | None = None,
     pairing: Pairing | None = None,
     own_lexicon: Path | None = None,
+    place: Place | None = None,
     streams: int = STREAMS,
 ) -> Flask:
     """The page over `table`: everybody may look, paired phones have the buttons of the table.
 
     `app.extensions["pairing"].code` is what the table must show for that. `store` holds the games that were played
-    (None: none were), `own_lexicon` is the word list that the table's owner named. The key of the session cookies is
-    new with each start. Close the page (`app.extensions["live"].close()`) to end its streams before its server.
+    (None: none were), `own_lexicon` is the word list that the table's owner named, `place` tells of the machine. The
+    key of the session cookies is new with each start. Close the page (`app.extensions["live"].close()`) to end its
+    streams before its server.
     """
     app = Flask(__name__)
     app.config.update(
@@ -58,7 +61,11 @@ def create_app(
     app.register_blueprint(phones.blueprint(pairing))
     app.register_blueprint(dialogs.blueprint(table, pairing, own_lexicon))
     app.register_blueprint(actions.blueprint(table, own_lexicon))
+    place = place or Place()
+    app.register_blueprint(desk.blueprint(table, pairing, place))
+    app.register_blueprint(setup.blueprint(table, pairing, place))
     library = Library(store or GameStore(":memory:"), lambda: table.state.game)
+    app.register_blueprint(history.blueprint(library, pairing))
     api.add_to(app, table, page, pairing, library, own_lexicon)
     app.after_request(remember)
     app.register_error_handler(HTTPException, _fail)

@@ -44,6 +44,8 @@ _log = logging.getLogger(__name__)
 
 MESSAGE_S = 6.0
 """So long a refusal can be read on the page."""
+REHEARSAL_S = 600.0
+"""A rehearsal that nobody ends is over after so long."""
 
 
 class Table(Protocol):
@@ -100,12 +102,16 @@ class Orders:
 
 @dataclass(frozen=True, slots=True)
 class PanelView:
-    """What the panel shows now, for the page: the status and lights, the last refusal in words, stuck buttons."""
+    """What the panel shows now, for the page: the status and lights, the last refusal in words, stuck buttons.
+
+    `felt` are the buttons that were pressed in a rehearsal, None while there is none.
+    """
 
     status: Status
     lights: Lights
     message: str = ""
     stuck: tuple[Button, ...] = ()
+    felt: tuple[Button, ...] | None = None
 
 
 class Panel:
@@ -138,6 +144,8 @@ class Panel:
         self._said = now
         self._lit = now
         self._off = False
+        self._felt: tuple[Button, ...] | None = None
+        self._rehearsed = now
         self._view = PanelView(status_of(self._state), lights_of(self._state))
         table.listen(self._hear)
         self._thread = threading.Thread(target=self._run, name="panel", daemon=True)
@@ -192,6 +200,14 @@ class Panel:
         self._events.put(lambda: self._answer_page(button, held, seen, done))
         return done
 
+    def rehearse(self, on: bool) -> None:
+        """From now on buttons do nothing but show that they were felt (`PanelView.felt`), until it is ended."""
+        self._events.put(lambda: self._rehearse(on))
+
+    def give(self, signal: Signal) -> None:
+        """Show a signal, to see whether its light or its sound works."""
+        self._events.put(lambda: self._give(signal))
+
     # The thread
 
     def _run(self) -> None:
@@ -218,6 +234,8 @@ class Panel:
         ends = [self._gestures.deadline]
         if self._view.message:
             ends.append(self._said + MESSAGE_S)
+        if self._felt is not None:
+            ends.append(self._rehearsed + REHEARSAL_S)
         if self._signal:
             ends.append(self._signalled + self._signal.next_change(now - self._signalled))
         if self._hardware:
@@ -256,6 +274,9 @@ class Panel:
         if gesture.kind in (Kind.PRESS, Kind.HOLD):
             self._give(PRESSED if gesture.kind is Kind.PRESS else HELD)
             self._show()
+        if self._felt is not None:
+            self._felt = tuple(dict.fromkeys((*self._felt, gesture.button)))
+            return done.set_result(self._table.state)
         since_turn = gesture.time - self._last_turn if seen is None else inf  # with `seen` the session knows better
         said = answer(gesture, self._table.state, since_turn)
         if isinstance(said, Refusal):
@@ -266,6 +287,10 @@ class Panel:
             self._power_off(done)
         else:
             self._order(said, seen, done)
+        return None
+
+    def _rehearse(self, on: bool) -> None:
+        self._felt, self._rehearsed = () if on else None, self._clock()
 
     def _order(self, command: Command, seen: Moment | None, done: Future[TableState]) -> None:
         order, otherwise = self._order_for(command)
@@ -328,7 +353,7 @@ class Panel:
 
     def _say(self, text: str) -> None:
         self._said = self._clock()
-        self._publish(PanelView(self._view.status, self._view.lights, text, self._gestures.stuck))
+        self._publish(PanelView(self._view.status, self._view.lights, text, self._gestures.stuck, self._felt))
 
     def _show(self) -> None:
         """Bring view, lights and buzzer up to the moment."""
@@ -342,7 +367,9 @@ class Panel:
         if lights != self._view.lights:
             self._lit = now
         message = self._view.message if now - self._said < MESSAGE_S else ""
-        self._publish(PanelView(status, lights, message, self._gestures.stuck))
+        if self._felt is not None and now - self._rehearsed >= REHEARSAL_S:
+            self._felt = None
+        self._publish(PanelView(status, lights, message, self._gestures.stuck, self._felt))
         if self._hardware:
             sounds = self._signal is not None and self._signal.sounds(now - self._signalled)
             levels = levels_at(lights, now - self._lit, buzzer=sounds)

@@ -17,7 +17,7 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 from device.panel.buttons import Button, Pins
 from device.panel.gestures import BOUNCE_S, HOLD_S
 from device.panel.gpio import GpioHardware, NoGpio, gpio_hardware, header_chip
-from device.panel.lights import Colour, Rhythm, Status
+from device.panel.lights import Colour, Light, Rhythm, Signal, Status
 from device.panel.panel import Edge, Orders, Panel
 from device.panel.setup import open_panel
 from device.session import Refused, TableSession
@@ -447,3 +447,19 @@ def test_panel_that_is_not_wanted_touches_no_pins(session: TableSession) -> None
     with open_panel(session, orders(session), PanelSettings(use=False), said.append) as panel:
         assert repr(panel) == "<Panel on the page: no game>"
     assert said == []
+
+
+def test_rehearsal_shows_which_buttons_were_felt_and_does_nothing_else(
+    wires: Wires, panel: Panel, session: TableSession
+) -> None:
+    before = session.state.moment
+    panel.rehearse(True)
+    for button in (Button.END_TURN_1, Button.CHALLENGE):
+        wires.press(button, BOUNCE_S * 2)
+    panel.press(Button.POWER, held=True).result(5)
+    assert until(lambda: set(panel.view.felt or ()) == {Button.END_TURN_1, Button.CHALLENGE, Button.POWER})
+    panel.give(Signal(0.5, Light(Colour.MAGENTA), beeps=(0.1,)))
+    assert until(lambda: wires.status == Colour.MAGENTA.value)
+    assert session.state.moment == before and panel.view.status is Status.READY
+    panel.rehearse(False)
+    assert until(lambda: panel.view.felt is None)
