@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
 from vision.geometry import Floats
+from vision.likeness import KIND
 
 SQUARES: Final = SIZE * SIZE
 _FORGETS: Final = 8
@@ -36,8 +37,9 @@ _REACH: Final = 3.0
 _LEAST_SPREAD: Final = 0.02
 _FREEDOM: Final = 4.0
 """Degrees of freedom of the t distribution of colours: shadows and worn squares are no rarity."""
-_FAR: Final = 0.35
-"""Spread of the colours, in natural logarithms, beyond which a picture is of another board."""
+_ANOTHER: Final = 1.25
+"""How much further bare squares may be from their own past than from their neighbours of their kind: this is another
+board."""
 _PLACES: Final = np.indices((SIZE, SIZE)).reshape(2, -1).T.astype(np.float64)
 _NEAR: Final = 1 / (((_PLACES[:, None] - _PLACES[None]) ** 2).sum(axis=2) + _REACH**2) * (1 - np.eye(SQUARES))
 
@@ -69,7 +71,7 @@ class BareBoard:
         """
         board = self._facing(colours, bare)
         known = bare & (board.times > 0)
-        if known.sum() < _ENOUGH_BARE or board._spread(colours, known) > _FAR:
+        if known.sum() < _ENOUGH_BARE or board._strange(colours, known):
             board, change = BareBoard.unknown(), np.zeros(3)
         else:
             change = _mean_nearby(colours - board.colours, known)
@@ -83,7 +85,7 @@ class BareBoard:
         board = self._facing(colours, chances.bare)
         bare, tiles = chances.bare & (board.times > 0), chances.tiles
         nothing = np.zeros(SQUARES)
-        if bare.sum() < _ENOUGH_BARE or tiles.sum() < _ENOUGH_TILES or board._spread(colours, bare) > _FAR:
+        if bare.sum() < _ENOUGH_BARE or tiles.sum() < _ENOUGH_TILES or board._strange(colours, bare):
             return nothing
         change = colours - board.colours
         as_bare = _log_likelihood(change - _mean_nearby(change, bare), bare)
@@ -105,8 +107,11 @@ class BareBoard:
         if known.sum() < _ENOUGH_BARE:
             return np.inf
         change = colours - self.colours
-        left = (change - _mean_nearby(change, known))[known]
-        return float(np.sqrt(np.median((left**2).sum(axis=1))))
+        return _usual_length((change - _mean_nearby(change, known))[known])
+
+    def _strange(self, colours: Floats, known: NDArray[np.bool_]) -> bool:
+        """Whether a picture is of another board than this: its squares are no likelier to look as they did."""
+        return self._spread(colours, known) > _ANOTHER * _spread_of_kinds(colours, known)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,6 +156,17 @@ def _mean_nearby(values: Floats, known: NDArray[np.bool_]) -> Floats:
     """The mean of `known` squares' values as seen from each square, itself left out: `(225, 3)`."""
     weight = _NEAR[:, known]
     return np.asarray(weight @ values[known] / weight.sum(axis=1, keepdims=True), np.float64)
+
+
+def _spread_of_kinds(colours: Floats, known: NDArray[np.bool_]) -> float:
+    """How far squares are from their neighbours of their kind."""
+    kinds = [known & (kind == KIND) for kind in np.unique(KIND)]
+    left = [(colours - _mean_nearby(colours, kind))[kind] for kind in kinds if kind.sum() >= _ENOUGH_TILES]
+    return _usual_length(np.concatenate(left)) if left else np.inf
+
+
+def _usual_length(differences: Floats) -> float:
+    return float(np.sqrt(np.median((differences**2).sum(axis=1))))
 
 
 def _log_likelihood(differences: Floats, known: NDArray[np.bool_]) -> Floats:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from engine.reading import BLANK, EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
 from vision.alphabets import shape
 from vision.geometry import Floats, Image
-from vision.letters import SIDE, LetterNet, crops
+from vision.letters import SIDE, TileLooks, crops
 
 PER_SYMBOL: Final = 8
 MOST: Final = 400
@@ -46,6 +46,17 @@ _STRANGERS: Final = 0.1
 _KEPT: Final = 8
 _LEAST: Final = 1e-4
 """Candidates of a square, as the reader gives them."""
+
+
+class Looker(Protocol):
+    """Looks at crops of tiles: `vision.letters.LetterNet`."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What it tells apart."""
+
+    def look(self, cut: Image) -> TileLooks:
+        """Read crops `(n, 36, 36) uint8`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +104,7 @@ class _Fitted:
 class TileExamples:
     """The known tiles of a table, never more than `PER_SYMBOL` of a symbol and `MOST` in all."""
 
-    def __init__(self, letters: LetterNet, examples: Sequence[Example] = ()) -> None:
+    def __init__(self, letters: Looker, examples: Sequence[Example] = ()) -> None:
         self._letters = letters
         self._known = self._bounded(self._looked(examples))
         self._fitted = _fit(self._known)
@@ -189,17 +200,18 @@ def _credible(one: _Looked, known: Sequence[_Looked]) -> bool:
 
 
 def _fit(known: Sequence[_Looked]) -> _Fitted:
-    """Find out what likeness is worth: read each example by those of other games, or by all others of the only one."""
+    """Find out what likeness is worth: read each example by those of other games."""
     symbols = np.array([one.example.symbol for one in known], np.str_)
     if len(known) < 2:
         return _Fitted(symbols, np.zeros((len(known), 0)), 0.0, 1.0)
     features = np.array([one.features for one in known])
     sources = np.array([one.example.source for one in known])
     apart = sources[:, None] != sources[None]
-    if not apart.any():
-        apart = ~np.eye(len(known), dtype=bool)
+    # By other games, where they know its letter; else by all but itself.
+    elsewhere = (apart & (symbols[:, None] == symbols[None])).any(axis=1)
+    apart[~elsewhere] = ~np.eye(len(known), dtype=bool)[~elsewhere]
     like = np.where(apart, features @ features.T, -np.inf)
-    alike = float(np.quantile(like.max(axis=1)[apart.any(axis=1)], _STRANGERS))
+    alike = float(np.quantile(like.max(axis=1), _STRANGERS))
 
     columns = sorted({symbol for one in known for symbol in (*one.logs, one.example.symbol)})
     logs = np.array([[max(one.logs.get(c, -np.inf), np.log(_FLOOR)) for c in columns] for one in known])

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from calibration.bare import in_doubt, settled
-from calibration.examples import TileExamples
+from calibration.examples import Looker, TileExamples
 from calibration.keeping import Kept, KnowledgeError, load, store
 from engine.reading import BLANK, EMPTY, HIDDEN, SIZE, BoardReading
 from vision.geometry import Floats
@@ -53,7 +53,7 @@ class TableKnowledge:
     Safe to use from several threads. A file that cannot be read is set aside, said in `problem`, and begun anew.
     """
 
-    def __init__(self, path: Path | None, letters: LetterNet | None = None) -> None:
+    def __init__(self, path: Path | None, letters: Looker | None = None) -> None:
         self._path = path
         self._letters = letters or LetterNet()
         self._lock = threading.Lock()

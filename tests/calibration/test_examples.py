@@ -1,0 +1,106 @@
+"""A table's own tiles: what likeness to them may change, and what it may not."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibration.examples import MOST, PER_SYMBOL, TileExamples
+from engine.reading import EMPTY, HIDDEN
+from tests.calibration.own_tiles import LETTERS, Muddle, OwnTable, reading_of
+
+DOUBT = {"A": 0.6, "B": 0.13, "C": 0.13, "?": 0.13}
+"""What the muddled network says of every tile."""
+
+
+def spread(count: int, first: int = 0) -> dict[int, str]:
+    """So many tiles, the letters in turn."""
+    return {first + 2 * k: LETTERS[k % 3] for k in range(count)}
+
+
+def taught(games: int = 2, tiles: int = 18, sure: float = 0.6) -> TileExamples:
+    """Examples of some games on one table, each said by people."""
+    examples = TileExamples(Muddle(sure))
+    for game in range(games):
+        laid = spread(tiles, game)
+        examples.learn(OwnTable().picture(laid, game).tops, laid, str(game), laid)
+    return examples
+
+
+def test_without_examples_a_reading_stays_as_it_is() -> None:
+    tops, reading = OwnTable().picture({7: "B"}).tops, reading_of({7: DOUBT})
+    assert TileExamples(Muddle()).adapt(tops, reading, LETTERS) is reading
+
+
+def test_letters_in_doubt_become_those_of_the_tiles_they_look_like() -> None:
+    laid = {100: "A", 104: "B", 108: "C"}
+    adapted = taught().adapt(OwnTable().picture(laid, 9).tops, reading_of(dict.fromkeys(laid, DOUBT)), LETTERS)
+    assert {at: adapted.squares[at].symbol for at in laid} == laid
+
+
+def test_a_letter_that_no_network_knows_is_learnt() -> None:
+    table, examples = OwnTable(), TileExamples(Muddle())
+    for game in range(2):
+        laid = {at: {"A": "Ж"}.get(face, face) for at, face in spread(18, game).items()}
+        examples.learn(table.picture(spread(18, game), game).tops, laid, str(game), laid)
+    reading = reading_of({100: {"B": 0.4, "C": 0.3, "?": 0.3}})
+    adapted = examples.adapt(table.picture({100: "A"}, 9).tops, reading, ("Ж", "B", "C"))
+    assert adapted.squares[100].symbol == "Ж"
+
+
+def test_whether_a_tile_lies_there_at_all_is_not_for_likeness_to_say() -> None:
+    seen = {"A": 0.3, "B": 0.1, EMPTY: 0.4, HIDDEN: 0.2}
+    adapted = taught().adapt(OwnTable().picture({100: "B"}, 9).tops, reading_of({100: seen}), LETTERS).squares[100]
+    assert adapted.probability(EMPTY) == 0.4
+    assert adapted.probability(HIDDEN) == 0.2
+    assert adapted.probability("B") > adapted.probability("A")
+
+
+def test_tiles_of_another_set_are_left_alone() -> None:
+    reading = reading_of({100 + k: DOUBT for k in range(9)})
+    strangers = OwnTable(seed=5).picture({100 + k: LETTERS[k % 3] for k in range(9)}, 9)
+    assert taught().adapt(strangers.tops, reading, LETTERS) is reading
+
+
+def test_examples_that_do_not_help_are_not_used() -> None:
+    examples = TileExamples(Muddle(0.97))
+    for game in range(3):
+        laid = {2 * k + game: "A" for k in range(12)}
+        examples.learn(OwnTable().picture(laid, game).tops, laid, str(game), laid)
+    assert examples.bonus <= 2.0, "all were read right; there is nothing to put right"
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000))
+def test_examples_named_at_random_are_never_used(seed: int) -> None:
+    names = np.random.default_rng(seed)
+    examples = TileExamples(Muddle())
+    for game in range(2):
+        laid = spread(18, game)
+        said = {at: str(names.choice(LETTERS)) for at in laid}
+        examples.learn(OwnTable().picture(laid, game).tops, said, str(game), said)
+    assert examples.bonus == 0
+
+
+def test_the_same_square_of_the_same_game_is_learnt_anew() -> None:
+    examples = TileExamples(Muddle())
+    for face in ("B", "C"):
+        examples.learn(OwnTable().picture({7: "C"}).tops, {7: face}, "1", [7])
+    assert [(one.symbol, one.square) for one in examples.examples] == [("C", 7)]
+
+
+def test_an_unlikely_letter_that_nobody_told_is_not_learnt() -> None:
+    examples = TileExamples(Muddle(0.99))
+    examples.learn(OwnTable().picture({7: "A"}).tops, {7: "B"}, "1", [])
+    assert not examples.examples
+
+
+def test_there_are_never_too_many() -> None:
+    examples = taught(games=12, tiles=60)
+    kept = [one.symbol for one in examples.examples]
+    assert all(kept.count(symbol) <= PER_SYMBOL for symbol in LETTERS)
+    assert len(kept) <= MOST
+
+
+def test_examples_outlive_the_network_that_they_were_learnt_with() -> None:
+    again = TileExamples(Muddle(), taught().examples)
+    assert again.bonus == taught().bonus > 0
