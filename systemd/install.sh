@@ -109,23 +109,31 @@ ask_name() {
 
 install_packages() {
     export DEBIAN_FRONTEND=noninteractive
-    apt-get -q update
-    local wanted=(python3-venv python3-pip avahi-daemon polkitd ca-certificates) optional package
+    local needed=(python3-venv python3-pip avahi-daemon polkitd ca-certificates) optional missing=() package
     # Of Raspberry Pi OS, and as far as Debian has them. Without recommendations: those are for a desktop.
-    optional=(python3-picamera2 python3-libcamera python3-lgpio python3-spidev python3-smbus2 espeak-ng alsa-utils gpiod)
+    optional=(python3-picamera2 python3-libcamera python3-lgpio python3-spidev python3-smbus2 espeak-ng alsa-utils)
     [ "$HOTSPOT" = no ] || ! command -v nmcli >/dev/null || optional+=(dnsmasq-base nftables)
-    [ "$HOTSPOT" != yes ] || wanted+=(network-manager dnsmasq-base nftables)
+    [ "$HOTSPOT" != yes ] || needed+=(network-manager dnsmasq-base nftables)
+    find_missing
+    if [ -n "$OLD" ] && [ ${#missing[@]} = 0 ]; then # an upgrade needs nobody but PyPI
+        say "all there"
+        return 0
+    fi
+    apt-get -q update
+    find_missing
     for package in "${optional[@]}"; do
-        if has_package "$package"; then
-            wanted+=("$package")
-        else
-            say "not in this system's archive: $package"
-        fi
+        has_package "$package" || say "not in this system's archive: $package"
     done
-    for package in "${wanted[@]}"; do
-        is_installed "$package" || say "$package" >>"$BASE/packages"
+    [ ${#missing[@]} = 0 ] || apt-get -qy install --no-install-recommends "${missing[@]}"
+    [ ${#missing[@]} = 0 ] || printf '%s\n' "${missing[@]}" >>"$BASE/packages"
+}
+
+find_missing() { # of install_packages: what is to be installed and can be
+    missing=()
+    for package in "${needed[@]}"; do is_installed "$package" || missing+=("$package"); done
+    for package in "${optional[@]}"; do
+        is_installed "$package" || ! has_package "$package" || missing+=("$package")
     done
-    apt-get -qy install --no-install-recommends "${wanted[@]}"
 }
 
 build_version() {
