@@ -31,6 +31,7 @@ from device.cli.options import (
 
 if TYPE_CHECKING:
     from calibration.table import TableKnowledge
+    from device.hotspot import Hotspot
     from device.panel.panel import PanelView
     from device.session import Reader, TableSession
     from device.settings import Settings
@@ -112,6 +113,7 @@ def serve(
     from device.state import Notice, Trouble
     from device.store import StoreError
     from web import create_app
+    from web.place import Place
     from web.serve import PageServer, PortInUse
 
     def power_off() -> None:
@@ -143,21 +145,29 @@ def serve(
                 new_game=lambda seen: session.play_again(started, seen),
                 power_off=power_off,
             )
-            app = create_app(session, store=store, own_lexicon=own_lexicon(settings.game))
-            with (
-                open_panel(session, orders, settings.panel, print, seconds_left(session)) as panel,
-                PageServer(app, port, host) as server,
-            ):
+            remarks: list[str] = []
+
+            def remark(text: str) -> None:
+                print(text)
+                remarks.append(text)
+
+            with open_panel(session, orders, settings.panel, remark, seconds_left(session)) as panel:
+                wired = tuple(settings.panel.pins.buttons) if settings.panel.use else ()
+                made, trouble = own_wifi()
+                remarks += filter(None, [trouble])
+                place = Place(panel, wired, tuple(remarks), lambda: addresses(host, port), made)
+                app = create_app(session, store=store, own_lexicon=own_lexicon(settings.game), place=place)
                 panel.listen(_refusals_to(session))
-                up = f"The page is up: {' or '.join(addresses(host, server.port))}"
-                print(up)
-                print(f"To pair a phone, type this code there: {app.extensions['pairing'].code}", flush=True)
-                if own := own_wifi():
-                    print(own, flush=True)
-                notify("READY=1", f"STATUS={up}")
-                proofs = {"the table": answers(session.ping), "the page": page_answers(host, server.port)}
-                wait_alive(ended, proofs)
-                notify("STOPPING=1")
+                with PageServer(app, port, host) as server:
+                    up = f"The page is up: {' or '.join(addresses(host, server.port))}"
+                    print(up)
+                    print(f"To pair a phone, type this code there: {app.extensions['pairing'].code}", flush=True)
+                    if made:
+                        print(f"Without a known Wi-Fi: join {made.name}, password {made.password}.", flush=True)
+                    notify("READY=1", f"STATUS={up}")
+                    proofs = {"the table": answers(session.ping), "the page": page_answers(host, server.port)}
+                    wait_alive(ended, proofs)
+                    notify("STOPPING=1")
     except PortInUse:
         raise UserError(f"port {port} is in use: choose another with --port") from None
     except (CameraError, StoreError) as error:
@@ -222,15 +232,14 @@ def switch_off() -> None:
         raise UserError("the games are saved, but this machine cannot be switched off from here: sudo poweroff")
 
 
-def own_wifi() -> str:
-    """How to join the Wi-Fi that this table opens where no known one is in reach; empty where it has none."""
+def own_wifi() -> tuple[Hotspot | None, str]:
+    """The Wi-Fi that this table opens where no known one is in reach, if it has one, or why that cannot be said."""
     from device.hotspot import HotspotError, read_hotspot
 
     try:
-        made = read_hotspot()
+        return read_hotspot(), ""
     except HotspotError as error:
-        return str(error)
-    return f"Without a known Wi-Fi: join {made.name}, password {made.password}." if made else ""
+        return None, str(error)
 
 
 def addresses(host: str, port: int) -> list[str]:
