@@ -10,7 +10,9 @@ import http.client
 import logging
 import os
 import socket
+import sys
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 
@@ -20,6 +22,9 @@ Proof = Callable[[float], object]
 """Raises if a part of the program does not work, or has not answered after so many seconds."""
 A_FEED = 3
 """The watchdog is fed three times in its time: a busy machine may miss one."""
+
+DEEP = 5
+"""So many calls of each thread are told when the table hangs."""
 
 
 def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:
@@ -53,18 +58,14 @@ def wait_alive(
         ended.wait()
         return
     patience = watched / A_FEED
-    pause = patience
+    pause, told = patience, False
     while not ended.wait(pause):
-        pause = patience
-        for name, proof in proofs.items():
-            try:
-                proof(patience)
-            except Exception as error:
-                _log.warning("%s does not answer (%s): systemd restarts the program if it stays so", name, _said(error))
-                pause = min(1.0, patience)
-                break
+        if trouble := _trouble(proofs, patience):
+            _log.warning("%s: systemd restarts the program if it stays so%s", trouble, "" if told else threads_at())
+            pause, told = min(1.0, patience), True
         else:
             notify("WATCHDOG=1", environment=environment)
+            pause, told = patience, False
 
 
 def answers(ask: Callable[[], Future[None]]) -> Proof:
@@ -88,5 +89,18 @@ def page_answers(host: str, port: int) -> Proof:
     return get
 
 
-def _said(error: Exception) -> str:
-    return str(error) or type(error).__name__
+def threads_at() -> str:
+    """Where each of the table's own threads is, a line a call; those that wait for phones are left out."""
+    names = {thread.ident: thread.name for thread in threading.enumerate() if "waitress" not in thread.name}
+    frames = [(names[ident], frame) for ident, frame in sys._current_frames().items() if ident in names]
+    return "".join(f"\n{name}:\n" + "".join(traceback.format_stack(frame)[-DEEP:]) for name, frame in frames)
+
+
+def _trouble(proofs: Mapping[str, Proof], patience: float) -> str:
+    """Which proof is not given, and why; empty if all are."""
+    for name, proof in proofs.items():
+        try:
+            proof(patience)
+        except Exception as error:
+            return f"{name} does not answer ({str(error) or type(error).__name__})"
+    return ""

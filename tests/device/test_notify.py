@@ -104,6 +104,20 @@ def test_watchdog_starves_while_one_part_hangs_and_is_fed_once_it_is_back(
     assert "table does not answer (TimeoutError)" in caplog.text
 
 
+def test_hanging_table_says_once_where_its_threads_are(systemd: Systemd, caplog: pytest.LogCaptureFixture) -> None:
+    hangs = threading.Event()
+    threading.Thread(target=hangs.wait, name="table").start()
+    threading.Thread(target=hangs.wait, name="waitress-7").start()
+
+    def table(_: float) -> None:
+        raise TimeoutError
+
+    with Alive(systemd.watching(0.3), table=table):
+        assert systemd.hears(within=1) == ""
+    hangs.set()
+    assert caplog.text.count("\ntable:\n") == 1 and "waitress" not in caplog.text
+
+
 def test_nothing_is_proved_where_nobody_watches() -> None:
     def fails(_: float) -> None:
         raise AssertionError("asked")

@@ -53,14 +53,13 @@ if once python; then
     inside python3 -m venv --system-site-packages $venv
     # PyPI's kms and pykms are other things; picamera2 imports the bindings for its DRM preview only.
     cp "$here/pykms.py" "$root"$venv/lib/python3.*/site-packages/
-    inside $venv/bin/pip install -q 'picamera2==0.3.38' 'opencv-python-headless>=4.9,<5' 'numpy>=1.26' \
-        'onnxruntime>=1.18' 'flask>=3.0' 'waitress>=3.0.2' 'marisa-trie>=1.2' 'pillow>=10.3' 'gpiozero>=2.0.1' \
-        font-hanken-grotesk font-manrope font-source-sans-pro pytest hypothesis
+    # What the program itself needs is installed by put_program.sh, as pyproject.toml says.
+    inside $venv/bin/pip install -q 'picamera2==0.3.38' 'gpiozero>=2.0.1' pytest hypothesis
     # PYPI=1 links lgpio's C library in; without it the build looks for one in the system.
     inside PYPI=1 $venv/bin/pip install -q 'lgpio>=0.2.2'
     mark python
 fi
-inside /opt/tilekeeper/venv/bin/pip list --format=freeze | grep -iE '^(picamera2|gpiozero|lgpio|numpy|opencv|onnxruntime)'
+inside /opt/tilekeeper/venv/bin/pip list --format=freeze | grep -iE '^(picamera2|gpiozero|lgpio)'
 # shellcheck disable=SC2016  # dpkg-query's own fields
 inside dpkg-query -W -f '${Package} ${Version}\n' python3-libcamera systemd polkitd
 ls "$root"/boot/vmlinuz-*

@@ -17,6 +17,16 @@ else
     git -C "$tree" ls-files -z --cached --others --exclude-standard |
         tar -C "$tree" -c --null --ignore-failed-read -T -
 fi | tar -x --no-same-owner -C "$root$source"
+# What it needs, as pyproject.toml says; asked of PyPI only where that has changed.
+wanted=$root/opt/tilekeeper/wanted.txt
+python3 -c 'import sys, tomllib; print(*tomllib.load(sys.stdin.buffer)["project"]["dependencies"], sep="\n")' \
+    <"$root$source/pyproject.toml" >"$wanted.new"
+if ! cmp -s "$wanted.new" "$wanted"; then
+    chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/root PIP_CERT=/etc/ssl/certs/ca-certificates.crt \
+        PIP_ROOT_USER_ACTION=ignore $venv/bin/pip install -q -r /opt/tilekeeper/wanted.txt.new
+    mv "$wanted.new" "$wanted"
+fi
+
 # The program is run from its source, by a command of the name that the unit expects.
 printf '%s\n' "$source" >"$(echo "$root$venv"/lib/python3.*/site-packages)/tilekeeper.pth"
 cat >"$root$venv/bin/tilekeeper" <<END
