@@ -13,6 +13,7 @@ from werkzeug.exceptions import HTTPException
 from device.state import Notice
 from device.store import GameStore
 from web import actions, api, desk, dialogs, filters, history, live, pages, phones, security, setup
+from web.compress import compress
 from web.languages import remember, texts
 from web.library import Library
 from web.pairing import Pairing
@@ -68,6 +69,7 @@ def create_app(
     app.register_blueprint(history.blueprint(library, pairing))
     api.add_to(app, table, page, pairing, library, own_lexicon)
     app.after_request(remember)
+    app.after_request(compress)
     app.register_error_handler(HTTPException, _fail)
     return app
 

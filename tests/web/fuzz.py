@@ -62,16 +62,18 @@ def fuzz(table: House, requests: int) -> Outcome:
     program = Program(table.app)
     program.pair(table.code)
     schema = schemathesis.openapi.from_wsgi(f"{API}/openapi.json", table.app)
-    offered = [found.ok() for found in schema.get_all_operations()]
+    offered = [found.ok() for found in schema.exclude(path="/events").get_all_operations()]  # that answer has no end
     outcome = Outcome()
     each = max(1, requests // (2 * len(offered)))
     for operation in offered:
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
-            _probe(operation, mode, each, f"Bearer {program.token}", outcome)
+            _probe(table, operation, mode, each, f"Bearer {program.token}", outcome)
     return outcome
 
 
-def _probe(operation: schemathesis.APIOperation, mode: GenerationMode, most: int, token: str, outcome: Outcome) -> None:
+def _probe(
+    table: House, operation: schemathesis.APIOperation, mode: GenerationMode, most: int, token: str, outcome: Outcome
+) -> None:
     @settings(
         max_examples=most,
         deadline=None,
@@ -81,6 +83,8 @@ def _probe(operation: schemathesis.APIOperation, mode: GenerationMode, most: int
     )
     @given(case=operation.as_strategy(generation_mode=mode))
     def probe(case: schemathesis.Case) -> None:
+        if mode is GenerationMode.POSITIVE:
+            _mean_this_table(case, table)
         answer = case.call(headers={"Authorization": token})
         outcome.statuses[answer.status_code] += 1
         outcome.operations.add(operation.label)
@@ -91,6 +95,14 @@ def _probe(operation: schemathesis.APIOperation, mode: GenerationMode, most: int
 
     with suppress(Unsatisfiable):  # what takes nothing cannot be asked wrongly
         probe()
+
+
+def _mean_this_table(case: schemathesis.Case, table: House) -> None:
+    """Let a request be about the game that is there: made-up numbers would be refused before anything else."""
+    if isinstance(case.body, dict) and "seen" in case.body:
+        case.body["seen"] = table.seen
+    if "number" in case.path_parameters:
+        case.path_parameters["number"] %= 3
 
 
 if __name__ == "__main__":
