@@ -1,7 +1,7 @@
 """The evening as a state machine: which command may be given in which phase, and where it can lead. Data.
 
-`TableSession` asks `allowed` before it takes a command, and `phase_of` says where a game stands. `python -m
-device.phases` draws the machine into `docs/session.svg`.
+`TableSession` asks `objection` before it takes a command, and `phase_of` says where a game stands. `python -m
+device.phases > docs/session.svg` draws the machine.
 """
 
 from __future__ import annotations
@@ -134,3 +134,11 @@ def phase_of(game: Game, *, asked: bool, paused: bool) -> Phase:
     if asked:
         return QUESTION
     return CHALLENGE if game.challengeable else TURN
+
+
+if __name__ == "__main__":
+    import sys
+
+    from device.phasechart import draw
+
+    sys.stdout.write(draw())

@@ -376,6 +376,7 @@ class TableSession:
 
     def _carry_out(self, work: Callable[[], None], pressed: float, keeps_question: bool) -> None:
         table = self._playing
+        before = table.asked, table.notices
         table.notices = ()
         if not keeps_question:
             table.asked = None
@@ -388,6 +389,7 @@ class TableSession:
         except StoreError as error:
             table.say(str(error), Trouble.STORE)
         except Refused:
+            table.asked, table.notices = before
             raise
         except Exception:
             _logger.exception("a command failed")

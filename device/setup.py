@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 
 from calibration.keeping import KnowledgeError
+from calibration.lesson import check_lesson
 from calibration.table import TableKnowledge
 from device.cameras import Image
 from device.messages import refusal
@@ -40,6 +41,7 @@ class SetUp:
         self._knowledge = knowledge
         self._shape: tuple[int, ...] = ()
         self._share = 1.0
+        self._doubted: object = None
         self._placed_before()
 
     def look_around(self, tiles: Collection[str]) -> SetUpView:
@@ -75,10 +77,9 @@ class SetUp:
     def teach(self, rows: Sequence[Sequence[str]], tiles: Collection[str]) -> tuple[str, ...]:
         """Learn from the board, which shows these faces; returns the squares that are not as they should be.
 
-        Where there are any, nothing is learnt. Raises `Refused`, `CameraError`.
+        Where there are any, nothing is learnt; but who gives the same lesson again has looked, and knows better than
+        the camera which letter lies there. Raises `Refused`, `CameraError`.
         """
-        from calibration.lesson import check_lesson
-
         if self._knowledge is None:
             raise refusal("no-lesson")
         seen = self._sight.look(tiles)
@@ -86,9 +87,11 @@ class SetUp:
         if board is None or views is None:
             raise refusal("lesson-blind", "; ".join(seen.reading.problems))
         check = check_lesson(rows, board)
-        wrong = sorted({*check.missing, *check.extra, *check.hidden})
-        if wrong:
-            return tuple(map(square_name, wrong))
+        unlike = tuple(square for square, _ in check.unlike)
+        insisted, self._doubted = self._doubted == (rows, unlike), (rows, unlike)
+        if not check.complete or not (check.ok or insisted):
+            wrong = {*check.missing, *check.extra, *check.hidden, *unlike}
+            return tuple(map(square_name, sorted(wrong)))
         faces = [face for row in rows for face in row]
         self._knowledge.learn(views, rows, LESSON, told=[s for s in SQUARES if faces[s] != "."])
         try:
