@@ -1,0 +1,109 @@
+"""The installer and its counterpart: what they refuse, and that a shell's checker finds nothing wrong with them.
+
+That they install, upgrade, go back and take away is shown by `tests/hardware/arm64_root.sh`, in a root of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SYSTEMD = ROOT / "systemd"
+SCRIPTS = sorted([*SYSTEMD.glob("*.sh"), *(ROOT / "tests" / "hardware").glob("*.sh")])
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not here")
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_shellcheck_finds_nothing(script: Path) -> None:
+    said = subprocess.run(["shellcheck", script], capture_output=True, text=True, check=False)
+    assert said.stdout == "" and said.returncode == 0
+
+
+def run(script: str, *arguments: str, commands: Path | None = None) -> subprocess.CompletedProcess[str]:
+    path = os.environ["PATH"] if commands is None else f"{commands}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", SYSTEMD / script, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PATH": path},
+    )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """Commands that make this machine look like root's on another one."""
+
+    def command(name: str, body: str) -> None:
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+
+    command("id", "echo 0")
+    command("apt-get", "exit 1")
+    command("dpkg", "echo armhf")
+    return tmp_path
+
+
+@pytest.mark.parametrize("script", ["install.sh", "uninstall.sh"])
+def test_help_is_the_head_of_the_script(script: str) -> None:
+    said = run(script, "--help")
+    assert said.returncode == 0 and f"systemd/{script}" in said.stdout.replace(
+        "/opt/tilekeeper/uninstall.sh", "systemd/uninstall.sh"
+    )
+    assert "#" not in said.stdout and "set -" not in said.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--nmae", "x"), "--nmae is not known; --help says what is"),
+        (("--name",), "--name needs a name"),
+        (("--name", "our table"), "'our table' cannot be a machine's name"),
+        (("--name", "-x"), "'-x' cannot be a machine's name"),
+        (("--country", "Germany"), "'GERMANY' is no country: two letters"),
+    ],
+)
+def test_a_mistake_is_said_before_anything_is_done(arguments: tuple[str, ...], said: str) -> None:
+    answer = run("install.sh", *arguments)
+    assert answer.returncode == 2 and said in answer.stderr and answer.stderr.count("\n") == 1
+
+
+def test_a_32_bit_system_is_refused_whatever_its_kernel_is(machine: Path) -> None:
+    answer = run("install.sh", "--yes", commands=machine)
+    assert answer.returncode == 2
+    assert "this system is 32-bit (armhf)" in answer.stderr and "Raspberry Pi OS (64-bit)" in answer.stderr
+
+
+def test_another_architecture_is_refused(machine: Path) -> None:
+    (machine / "dpkg").write_text("#!/bin/sh\necho riscv64\n", encoding="utf-8")
+    answer = run("install.sh", "--yes", commands=machine)
+    assert answer.returncode == 2 and "no Tilekeeper for riscv64" in answer.stderr
+
+
+def test_only_root_installs(machine: Path) -> None:
+    (machine / "id").write_text("#!/bin/sh\necho 1000\n", encoding="utf-8")
+    answer = run("install.sh", "--yes", commands=machine)
+    assert answer.returncode == 2 and "sudo" in answer.stderr
+
+
+def test_every_group_of_the_unit_is_made() -> None:
+    made = set(re.findall(r"^g (\S+)", (SYSTEMD / "tilekeeper.sysusers").read_text(encoding="utf-8"), re.MULTILINE))
+    joined = set(
+        re.findall(r"^m tilekeeper (\S+)", (SYSTEMD / "tilekeeper.sysusers").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert made == joined
+    unit = (SYSTEMD / "tilekeeper.service").read_text(encoding="utf-8")
+    assert "User=tilekeeper" in unit and "ExecStart=/opt/tilekeeper/venv/bin/tilekeeper" in unit
+
+
+def test_every_group_of_the_udev_rules_is_made() -> None:
+    made = set(re.findall(r"^g (\S+)", (SYSTEMD / "tilekeeper.sysusers").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r'GROUP="(\w+)"', (SYSTEMD / "tilekeeper.udev").read_text(encoding="utf-8")))
+    assert named <= made
