@@ -18,7 +18,7 @@ import cv2
 import numpy as np
 
 from calibration.bench.photos import photo_shots
-from calibration.bench.tables import Shot
+from calibration.bench.tables import Shot, rows_of
 from calibration.locate import BoardLocator
 from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.tiles import tile_set
@@ -143,8 +143,7 @@ def drawn(count: int) -> Iterator[Shot]:
 
     for number in range(count):
         one = scene(number, VALIDATION)
-        rows = tuple(tuple(symbol or EMPTY for symbol in row) for row in one.labels)
-        yield Shot(str(number), "drawn", str(number), one.image, one.corners, rows, "en")
+        yield Shot(str(number), "drawn", str(number), one.image, one.corners, rows_of(one), "en")
 
 
 def read(shots: Iterable[Shot]) -> Iterator[Called]:

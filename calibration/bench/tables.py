@@ -6,19 +6,20 @@ game to game: the light, the camera a little, which way the board is turned, how
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from engine.reading import EMPTY
 from engine.tiles import tile_set
 from vision.geometry import Floats, Image
 from vision.render.boardart import draw_board
 from vision.render.camera import look_at_board
 from vision.render.fonts import training_fonts
 from vision.render.light import random_light
-from vision.render.scene import LONGEST, Setting, compose, random_labels
+from vision.render.scene import LONGEST, Scene, Setting, compose, random_labels
 from vision.render.style import Rng, random_board, random_tiles
 from vision.render.surroundings import table_top
 from vision.render.tileart import lay
@@ -62,18 +63,32 @@ class RenderedTable:
     def game(self, number: int, pictures: int) -> Iterator[Shot]:
         """One game in so many pictures, the board filling up from one to the next."""
         rng = np.random.default_rng((self.seed, number))
-        setting = self._setting(rng)
-        tiles = tile_set(self.language)
-        letters = (*tiles.letters, "?")
-        counts = np.array([*(tiles.counts[letter] for letter in tiles.letters), 2.0])
-        labels = random_labels(rng, letters, counts / counts.sum(), DENSITY)
+        setting, labels = self._setting(rng), self._labels(rng)
         laid = lay(rng, labels, setting.tiles)
         for k in range(1, pictures + 1):
             shown = dict(list(labels.items())[: round(len(labels) * k / pictures)])
-            scene = compose(rng, setting, shown, values=tiles.values, laid=laid[: len(shown)])
-            rows = tuple(tuple(symbol or "." for symbol in row) for row in scene.labels)
+            scene = compose(rng, setting, shown, values=self._values, laid=laid[: len(shown)])
             name = f"{self.name}, game {number}, picture {k}"
-            yield Shot(name, self.name, str(number), scene.image, scene.corners, rows, self.language)
+            yield Shot(name, self.name, str(number), scene.image, scene.corners, rows_of(scene), self.language)
+
+    def under_hands(self, number: int, pictures: int) -> Iterator[Scene]:
+        """One board at one moment in so many pictures, while a hand moves over it."""
+        rng = np.random.default_rng((self.seed, number))
+        setting, labels = self._setting(rng), self._labels(rng)
+        laid = lay(rng, labels, setting.tiles)
+        for _ in range(pictures):
+            hand = (float(rng.uniform(1, 14)), float(rng.uniform(1, 14)))
+            yield compose(rng, setting, labels, hands=[hand], values=self._values, laid=laid)
+
+    @property
+    def _values(self) -> Mapping[str, int]:
+        return tile_set(self.language).values
+
+    def _labels(self, rng: Rng) -> dict[tuple[int, int], str]:
+        tiles = tile_set(self.language)
+        letters = (*tiles.letters, "?")
+        counts = np.array([*(tiles.counts[letter] for letter in tiles.letters), 2.0])
+        return random_labels(rng, letters, counts / counts.sum(), DENSITY)
 
     def _setting(self, rng: Rng) -> Setting:
         """The table's own things from its seed; the game's light and camera from `rng`."""
@@ -97,3 +112,8 @@ class RenderedTable:
         assert max(camera.size) <= LONGEST
         light = random_light(rng, SQUARE_PX)
         return Setting(board, tiles, replace(light, motion=0.0), camera, art, table, thickness, grain)
+
+
+def rows_of(scene: Scene) -> tuple[tuple[str, ...], ...]:
+    """The faces that lie in a drawn scene."""
+    return tuple(tuple(symbol or EMPTY for symbol in row) for row in scene.labels)
