@@ -1,0 +1,39 @@
+"""A table that learns reads better, and no picture makes it worse; each picture is read before it is learnt."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from calibration.bench.learning import UNSEEN, Tally, play
+from calibration.bench.photos import photo_shots
+from calibration.bench.tables import RenderedTable
+
+FONTS = Path("/usr/share/fonts")
+PHOTOS = Path(__file__).parents[2] / ".." / "shared" / "photos"
+
+pytestmark = pytest.mark.slow
+
+
+def test_tiles_in_a_hand_that_no_training_saw_are_read_better_from_game_to_game() -> None:
+    font = FONTS / UNSEEN[0]
+    if not font.exists():
+        pytest.skip(f"the font {font} is not installed")
+    games: dict[str, Tally] = defaultdict(Tally)
+    table = RenderedTable(font, 5000)
+    for shot, tally in play(shot for game in range(4) for shot in table.game(game, 2)):
+        games[shot.game].add(tally)
+    later = [games[str(number)] for number in (1, 2, 3)]
+    assert all(tally.wrong_with <= tally.wrong_without for tally in games.values())
+    assert sum(t.wrong_with for t in later) < 0.5 * sum(t.wrong_without for t in later)
+
+
+def test_no_photograph_of_a_game_is_read_worse_for_what_the_table_knows() -> None:
+    if not PHOTOS.is_dir():
+        pytest.skip("the photographs are not here")
+    whole = Tally()
+    for shot, tally in play(photo_shots(PHOTOS / "jheidel")):
+        assert tally.spoiled == 0, shot.name
+        whole.add(tally)
+    assert whole.pictures > 0
+    assert whole.wrong_with <= whole.wrong_without
