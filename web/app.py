@@ -45,10 +45,10 @@ def create_app(
         SECRET_KEY=secrets.token_bytes(32),
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Strict",
-        SESSION_COOKIE_NAME="tilekeeper",
         PERMANENT_SESSION_LIFETIME=timedelta(days=2),
         MAX_CONTENT_LENGTH=security.BODY_BYTES,
     )
+    app.session_interface = security.Cookies()
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     filters.add_to(app)
     if pairing is None:

@@ -7,6 +7,7 @@ import secrets
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request, session
+from flask.sessions import SecureCookieSessionInterface
 
 from web.languages import texts
 from web.library import IMPORT_BYTES
@@ -56,6 +57,21 @@ def add_to(app: Flask, pairing: Pairing) -> None:
     app.before_request(check_change)
     app.after_request(_set_headers)
     app.jinja_env.globals["csrf_token"] = csrf_token
+
+
+class Cookies(SecureCookieSessionInterface):
+    """The visitor's signed cookie: one over http, and another over https that never goes over http.
+
+    The prefix ties the latter to this very machine (RFC 6265bis, 4.1.3.2).
+    """
+
+    def get_cookie_name(self, app: Flask) -> str:  # noqa: ARG002 (Flask's signature)
+        """The cookie's name."""
+        return "__Host-tilekeeper" if request.is_secure else "tilekeeper"
+
+    def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
+        """Whether the cookie goes over https only."""
+        return request.is_secure
 
 
 def csrf_token() -> str:

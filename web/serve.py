@@ -37,7 +37,7 @@ class PageServer:
     def __init__(self, app: Flask, port: int, host: str = "", *, threads: int = THREADS) -> None:
         """Take the port; `host` empty means every network the machine is on. Raises `PortInUse`, `OSError`."""
         self._app = app
-        self._socket = _listen(host, port)
+        self._socket = listen(host, port)
         self.port: int = self._socket.getsockname()[1]
         self._sockets: dict[int, Any] = {}
         self._server = waitress.create_server(
@@ -96,8 +96,8 @@ class _Channel(HTTPChannel):  # type: ignore[misc]
     parser_class = _Parser
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """A bound socket whose connections give up on a silent phone."""
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket whose connections give up on a silent phone. Raises `PortInUse`, `OSError`."""
     if not 0 <= port <= 65535:
         raise OSError(errno.EINVAL, f"no port {port}: choose one from 1 to 65535")
     both = not host and socket.has_dualstack_ipv6()
