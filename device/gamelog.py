@@ -148,7 +148,7 @@ class GameLog:
             self._unsaved.append(([{**to_json(event), **marks} for event in events], pictures))
         try:
             if self._unbegun is not None:
-                self._store.begin(self._unbegun)
+                self.number = self._store.begin(self._unbegun)
                 self._unbegun = None
             while self._unsaved:
                 self._store.append(self.number, *self._unsaved[0])

@@ -1,4 +1,4 @@
-"""A table whose board is given as text: its camera sees it without error, when it is asked."""
+"""Tables whose board is given as text: one camera sees it without error when asked, the other paints it."""
 
 from __future__ import annotations
 
@@ -65,3 +65,56 @@ class TextTable:
         found = np.array([[60.0, 10.0], [340.0, 10.0], [340.0, 290.0], [60.0, 290.0]])
         problems = () if board else ("no board found: a cat",)
         return PhotoReading(board, found if board else None, problems, Milliseconds(1, 1, 2))
+
+
+SYMBOLS = ".ABCDEFGHIJKLMNOPQRSTUVWXYZ?#"
+CELL = 20
+
+
+class PaintedTable:
+    """Camera and reader of a live table: each square is a patch as bright as its letter, and read from that."""
+
+    live = True
+
+    def __init__(self) -> None:
+        self.rows = EMPTY_ROWS
+        self.trouble = ""
+        self.black = False
+        self.hidden: list[frozenset[tuple[int, int]]] = []
+        self.stills = 0
+        self.reads = 0
+
+    def lay(self, *words: tuple[str, int, int, bool]) -> None:
+        self.rows = rows(*words)
+
+    def still(self) -> Frame:
+        self.stills += 1
+        hidden = self.hidden.pop(0) if self.hidden else frozenset[tuple[int, int]]()
+        return Frame(self._paint(hidden), time.monotonic())
+
+    def preview(self) -> Frame:
+        return Frame(self._paint(frozenset()), time.monotonic())
+
+    def close(self) -> None:
+        self.trouble = "closed"
+
+    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+        assert corners is None and "A" in tiles
+        self.reads += 1
+        middles = image[CELL // 2 :: CELL, CELL // 2 :: CELL, 0].astype(float)
+        levels = np.clip(np.round((middles - 16) / 8), 0, len(SYMBOLS) - 1).astype(int)
+        board = BoardReading.certain(["".join(SYMBOLS[level] for level in row) for row in levels])
+        side = float(SIZE * CELL)
+        found = np.array([[0.0, 0.0], [side, 0.0], [side, side], [0.0, side]])
+        return PhotoReading(board, found, (), Milliseconds(1, 1, 2))
+
+    def _paint(self, hidden: frozenset[tuple[int, int]]) -> Image:
+        if self.trouble:
+            raise CameraError(self.trouble)
+        levels = np.array([[16 + 8 * SYMBOLS.index(symbol) for symbol in row] for row in self.rows], np.uint8)
+        for at in hidden:
+            levels[at] = 16 + 8 * SYMBOLS.index("#")
+        if self.black:
+            levels[:] = 0
+        patches = np.kron(levels, np.ones((CELL, CELL), np.uint8))
+        return np.ascontiguousarray(np.repeat(patches[:, :, None], 3, axis=2))
