@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import product
 
 from device.messages import Refused, refusal, sentence, text
 from device.state import TurnChange
@@ -31,7 +32,7 @@ from engine.events import (
 )
 from engine.game import Game
 from engine.plays import Play
-from engine.reading import EMPTY
+from engine.reading import EMPTY, SIZE
 from engine.squares import parse_square
 from engine.turns import Kind, Turn
 
@@ -50,8 +51,25 @@ def pass_turn(game: Game) -> Event:
 
 def challenge(game: Game, words: Words) -> Challenged:
     """The player whose turn it is challenges the last play; the word list decides."""
-    wrong = tuple(word.word for word in _challenged(game).words if "?" not in word.word and word.word not in words)
+    wrong = _wrong_words(game, _challenged(game), words)
     return Challenged(game.to_move, bool(wrong), wrong)
+
+
+def _wrong_words(game: Game, play: Turn, words: Words) -> tuple[str, ...]:
+    """The words of a play that are not in the list, whatever its blanks stand for that nobody has named."""
+    squares = [range(word.start, SIZE * SIZE, 1 if word.across else SIZE) for word in play.words]
+    spelt = [list(zip(places, word.tiles, strict=False)) for places, word in zip(squares, play.words, strict=True)]
+    blanks = sorted({square for word in spelt for square, tile in word if tile.is_unnamed})
+    found: tuple[str, ...] | None = None
+    for letters in product(game.tiles.letters, repeat=len(blanks)):
+        named = dict(zip(blanks, letters, strict=True))
+        texts = ["".join(named.get(square, tile.letter) for square, tile in word) for word in spelt]
+        wrong = tuple(word.word for word, text in zip(play.words, texts, strict=True) if text not in words)
+        if found is None or len(wrong) < len(found):
+            found = wrong
+        if not found:
+            break
+    return found or ()
 
 
 def challenge_answers(game: Game) -> tuple[tuple[str, tuple[Event, ...]], ...]:

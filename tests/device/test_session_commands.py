@@ -109,6 +109,17 @@ def test_hand_over_the_board_is_no_pass(playing: TableSession, table: TextTable)
     assert playing.answer(1).result(5).turns[-1].kind == "pass"
 
 
+# Challenges
+
+
+@pytest.mark.parametrize(("word", "kind"), [("F?RM", "challenge"), ("?ORN", "challenge"), ("H?ON", "withdrawn")])
+def test_blank_without_a_name_stands_for_whatever_makes_a_word(
+    playing: TableSession, table: TextTable, word: str, kind: str
+) -> None:
+    play(playing, table, (word, 7, 5, True))
+    assert playing.challenge().result(5).turns[-1].kind == kind
+
+
 # Drawing for first play
 
 
