@@ -11,7 +11,8 @@ from importlib.resources import files
 from device.cameras.simulated import SimulatedCamera
 from device.selfplay import started
 from device.session import Reader, TableSession
-from device.state import TableState
+from device.sight import Whereabouts
+from device.state import Question, TableState
 from device.store import GameStore
 from engine.board import Board
 from engine.gcg import Record, parse, replay
@@ -55,7 +56,9 @@ class _Pace:
 class Demo:
     """A simulated table with a session on it. `play` plays one game; use it in `with`."""
 
-    def __init__(self, reader: Reader, *, seed: int, speed: float, stop: threading.Event) -> None:
+    def __init__(
+        self, reader: Reader, *, seed: int, speed: float, stop: threading.Event, where: Whereabouts | None = None
+    ) -> None:
         self._random = random.Random(seed)
         self._pace = _Pace(speed, stop)
         self._stop = stop
@@ -65,7 +68,7 @@ class Demo:
         self._words = open_lexicon(None, "en")
         self._store = GameStore(":memory:")
         self._last: Play | None = None
-        self.session = TableSession(self._camera, reader, self._store, self._words)
+        self.session = TableSession(self._camera, reader, self._store, self._words, where=where)
 
     def __enter__(self) -> Demo:
         return self
@@ -137,12 +140,11 @@ class Demo:
     def _put_right(self, truth: Board) -> Iterator[str]:
         """What the players do after a turn: answer a question, name the blanks, put a misread square right."""
         question = self.session.state.question
-        for number in range(1, len(question.answers) if question else 0):
-            if not self._misread(truth):
-                break
-            self.session.answer(number).result()
         if question:
-            yield f"  {question.text} {question.answers[_chosen(self.session.state)]}"
+            chosen = _answer_to(question, truth) if self._misread(truth) else question.chosen
+            if chosen != question.chosen:
+                self.session.answer(chosen).result()
+            yield f"  {question.text} {question.answers[chosen]}"
         for square in self._misread(truth):
             tile = truth[square]
             symbol = EMPTY if tile is None else tile.face
@@ -183,8 +185,11 @@ def _face(tile: Tile | None) -> str:
     return EMPTY if tile is None else tile.face
 
 
-def _chosen(state: TableState) -> int:
-    return state.question.chosen if state.question else 0
+def _answer_to(question: Question, truth: Board) -> int:
+    """The answer that says of its squares what truly lies there; else the next likely one."""
+    there = tuple(_face(truth[square]) for square in question.squares)
+    said = [tuple(BLANK if symbol.islower() else symbol for symbol in symbols) for symbols in question.symbols]
+    return said.index(there) if there in said else min(1, len(question.answers) - 1)
 
 
 def _verdict(state: TableState, record: Record) -> str:

@@ -12,12 +12,13 @@ import threading
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
-from device.cli.options import board_reader
+from device.cli.options import table_reader
 from device.cli.run import addresses
 
 if TYPE_CHECKING:
     from device.demo import Demo
     from device.session import Reader
+    from device.sight import Whereabouts
 
 HELP = "watch a whole game on a simulated table"
 
@@ -37,10 +38,11 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--speed {args.speed}: must be more than 0")
     if args.seed is not None and args.seed < 0:
         raise UserError(f"--seed {args.seed}: must be 0 or more")
-    return watch(args, board_reader())
+    reader, where, _ = table_reader(None)
+    return watch(args, reader, where)
 
 
-def watch(args: argparse.Namespace, reader: Reader) -> int:
+def watch(args: argparse.Namespace, reader: Reader, where: Whereabouts | None = None) -> int:
     """Play demo games at the simulated table, read by `reader`, until the end or Ctrl-C."""
     from device.demo import Demo
     from web import create_app
@@ -48,7 +50,7 @@ def watch(args: argparse.Namespace, reader: Reader) -> int:
 
     seed = args.seed if args.seed is not None else random.SystemRandom().randrange(10_000)
     stop = threading.Event()
-    with Demo(reader, seed=seed, speed=args.speed, stop=stop) as demo:
+    with Demo(reader, seed=seed, speed=args.speed, stop=stop, where=where) as demo:
         try:
             app = create_app(demo.session)
             server = PageServer(app, args.port, args.host)
