@@ -46,10 +46,19 @@ class CameraSettings:
 
 @dataclass(frozen=True, slots=True)
 class PageSettings:
-    """Where the page is served; an empty `host` means on all networks."""
+    """Where the page is served; an empty `host` means on all networks.
+
+    With `certificate` and `key` it is served over https too, at `secure_port`. `wifi` and its password are what phones
+    at the table join; empty: nobody is told.
+    """
 
     port: int = 8080
     host: str = ""
+    certificate: Path | None = None
+    key: Path | None = None
+    secure_port: int = 8443
+    wifi: str = ""
+    wifi_password: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +191,30 @@ def _camera(source: str) -> CameraSettings:
     return CameraSettings(source)
 
 
-def _page(port: int, host: str) -> PageSettings:
-    if not 1 <= port <= 65535:
-        raise _Wrong("page", "port", f"is {port}: choose a number from 1 to 65535")
-    return PageSettings(port, host)
+def _page(
+    port: int, host: str, certificate: str, key: str, secure_port: int, wifi: str, wifi_password: str
+) -> PageSettings:
+    for name, number in (("port", port), ("secure_port", secure_port)):
+        if not 1 <= number <= 65535:
+            raise _Wrong("page", name, f"is {number}: choose a number from 1 to 65535")
+    if bool(certificate) != bool(key):
+        missing = "key" if certificate else "certificate"
+        raise _Wrong("page", missing, "is missing: https needs a certificate and its key")
+    if certificate and port == secure_port:
+        raise _Wrong("page", "secure_port", "is the port of http: choose another one")
+    if not wifi and wifi_password:
+        raise _Wrong("page", "wifi", "is missing: name the Wi-Fi of this password")
+    if len(wifi.encode()) > 32 or len(wifi_password.encode()) > 63:  # IEEE 802.11, 9.4.2.2 and J.4.1
+        raise _Wrong("page", "wifi", "has up to 32 bytes, wifi_password up to 63")
+    return PageSettings(port, host, _file(certificate), _file(key), secure_port, wifi, wifi_password)
+
+
+def _file(named: str) -> Path | None:
+    return Path(named).expanduser() if named else None
 
 
 def _data(folder: str) -> DataSettings:
-    return DataSettings(Path(folder).expanduser() if folder else None)
+    return DataSettings(_file(folder))
 
 
 def _panel(use: bool, displays: list[str], **pins: Any) -> PanelSettings:

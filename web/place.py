@@ -37,7 +37,8 @@ class Place:
 
     `panel` is the table's (None: it has none, as in the demo), `buttons` those that are wired, `remarks` say in
     sentences what is missing or set wrongly here, `addresses` where phones find the page, the best one last, and
-    `hotspot` is the Wi-Fi that the table opens where it knows none.
+    `hotspot` is the Wi-Fi that the table opens where it knows none, `wifi` the one that phones join otherwise: its name
+    and password.
     """
 
     panel: PanelDesk | None = None
@@ -45,3 +46,4 @@ class Place:
     remarks: tuple[str, ...] = ()
     addresses: Callable[[], Sequence[str]] = tuple
     hotspot: Hotspot | None = None
+    wifi: tuple[str, str] | None = None

@@ -11,6 +11,7 @@ import argparse
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -104,6 +105,7 @@ def serve(
 ) -> None:
     """Keep the table, its panel and its page until `ended`; the panel sets `off` too. Raises `UserError`."""
     from device.cameras import CameraError, patient_camera
+    from device.cli.page import open_page
     from device.messages import sentence
     from device.notify import answers, notify, page_answers, wait_alive
     from device.panel.panel import Orders
@@ -114,7 +116,6 @@ def serve(
     from device.store import StoreError
     from web import create_app
     from web.place import Place
-    from web.serve import PageServer, PortInUse
 
     def power_off() -> None:
         off.set()
@@ -155,21 +156,18 @@ def serve(
                 wired = tuple(settings.panel.pins.buttons) if settings.panel.use else ()
                 made, trouble = own_wifi()
                 remarks += filter(None, [trouble])
-                place = Place(panel, wired, tuple(remarks), lambda: addresses(host, port), made)
+                wifi = (settings.page.wifi, settings.page.wifi_password) if settings.page.wifi else None
+                place = Place(panel, wired, tuple(remarks), lambda: addresses(host, port), made, wifi)
                 app = create_app(session, store=store, own_lexicon=own_lexicon(settings.game), place=place)
                 panel.listen(_refusals_to(session))
-                with PageServer(app, port, host) as server:
-                    up = f"The page is up: {' or '.join(addresses(host, server.port))}"
-                    print(up)
-                    print(f"To pair a phone, type this code there: {app.extensions['pairing'].code}", flush=True)
+                with open_page(app, settings.page, addresses, print) as (server, up):
                     if made:
-                        print(f"Without a known Wi-Fi: join {made.name}, password {made.password}.", flush=True)
+                        print(f"Without a known Wi-Fi: join {made.name}, password {made.password}.")
+                    sys.stdout.flush()
                     notify("READY=1", f"STATUS={up}")
                     proofs = {"the table": answers(session.ping), "the page": page_answers(host, server.port)}
                     wait_alive(ended, proofs)
                     notify("STOPPING=1")
-    except PortInUse:
-        raise UserError(f"port {port} is in use: choose another with --port") from None
     except (CameraError, StoreError) as error:
         raise UserError(str(error)) from None
 

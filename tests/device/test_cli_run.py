@@ -155,7 +155,7 @@ def test_console_shows_where_the_page_is_and_the_code_for_phones(
     with Program(options(folder, port), []) as phone:
         phone.get()
         said = capsys.readouterr().out
-    assert f"http://127.0.0.1:{port}" in said and f"type this code there: {CODE}" in said
+    assert f"http://127.0.0.1:{port}" in said and f"type the code there: {CODE}" in said
 
 
 def test_picture_in_the_folder_and_a_pressed_button_are_a_turn_on_the_page(folder: Path) -> None:
