@@ -28,7 +28,6 @@ refuse() { printf 'install.sh: %s\n' "$*" >&2; exit 2; }
 booted() { [ -d /run/systemd/system ]; } # false in a chroot: units are enabled, nothing is started
 name_now() { if booted; then uname -n; else cat /etc/hostname; fi; }
 as_user() { setpriv --reuid="$PROGRAM" --regid="$PROGRAM" --init-groups --reset-env "$@"; }
-has_package() { apt-cache show --no-all-versions "$1" >/dev/null 2>&1; }
 is_installed() { [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == *'ok installed' ]]; }
 user_version() { # of the store: what wrote it
     [ ! -e "$DATA/games.db" ] || python3 - "$DATA/games.db" <<'PY'
@@ -114,25 +113,29 @@ install_packages() {
     optional=(python3-picamera2 python3-libcamera python3-lgpio python3-spidev python3-smbus2 espeak-ng alsa-utils)
     [ "$HOTSPOT" = no ] || ! command -v nmcli >/dev/null || optional+=(dnsmasq-base nftables)
     [ "$HOTSPOT" != yes ] || needed+=(network-manager dnsmasq-base nftables)
-    find_missing
-    if [ -n "$OLD" ] && [ ${#missing[@]} = 0 ]; then # an upgrade needs nobody but PyPI
-        say "all there"
-        return 0
+    if [ -n "$OLD" ]; then
+        find_missing
+        if [ ${#missing[@]} = 0 ]; then # an upgrade needs nobody but PyPI
+            say "all there"
+            return 0
+        fi
     fi
     apt-get -q update
     find_missing
-    for package in "${optional[@]}"; do
-        has_package "$package" || say "not in this system's archive: $package"
-    done
     [ ${#missing[@]} = 0 ] || apt-get -qy install --no-install-recommends "${missing[@]}"
     [ ${#missing[@]} = 0 ] || printf '%s\n' "${missing[@]}" >>"$BASE/packages"
+    for package in "${optional[@]}"; do
+        is_installed "$package" || say "not in this system's archive: $package"
+    done
 }
 
 find_missing() { # of install_packages: what is to be installed and can be
+    local known
     missing=()
     for package in "${needed[@]}"; do is_installed "$package" || missing+=("$package"); done
+    known=" $(apt-cache show --no-all-versions "${optional[@]}" 2>/dev/null | sed -n 's/^Package: //p' | tr '\n' ' ' || true) "
     for package in "${optional[@]}"; do
-        is_installed "$package" || ! has_package "$package" || missing+=("$package")
+        is_installed "$package" || [[ $known != *" $package "* ]] || missing+=("$package")
     done
 }
 
