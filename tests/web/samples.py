@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from device.clock import ClockView
 from device.state import (
     BoardView,
     LetterView,
@@ -132,12 +133,32 @@ ENDED = replace(
 ASKED = replace(
     MIDGAME,
     revision=13,
-    question=Question("Which tile lies on H10: T or I?", ("Anna played PASTE at 10D for 25.", "Anna played PASIE.")),
+    phase=Phase.QUESTION,
+    question=Question(
+        "Which tile lies on G10: T or I?",
+        ("Anna played PASTE at 10D for 25.", "Anna played PASIE."),
+        squares=(9 * 15 + 6,),
+    ),
 )
 RACKS = replace(
     ENDED, revision=14, players=ENDED.players[:2], in_bag=0, unseen=(("Q", 1), ("A", 2)), racks_wanted=(0, 1)
 )
+FINISHED = replace(
+    ENDED,
+    revision=15,
+    undo=True,
+    players=(PlayerView("Anna", 402), PlayerView("Ben", 377)),
+    turns=(
+        HORN, FARM, PASTE,
+        replace(HORN, number=4, player=1, score=74, total=83, word="SHORTEN", bonus=50, at="12C"),
+        TurnView(5, 0, "endrack", 9, 402, word="QA"), TurnView(6, 1, "endrack", -9, 377, word="QA"),
+    ),
+)  # fmt: skip
+TIMED = replace(MIDGAME, revision=16, clock=ClockView(1500, 10, (310.0, 754.0), running=None))
+DRAWING = replace(BEFORE, revision=17, phase=Phase.DRAWING, turn_of=None, drawing=(0, 1))
+PAUSED = replace(TIMED, revision=18, phase=Phase.PAUSED, clock=ClockView(1500, 10, (310.0, 1554.0), paused=True))
 EVERY = {
+    "finished": FINISHED, "timed": TIMED, "drawing": DRAWING, "paused": PAUSED,
     "racks": RACKS,
     "asked": ASKED,
     "empty": EMPTY, "before": BEFORE, "midgame": MIDGAME, "phony": PHONY,

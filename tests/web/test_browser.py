@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,40 +12,27 @@ from web import create_app
 from web.serve import PageServer
 
 from . import samples
+from .browsers import MARKS, chromium, opened, visit
+from .browsers import pair as pair_with
 from .conftest import ShownTable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-CHROMIUM = shutil.which("chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
-    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
-]
+pytestmark = MARKS
+NOW = samples.MIDGAME.moment
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
 def phone(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
-    page = context.new_page()
-    wrong: list[str] = []
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("console", lambda told: wrong.append(told.text) if "Security Policy" in told.text else None)
-    yield page
-    context.close()
-    assert wrong == []
+    with opened(browser, has_touch=True) as page:
+        yield page
 
 
 @pytest.fixture
@@ -58,16 +44,7 @@ def server(table: ShownTable) -> Iterator[PageServer]:
 
 
 def pair(page: Page, server: PageServer) -> None:
-    """Pair the phone as people do: the button, the code, the page with the buttons."""
-    visit(page, server)
-    page.get_by_role("link", name="Pair this phone").click()
-    page.get_by_label("Six digits").fill(server._app.extensions["pairing"].code)
-    page.get_by_role("button", name="Pair", exact=True).click()
-    page.wait_for_selector("#panel", timeout=5000)
-
-
-def visit(page: Page, server: PageServer) -> None:
-    page.goto(f"http://127.0.0.1:{server.port}/", wait_until="domcontentloaded")
+    pair_with(page, server, server._app.extensions["pairing"].code)
 
 
 def test_turn_appears_without_a_reload(table: ShownTable, server: PageServer, phone: Page) -> None:
@@ -77,9 +54,9 @@ def test_turn_appears_without_a_reload(table: ShownTable, server: PageServer, ph
         phone.reload(wait_until="domcontentloaded")
     assert opened.value.status == 200
     table.show(samples.LOOKING)
-    phone.wait_for_selector(".now.looking", timeout=2000)
+    phone.wait_for_selector(".now.looking", timeout=10_000)
     table.show(samples.MIDGAME)
-    phone.wait_for_selector("#last .headline", timeout=2000)
+    phone.wait_for_selector("#last .headline", timeout=10_000)
     assert phone.inner_text(".on-turn .name") == "Ben"
     assert phone.locator("svg.board g.t").count() == 15
     assert phone.title().startswith("Ben to play")
@@ -90,7 +67,7 @@ def test_turn_appears_by_asking_when_no_stream_is_to_be_had(table: ShownTable, p
     with PageServer(create_app(table, streams=0), 0, "127.0.0.1") as server:
         visit(phone, server)
         table.show(samples.MIDGAME)
-        phone.wait_for_selector("#last .headline", timeout=6000)
+        phone.wait_for_selector("#last .headline", timeout=15_000)
         assert not phone.locator("html.offline").count()
 
 
@@ -101,11 +78,11 @@ def test_phone_says_when_the_table_is_gone_and_comes_back_with_it(table: ShownTa
         visit(phone, server)
         phone.wait_for_function("start => document.title.startsWith(start)", arg="Anna to play")
         phone.wait_for_timeout(300)
-    phone.wait_for_selector("html.offline", timeout=5000)
+    phone.wait_for_selector("html.offline", timeout=15_000)
     table.show(samples.MIDGAME)
     with PageServer(create_app(table), port, "127.0.0.1"):
         phone.wait_for_selector("#last .headline", timeout=15_000)
-        phone.wait_for_selector("html:not(.offline)", timeout=5000)
+        phone.wait_for_selector("html:not(.offline)", timeout=15_000)
 
 
 def test_buttons_press_the_tables_buttons_for_the_moment_that_is_shown(
@@ -119,8 +96,8 @@ def test_buttons_press_the_tables_buttons_for_the_moment_that_is_shown(
     phone.wait_for_timeout(200)
     table.refusal = "There is no play to challenge."
     phone.get_by_role("button", name="Challenge").tap()
-    phone.wait_for_selector("output:has-text('There is no play to challenge.')", timeout=2000)
-    assert table.pressed == [("end turn", 4), ("challenge", 4)]
+    phone.wait_for_selector("output:has-text('There is no play to challenge.')", timeout=10_000)
+    assert table.pressed == [("end turn", NOW), ("challenge", NOW)]
 
 
 def test_buttons_rest_while_the_board_is_looked_at(table: ShownTable, server: PageServer, phone: Page) -> None:
@@ -133,7 +110,7 @@ def test_buttons_rest_while_the_board_is_looked_at(table: ShownTable, server: Pa
     assert phone.get_by_role("button", name="End turn").is_enabled()
     assert phone.get_by_role("link", name="End game").count() == 0
     table.show(replace(samples.MIDGAME, end_due=True))
-    phone.get_by_role("link", name="End game").wait_for(timeout=2000)
+    phone.get_by_role("link", name="End game").wait_for(timeout=10_000)
     assert phone.get_by_role("button", name="End turn").count() == 0
 
 
@@ -168,7 +145,7 @@ def test_page_reads_without_script(table: ShownTable, server: PageServer, browse
     page.get_by_role("link", name="Pass / exchange").click()
     page.get_by_role("button", name="Exchange 3").click()
     page.wait_for_url(f"http://127.0.0.1:{server.port}/")
-    assert table.pressed == [("undo", 4), ("exchange 3", 4)]
+    assert table.pressed == [("undo", NOW), ("exchange 3", NOW)]
     context.close()
 
 
@@ -178,16 +155,16 @@ def test_square_is_put_right_by_a_tap_on_it_and_a_refusal_loses_nothing(
     table.show(samples.MIDGAME)
     pair(phone, server)
     phone.locator("#E8").tap()
-    phone.get_by_role("dialog").get_by_text("What lies on E8?").wait_for(timeout=2000)
+    phone.get_by_role("dialog").get_by_text("What lies on E8?").wait_for(timeout=10_000)
     table.refusal = "There is no such tile left."
     phone.get_by_label("It is a blank").check()
     phone.get_by_role("button", name="N", exact=True).tap()
-    phone.get_by_text("There is no such tile left.").wait_for(timeout=2000)
+    phone.get_by_text("There is no such tile left.").wait_for(timeout=10_000)
     assert phone.get_by_label("It is a blank").is_checked()
     table.refusal = ""
     phone.get_by_role("button", name="N", exact=True).tap()
-    phone.get_by_role("dialog").wait_for(state="hidden", timeout=2000)
-    assert table.pressed == [("E8 is n", 4), ("E8 is n", 4)]
+    phone.get_by_role("dialog").wait_for(state="hidden", timeout=10_000)
+    assert table.pressed == [("E8 is n", NOW), ("E8 is n", NOW)]
 
 
 def test_board_is_walked_with_the_arrow_keys(table: ShownTable, server: PageServer, phone: Page) -> None:
@@ -201,18 +178,18 @@ def test_board_is_walked_with_the_arrow_keys(table: ShownTable, server: PageServ
     phone.wait_for_selector("html[data-events='5']")
     assert phone.evaluate("document.activeElement.id") == "J8"
     phone.keyboard.press("Enter")
-    phone.get_by_role("dialog").get_by_text("What lies on J8?").wait_for(timeout=2000)
+    phone.get_by_role("dialog").get_by_text("What lies on J8?").wait_for(timeout=10_000)
     phone.keyboard.press("Escape")
-    phone.get_by_role("dialog").wait_for(state="hidden", timeout=2000)
+    phone.get_by_role("dialog").wait_for(state="hidden", timeout=10_000)
 
 
 def test_game_is_begun_from_the_page(table: ShownTable, server: PageServer, phone: Page) -> None:
     table.show(samples.ENDED)
     pair(phone, server)
     phone.get_by_role("link", name="Begin a new game").tap()
-    phone.get_by_label("Player 3").fill("")
-    phone.get_by_label("Player 4").fill("")
-    phone.get_by_label("Player 1").fill("Zoë")
+    phone.get_by_placeholder("Player 3").fill("")
+    phone.get_by_placeholder("Player 4").fill("")
+    phone.get_by_placeholder("Player 1").fill("Zoë")
     phone.get_by_role("button", name="Begin", exact=True).tap()
-    phone.get_by_role("dialog").wait_for(state="hidden", timeout=5000)
+    phone.get_by_role("dialog").wait_for(state="hidden", timeout=15_000)
     assert table.started is not None and table.started.players == ("Zoë", "Ben")
