@@ -19,7 +19,8 @@ def blueprint(pairing: Pairing) -> Blueprint:
 
     @routes.get(PAIR)
     def pair_form() -> ResponseReturnValue:
-        return show("pair")
+        code = request.args.get("code", "")  # of a QR code at the table
+        return show("pair", code=code if code.isascii() and code.isdecimal() and len(code) == 6 else "")
 
     @routes.post(PAIR)
     def pair() -> ResponseReturnValue:

@@ -57,7 +57,9 @@ def looks(table: House) -> list[str]:
 
 @pytest.fixture
 def stranger(table: House) -> FlaskClient:
-    return table.app.test_client()
+    client = table.app.test_client()
+    client.environ_base["REMOTE_ADDR"] = "192.0.2.7"
+    return client
 
 
 @pytest.fixture
