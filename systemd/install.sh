@@ -158,12 +158,13 @@ build_version() {
 
     # Buttons and displays are extras: a table without them has the buttons on its page.
     local extras=('gpiozero>=2.0.1') constraint=''
-    "$NEW/bin/python" -c 'import lgpio' 2>/dev/null || extras+=('lgpio>=0.2.2')
     ! "$NEW/bin/python" -c 'import spidev' 2>/dev/null || extras+=('luma.oled>=3.13' 'luma.led-matrix>=1.7')
     # picamera2 of bookworm is compiled for numpy 1, and breaks beside a numpy 2 (that of trixie for 2).
     ! "$NEW/bin/python" -c 'import numpy; assert numpy.__version__ < "2"' 2>/dev/null || constraint='numpy<2'
     pip_into "$copy" "${extras[@]}" ${constraint:+"$constraint"} ||
         { say "once more without buttons and displays"; pip_into "$copy" ${constraint:+"$constraint"}; }
+    "$NEW/bin/python" -c 'import lgpio' 2>/dev/null || pip_into 'lgpio>=0.2.2' ||
+        say "without lgpio, so without buttons on pins: Raspberry Pi OS has it, this system does not"
     rm -rf "$copy"
 }
 
