@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from device.messages import question, sentence, text
 from device.state import PASS_OR_EXCHANGE, Question
 from engine.events import Event, Exchanged, Passed, PlayMade
 from engine.explain import Explained, Explanation
 from engine.game import Game
+from engine.phrases import explanation_text
 from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.squares import SQUARES, Square, square_name
 
@@ -53,6 +54,7 @@ def judge(game: Game, explained: Explained, reading: BoardReading) -> Verdict:
         return Verdict(best.events) if best.events or best.waits else _nothing_new(game, reading)
     likely = [one for one in explained.explanations if one.likelihood >= WORTH_ASKING] or [best]
     meant = {one.text: _events(game, one) for one in likely}
+    meant |= dict(other for one in likely if (other := _other_way_round(game, one.events)) and other[0] not in meant)
     if best.leftover and not best.events and not best.waits:
         meant = {explained.question: (), **meant}
     events = next(iter(meant.values()))
@@ -70,6 +72,21 @@ def judge(game: Game, explained: Explained, reading: BoardReading) -> Verdict:
 
 def _events(game: Game, one: Explanation) -> tuple[Event, ...]:
     return one.events or (() if one.waits else (Passed(game.to_move),))
+
+
+def _other_way_round(game: Game, events: tuple[Event, ...]) -> tuple[str, tuple[Event, ...]] | None:
+    """Two turns at once in the other order, in words and as events; None where they can only have come in this one.
+
+    Nothing on the board tells who laid which, unless one play leans on the other.
+    """
+    plays = plays_in(events)
+    if len(plays) != 2 or len(events) != 2:
+        return None
+    first, second = (replace(one, play=other.play) for one, other in zip(plays, reversed(plays), strict=True))
+    between = game.push(first)
+    if game.status(first.play) or between.status(second.play):
+        return None
+    return explanation_text(game, between.push(second), (first, second), ""), (first, second)
 
 
 def _symbols(game: Game, likely: list[Explanation], squares: tuple[Square, ...]) -> tuple[tuple[str, ...], ...]:

@@ -53,7 +53,7 @@ from vision.render.camera import look_at_board
 from vision.render.table import EDITIONS, Person, SimulatedTable
 
 NAMES = ("Anna", "Ben", "Carl", "Dora")
-SIZE = (1280, 960)
+SIZE = (1024, 768)
 HAND = 0.2
 """In so many pictures there is a hand."""
 REST_S = 1.3
@@ -162,6 +162,7 @@ class Told:
     blanks: int = 0
     asked: list[str] = field(default_factory=list)
     by_hand: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
 
 
 class Hand:
@@ -215,6 +216,8 @@ class Players:
                 if self._wrong(truth) and self._session.state.question:
                     self._session.answer(number).result(PATIENCE_S)
                     self._told.asked[-1] += f" -> {question.answers[number]}"
+        if self._session.state.notices:
+            self._told.said += [notice.text for notice in self._session.state.notices]
         for square in self._misread(truth.board):
             tile = truth.board[square]
             symbol = EMPTY if tile is None else tile.face
@@ -227,7 +230,9 @@ class Players:
                 self._session.name_blank(square_name(square), tile.letter).result(PATIENCE_S)
 
     def _wrong(self, truth: Game) -> bool:
-        return bool(self._misread(truth.board)) or len(self._session.state.turns) != len(truth.turns)
+        state = self._session.state
+        totals = tuple(player.total for player in state.players)
+        return bool(self._misread(truth.board)) or len(state.turns) != len(truth.turns) or totals != truth.totals
 
     def _misread(self, truth: Board) -> list[Square]:
         shown = self._session.state.board.tiles
@@ -384,6 +389,7 @@ def report(name: str, told: Told) -> str:
         f"{len(told.asked)} asked, {len(told.by_hand)} squares put right"
     ]
     lines += [f"    asked: {text}" for text in told.asked] + [f"    put right: {text}" for text in told.by_hand]
+    lines += [f"    said: {text}" for text in told.said]
     return "\n".join(lines)
 
 
