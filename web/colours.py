@@ -14,6 +14,7 @@ _DARK_GROUND, _LIGHT_GROUND = "#14171c", "#fffdf8"
 _DIMMED = {_DARK_GROUND: 0.28, _LIGHT_GROUND: 0.12}
 """A printed board in the light of a screen: its colours mixed with so much of the page's ground."""
 _INKS = ("#10151a", "#ffffff")
+_LEAST_CONTRAST = 4.5
 
 
 def colour_of(state: TableState, player: int) -> str:
@@ -34,7 +35,7 @@ def editions_css() -> str:
 def _rules(ground: str) -> Iterator[str]:
     for edition, colours in COLOURS.items():
         for premium, colour in _premiums(colours).items():
-            shown = mixed(colour, ground, _DIMMED[ground])
+            shown = readable(mixed(colour, ground, _DIMMED[ground]))
             yield f'[data-edition="{edition}"] .p{premium}{{--p:{shown};--on:{ink_on(shown)}}}\n'
 
 
@@ -56,6 +57,13 @@ def mixed(colour: str, ground: str, share: float) -> str:
 def ink_on(ground: str) -> str:
     """The ink that is read better on a ground."""
     return max(_INKS, key=lambda ink: contrast(ink, ground))
+
+
+def readable(ground: str) -> str:
+    """`ground`, or one so near that small type on it is read well (WCAG 2.2, 1.4.3)."""
+    while contrast(ink := ink_on(ground), ground) < _LEAST_CONTRAST:
+        ground = mixed(ground, _INKS[0] if ink == _INKS[1] else _INKS[1], 0.03)
+    return ground
 
 
 def contrast(one: str, other: str) -> float:
