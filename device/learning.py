@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 
 from calibration.keeping import KnowledgeError
 from calibration.table import TableKnowledge
+from device.looking import Looked
 from engine.board import Board
 from engine.evidence import face_of
 from engine.game import Game
 from engine.reading import HIDDEN, SIZE, BoardReading
 from engine.squares import SQUARES
 from vision.views import BoardViews
-
-_log = logging.getLogger(__name__)
 
 UNSEEN = 0.5
 
@@ -36,18 +34,28 @@ class Learner:
         self._knowledge = knowledge
         self._pending: _Pending | None = None
 
+    def follow(self, looked: Looked, source: str, game: Game) -> str:
+        """A turn was taken: the one before is learnt if neither is in doubt. As `confirm`."""
+        board = looked.reading.board
+        if board is None or looked.verdict is None or not looked.verdict.is_clear or looked.split:
+            self.forget()
+            return ""
+        trouble = self.confirm(source, game)
+        self.remember(game, board, looked.reading.views)
+        return trouble
+
     def forget(self) -> None:
         """What was read last is not learnt: it was taken back, or is in doubt."""
         self._pending = None
 
-    def confirm(self, source: str, game: Game) -> None:
+    def confirm(self, source: str, game: Game) -> str:
         """A turn without doubt has followed: learn from the one before, as the record has it by now.
 
-        `source` names the game.
+        `source` names the game. Returns why it is not kept, empty where it is.
         """
         pending, self._pending = self._pending, None
         if pending is None or pending.turn >= len(game.turns) or not game.turns[pending.turn].stands:
-            return
+            return ""
         board = game.turns[pending.turn].board
         told = board.differences(pending.board)
         faces = [
@@ -58,7 +66,8 @@ class Learner:
         try:
             self._knowledge.save()
         except KnowledgeError as error:
-            _log.warning("what the table has learnt is not kept: %s", error)
+            return str(error)
+        return ""
 
     def remember(self, game: Game, reading: BoardReading, views: BoardViews | None) -> None:
         """The last turn of a game was read from this, without doubt."""

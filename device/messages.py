@@ -46,9 +46,11 @@ TEXTS: Mapping[str, str] = MappingProxyType(
         "camera-none": "There is no camera that could look now.",
         "corners-wrong": "These corners are no board: they run clockwise from the top left of the tiles.",
         "no-lesson": "This table learns nothing: there is no place to keep it.",
+        "lesson-rows": "A lesson is 15 rows of 15 squares.",
         "lesson-blind": "The board could not be read: {0}.",
         # What is said besides.
         "not-saved": "This turn is not saved: {0}. Play goes on.",
+        "not-learnt": "What the table has learnt of its tiles is not kept: {0}. Reading goes on.",
         "failed": "Something went wrong; nothing was changed. Try again.",
         "take-off": "{0} takes back {1}: take the tiles off the board.",
         "taken-off": "The tiles are off the board.",

@@ -43,7 +43,6 @@ from engine.tiles import tile_set
 _logger = logging.getLogger(__name__)
 
 LONGEST_NAME = 40
-"""Letters of a picture's name; anybody may ask for any."""
 NOTE_CLOCK_S = 0.8
 """So often the running clock is put on disk."""
 GONE = 0.5
@@ -51,7 +50,7 @@ GONE = 0.5
 
 
 class TableSession:
-    """One table: a game at a time, its camera, its store.
+    """One table: its camera, its store, and a game at a time.
 
     Commands come from any thread and return at once; a thread named `table` carries them out one after the other. The
     returned `Future` holds the state after it, or `Refused`. `seen`, where given, is `TableState.moment` of what the
@@ -77,6 +76,7 @@ class TableSession:
         self._playing = Playing(store, words, clock)
         self._set_up = SetUp(self._sight, store, knowledge)
         self._learner = Learner(knowledge) if knowledge else None
+        self._unkept = ""
         self._glimpses = Glimpses()
         self._camera_trouble: Notice | None = None
         self._desk = Desk(TableState(board=replace(TableState().board, premiums=view_premiums(layout()))), self._view)
@@ -279,19 +279,14 @@ class TableSession:
         table.memory = looked.explained.memory
         if looked.split:
             table.notices += (notice("two-turns"),)
-        if self._learner:
-            self._desk.beside(lambda: self._learn(looked, table.log.number, table.game))
+        self._desk.beside(lambda: self._learn(looked, table.game))
 
-    def _learn(self, looked: Looked, number: int, game: Game) -> None:
-        """The turn confirms the one before it, where neither is in doubt; it is learnt from that one."""
-        learner, verdict, board = self._learner, looked.verdict, looked.reading.board
-        if learner is None or verdict is None or board is None:
-            return
-        if verdict.said or (verdict.asked and not verdict.is_clear) or looked.split:
-            learner.forget()
-            return
-        learner.confirm(str(number), game)
-        learner.remember(game, board, looked.reading.views)
+    def _learn(self, looked: Looked, game: Game) -> None:
+        """The turn confirms the one before it, which the table learns from."""
+        if self._learner:
+            before, self._unkept = self._unkept, self._learner.follow(looked, str(self._playing.log.number), game)
+            if self._unkept and not before:
+                self.tell(notice("not-learnt", self._unkept, trouble=Trouble.STORE))
 
     # What the other commands need of camera and threads
 

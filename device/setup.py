@@ -17,6 +17,7 @@ from device.messages import refusal
 from device.sight import Sight
 from device.state import SetUpView
 from device.store import GameStore, StoreError
+from engine.reading import EMPTY, SIZE
 from engine.squares import SQUARES, square_name
 from vision.geometry import Floats
 from vision.reader import PhotoReading
@@ -82,18 +83,20 @@ class SetUp:
         """
         if self._knowledge is None:
             raise refusal("no-lesson")
+        faces = [face for row in rows for face in row]
+        if len(faces) != len(SQUARES) or any(len(row) != SIZE for row in rows):
+            raise refusal("lesson-rows")
         seen = self._sight.look(tiles)
         board, views = seen.reading.board, seen.reading.views
         if board is None or views is None:
             raise refusal("lesson-blind", "; ".join(seen.reading.problems))
         check = check_lesson(rows, board)
         unlike = tuple(square for square, _ in check.unlike)
-        insisted, self._doubted = self._doubted == (rows, unlike), (rows, unlike)
+        insisted, self._doubted = self._doubted == (faces, unlike), (faces, unlike)
         if not check.complete or not (check.ok or insisted):
             wrong = {*check.missing, *check.extra, *check.hidden, *unlike}
             return tuple(map(square_name, sorted(wrong)))
-        faces = [face for row in rows for face in row]
-        self._knowledge.learn(views, rows, LESSON, told=[s for s in SQUARES if faces[s] != "."])
+        self._knowledge.learn(views, rows, LESSON, told=[s for s in SQUARES if faces[s] != EMPTY])
         try:
             self._knowledge.save()
         except KnowledgeError as error:

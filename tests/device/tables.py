@@ -8,6 +8,9 @@ from collections.abc import Collection
 import numpy as np
 
 from device.cameras import CameraError, Frame
+from device.session import TableSession
+from device.state import TableState
+from engine.events import GameStarted
 from engine.reading import SIZE, BoardReading
 from vision.geometry import Floats, Image
 from vision.reader import Milliseconds, PhotoReading
@@ -24,6 +27,8 @@ def rows(*words: tuple[str, int, int, bool]) -> tuple[str, ...]:
     return tuple("".join(row) for row in board)
 
 
+WORDS = frozenset({"HORN", "FARM", "PASTE", "FARMS"})
+STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
 HORN = ("HORN", 7, 5, True)
 FARM = ("FARM", 5, 7, False)
 PASTE = ("PASTE", 9, 5, True)
@@ -65,6 +70,12 @@ class TextTable:
         found = np.array([[60.0, 10.0], [340.0, 10.0], [340.0, 290.0], [60.0, 290.0]])
         problems = () if board else ("no board found: a cat",)
         return PhotoReading(board, found if board else None, problems, Milliseconds(1, 1, 2))
+
+
+def play(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableState:
+    """Lay tiles and end the turn."""
+    table.lay(*words)
+    return session.end_turn().result(5)
 
 
 SYMBOLS = ".ABCDEFGHIJKLMNOPQRSTUVWXYZ?#"

@@ -9,7 +9,7 @@ import pytest
 from device.panel.answers import SOON_S, Answer, Command, Refusal, answer
 from device.panel.buttons import Button
 from device.panel.gestures import Gesture, Kind
-from device.state import Phase, PlayerView, TableState
+from device.state import PASS_OR_EXCHANGE, Phase, PlayerView, Question, TableState
 
 PLAYERS = (PlayerView("Anna", 10), PlayerView("Ben", 20))
 ANNA_TO_MOVE = TableState(phase=Phase.TURN, players=PLAYERS, turn_of=0)
@@ -42,6 +42,31 @@ def refused(*args: object) -> str:
 )
 def test_gesture_is_a_command(button: Button, kind: Kind, command: Command) -> None:
     assert told(button, kind) is command
+
+
+def test_pause_button_goes_on_with_a_paused_game_and_nothing_else_does() -> None:
+    paused = replace(ANNA_TO_MOVE, phase=Phase.PAUSED)
+    assert told(Button.PAUSE, Kind.TAP, paused) is Command.GO_ON
+    assert told(Button.PAUSE, Kind.HOLD, paused) is Command.UNDO
+    for button in (Button.END_TURN, Button.END_TURN_1, Button.CHALLENGE):
+        assert "paused" in refused(button, Kind.PRESS, paused)
+
+
+def test_challenge_button_says_that_tiles_were_exchanged_where_that_is_asked() -> None:
+    asked = Question("Did Anna pass?", ("Anna passed.", "Anna exchanged 1."), key=PASS_OR_EXCHANGE)
+    state = replace(ANNA_TO_MOVE, phase=Phase.QUESTION, question=asked)
+    assert told(Button.CHALLENGE, Kind.PRESS, state) is Command.EXCHANGE
+    other = replace(state, question=replace(asked, key=""))
+    assert told(Button.CHALLENGE, Kind.PRESS, other) is Command.CHALLENGE
+
+
+@pytest.mark.parametrize("phase", [Phase.TURN, Phase.QUESTION, Phase.CHALLENGE])
+def test_turn_is_ended_in_every_phase_of_it(phase: Phase) -> None:
+    assert told(Button.END_TURN_1, Kind.PRESS, replace(ANNA_TO_MOVE, phase=phase)) is Command.END_TURN
+
+
+def test_nobody_plays_while_it_is_drawn_who_begins() -> None:
+    assert "Draw" in refused(Button.END_TURN_1, Kind.PRESS, replace(ANNA_TO_MOVE, phase=Phase.DRAWING))
 
 
 @pytest.mark.parametrize("button", [Button.PAUSE, Button.NEW_GAME, Button.POWER])
