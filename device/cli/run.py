@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -152,7 +153,10 @@ def serve(
                 print(text)
                 remarks.append(text)
 
-            with open_panel(session, orders, settings.panel, remark, seconds_left(session)) as panel:
+            with (
+                open_panel(session, orders, settings.panel, remark, seconds_left(session)) as panel,
+                _voice(session, use=settings.voice.use),
+            ):
                 wired = tuple(settings.panel.pins.buttons) if settings.panel.use else ()
                 made, trouble = own_wifi()
                 remarks += filter(None, [trouble])
@@ -203,6 +207,18 @@ def seconds_left(session: TableSession) -> Callable[[int], float | None]:
         return None if clock is None else clock.left(player, time.monotonic())
 
     return left
+
+
+def _voice(session: TableSession, *, use: bool) -> AbstractContextManager[object]:
+    """The voice, where one is wanted; that there is none is said once."""
+    from device.state import Notice
+    from device.voice import Voice, espeak
+
+    def say(text: str) -> None:
+        print(text)
+        session.tell(Notice(text))
+
+    return Voice(session, espeak(), say) if use else nullcontext()
 
 
 def _refusals_to(session: TableSession) -> Callable[[PanelView], None]:
