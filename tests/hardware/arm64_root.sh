@@ -36,7 +36,7 @@ binfmt() { # F: the interpreter is opened now, so that it is found from inside t
 }
 inside() {
     binfmt
-    chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+    chroot "$root" /usr/bin/env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
         DEBIAN_FRONTEND=noninteractive PIP_CERT=$certificates PIP_ROOT_USER_ACTION=ignore \
         PIP_FIND_LINKS=/root/wheels PIP_NO_INDEX=1 "$@"
 }
