@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from dataclasses import replace
 
@@ -9,8 +10,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.state import Moment, PlayerView
+from device.messages import notice
+from device.state import Moment, PlayerView, TurnChange
 from web.actions import NEVER
+from web.dialogs import drawn_tiles
 
 from . import samples
 from .conftest import ShownTable, token
@@ -58,9 +61,10 @@ def test_deed_that_says_no_moment_is_for_none(table: ShownTable, paired: FlaskCl
 
 
 def every_change(app: Flask) -> list[str]:
+    """The changes of the page; those of the JSON API have a door of their own, and its tests."""
     changes = {"POST", "PUT", "PATCH", "DELETE"}
     rules = [rule for rule in app.url_map.iter_rules() if rule.methods and changes & rule.methods]
-    return [rule.rule.replace("<int:number>", "0") for rule in rules]
+    return [rule.rule.replace("<int:number>", "0") for rule in rules if not rule.rule.startswith("/api/")]
 
 
 def test_every_change_needs_a_paired_phone(table: ShownTable, app: Flask, client: FlaskClient) -> None:
@@ -205,3 +209,55 @@ def test_page_has_nothing_inline(table: ShownTable, paired: FlaskClient, name: s
 def test_cookie_is_kept_from_scripts_and_other_sites(client: FlaskClient) -> None:
     cookie = client.get("/pair").headers["Set-Cookie"]
     assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+
+
+def test_turn_is_put_right_by_what_was_filled_in(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    press(paired, "/actions/turn", number="3", player="1", word=" PASTe ", at="10d", score="−3")
+    assert table.change == TurnChange(player=1, word="PASTe", at="10D", score=-3)
+    press(paired, "/actions/turn", number="3", insert="1", kind="exchange", count="2")
+    assert table.change == TurnChange(kind="exchange", count=2)
+    assert [deed for deed, _ in table.pressed] == ["turn 3 was otherwise", "turn 3 was forgotten"]
+    assert press(paired, "/actions/turn", number="3", score="many")[0] == 409
+
+
+def test_blank_is_offered_the_letters_that_fit(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    html = paired.get("/dialogs/square?square=I10").text
+    assert "These letters make words" in html
+    assert re.findall(r'name="letter" value="(\w)"', html)[:2] == ["O", "I"]
+    assert "These letters make words" not in paired.get("/dialogs/square?square=E8").text
+
+
+def test_words_are_looked_up_unless_only_a_challenge_may(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert "HORN is in the list" in paired.get("/dialogs/word?word=horn").text
+    assert "XQ is not in the list" in paired.get("/dialogs/word?word=x+q").text
+    assert "/dialogs/word" in paired.get("/dialogs/more").text
+    table.show(replace(samples.MIDGAME, open_dictionary=False))
+    answer = paired.get("/dialogs/word?word=horn").text
+    assert "in the list" not in answer and "only in a challenge" in answer
+    assert "/dialogs/word" not in paired.get("/dialogs/more").text
+
+
+def test_page_draws_a_tile_for_each_who_draws(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.DRAWING)
+    dealt = paired.get("/dialogs/draw?deal").text
+    assert len(re.findall(r"<option[^>]* selected>", dealt)) == 2
+    assert not re.findall(r"<option[^>]* selected>", paired.get("/dialogs/draw").text)
+    assert drawn_tiles(samples.DRAWING, random.Random(1)).keys() == {0, 1}
+
+
+def test_question_is_opened_by_the_square_that_it_is_about(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.ASKED)
+    html = paired.get("/").text
+    assert 'href="/dialogs/question?square=G10"' in html and html.count('class="ring"') == 1
+    dialog = paired.get("/dialogs/question?square=G10").text
+    assert re.findall(r'formaction="/actions/answer/(\d)"', dialog) == ["0", "1"]
+    assert "Something else lies there" in dialog
+
+
+def test_refusal_with_a_key_is_said_in_the_language_of_the_phone(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(replace(samples.MIDGAME, notices=(notice("begins", "Zoë"),)))
+    german = {"Accept-Language": "de"}
+    assert "Zoë beginnt." in paired.get("/", headers=german).text and "Zoë begins." in paired.get("/").text

@@ -105,3 +105,18 @@ def test_form_of_the_page_begins_the_game_it_shows(table: ShownTable, tmp_path: 
     bad = client.post("/actions/new-game", data={**form, "player": ["Anna"]})
     assert bad.status_code == 409 and "two to four" in bad.text
     app.extensions["live"].close()
+
+
+def test_clock_variations_and_the_draw_are_chosen() -> None:
+    started = game(minutes="20", recycle="1", retake_blanks="1", first="draw").started
+    assert started.rules.clock_seconds == 1200 and started.draw and started.first == 0
+    assert started.rules.recycle and started.rules.retake_blanks and not started.rules.rearrange
+    assert game(preset="tournament", minutes="0").started.rules.clock_seconds == 0
+    for minutes in ("-1", "ten", "9999", "½"):
+        with pytest.raises(WrongForm):
+            game(minutes=minutes)
+
+
+def test_colours_go_with_the_players_and_not_with_the_seats() -> None:
+    new = game(players=("Anna", "", "Ben"), colours=("teal", "red", "mauve"))
+    assert new.colours == ("teal", "")

@@ -41,6 +41,7 @@ PAGES = {
     "end": ("/", samples.FINISHED),
     "lobby": ("/", samples.EMPTY),
     "big": ("/big", samples.PHONY),
+    "big-lobby": ("/big", samples.EMPTY),
     "big-end": ("/big", samples.FINISHED),
     "overlay": ("/big?overlay", samples.MIDGAME),
     "new-game": ("/dialogs/new-game", samples.MIDGAME),
