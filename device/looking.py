@@ -11,6 +11,7 @@ from device.sight import Sight
 from device.verdict import Verdict, judge
 from engine.evidence import Memory
 from engine.explain import Explained, explain
+from engine.fitting import fitted
 from engine.game import Game
 from engine.reading import HIDDEN, BoardReading
 from vision.merge import merge
@@ -33,6 +34,8 @@ class Looked:
     verdict: Verdict | None = None
     split: bool = False
     """True where two turns lay on the board and were told apart."""
+    in_place: bool = True
+    """False where the grid was found a square beside the board's, and what was read there moved back."""
 
 
 def look_and_explain(
@@ -53,7 +56,12 @@ def look_and_explain(
         if seen.reading.board is not None:
             readings.append(seen.reading.board)
             found = _explained(found, game, memory, readings)
-        if (found.verdict is not None and found.verdict.is_clear) or not sight.live:
+        clear = found.verdict is not None and found.verdict.is_clear
+        if clear and found.in_place:
+            sight.trust(found.reading)
+        else:
+            sight.doubt()
+        if clear or not sight.live:
             break
         if looks >= LOOKS and not (_hand_in_sight(found) and now() < hands_until):
             break
@@ -65,7 +73,13 @@ def _explained(found: Looked, game: Game, memory: Memory | None, readings: Seque
     for board in dict.fromkeys((readings[-1], merge(readings))):
         explained = explain(game, board, memory)
         verdict = judge(game, explained, board)
-        found = replace(found, reading=replace(found.reading, board=board), explained=explained, verdict=verdict)
+        found = replace(
+            found,
+            reading=replace(found.reading, board=board),
+            explained=explained,
+            verdict=verdict,
+            in_place=fitted(game, board) is board,
+        )
         if verdict.is_clear:
             break
     return found

@@ -43,7 +43,7 @@ from engine.tiles import tile_set
 _logger = logging.getLogger(__name__)
 
 LONGEST_NAME = 40
-NOTE_CLOCK_S = 0.8
+NOTE_CLOCK_S = 0.5
 """So often the running clock is put on disk."""
 GONE = 0.5
 """A square is free again where the camera says so with this probability."""

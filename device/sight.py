@@ -48,13 +48,14 @@ class Locator(Protocol):
 class Whereabouts:
     """Where the board lies, from picture to picture: what a reader of a table's pictures locates boards by.
 
-    Used from one thread. `corners` `(4, 2)` px run clockwise from the top left as the tiles read upright, once they
-    have been read; None before.
+    Used from one thread. `corners` `(4, 2)` px are those of the last picture whose reading made sense, clockwise from
+    the top left as the tiles read upright; None before there was one.
     """
 
     def __init__(self, locator: Locator) -> None:
         self._locator = locator
         self._shape: tuple[int, ...] = ()
+        self._doubted = False
         self.corners: Floats | None = None
         self.placed = False
         """True while the corners are those that people put there."""
@@ -66,7 +67,8 @@ class Whereabouts:
         if image.shape != self._shape:
             self.forget()
         self._shape = image.shape
-        if self.corners is None:
+        doubted, self._doubted = self._doubted, False
+        if self.corners is None or (doubted and not self.placed):
             return self._search(image)
         try:
             followed = self._locator.follow(image, self.corners)
@@ -77,8 +79,12 @@ class Whereabouts:
         return self._lost(image, self.corners)
 
     def settle(self, corners: Floats) -> None:
-        """The board was read with these corners, upright."""
-        self.corners = corners
+        """The board was read with these corners, upright, and what was read made sense."""
+        self.corners, self._doubted = corners, False
+
+    def doubt(self) -> None:
+        """What was read made no sense: search for the board in the next picture."""
+        self._doubted = True
 
     def place(self, corners: Floats, shape: tuple[int, ...]) -> None:
         """People say where the corners are, in pictures of this shape. Raises ValueError for what is no board."""
@@ -170,9 +176,17 @@ class Sight:
                 return reading
             if before is not None and reading.upright < SURE and _apart(reading.corners, before) < ELSEWHERE:
                 reading = self._reader.read(image, tiles, _begun_like(reading.corners, before))
-            if reading.corners is not None and reading.upright >= SURE:
-                where.settle(reading.corners)
             return reading
+
+    def trust(self, reading: PhotoReading) -> None:
+        """What was read makes sense: the board is looked for there in the next picture."""
+        if self.where and reading.corners is not None and reading.upright >= SURE:
+            self.where.settle(reading.corners)
+
+    def doubt(self) -> None:
+        """What was read makes no sense: perhaps the board lies elsewhere."""
+        if self.where:
+            self.where.doubt()
 
     def close(self) -> None:
         """Give the camera back."""

@@ -81,9 +81,11 @@ def sight(where: Whereabouts, letters: Letters) -> Sight:
 
 
 def corners(sight: Sight) -> Floats:
-    found = sight.read(IMAGE, TILES).corners
-    assert found is not None
-    return found
+    """Where the board is read, and what is read there makes sense."""
+    found = sight.read(IMAGE, TILES)
+    assert found.corners is not None
+    sight.trust(found)
+    return found.corners
 
 
 def test_board_that_lies_still_is_searched_once(sight: Sight, where: Whereabouts) -> None:
@@ -109,6 +111,21 @@ def test_followed_place_that_is_not_sure_is_searched_anew(sight: Sight, board: B
     board.sure = 0.3
     corners(sight)
     assert where.searches == 2
+
+
+def test_board_that_was_read_without_sense_is_searched_anew(sight: Sight, where: Whereabouts) -> None:
+    corners(sight)
+    sight.doubt()
+    corners(sight)
+    corners(sight)
+    assert where.searches == 2
+
+
+def test_place_that_made_no_sense_is_not_believed(sight: Sight, board: Board, where: Whereabouts) -> None:
+    corners(sight)
+    board.at = HERE + 6
+    sight.read(IMAGE, TILES)
+    assert where.corners is not None and (where.corners == HERE).all()
 
 
 def test_board_turned_on_the_spot_is_read_as_its_tiles_say(sight: Sight, letters: Letters) -> None:
