@@ -139,3 +139,21 @@ def test_door_closes_with_its_threads(made: Path, table: ShownTable) -> None:
         phone.request("GET", "/live/stream")
         assert phone.getresponse().status == 200
     assert threading.active_count() <= before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+@pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+def test_browser_lets_the_screen_stay_awake_over_https_only(door: Door) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    flags = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP table.local 127.0.0.1"]
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        page = browser.new_context(ignore_https_errors=True).new_page()
+        can = {}
+        for scheme, port in (("http", door.plain), ("https", door.port)):
+            page.goto(f"{scheme}://table.local:{port}/", wait_until="domcontentloaded")
+            can[scheme] = page.evaluate("isSecureContext && 'wakeLock' in navigator")
+            page.wait_for_function("document.title.startsWith('Ben')")
+        browser.close()
+    assert can == {"http": False, "https": True}

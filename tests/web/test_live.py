@@ -93,3 +93,15 @@ def test_stream_ends_with_its_phone_and_with_the_page(app: Flask) -> None:
     next(waiting)
     page.close()
     assert list(waiting) == []
+
+
+def test_browser_that_opens_its_stream_again_says_what_it_saw_last(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    seen = news(client)["id"]
+    table.show(samples.LOOKING)
+    with client.get("/live/stream", headers={"Last-Event-ID": seen}, buffered=False) as answer:
+        parts = answer.iter_encoded()
+        assert next(parts).startswith(b"retry:")
+        event = next(parts).decode()
+    told = json.loads(event.split("data: ", 1)[1])
+    assert "status" in told["parts"] and "board" not in told["parts"]
