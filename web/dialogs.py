@@ -65,7 +65,8 @@ def blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -> Bluep
         state = table.state
         number = request.args.get("number", -1, type=int)
         found = next((turn for turn in state.turns if turn.number == number), None)
-        return show("turn", state=state, turn=found)
+        insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
+        return show("turn", state=state, turn=found, number=number, insert=insert)
 
     @routes.get("/word")
     def word() -> ResponseReturnValue:

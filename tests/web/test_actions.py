@@ -221,6 +221,16 @@ def test_turn_is_put_right_by_what_was_filled_in(table: ShownTable, paired: Flas
     assert press(paired, "/actions/turn", number="3", score="many")[0] == 409
 
 
+def test_turn_that_was_not_seen_is_entered_by_hand(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert 'href="/dialogs/turn?number=4&amp;insert"' in paired.get("/dialogs/more").text
+    html = paired.get("/dialogs/turn?number=4&insert").text
+    assert 'name="insert" value="1"' in html and '<option value="1" selected>Ben</option>' in html
+    assert 'name="insert"' not in paired.get("/dialogs/turn?number=9&insert").text
+    press(paired, "/actions/turn", number="4", insert="1", player="1", kind="play", word="AXE", at="h1")
+    assert table.change == TurnChange(player=1, kind="play", word="AXE", at="H1")
+
+
 def test_blank_is_offered_the_letters_that_fit(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     html = paired.get("/dialogs/square?square=I10").text

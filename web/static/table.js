@@ -88,7 +88,7 @@ function showColour(seat) {
 }
 
 function showFields(kind) {
-  const chosen = kind.value || kind.options[0].dataset.kind;
+  const chosen = kind.selectedOptions[0].dataset.kind;
   for (const part of kind.form.querySelectorAll(".only-play")) part.hidden = chosen !== "play";
   for (const part of kind.form.querySelectorAll(".only-exchange")) part.hidden = chosen !== "exchange";
 }
