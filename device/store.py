@@ -86,10 +86,10 @@ class GameStore:
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self.path = str(path)
-        is_new = self.path != ":memory:" and not Path(path).exists()
         try:
+            is_new = self.path != ":memory:" and not Path(path).exists()
             self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=2.0)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise fault_of(error, self.path) from error
         try:
             self._prepare()

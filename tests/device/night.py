@@ -45,6 +45,7 @@ from engine.board import Board
 from engine.events import Challenged, Event, Exchanged, GameEnded, GameStarted, Passed, PlayMade, RackRevealed
 from engine.game import Game
 from engine.lexicon import Lexicon, open_lexicon
+from engine.phrases import turn_text
 from engine.reading import BLANK, EMPTY
 from engine.squares import SQUARES, Square, column_of, row_of, square_name
 from engine.tiles import Tile, tile_set
@@ -212,10 +213,10 @@ class Players:
         state = self._session.state
         if question := state.question:
             self._told.asked.append(f"{question.text} [{question.answers[question.chosen]}]")
-            for number in range(len(question.answers)):
-                if self._wrong(truth) and self._session.state.question:
-                    self._session.answer(number).result(PATIENCE_S)
-                    self._told.asked[-1] += f" -> {question.answers[number]}"
+            meant = max(range(len(question.answers)), key=lambda number: _likeness(question.answers[number], truth))
+            if self._wrong(truth) and meant != question.chosen:
+                self._session.answer(meant).result(PATIENCE_S)
+                self._told.asked[-1] += f" -> {question.answers[meant]}"
         if self._session.state.notices:
             self._told.said += [notice.text for notice in self._session.state.notices]
         for square in self._misread(truth.board):
@@ -238,6 +239,11 @@ class Players:
         shown = self._session.state.board.tiles
         seen = (EMPTY if tile is None else BLANK if tile.blank else tile.letter for tile in shown)
         return [square for square, face in zip(SQUARES, seen, strict=True) if face != _face(truth[square])]
+
+
+def _likeness(answer: str, truth: Game) -> int:
+    """How many of the last turns an answer tells as they were: players read before they answer."""
+    return sum(turn_text(truth, turn) in answer for turn in truth.turns[-2:])
 
 
 def _face(tile: Tile | None) -> str:

@@ -1,0 +1,273 @@
+"""The list of faults: in each one the table says what is wrong, play goes on, and nothing earlier is harmed.
+
+Elsewhere: how cameras themselves fail (`test_cameras`, `test_camera_pi`, `test_watch`), pins (`test_panel`), each wrong
+line of a settings file (`test_settings`), damaged stores page by page (`test_rescue`), power cuts (`test_power_cut`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from device.cli import main
+from device.panel.gpio import NoGpio
+from device.panel.panel import Orders
+from device.panel.setup import open_panel
+from device.rescue import open_store
+from device.session import TableSession
+from device.settings import PanelSettings
+from device.state import Phase, TableState, Trouble
+from device.store import GameStore
+from engine.events import GameStarted
+from engine.rules import Rules
+
+from .tables import FARM, HORN, PaintedTable, TextTable, play
+
+ROOT = Path(__file__).parents[2]
+WORDS = frozenset({"HORN", "FARM", "PASTE", "FARMS"})
+STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
+NOTICED_S = 2.0
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "games.db"
+
+
+@pytest.fixture
+def painted() -> PaintedTable:
+    return PaintedTable()
+
+
+@pytest.fixture
+def live(painted: PaintedTable, path: Path) -> Iterator[TableSession]:
+    with GameStore(path) as store, TableSession(painted, painted, store, WORDS) as session:
+        session.start_game(STARTED).result(5)
+        yield session
+
+
+def until(true: Callable[[], bool], seconds: float = 10.0) -> float:
+    """The seconds until it was true."""
+    began = time.monotonic()
+    while not true():
+        assert time.monotonic() - began < seconds
+        time.sleep(0.005)
+    return time.monotonic() - began
+
+
+def troubled(state: TableState, trouble: Trouble) -> bool:
+    return any(notice.trouble is trouble for notice in state.notices)
+
+
+def test_camera_unplugged_in_a_game_is_said_play_goes_on_by_hand_and_the_camera_comes_back(
+    live: TableSession, painted: PaintedTable
+) -> None:
+    painted.lay(HORN)
+    live.end_turn().result(10)
+    painted.trouble = "the camera gives no pictures: check its cable"
+    assert until(lambda: troubled(live.state, Trouble.CAMERA)) < NOTICED_S
+    live.pass_turn().result(5)
+    state = live.end_turn().result(10)
+    assert troubled(state, Trouble.CAMERA) and [turn.kind for turn in state.turns] == ["play", "pass"]
+    painted.trouble = ""
+    until(lambda: not troubled(live.state, Trouble.CAMERA))
+    painted.lay(HORN, FARM)
+    assert [turn.score for turn in live.end_turn().result(10).turns] == [14, 0, 9]
+
+
+def test_five_seconds_of_black_frames_are_said_and_change_nothing(live: TableSession, painted: PaintedTable) -> None:
+    painted.lay(HORN)
+    live.end_turn().result(10)
+    painted.black = True
+    assert until(lambda: troubled(live.state, Trouble.CAMERA)) < NOTICED_S
+    ends = time.monotonic() + 5
+    while time.monotonic() < ends:
+        assert troubled(live.state, Trouble.CAMERA) and len(live.state.turns) == 1
+        time.sleep(0.05)
+    painted.black = False
+    until(lambda: not troubled(live.state, Trouble.CAMERA))
+    painted.lay(HORN, FARM)
+    assert [turn.score for turn in live.end_turn().result(10).turns] == [14, 9]
+
+
+def test_missing_gpio_leaves_the_panel_on_the_page(live: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_: object) -> None:
+        raise NoGpio("this machine has no GPIO pins: the page has the buttons")
+
+    monkeypatch.setattr("device.panel.setup.gpio_hardware", none)
+    told: list[str] = []
+    orders = Orders(live.end_turn, live.end_game, live.challenge, live.undo)
+    with open_panel(live, orders, PanelSettings(), told.append) as panel:
+        assert told == ["No panel on pins: this machine has no GPIO pins: the page has the buttons."]
+        assert "on the page" in repr(panel)
+
+
+ON_A_SMALL_DISK = """
+import json, os, sys
+from pathlib import Path
+from device.session import TableSession
+from device.store import GameStore
+from engine.events import GameStarted
+from tests.device.tables import FARM, HORN, TextTable, play
+folder = Path(sys.argv[1])
+table, said = TextTable(), {}
+with GameStore(folder / "games.db") as store, TableSession(table, table, store, frozenset()) as session:
+    session.start_game(GameStarted(("Anna", "Ben"))).result(5)
+    play(session, table, HORN)
+    (folder / "other").write_bytes(bytes(200_000))
+    free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
+    with (folder / "other").open("ab", buffering=0) as other:  # somebody else's file takes all that is left
+        try:
+            while other.write(bytes(4096)):
+                pass
+        except OSError as full:
+            said["errno"] = full.errno
+    state = play(session, table, HORN, FARM)
+    for _ in range(40):
+        state = session.pass_turn().result(5)
+    said["full"] = [notice.text for notice in state.notices]
+    said["in memory"] = [turn.score for turn in state.turns if turn.kind == "play"]
+    said["on disk"] = len(store.events(1))
+    (folder / "other").unlink()
+    state = session.pass_turn().result(5)
+    said["room again"] = [notice.text for notice in state.notices]
+    (folder / "other").write_bytes(bytes(1000))
+    with (folder / "other").open("ab", buffering=0) as other:
+        try:
+            while other.write(bytes(4096)):
+                pass
+        except OSError as full:
+            said["errno"] = full.errno
+    session.start_game(GameStarted(("Carl", "Dora"))).result(5)
+    said["another begins"] = session.state.phase
+    (folder / "other").unlink()
+    play(session, table, HORN)
+with GameStore(folder / "games.db") as store:
+    said["games"] = [(game.first["players"], game.length) for game in store.games()]
+print(json.dumps(said))
+"""
+
+
+def test_full_disk_is_said_play_goes_on_in_memory_and_is_saved_once_there_is_room(tmp_path: Path) -> None:
+    """On a small file system of its own, which is really full."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=900k tmpfs "$0" && exec "$@"', str(disk)]
+    if shutil.which("unshare") is None or subprocess.run([*mounted, "true"], capture_output=True).returncode:
+        pytest.skip("this system lets nobody mount a small file system")
+    command = [*mounted, sys.executable, "-c", ON_A_SMALL_DISK, str(disk)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["errno"] == 28
+    assert "is full" in said["full"][0] and said["in memory"] == [14, 9] and said["on disk"] < 42
+    assert said["another begins"] == Phase.TURN
+    assert said["room again"] == [] and said["games"] == [[["Carl", "Dora"], 2], [["Anna", "Ben"], 44]]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user for a test")
+def test_file_that_may_not_be_written_is_said_and_the_game_goes_on_in_memory(path: Path) -> None:
+    with GameStore(path) as store:
+        store.begin({"kind": "old"})
+    path.chmod(0o444)
+    script = (
+        "import os, sys; from pathlib import Path; from device.rescue import open_store; os.setuid(65534);"
+        "store, trouble = open_store(Path(sys.argv[1])); print(store.begin({'kind': 'new'}), trouble)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(path)], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.startswith("1 ") and "in memory" in done.stdout, done.stderr
+    with GameStore(path) as store:
+        assert [game.first["kind"] for game in store.games()] == ["old"]
+
+
+def test_clock_set_back_by_an_hour_changes_neither_the_order_of_games_nor_anybodys_time(path: Path) -> None:
+    now = [1_700_000_000.0]
+    table = TextTable()
+    timed = GameStarted(("Anna", "Ben"), rules=Rules(clock_seconds=600))
+    with GameStore(path, clock=lambda: now[0]) as store, TableSession(table, table, store, WORDS) as session:
+        session.start_game(GameStarted(("Old", "Game"))).result(5)
+        session.start_game(timed).result(5)
+        play(session, table, HORN)
+        now[0] -= 3600
+        state = play(session, table, HORN, FARM)
+        assert state.clock is not None and max(state.clock.used) < 60
+        session.start_game(timed).result(5)
+        play(session, table, HORN)
+        newest = session.state.game
+    with GameStore(path, clock=lambda: now[0]) as store, TableSession(table, table, store, WORDS) as session:
+        state = session.resume().result(5)
+        assert state.game == newest and [turn.score for turn in state.turns] == [14]
+        assert [game.length for game in store.games()][1] >= 3
+
+
+def test_second_program_is_told_so_and_the_first_plays_on(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = TextTable()
+    folder = path.parent / "pictures"
+    folder.mkdir()
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.start_game(STARTED).result(5)
+        words = ["run", "--camera", f"folder:{folder}", "--data", str(path.parent), "--port", "0"]
+        assert main([*words, "--settings", str(_settings(path.parent))]) == 2
+        said = capsys.readouterr().err
+        assert "in use by another Tilekeeper" in said and said.count("\n") == 1
+        assert [turn.score for turn in play(session, table, HORN).turns] == [14]
+
+
+def test_corrupt_settings_file_is_named_with_its_line(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = path.parent / "settings.toml"
+    for content, why in (
+        (b'[page\nport = "', "line 1"),
+        (b"\xff\xfe\x00", "UTF-8"),
+        (b"[page]\nport = 99999\n", "line 2"),
+    ):
+        broken.write_bytes(content)
+        assert main(["run", "--settings", str(broken), "--data", str(path.parent)]) == 2
+        said = capsys.readouterr().err
+        assert str(broken) in said and why in said and said.count("\n") == 1
+    assert not path.exists()
+
+
+def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(path: Path) -> None:
+    table = TextTable()
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.start_game(STARTED).result(5)
+        play(session, table, HORN)
+        for _ in range(60):
+            session.pass_turn().result(5)
+    whole = bytearray(path.read_bytes())
+    with GameStore(path) as store:
+        (page,) = store._db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'note'").fetchone()
+    whole[(page - 1) * 4096 : page * 4096] = os.urandom(4096)
+    (index,) = _root_of(path, "sqlite_autoindex_picture_1")
+    whole[(index - 1) * 4096 : index * 4096] = os.urandom(4096)
+    (game,) = _root_of(path, "game")
+    whole[(game - 1) * 4096 : game * 4096] = os.urandom(4096)
+    path.write_bytes(whole)
+    store, trouble = open_store(path)
+    assert "was damaged" in trouble and "1 games were read" in trouble
+    with store, TableSession(table, table, store, WORDS) as session:
+        state = session.resume().result(5)
+        assert len(state.turns) == 61 and state.turns[0].score == 14
+        assert len(play(session, table, HORN, FARM).turns) == 62
+    (aside,) = path.parent.glob("games.db.damaged-*")
+    assert aside.read_bytes() == bytes(whole)
+
+
+def _root_of(path: Path, name: str) -> tuple[int]:
+    with GameStore(path) as store:
+        (page,) = store._db.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)).fetchone()
+    return (int(page),)
+
+
+def _settings(folder: Path) -> Path:
+    path = folder / "own.toml"
+    path.write_text("[panel]\nuse = false\n")
+    return path
