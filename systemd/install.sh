@@ -281,7 +281,7 @@ name_machine() {
     [ "$now" != "$NAME" ] || return 0
     [ -e "$BASE/former-hostname" ] || say "$now" >"$BASE/former-hostname"
     if booted; then hostnamectl set-hostname "$NAME"; else say "$NAME" >/etc/hostname; fi
-    if grep -q '^127\.0\.1\.1' /etc/hosts; then
+    if grep -qs '^127\.0\.1\.1' /etc/hosts; then
         sed -i "s/^127\.0\.1\.1.*/127.0.1.1\t$NAME/" /etc/hosts
     else
         printf '127.0.1.1\t%s\n' "$NAME" >>/etc/hosts
