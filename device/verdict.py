@@ -57,6 +57,8 @@ def judge(game: Game, explained: Explained, reading: BoardReading) -> Verdict:
     meant |= dict(other for one in likely if (other := _other_way_round(game, one.events)) and other[0] not in meant)
     if best.leftover and not best.events and not best.waits:
         meant = {explained.question: (), **meant}
+    if len(meant) == 1 and best.covered:
+        meant[text("answer-look-again")] = ()
     events = next(iter(meant.values()))
     if len(meant) == 1:
         return Verdict(events, said=explained.question)

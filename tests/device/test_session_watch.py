@@ -130,8 +130,11 @@ def test_hand_that_stays_on_the_word_ends_in_a_question(
     table.lay(HORN)
     table.hidden = [frozenset({(7, 8), (7, 9), (6, 8)})] * 9
     state = end_turn(session)
-    told = [state.question.text if state.question else "", *(notice.text for notice in state.notices)]
-    assert any("I8" in text for text in told), told
+    assert state.question is not None and "I8" in state.question.text, state.notices
+    assert session.answer(len(state.question.answers) - 1).result(5).turns == (), "they say: look again"
+    table.hidden = []
+    state = end_turn(session)
+    assert state.question is None and [turn.score for turn in state.turns] == [14]
 
 
 def test_still_table_is_not_read(session: TableSession, table: PaintedTable) -> None:
