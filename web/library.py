@@ -68,7 +68,8 @@ class Replay:
 
     @cached_property
     def _end(self) -> TableState:
-        return view_game(self.game, None)
+        # Its list may not be here any more: words are not looked up again, and nobody is told that they never were.
+        return replace(view_game(self.game, None), lexicon=self.game.started.lexicon, lexicon_advises=False)
 
     def state(self, turn: int) -> TableState:
         """The table after so many turns (0: the empty board)."""

@@ -94,6 +94,10 @@ def test_each_turn_has_its_picture(played: House) -> None:
     assert all(played.app.test_client().get(path).data.startswith(b"\xff\xd8") for path in paths)
 
 
+def test_words_that_were_checked_are_not_called_unchecked(played: House) -> None:
+    assert "not checked" not in read(played, "/history/1")
+
+
 def test_board_of_the_past_has_no_links(played: House) -> None:
     assert "/dialogs/square" not in read(played, "/history/1")
 
