@@ -28,10 +28,11 @@ MOST: Final = 400
 _BONUSES: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Nats that a tile which looks exactly like an example may gain; the examples choose, or choose none."""
 _SMALL: Final = 2.0
-"""A bonus above this must not only make examples surer: more of them must be read right than by a smaller one."""
+"""A bonus above this must not only make examples surer: more of them must be read right, and no fewer than by a
+smaller one."""
 _SHARPNESS: Final = 8.0
 """How fast the bonus falls with 1 - cosine of the features."""
-_BEYOND_CHANCE: Final = 2.0
+_BEYOND_CHANCE: Final = 1.5
 """Standard errors by which the examples must be read better before any bonus is given."""
 _FOR_ONE_LOST: Final = 3
 """Examples that a bonus must put right for each that it spoils."""
@@ -41,8 +42,10 @@ _FLOOR: Final = 1e-6
 """The least probability of a tile of the set, however little the network thinks of it."""
 _UNLIKELY: Final = 0.02
 """A symbol to which the network gives less is learnt only where other examples or a person bear it out."""
+_ENOUGH: Final = 0.5
+"""Examples, as it were, at which half of the benefit of the doubt is gone."""
 _STRANGERS: Final = 0.1
-"""Quantile of the examples' likeness to each other below which a picture's tiles are another set."""
+"""Quantile of the examples' likeness to each other that most tiles of the set reach."""
 _KEPT: Final = 8
 _LEAST: Final = 1e-4
 """Candidates of a square, as the reader gives them."""
@@ -97,6 +100,8 @@ class _Fitted:
     features: Floats
     bonus: float
     """Nats; 0: they do not help."""
+    usual: float
+    """How near an example of its own symbol most tiles are at least: what is granted to a symbol without examples."""
     alike: float
     """How like the nearest example tiles of this set are, at least most of them."""
 
@@ -203,7 +208,7 @@ def _fit(known: Sequence[_Looked]) -> _Fitted:
     """Find out what likeness is worth: read each example by those of other games."""
     symbols = np.array([one.example.symbol for one in known], np.str_)
     if len(known) < 2:
-        return _Fitted(symbols, np.zeros((len(known), 0)), 0.0, 1.0)
+        return _Fitted(symbols, np.zeros((len(known), 0)), 0.0, 0.0, 1.0)
     features = np.array([one.features for one in known])
     sources = np.array([one.example.source for one in known])
     apart = sources[:, None] != sources[None]
@@ -216,9 +221,13 @@ def _fit(known: Sequence[_Looked]) -> _Fitted:
     columns = sorted({symbol for one in known for symbol in (*one.logs, one.example.symbol)})
     logs = np.array([[max(one.logs.get(c, -np.inf), np.log(_FLOOR)) for c in columns] for one in known])
     truth = np.array([columns.index(symbol) for symbol in symbols])
-    bonus = np.zeros_like(logs)
-    for symbol in set(symbols.tolist()):
-        bonus[:, columns.index(symbol)] = _nearness(like[:, symbols == symbol].max(axis=1))
+    nearest = {symbol: _nearness(like[:, symbols == symbol].max(axis=1)) for symbol in set(symbols.tolist())}
+    own = [nearest[symbol][row] for row, symbol in enumerate(symbols.tolist())]
+    usual = float(np.quantile(own, _STRANGERS))
+    bonus = np.full_like(logs, usual)
+    for symbol, near in nearest.items():
+        number = (apart & (symbols == symbol)[None]).sum(axis=1)
+        bonus[:, columns.index(symbol)] = np.maximum(near, _granted(usual, number))
     before, right = _losses(logs, truth), logs.argmax(axis=1) == truth
     best, gained, most_right = 0.0, 0.0, int(right.sum())
     for nats in _BONUSES:
@@ -227,10 +236,10 @@ def _fit(known: Sequence[_Looked]) -> _Fitted:
         now_right = raised.argmax(axis=1) == truth
         lost, won = int((right & ~now_right).sum()), int((now_right & ~right).sum())
         surely = float(gains.sum() - _BEYOND_CHANCE * np.sqrt((gains**2).sum()))
-        worth = nats <= _SMALL or now_right.sum() > most_right
+        worth = nats <= _SMALL or (now_right.sum() > right.sum() and now_right.sum() >= most_right)
         if surely > gained and worth and lost * _FOR_ONE_LOST <= won:
             best, gained, most_right = nats, surely, int(now_right.sum())
-    return _Fitted(symbols, features, best, alike)
+    return _Fitted(symbols, features, best, usual, alike)
 
 
 def _nearness(like: Floats) -> Floats:
@@ -244,11 +253,19 @@ def _losses(logs: Floats, truth: NDArray[np.intp]) -> Floats:
     return np.asarray(np.minimum(total - logs[np.arange(len(logs)), truth], _WORST), np.float64)
 
 
+def _granted(usual: float, number: NDArray[np.intp] | int) -> Floats:
+    """The nearness that a symbol of few examples is granted: unlike its one example, it may yet be like the next."""
+    return np.asarray(usual * _ENOUGH / (_ENOUGH + number), np.float64)
+
+
 def _bonuses(like: Floats, fitted: _Fitted) -> dict[str, float]:
-    nearest: dict[str, float] = defaultdict(float)
-    for symbol, nearness in zip(fitted.symbols.tolist(), _nearness(like), strict=True):
-        nearest[symbol] = max(nearest[symbol], fitted.bonus * float(nearness))
-    return nearest
+    """The bonus of each symbol for a tile, by its likeness to each example."""
+    near = _nearness(like)
+    bonuses: dict[str, float] = defaultdict(lambda: fitted.bonus * fitted.usual)
+    for symbol in set(fitted.symbols.tolist()):
+        own = near[fitted.symbols == symbol]
+        bonuses[symbol] = fitted.bonus * max(float(own.max()), float(_granted(fitted.usual, len(own))))
+    return bonuses
 
 
 def _tile_chances(square: SquareReading, tiles: Collection[str]) -> dict[str, float]:
@@ -258,7 +275,7 @@ def _tile_chances(square: SquareReading, tiles: Collection[str]) -> dict[str, fl
 
 def _in_doubt(square: SquareReading, tiles: Collection[str], bonus: float) -> bool:
     """Whether a bonus could make another letter the most likely."""
-    if sum(p for symbol, p in square.candidates if symbol not in (EMPTY, HIDDEN)) < _LEAST:
+    if not square.is_tile:
         return False
     first, second = sorted(_tile_chances(square, tiles).values())[:-3:-1]
     return bool(np.log(first / second) < bonus)
@@ -269,7 +286,7 @@ def _weighed(square: SquareReading, bonus: Mapping[str, float], tiles: Collectio
     others = {symbol: p for symbol, p in square.candidates if symbol in (EMPTY, HIDDEN)}
     chances = _tile_chances(square, tiles)
     tile = sum(square.probability(symbol) for symbol in chances)
-    raised = {symbol: p * float(np.exp(bonus.get(shape(symbol), 0.0))) for symbol, p in chances.items()}
+    raised = {symbol: p * float(np.exp(bonus[shape(symbol)])) for symbol, p in chances.items()}
     total = sum(raised.values())
     return ranked(others | {symbol: tile * p / total for symbol, p in raised.items()})
 
