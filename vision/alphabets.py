@@ -5,17 +5,25 @@ Which of them a tile bears follows from the tile set that is played with.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection
 from typing import Final
 
 _CYRILLIC: Final = zip("АВЕКМНОРСТХІ", "ABEKMHOPCTXI", strict=True)
 _GREEK: Final = zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧΓΠΦ", "ABEZHIKMNOPTYXГПФ", strict=True)
 _SHAPES: Final = dict([*_CYRILLIC, *_GREEK])
+_STROKED: Final = {"Ł": "L", "Đ": "D", "Ø": "O", "Ґ": "Г"}
+"""Letters that are another with a stroke, which Unicode does not take apart."""
 
 
 def shape(tile: str) -> str:
     """The letter that stands for all that look like this tile's."""
     return _SHAPES.get(tile, tile)
+
+
+def bare(name: str) -> str:
+    """The shape of a letter without its accent; the letter itself where it has none."""
+    return shape(_STROKED.get(name) or unicodedata.normalize("NFD", name)[0]) if len(name) == 1 else name
 
 
 def spoken(classes: Collection[str], tiles: Collection[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY
-from vision.alphabets import shape, spoken
+from vision.alphabets import bare, shape, spoken
 from vision.geometry import TILE_HEIGHT, BoardPose, Image, rectify
 from vision.net import MODELS, Net
 
@@ -32,6 +32,10 @@ _CLEAR: Final = 0.95
 """Probability of the best letter below which a tile is looked at again."""
 _BESIDE: Final = ((2, 0), (-2, 0), (0, 2), (0, -2))
 """From where: the mean of five looks, 7 % of a square apart, is right where a corner of the grid was a little off."""
+_LEARNT_TURNS: Final = np.array([0.8125, 0.0625, 0.0625, 0.0625])
+"""How often each turn of a tile was seen in training."""
+_LAID_TURNED: Final = 0.001
+"""How often players lay a tile turned by one, two or three quarters."""
 _FAINTEST: Final = 6.0
 """Contrast (grey levels) that is not stretched further: a blank's grain must not be made to look like print."""
 
@@ -74,6 +78,14 @@ class TileLooks:
     features: NDArray[np.float32]
     """`(n, 128)`: what the network makes of a crop before it names it; alike where tiles look alike."""
 
+    def first(self, count: int) -> TileLooks:
+        """The first so many."""
+        return TileLooks(self.letters[:count], self.turns[:count], self.features[:count])
+
+    def __add__(self, other: TileLooks) -> TileLooks:
+        pairs = ((self.letters, other.letters), (self.turns, other.turns), (self.features, other.features))
+        return TileLooks(*(np.concatenate(pair) for pair in pairs))
+
 
 class LetterNet:
     """The network that reads tiles."""
@@ -93,10 +105,10 @@ class LetterNet:
         return self.judge(evened(cut))
 
     def look_again(
-        self, view: Image, cells: Sequence[tuple[int, int]], letters: NDArray[np.float32], mask: NDArray[np.bool_]
+        self, view: Image, cells: Sequence[tuple[int, int]], letters: NDArray[np.float32], within: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """`letters` of the `cells` of a `tops_view`, after more looks at those that none of `mask` is clear for."""
-        unclear = np.flatnonzero(np.exp(letters[:, mask].max(axis=1)) < _CLEAR) if cells else np.zeros(0, int)
+        """`letters` of the `cells` of a `tops_view`, after more looks at those that are not clear `within` a set."""
+        unclear = np.flatnonzero(among(letters, within).max(axis=1) < _CLEAR)
         if not len(unclear):
             return letters
         again = [cells[int(i)] for i in unclear]
@@ -106,16 +118,47 @@ class LetterNet:
         better[unclear] = _log_softmax(np.concatenate([letters[None, unclear], beside]).mean(axis=0))
         return better
 
+    def allow_turned(
+        self, view: Image, cells: Sequence[tuple[int, int]], letters: NDArray[np.float32], turns: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """`letters` of the `cells` of an upright `tops_view`, with tiles that seem to lie turned read as they lie.
+
+        `turns` are those of `TileLooks`. That a tile was laid upside down is so rare that only plain ones count:
+        an upside down W is rather an M.
+        """
+        # From the shares of turns in training to those on tables.
+        likely = np.exp(turns.astype(np.float64)) * ([1 - 3 * _LAID_TURNED] + [_LAID_TURNED] * 3) / _LEARNT_TURNS
+        likely /= likely.sum(axis=1, keepdims=True)
+        mixed = letters.copy()
+        for turn in range(1, 4):
+            here = np.flatnonzero(likely[:, turn] > 0.1)
+            if not len(here):
+                continue
+            cut = np.rot90(crops(view, [cells[int(i)] for i in here]), turn, axes=(1, 2))
+            share = likely[here, turn, None]
+            seen = np.exp(self.look(np.ascontiguousarray(cut)).letters)
+            mixed[here] = np.log((1 - share) * np.exp(mixed[here]) + share * seen + 1e-12)
+        return mixed
+
     def judge(self, even: NDArray[np.float32]) -> TileLooks:
         """The same from `evened` crops."""
-        letters, turns, *more = self._net(even)
-        features = more[0] if more else np.zeros((len(even), FEATURES), np.float32)
+        letters, turns, features = self._net(even)
         return TileLooks(_log_softmax(letters), _log_softmax(turns), features)
 
-    def mask(self, tiles: Collection[str]) -> NDArray[np.bool_]:
-        """Which classes can be: no tile, a blank, and the letters of a tile set."""
+    def within(self, tiles: Collection[str]) -> NDArray[np.float32]:
+        """What each class counts for when these tiles are played with: `(classes, classes)`, rows of one 1 or none.
+
+        No tile, a blank and the letters of the set count for themselves. An accented letter where the set has none
+        with such a base is that base and something beside it, a dimple or dirt; other letters count for nothing.
+        """
         possible = {EMPTY, BLANK, *map(shape, tiles)}
-        return np.array([c in possible for c in self.classes])
+        accented = {bare(name) for name in possible if bare(name) != name}
+        counted = np.zeros((len(self.classes), len(self.classes)), np.float32)
+        for k, name in enumerate(self.classes):
+            as_name = name if name in possible else bare(name)
+            if as_name in possible.intersection(self.classes) and (as_name == name or as_name not in accented):
+                counted[k, self.classes.index(as_name)] = 1
+        return counted
 
     def names(self, tiles: Collection[str]) -> tuple[str, ...]:
         """The classes, each called as the tile set calls it."""
@@ -124,6 +167,12 @@ class LetterNet:
     def unknown(self, tiles: Collection[str]) -> tuple[str, ...]:
         """Tiles of a set that the network has not learnt."""
         return tuple(sorted(t for t in tiles if shape(t) not in self.classes))
+
+
+def among(letters: NDArray[np.float32], within: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Probabilities `(n, classes)` of the letters of a tile set, from logarithms of those of all letters."""
+    counted = np.exp(letters.astype(np.float64)) @ within + 1e-9 * within.any(axis=0)
+    return np.asarray(counted / counted.sum(axis=1, keepdims=True), np.float64)
 
 
 def _log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

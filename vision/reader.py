@@ -14,7 +14,7 @@ from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
 from engine.squares import square_name
 from vision import likeness, squares
 from vision.geometry import Floats, Image, board_pose, square_side
-from vision.letters import LetterNet, crops, tops_view
+from vision.letters import LetterNet, among, crops, tops_view
 from vision.location import BoardNotFound, Location
 from vision.orient import Upright, upright
 from vision.quad import as_quad, is_convex, turned
@@ -28,8 +28,12 @@ UNSURE_PLACE: Final = 0.5
 _LOOK_CLOSER: Final = 0.01
 """A square is read as a tile where the first look leaves at least this probability that it is one."""
 _VOTES: Final = 0.5
+_VOTERS: Final = 32
+"""So many squares, at least so probably tiles, vote on which way is up."""
 _EMPTY, _BLANK = 0, 1
 """Places of these classes among those of the letter network."""
+_UNPRINTED: Final = 0.2
+"""How often the letter network takes a blank for no tile (measured in training, on scenes held out)."""
 _BLANKS: Final = 0.3
 """In training blanks were drawn far more often than they lie on boards; so much less probable are they here."""
 _IN_SIGHT: Final = 0.2
@@ -135,28 +139,33 @@ class BoardReader:
         pose = board_pose(quad, (image.shape[1], image.shape[0]))
         board, view = board_view(image, pose), tops_view(image, pose)
         kinds = self._squares.read(board)
-        cells, mask = _cells(kinds, _LOOK_CLOSER), self._letters.mask(tiles)
-        looks = self._letters.look(crops(view, cells))
-        turn = Upright(0, 1.0, 0)
+        cells, within = _cells(kinds, _LOOK_CLOSER), self._letters.within(tiles)
+        turn, looked = Upright(0, 1.0, 0), 0
+        looks = self._letters.look(crops(view, []))
         if not known_upright:
-            votes = np.array([kinds[cell][squares.TILE] >= _VOTES for cell in cells], bool)
-            turn = upright(looks.turns[votes])
+            # The likeliest tiles vote; more of them would say the same again.
+            voters = [cell for cell in cells if kinds[cell][squares.TILE] >= _VOTES][:_VOTERS]
+            looks, looked = self._letters.look(crops(view, voters)), len(voters)
+            turn = upright(looks.turns)
         if turn.quarter_turns:
             kinds = np.rot90(kinds, turn.quarter_turns)
             view, board = np.rot90(view, turn.quarter_turns), np.rot90(board, turn.quarter_turns)
-            cells = _cells(kinds, _LOOK_CLOSER)
-            looks = self._letters.look(crops(view, cells))
-        letters = self._letters.look_again(view, cells, looks.letters, mask)
-        return _blanks_settled(_joined(kinds, cells, letters, mask), board), turn, BoardViews(board, view)
+            cells, looked = _cells(kinds, _LOOK_CLOSER), 0
+        looks = looks.first(looked) + self._letters.look(crops(view, cells[looked:]))
+        letters = self._letters.look_again(view, cells, looks.letters, within)
+        letters = self._letters.allow_turned(view, cells, letters, looks.turns)
+        return _blanks_settled(_joined(kinds, cells, among(letters, within)), board), turn, BoardViews(board, view)
 
 
 def _cells(kinds: NDArray[np.float32], least: float) -> list[tuple[int, int]]:
-    """(row, column) of the squares that are a tile with at least this probability."""
-    return [(int(row), int(column)) for row, column in np.argwhere(kinds[:, :, squares.TILE] >= least)]
+    """(row, column) of the squares that are a tile with at least this probability, the likeliest first."""
+    order = np.argsort(-kinds[:, :, squares.TILE], axis=None, kind="stable")
+    cells = [(int(i) // SIZE, int(i) % SIZE) for i in order]
+    return [cell for cell in cells if kinds[cell][squares.TILE] >= least]
 
 
 def _joined(
-    kinds: NDArray[np.float32], cells: list[tuple[int, int]], letters: NDArray[np.float32], mask: NDArray[np.bool_]
+    kinds: NDArray[np.float32], cells: list[tuple[int, int]], letters: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Both networks' probabilities made one: what lies on a square, and if a tile, which.
 
@@ -169,9 +178,11 @@ def _joined(
     if cells:
         rows, columns = np.array(cells).T
         here = kinds[rows, columns].astype(np.float64)
-        told = np.where(mask, np.exp(letters.astype(np.float64)), 0.0)
+        told = letters.copy()
         told[:, 0] += _LEAST
         no_tile, tile = told[:, :1], told[:, 1:]
+        # What looks like no tile and is one is a blank: without print the two look alike.
+        tile[:, :1] += _UNPRINTED * no_tile
         which = tile / np.maximum(tile.sum(axis=1, keepdims=True), 1e-12)
         empty = here[:, squares.EMPTY] * no_tile[:, 0]
         laid = here[:, squares.TILE] * (1 - np.minimum(no_tile[:, 0], 1 - _LEAST))
@@ -184,8 +195,6 @@ def _joined(
 def _blanks_settled(chances: NDArray[np.float64], board: Image) -> NDArray[np.float64]:
     """Decide between a blank and no tile, on squares without print, by how squares and tiles look on this board."""
     settled = chances.reshape(SIZE * SIZE, -1).copy()
-    settled[:, _BLANK] *= _BLANKS
-    settled[:, :-1] *= ((1 - settled[:, -1]) / np.maximum(settled[:, :-1].sum(axis=1), 1e-12))[:, None]
     in_sight = settled[:, -1] < _IN_SIGHT
     empty, blank = settled[:, _EMPTY], settled[:, _BLANK]
     plain = in_sight & (empty + blank > 0.5) & (np.minimum(empty, blank) > _IN_DOUBT)
@@ -193,7 +202,7 @@ def _blanks_settled(chances: NDArray[np.float64], board: Image) -> NDArray[np.fl
     known_tile = in_sight & (1 - empty - blank > 0.9)
     if plain.any():
         likely = likeness.like_tiles(likeness.square_colours(board), known_empty, known_tile, plain)
-        settled[:, _BLANK] *= np.exp(likely)
+        settled[plain, _BLANK] *= _BLANKS * np.exp(likely[plain])
         settled[:, :-1] *= ((1 - settled[:, -1]) / settled[:, :-1].sum(axis=1))[:, None]
     return settled.reshape(chances.shape)
 

@@ -23,6 +23,8 @@ MARGIN: Final = 1
 PLANE: Final = TILE_HEIGHT / 2
 """Half way up a tile, so that from low down neither its top nor the board's print is far from its place."""
 EMPTY, TILE, HIDDEN = range(3)
+_CLEAR: Final = 0.98
+"""Probability of the likeliest kind below which a square is unclear."""
 
 
 def board_view(image: Image, pose: BoardPose) -> Image:
@@ -51,12 +53,21 @@ class SquareNet:
         self._net = Net(path)
 
     def read(self, view: Image) -> NDArray[np.float32]:
-        """Probabilities of `EMPTY`, `TILE`, `HIDDEN` from a `board_view`: `(15, 15, 3)`."""
-        return self.judge(balanced(view))
+        """Probabilities of `EMPTY`, `TILE`, `HIDDEN` from a `board_view`: `(15, 15, 3)`.
+
+        Where a square is unclear, the board is looked at from the other three sides as well.
+        """
+        even = balanced(view)
+        kinds = self.judge(even)
+        if (kinds.max(axis=2) < _CLEAR).any():
+            sides = [kinds, *(np.rot90(self.judge(np.rot90(even, k, axes=(1, 2))), -k) for k in (1, 2, 3))]
+            odds = np.exp(np.mean([np.log(side + 1e-7) for side in sides], axis=0))
+            kinds = np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
+        return kinds
 
     def judge(self, even: NDArray[np.float32]) -> NDArray[np.float32]:
         """The same from a `balanced` view."""
-        (logits,) = self._net(even[None])
+        (logits,) = self._net(np.ascontiguousarray(even)[None])
         grid = logits[0, :, MARGIN:-MARGIN, MARGIN:-MARGIN].transpose(1, 2, 0)
         odds = np.exp(grid - grid.max(axis=2, keepdims=True))
         return np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)

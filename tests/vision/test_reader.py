@@ -14,6 +14,7 @@ from vision.location import BoardNotFound, Location
 from vision.reader import BoardReader, shown
 from vision.render.scene import Scene
 from vision.render.table import Person, SimulatedTable
+from vision.render.tileart import LaidTile
 
 Tiles = Mapping[tuple[int, int], str]
 
@@ -91,6 +92,15 @@ def test_an_empty_board_keeps_the_turn_it_was_found_in() -> None:
     reading = found_at(found).read(scene.image, ENGLISH)
     assert reading.corners is not None
     assert np.allclose(reading.corners, found)
+
+
+def test_a_tile_laid_upside_down_is_read_as_it_lies(reader: BoardReader) -> None:
+    table = SimulatedTable(seed=3, tilt=12, turn=4, values=tile_set("en").values)
+    table.lay_tiles({at: letter for at, letter in WORDS.items() if at != (7, 7)})
+    scene = table.photograph(extra=[LaidTile("A", 7.5, 7.5, np.pi)])
+    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    assert reading.board is not None
+    assert reading.board.rows() == rows(WORDS)
 
 
 def test_corners_a_little_off_do_no_harm(reader: BoardReader) -> None:

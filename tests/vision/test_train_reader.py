@@ -18,7 +18,7 @@ from vision.render.table import SimulatedTable
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
 from vision.train import views  # noqa: E402
-from vision.train.looks import IGNORED, LetterLooks, SquareLooks  # noqa: E402
+from vision.train.looks import IGNORED, LetterLooks, SquareLooks, evening, shares  # noqa: E402
 from vision.train.nets import letter_net, square_net, write_onnx  # noqa: E402
 
 
@@ -82,9 +82,10 @@ def test_a_written_network_answers_as_the_trained_one(tmp_path: Path) -> None:
     net = letter_net(7)
     for _ in range(3):  # so that batch normalisation has something to fold
         net(torch.randn(8, 1, letters.SIDE, letters.SIDE) * 2 + 1)
-    shapes = (["n", 1, letters.SIDE, letters.SIDE], ["n", "k"])
     facts = {"temperature": {"letters": 2.0}, "classes": ["."]}
-    write_onnx(net, tmp_path / "n.onnx", *shapes, facts, {"letters": "features"})
+    write_onnx(
+        net, tmp_path / "n.onnx", ["n", 1, letters.SIDE, letters.SIDE], ["n", "k"], facts, {"letters": "features"}
+    )
     x = torch.randn(5, 1, letters.SIDE, letters.SIDE)
     with torch.no_grad():
         told, turned = net.eval()(x)
@@ -116,3 +117,11 @@ def test_a_file_that_is_no_model_says_how_to_make_one(tmp_path: Path) -> None:
     path.write_bytes(b"nothing")
     with pytest.raises(ModelError, match=r"python -m calibration\.train"):
         Net(path)
+
+
+def test_evened_odds_make_the_letters_of_a_tile_set_equally_likely() -> None:
+    allowed = views.possible()
+    evened = shares() / allowed.sum(axis=0) * np.exp(evening())
+    for row in allowed:
+        letters_of_set = evened[2:][row[2:]]
+        assert np.allclose(letters_of_set, letters_of_set[0])

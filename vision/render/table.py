@@ -13,12 +13,12 @@ import numpy as np
 
 from vision.render.boardart import draw_board
 from vision.render.camera import Camera, look_at_board
-from vision.render.fonts import packaged_fonts
+from vision.render.fonts import packaged_fonts, supporting
 from vision.render.light import Light
 from vision.render.scene import Scene, Setting, compose
 from vision.render.style import PRINT, BoardStyle, Colour, TileStyle
 from vision.render.surroundings import table_top
-from vision.render.tileart import LaidTile, lay
+from vision.render.tileart import BLANK, LaidTile, lay
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class SimulatedTable:
     ) -> None:
         self._rng = np.random.default_rng(seed)
         self._values = values
-        fonts = packaged_fonts()
+        fonts = supporting(packaged_fonts(), "".join(letter for letter in values or () if letter != BLANK))
         board = edition_style(edition, fonts[2])
         camera = look_at_board(
             size, 1.1 * max(size), float(np.deg2rad(tilt)), np.pi, float(np.deg2rad(turn)), 0.86, (0, -0.02)

@@ -18,7 +18,7 @@ from torch.nn import functional
 from vision.letters import SIDE, LetterNet
 from vision.net import MODELS
 from vision.train.fit import fit, temperature
-from vision.train.looks import IGNORED, LetterBatch, LetterLooks
+from vision.train.looks import IGNORED, LetterBatch, LetterLooks, evening
 from vision.train.nets import HeadedNet, letter_net, write_onnx
 from vision.train.views import Views, classes
 
@@ -39,7 +39,9 @@ def train(
     fit("letters", net, lambda: looks.batch(rng, BATCH), _loss, steps, TOP_RATE, every=500)
     proof = [LetterLooks(held_out).batch(np.random.default_rng((seed, 2, i)), 512) for i in range(16)]
     facts = {"classes": list(classes()), "temperature": _temperatures(net, proof)}
-    write_onnx(net, path, ["n", 1, SIDE, SIDE], ["n", "classes"], facts, {"letters": "features"})
+    write_onnx(
+        net, path, ["n", 1, SIDE, SIDE], ["n", "classes"], facts, {"letters": "features"}, {"letters": evening()}
+    )
     return report(LetterNet(path), proof)
 
 

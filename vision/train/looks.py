@@ -64,6 +64,29 @@ class SquareBatch:
     kinds: NDArray[np.int64]
 
 
+def shares() -> NDArray[np.float64]:
+    """How often each class is looked at."""
+    names = classes()
+    share = np.full(len(names), _FOREIGN_SHARE / (len(names) - 2 - len(LETTERS)))
+    share[2 : 2 + len(LETTERS)] = (1 - _EMPTY_SHARE - _BLANK_SHARE - _FOREIGN_SHARE) / len(LETTERS)
+    share[:2] = _EMPTY_SHARE, _BLANK_SHARE
+    return share
+
+
+def evening() -> Floats:
+    """What makes the letters of every tile set equally likely, as logarithms of odds to be added to the logits.
+
+    A letter is learnt among those of one set that has it, drawn at random: one that few sets have is seen in each of
+    them more often than one that many have (correction of priors, Saerens et al., 2002).
+    """
+    allowed, share = possible(), shares()
+    seen = share / allowed.sum(axis=0)
+    usual = seen[2 : 2 + len(LETTERS)].min()
+    odds = np.log(usual / seen)
+    odds[:2] = 0
+    return np.asarray(odds, np.float32)
+
+
 class LetterLooks:
     """Draws batches of tile crops: every class often enough, A to Z most often."""
 
@@ -78,9 +101,7 @@ class LetterLooks:
         weight = np.broadcast_to(clear * np.where(labels == 0, _PRINTED, 1.0), labels.shape)
         self._bounds = [np.cumsum(weight[tuple(c.T)]) for c in self._cells]
         usable = np.array([len(c) > 0 for c in self._cells])
-        share = np.full(len(names), _FOREIGN_SHARE / (len(names) - 2 - len(LETTERS)))
-        share[2 : 2 + len(LETTERS)] = (1 - _EMPTY_SHARE - _BLANK_SHARE - _FOREIGN_SHARE) / len(LETTERS)
-        share[:2] = _EMPTY_SHARE, _BLANK_SHARE
+        share = shares()
         self._share = np.where(usable, share, 0) / share[usable].sum()
         self._possible = possible()
         self._sets = [np.flatnonzero(self._possible[:, k]) for k in range(len(names))]

@@ -116,12 +116,14 @@ def write_onnx(
     output_shape: Sequence[int | str],
     facts: Mapping[str, object],
     features: Mapping[str, str] | None = None,
+    offsets: Mapping[str, np.ndarray] | None = None,
 ) -> None:
     """Write a network for the reader: batch normalisation folded in, `facts` in the file's metadata.
 
     Written layer by layer rather than traced, so that the file depends on the weights alone and not on the
     exporter of the day. `outputs` are scaled by `facts["temperature"]` (one number a head) where given.
-    `features` names, for a head, one more output: what goes into the head's last layer.
+    `features` names, for a head, one more output: what goes into the head's last layer. `offsets` are added to the
+    scaled outputs of a head, one number a class.
     """
     temperature = dict(facts.get("temperature", {}))  # type: ignore[call-overload]
     nodes: list[onnx.NodeProto] = []
@@ -174,6 +176,9 @@ def write_onnx(
     for name, head in net.heads.items():
         assert isinstance(head, nn.Sequential)
         last = chain(head, shared, 1 / float(temperature.get(name, 1.0)))
+        if offsets and name in offsets:
+            bias = next(w for w in weights if w.name == f"{last}.1")
+            bias.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(bias) + offsets[name], bias.name))
         named[name] = (last, list(output_shape))
         if features and name in features:
             named[features[name]] = (str(nodes[-1].input[0]), ["n", "features"])

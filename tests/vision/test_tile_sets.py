@@ -1,0 +1,64 @@
+"""Tiles of every tile set that can be played with are read, in whatever script."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.reading import SIZE
+from engine.tiles import tile_set, tile_set_names
+from vision.alphabets import shape
+from vision.letters import LetterNet
+from vision.location import BoardNotFound, Location
+from vision.reader import BoardReader
+from vision.render.table import SimulatedTable
+
+
+@pytest.fixture(scope="module")
+def reader() -> BoardReader:
+    def nothing(_: object) -> Location:
+        raise BoardNotFound("not asked for")
+
+    return BoardReader(nothing)
+
+
+def test_the_network_knows_the_letters_of_every_tile_set() -> None:
+    net = LetterNet()
+    assert {name: net.unknown(tile_set(name).letters) for name in tile_set_names()} == dict.fromkeys(
+        tile_set_names(), ()
+    )
+
+
+@pytest.mark.parametrize("name", ["ru", "el", "pl", "hu"])
+def test_every_letter_of_a_tile_set_is_read_by_its_own_name(reader: BoardReader, name: str) -> None:
+    tiles = tile_set(name)
+    table = SimulatedTable(seed=7, tilt=15, values=tiles.values, size=(1600, 1200))
+    places = [(r, c) for r in range(1, SIZE, 2) for c in range(1, SIZE, 2)]
+    laid = dict(zip(places, tiles.letters, strict=False))
+    table.lay_tiles(laid)
+    scene = table.photograph()
+    reading = reader.read(scene.image, tiles.letters, scene.corners)
+    assert reading.board is not None
+    read = {at: (letter, reading.board.rows()[at[0]][at[1]]) for at, letter in laid.items()}
+    # Ш and Щ differ by a tail where the value stands: one letter of a whole alphabet may be doubtful.
+    assert len({letter: seen for letter, seen in read.values() if letter != seen}) <= 1
+
+
+def test_letters_of_one_shape_are_told_apart_by_the_tile_set() -> None:
+    assert shape("Р") == shape("Ρ") == "P"
+    net = LetterNet()
+    place = net.classes.index("P")
+    assert [net.names(tile_set(name).letters)[place] for name in ("en", "ru", "el")] == ["P", "Р", "Ρ"]
+
+
+def test_an_accent_that_a_set_has_not_is_something_beside_the_letter() -> None:
+    net = LetterNet()
+
+    def counts_for(letter: str, name: str) -> str:
+        row = net.within(tile_set(name).letters)[net.classes.index(letter)]
+        return net.classes[int(row.argmax())] if row.any() else ""
+
+    assert counts_for("Ä", "de") == "Ä"
+    assert counts_for("Ä", "en") == "A"
+    # Where a set has an accent of its own on that letter, another accent speaks for neither.
+    assert counts_for("Ő", "de") == ""
+    assert counts_for("Ж", "en") == ""
