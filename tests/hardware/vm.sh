@@ -17,15 +17,7 @@ parts=${VM_PARTS:-panel,usb,service}
 sh "$here/make_root.sh" "$root"
 sh "$here/put_program.sh" "$@"
 
-systemd=$root/opt/tilekeeper/source/systemd
-install -D -m 644 "$systemd/tilekeeper.service" "$root/etc/systemd/system/tilekeeper.service"
-install -D -m 644 "$systemd/tilekeeper.sysusers" "$root/usr/lib/sysusers.d/tilekeeper.conf"
-install -D -m 644 "$systemd/tilekeeper.udev" "$root/etc/udev/rules.d/60-tilekeeper.rules"
-install -D -m 644 "$systemd/tilekeeper.polkit" "$root/etc/polkit-1/rules.d/60-tilekeeper.rules"
-install -D -m 644 "$systemd/tilekeeper.journald" "$root/etc/systemd/journald.conf.d/tilekeeper.conf"
-chroot "$root" systemd-sysusers
-mkdir -p "$root/etc/tilekeeper"
-printf '[game]\nplayers = ["Anna", "Ben"]\n[camera]\nsource = "pi"\n' >"$root/etc/tilekeeper/settings.toml"
+sh "$here/put_service.sh" "$root"
 
 # What the emulated machine lacks of a Raspberry Pi: its name in cpuinfo, a heap by the name that its kernel gives it.
 mkdir -p "$root/etc/systemd/system/tilekeeper.service.d"
@@ -56,10 +48,6 @@ END
 mkdir -p "$root/etc/systemd/system/default.target.wants"
 ln -sf ../tilekeeper-vm.service "$root/etc/systemd/system/default.target.wants/tilekeeper-vm.service"
 ln -sf /dev/null "$root/etc/systemd/system/serial-getty@ttyS0.service"
-
-# The board that the service will read: rendered here, where it is quick.
-chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/root PYTHONPATH=/opt/tilekeeper/source \
-    /opt/tilekeeper/venv/bin/python /opt/tilekeeper/source/tests/hardware/vm_frames.py
 
 rm -f "$image"
 mkfs.ext4 -q -F -d "$root" -E root_owner=0:0 "$image" 4G
