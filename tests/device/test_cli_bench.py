@@ -1,12 +1,13 @@
-"""`tilekeeper bench engine`: figures, and that they are good enough. The bounds are loose, for slow machines."""
+"""`tilekeeper bench`: figures, and that they are good enough. The bounds are loose, for slow machines."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import pytest
 
-from device.cli import bench
+from device.cli import bench, main
 from device.cli.bench.engine import measure_engine
 
 
@@ -29,3 +30,17 @@ def test_the_engine_is_fast_enough() -> None:
     assert speed.plays_a_second > 20_000
     assert speed.rebuild_ms < 20
     assert speed.explain_ms < 200
+
+
+@pytest.mark.slow
+def test_table_bench_measures_the_way_from_the_button_to_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "table", "--turns", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "button to score on the page, 2 turns" in out and "memory of the whole program" in out
+
+
+@pytest.mark.slow
+def test_table_bench_draws_its_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plot = tmp_path / "memory.png"
+    assert main(["bench", "table", "--memory", "12", "--plot", str(plot)]) == 0
+    assert "memory over 12 turns" in capsys.readouterr().out and plot.read_bytes().startswith(b"\x89PNG")

@@ -1,4 +1,4 @@
-"""Measure this machine and this program: `tilekeeper bench engine | vision | sweep`, a module each."""
+"""Measure this machine and this program: `tilekeeper bench engine | vision | table | sweep`, a module each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import importlib
 
 HELP = "measure speed, memory and robustness"
 
-WHAT = ("engine", "vision", "sweep")
+WHAT = ("engine", "vision", "table", "sweep")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
