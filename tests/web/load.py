@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import sys
 import tempfile
@@ -34,6 +35,9 @@ class Measured:
     lost: int = 0
     memory: tuple[float, float] = (0.0, 0.0)
     threads: int = 0
+    cpu: float = 0.0
+    """Seconds of one core that the server used, of so many that it was loaded."""
+    seconds: float = 0.0
 
     def __str__(self) -> str:
         return (
@@ -42,7 +46,7 @@ class Measured:
             f"{len(self.requests)} requests, {self.failed} failed: p50 {_ms(self.requests, 0.5)}, "
             f"p95 {_ms(self.requests, 0.95)}\n"
             f"memory of the server {self.memory[0]:.1f} MB after the first turns, {self.memory[1]:.1f} MB at the end, "
-            f"{self.threads} threads"
+            f"{self.threads} threads; {self.cpu:.1f} s of one core in {self.seconds:.0f} s"
         )
 
 
@@ -92,12 +96,14 @@ async def measure(pid: int, told: dict[str, str], streams: int, rate: float, sec
     phones = [asyncio.create_task(_phone(port, came[i], opened, found)) for i in range(streams)]
     for _ in range(streams):
         await asyncio.wait_for(opened.acquire(), 60)
+    began, used = time.monotonic(), _cpu(pid)
     asked = asyncio.create_task(_ask(port, rate, seconds, found))
     sent = await _play(pid, port, told, seconds, found)
     await asked
     await asyncio.sleep(1)
     found.deliveries = [times[seen] - at for times in came for seen, at in sent.items() if seen in times]
     found.lost += sum(seen not in times for times in came for seen in list(sent)[-1:])
+    found.cpu, found.seconds = _cpu(pid) - used, time.monotonic() - began
     found.threads = int(_status(pid, "Threads"))
     found.memory = found.memory[0], _status(pid, "VmRSS") / 1024
     for phone in phones:
@@ -175,6 +181,12 @@ async def _request(port: int, method: str, path: str, headers: dict[str, str], b
 def _status(pid: int, name: str) -> float:
     found = re.search(rf"^{name}:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(), re.M)
     return float(found[1]) if found else 0.0
+
+
+def _cpu(pid: int) -> float:
+    """Seconds of processor time, of all threads (proc(5): utime and stime)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def load(streams: int, rate: float, seconds: float) -> Measured:
