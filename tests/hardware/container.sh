@@ -71,7 +71,7 @@ Type=oneshot
 WorkingDirectory=/opt/tilekeeper/source
 ExecStart=-/opt/tilekeeper/venv/bin/python -u -m tests.hardware.vm_table page
 ExecStopPost=systemctl poweroff --no-block
-StandardOutput=truncate:/result
+StandardOutput=append:/result
 StandardError=inherit
 TimeoutStartSec=infinity
 END
@@ -83,4 +83,4 @@ cd "$m"
 mkdir -p old
 pivot_root . old
 exec env -i container=test PATH=/usr/sbin:/usr/bin chroot . /bin/sh -c \
-    'umount -l /old; exec /lib/systemd/systemd --log-target=null --show-status=0 systemd.unit=default.target'
+    'umount -l /old; exec /lib/systemd/systemd --log-target=console --log-level=info systemd.unit=default.target'

@@ -86,7 +86,7 @@ class Phone:
 
     def __init__(self) -> None:
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-        code = re.findall(r"type this code there: (\d+)", journal_text())[-1]
+        code = re.findall(r"code there: (\d+)", journal_text())[-1]
         self._post("/pair", self._get("/pair"), code=code)
 
     def press(self, button: str) -> None:
