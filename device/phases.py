@@ -71,7 +71,7 @@ TRANSITIONS: Mapping[Phase, Mapping[Cue, tuple[Phase, ...]]] = MappingProxyType(
             Cue.START: _BEGUN,
             Cue.RESUME: _STANDING,
             Cue.DRAW: _BEGUN,  # drawing again where several drew alike
-            Cue.UNDO: (DRAWING,),
+            Cue.UNDO: _BEGUN,
             Cue.REDO: (DRAWING, *_TURN_OVER, ENDED),
             Cue.PUT_RIGHT: _TURN_OVER,
             Cue.PAUSE: (PAUSED,),

@@ -53,6 +53,7 @@ def replay(
     """
     from device.cameras.folder import FolderCamera
     from device.session import TableSession
+    from device.state import PASS_OR_EXCHANGE
     from device.store import GameStore
 
     photo_of: list[str] = []
@@ -63,7 +64,7 @@ def replay(
             state = session.end_turn().result()
             photo_of += [str(photo)] * (len(state.turns) - len(photo_of))
             said = [notice.text for notice in state.notices]
-            if state.question is not None:
+            if state.question is not None and state.question.key != PASS_OR_EXCHANGE:  # nobody is there to say
                 said.append(state.question.text)
             problems += [_problem(photo, text) for text in said]
     return state, tuple(photo_of), tuple(problems)
