@@ -232,7 +232,7 @@ with open_camera("pi") as camera:
 print("picamera2", importlib.metadata.version("picamera2"), platform.machine(), camera, frame.image.shape,
       f"{time.monotonic() - began:.1f} s, mean {frame.image.mean():.1f}")
 cv2.imwrite("/root/frame.png", frame.image)
-sys.exit(frame.image.mean() < 20)
+sys.exit(bool(frame.image.mean() < 20))
 PY
     inside tilekeeper read /root/frame.png | tee "$root/root/frame.txt"
     check "the frame was read into its board" grep -Eq '^ +8 +· +· +· +Q +U +I +X +O +T +R +Y' "$root/root/frame.txt"
