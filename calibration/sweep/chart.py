@@ -25,7 +25,7 @@ def draw(curves: Curves, path: Path) -> None:
     from matplotlib.lines import Line2D
 
     names = list(dict.fromkeys(d.name for kind in curves.values() for d, _ in kind))
-    columns = 5
+    columns = 4
     rows = -(-len(names) // columns)
     figure = Figure(figsize=(3.1 * columns, 2.6 * rows + 0.5), layout="constrained")
     FigureCanvasAgg(figure)

@@ -90,6 +90,33 @@ def _tilted(sample: Sample, degrees: float, _: Rng) -> Sample | None:
     return replace(sample, image=sample.tilted(degrees)) if sample.tilted else None
 
 
+def _turned(sample: Sample, degrees: float, _: Rng) -> Sample:
+    """The players turn the table: by quarters, so that no pixel changes."""
+    image, corners = sample.image, sample.corners
+    for _quarter in range(round(degrees / 90)):
+        corners = np.stack([image.shape[0] - 1 - corners[:, 1], corners[:, 0]], axis=1)
+        image = np.rot90(image, -1)
+    return replace(sample, image=np.ascontiguousarray(image), corners=corners)
+
+
+def _leaned(sample: Sample, degrees: float, rng: Rng) -> Sample:
+    """As a camera with the field of view of a phone sees the flat picture when it leans so far to any side."""
+    height, width = sample.image.shape[:2]
+    focal, way, lean = float(max(width, height)), rng.uniform(0, 2 * np.pi), np.deg2rad(degrees)
+    turn, _jacobian = cv2.Rodrigues(np.array([np.cos(way), np.sin(way), 0.0]) * lean)
+    to_flat = np.array([[1, 0, -(width - 1) / 2], [0, 1, -(height - 1) / 2], [0, 0, 1]])
+    seen = np.diag([focal, focal, 1]) @ np.column_stack([turn[:, :2], [0, 0, focal]]) @ to_flat
+    frame = np.array([[[0, 0]], [[width - 1, 0]], [[width - 1, height - 1]], [[0, height - 1]]], np.float64)
+    edge = cv2.perspectiveTransform(frame, seen).reshape(4, 2)
+    low, size = edge.min(axis=0), np.ptp(edge, axis=0)
+    share = float(np.sqrt(width * height / (size[0] * size[1])))
+    fitted = np.array([[share, 0, -share * low[0]], [0, share, -share * low[1]], [0, 0, 1]]) @ seen
+    shape = (max(1, round(share * size[0])), max(1, round(share * size[1])))
+    image = cv2.warpPerspective(sample.image, fitted, shape, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    corners = cv2.perspectiveTransform(sample.corners.reshape(-1, 1, 2), fitted).reshape(4, 2)
+    return replace(sample, image=np.asarray(image, np.uint8), corners=np.asarray(corners, np.float64))
+
+
 def _shadowed(sample: Sample, dark: float, rng: Rng) -> Sample:
     """Somebody leans over: beyond an edge through the middle of the board the light is less by this share."""
     height, width = sample.image.shape[:2]
@@ -136,6 +163,8 @@ DISTURBANCES: tuple[Disturbance, ...] = (
     Disturbance("JPEG", "quality", (90, 50, 30, 15, 8), 90, _packed),
     Disturbance("size", "pixels a square", (32, 24, 18, 15, 12, 10, 8), 32, _shrunk),
     Disturbance("tile tilt", "degrees", (0, 5, 10, 15, 20, 30), 0, _tilted),
+    Disturbance("table turned", "degrees", (0, 90, 180, 270), 0, _turned),
+    Disturbance("camera leaned", "degrees", (0, 10, 20, 30, 40), 0, _leaned),
     Disturbance("shadow edge", "share of light lost", (0, 0.3, 0.5, 0.7, 0.85), 0, _shadowed),
     Disturbance("glare", "radius in squares", (0, 0.3, 0.6, 1.0, 1.5), 0, _glaring),
     Disturbance("hands", "over the board", (0, 1, 2, 3), 0, _reached_over),
