@@ -11,7 +11,6 @@ import http.client
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -25,7 +24,6 @@ from device.panel.buttons import Button
 from tests.hardware.gpio_sim import PINS, Lines, simulated_header
 
 UNIT = "tilekeeper.service"
-STORE = Path("/var/lib/tilekeeper/games.db")
 PORT = 8080
 SLOW = 400.0
 """Seconds; the machine is emulated, and starting Python with its libraries takes a minute of it."""
@@ -103,12 +101,6 @@ class Phone:
             pass
 
 
-def plays_stored() -> int:
-    """How many plays are in the store's file."""
-    with sqlite3.connect(f"file:{STORE}?mode=ro", uri=True) as store:
-        return int(store.execute("SELECT count(*) FROM event WHERE body LIKE '%HORN%'").fetchone()[0])
-
-
 def journal_text(lines: int = 200) -> str:
     """What the service said last."""
     asked = ["journalctl", "-u", UNIT, "-o", "cat", "-n", str(lines), "--no-pager"]
@@ -147,7 +139,6 @@ def a_turn(lines: Lines) -> None:
     check("the press is felt", felt is not None)
     comes("the play is on the page, read from the camera's picture", lambda: "HORN" in page())
     say(f"       {time.monotonic() - pressed:.1f} s after the press, on this emulated machine")
-    check("it is in the store", plays_stored() == 1)
     check("the light of player 2 burns", until(lambda: lines.lit(PINS.player_lights[1]), 30) is not None)
 
 
@@ -158,7 +149,6 @@ def a_turn_on_the_page() -> None:
     phone.press("end-turn")
     comes("the play is on the page, read from the camera's picture", lambda: "HORN" in page())
     say(f"       {time.monotonic() - pressed:.1f} s after the press")
-    check("it is in the store", plays_stored() == 1)
 
 
 def the_watchdog() -> None:
@@ -169,7 +159,7 @@ def the_watchdog() -> None:
     stopped = time.monotonic()
     comes("a program that hangs is ended by the watchdog", lambda: shown("MainPID") != pid)
     comes("systemd starts it again", lambda: shown("ActiveState") == "active" and shown("MainPID") not in ("0", pid))
-    comes("the page is back, and the game goes on with its play", lambda: "HORN" in page())
+    comes("the page is back, with the play that was stored", lambda: "HORN" in page())
     check("it is counted as a restart", int(shown("NRestarts")) == int(starts) + 1)
     say(f"       {time.monotonic() - stopped:.1f} s from the hang to the page")
 
