@@ -157,6 +157,23 @@ def board_reader() -> BoardReader:
         raise UserError(str(error)) from None
 
 
+def learning_reader() -> tuple[AdaptedReader, TableKnowledge]:
+    """A reader that looks for the board in each picture anew, and learns its tiles. Raises `UserError`."""
+    from calibration.adapted import AdaptedReader
+    from calibration.locate import BoardLocator
+    from calibration.table import TableKnowledge
+    from vision.letters import LetterNet
+    from vision.net import ModelError
+    from vision.reader import BoardReader
+
+    try:
+        letters = LetterNet()
+        knowledge = TableKnowledge(None, letters)
+        return AdaptedReader(BoardReader(BoardLocator().locate, letter_net=letters), knowledge), knowledge
+    except ModelError as error:
+        raise UserError(str(error)) from None
+
+
 def table_reader(folder: Path | None) -> tuple[AdaptedReader, Whereabouts, TableKnowledge]:
     """A reader that follows one table's board and learns its tiles, what it follows it by, and what it has learnt.
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from device.cli import UserError
-from device.cli.options import add_game_options, board_reader, game_from, game_settings
+from device.cli.options import add_game_options, game_from, game_settings, learning_reader
 
 if TYPE_CHECKING:
+    from calibration.table import TableKnowledge
     from device.session import Reader
     from device.state import TableState, TurnView, WordView
     from device.view import Words
@@ -36,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
     if missing is not None:
         raise UserError(f"{missing}: there is no such file")
     started, words = game_from(game_settings(args))
-    state, photo_of, problems = replay(args.photos, board_reader(), started, words)
+    reader, knowledge = learning_reader()
+    state, photo_of, problems = replay(args.photos, reader, started, words, knowledge)
     if args.json:
         print(json.dumps(as_json(state, photo_of, problems), ensure_ascii=False))
     else:
@@ -45,11 +47,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def replay(
-    photos: Sequence[Path], reader: Reader, started: GameStarted, words: Words | None
+    photos: Sequence[Path],
+    reader: Reader,
+    started: GameStarted,
+    words: Words | None,
+    knowledge: TableKnowledge | None = None,
 ) -> tuple[TableState, tuple[str, ...], tuple[str, ...]]:
     """The table after the last photograph, the photograph of each turn, and what was not clear.
 
-    The turns are those of the end: a tile that a later photograph puts right counts for the turn that laid it.
+    The turns are those of the end: a tile that a later photograph puts right counts for the turn that laid it. What is
+    confirmed teaches `knowledge` the table's own tiles.
     """
     from device.cameras.folder import FolderCamera
     from device.session import TableSession
@@ -58,7 +65,8 @@ def replay(
 
     photo_of: list[str] = []
     problems: list[str] = []
-    with GameStore(":memory:") as store, TableSession(FolderCamera(photos), reader, store, words) as session:
+    camera = FolderCamera(photos)
+    with GameStore(":memory:") as store, TableSession(camera, reader, store, words, knowledge=knowledge) as session:
         state = session.start_game(started).result()
         for photo in photos:
             state = session.end_turn().result()
