@@ -69,9 +69,9 @@ def rendered(games: Sequence[Game], count: int, seed: int = 0, size: tuple[int, 
         game = games[number % len(games)]
         plays = [turn for turn in game.turns if turn.play is not None and turn.stands]
         turn = plays[int(rng.integers(len(plays)))]
-        after = Game.from_events(game.events[: turn.entry + 1])
+        after = Game.from_events(game.events[: turn.entry + 2])
         faces = tuple(face_of(after.board[square]) for square in SQUARES)
-        told = Turn(Game.from_events(game.events[: turn.entry]), after.totals)
+        told = Turn(Game.from_events(game.events[: turn.entry + 1]), after.totals)
         yield _photographed(f"rendered-{number}", rng, size, faces, after, told)
 
 

@@ -50,7 +50,7 @@ def replay(
     boards: Sequence[Sequence[str] | None],
     *options: str,
 ) -> Any:
-    monkeypatch.setattr("device.cli.replay.board_reader", lambda: ReaderInOrder(boards))
+    monkeypatch.setattr("device.cli.replay.learning_reader", lambda: (ReaderInOrder(boards), None))
     assert main(["replay", *photos[: len(boards)], "--players", "Anna,Ben", "--json", *options]) == 0
     return json.loads(capsys.readouterr().out)
 
@@ -127,7 +127,7 @@ def test_damaged_photograph_is_a_problem(
 ) -> None:
     whole = Path(photos[0]).read_bytes()
     Path(photos[0]).write_bytes(whole[: len(whole) // 2])
-    monkeypatch.setattr("device.cli.replay.board_reader", lambda: ReaderInOrder([rows(HORN)]))
+    monkeypatch.setattr("device.cli.replay.learning_reader", lambda: (ReaderInOrder([rows(HORN)]), None))
     assert main(["replay", *photos[:2], "--players", "Anna,Ben", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert photos[0] in answer["problems"][0] and len(answer["turns"]) == 1
@@ -136,7 +136,7 @@ def test_damaged_photograph_is_a_problem(
 def test_people_get_a_line_for_each_turn(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
 ) -> None:
-    monkeypatch.setattr("device.cli.replay.board_reader", lambda: ReaderInOrder([rows(HORN), rows(HORN)]))
+    monkeypatch.setattr("device.cli.replay.learning_reader", lambda: (ReaderInOrder([rows(HORN), rows(HORN)]), None))
     assert main(["replay", *photos[:2], "--players", "Anna,Ben"]) == 0
     first, second, total = capsys.readouterr().out.splitlines()
     assert "Anna" in first and "8F HORN" in first and "+14" in first
@@ -161,7 +161,7 @@ def test_wrong_options_are_said_in_one_line(
     options: list[str],
     said: str,
 ) -> None:
-    monkeypatch.setattr("device.cli.replay.board_reader", lambda: ReaderInOrder([EMPTY_ROWS]))
+    monkeypatch.setattr("device.cli.replay.learning_reader", lambda: (ReaderInOrder([EMPTY_ROWS]), None))
     assert main(["replay", photos[0], *options]) == 2
     err = capsys.readouterr().err
     assert said in err and err.count("\n") == 1
