@@ -7,6 +7,7 @@ asleep holds its thread until the kernel gives up on it, so the kernel is told t
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import errno
 import socket
@@ -68,7 +69,8 @@ class PageServer:
         """End the streams, then the server, and wait for both."""
         self._app.extensions["live"].close()
         self._closing.set()
-        self._server.pull_trigger()
+        with contextlib.suppress(OSError):  # the loop may have seen it before it is woken, and closed the trigger
+            self._server.pull_trigger()
         self._thread.join()
 
     def _run(self) -> None:
