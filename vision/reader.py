@@ -25,7 +25,7 @@ SMALLEST_SIDE: Final = 7.0
 """Pixels a square below which nobody could read a letter."""
 UNSURE_UPRIGHT: Final = 0.95
 UNSURE_PLACE: Final = 0.5
-_LOOK_CLOSER: Final = 0.01
+_LOOK_CLOSER: Final = 0.001
 """A square is read as a tile where the first look leaves at least this probability that it is one."""
 _VOTES: Final = 0.5
 _VOTERS: Final = 32
@@ -39,6 +39,8 @@ _BLANKS: Final = 0.3
 _IN_SIGHT: Final = 0.2
 _IN_DOUBT: Final = 0.003
 """Squares hidden less than the one, and doubtful more than the other, are compared with their neighbours."""
+_MISTAKEN: Final = 0.01
+"""How often the letter network takes something beside a tile for a letter, however sure it is."""
 _LEAST: Final = 1e-4
 _MOST: Final = 8
 """Candidates kept for a square: at most so many, none less probable than `_LEAST`."""
@@ -179,7 +181,7 @@ def _joined(
         rows, columns = np.array(cells).T
         here = kinds[rows, columns].astype(np.float64)
         told = letters.copy()
-        told[:, 0] += _LEAST
+        told[:, 0] += _MISTAKEN
         no_tile, tile = told[:, :1], told[:, 1:]
         # What looks like no tile and is one is a blank: without print the two look alike.
         tile[:, :1] += _UNPRINTED * no_tile

@@ -23,7 +23,7 @@ MARGIN: Final = 1
 PLANE: Final = TILE_HEIGHT / 2
 """Half way up a tile, so that from low down neither its top nor the board's print is far from its place."""
 EMPTY, TILE, HIDDEN = range(3)
-_CLEAR: Final = 0.98
+_CLEAR: Final = 0.9
 """Probability of the likeliest kind below which a square is unclear."""
 
 

@@ -217,10 +217,10 @@ def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
         shade = 0.55 if u() < 0.5 else 1.5
         line = (min(255.0, ground[0] * shade), min(255.0, ground[1] * shade), min(255.0, ground[2] * shade))
     width = float(rng.choice([0.02, 0.03, 0.05, 0.08, 0.12])) * (0.7 + 0.6 * u())
-    odds = np.array([_OFTEN.get(name, 1.0) for name in PRINT])
+    prints = {name: supporting(fonts, "".join(map("".join, text.values())) or "A") for name, text in PRINT.items()}
+    odds = np.array([_OFTEN.get(name, 1.0) if texts else 0.0 for name, texts in prints.items()])
     language = str(rng.choice(list(PRINT), p=odds / odds.sum()))
-    text = PRINT[language]
-    texts = supporting(fonts, "".join("".join(lines) for lines in text.values()) or "A")
+    text, texts = PRINT[language], prints[language]
     dark_text = u() < 0.6
     bands = []
     for _ in range(int(rng.integers(0, 4))):
