@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from engine.errors import NotationError, RulesError
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-"""Before anything takes in numpy: its second thread gains nothing on small matrices, and waits for the next spinning."""
+"""Before numpy is taken in: its second thread gains nothing on small matrices, and waits for the next one spinning."""
 
 # Shared libraries that OpenCV wants and a system without a screen may lack, and where they come from.
 _DEBIAN = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}
