@@ -63,6 +63,9 @@ class GpioHardware:
             button: keep(DigitalInputDevice(pin, pull_up=True, bounce_time=SPIKE_S, pin_factory=factory))
             for button, pin in pins.buttons.items()
         }
+        for device in self._buttons.values():
+            # gpiozero would leave it with lgpio, whose thread then ends at the first edge of whoever uses the pin next.
+            opened.callback(setattr, device.pin, "when_changed", None)
         self._players = [keep(LED(pin, pin_factory=factory)) for pin in pins.player_lights]
         self._status = (
             keep(RGBLED(*pins.status_light, active_high=not pins.common_anode, pin_factory=factory))
