@@ -22,6 +22,7 @@ installed=/opt/tilekeeper/venv
 core=cortex-a72
 failures=0
 
+began=$(date +%s)
 step() { printf '\n==== %s  %s\n' "$(date +%H:%M:%S)" "$*"; }
 check() { # check WHAT COMMAND...
     local what=$1
@@ -70,18 +71,21 @@ make_root() {
         inside apt-get -qy install --no-install-recommends gcc libc6-dev python3-dev libcap-dev
         mark packages
     fi
-    if once wheels; then # PyPI is asked from here: emulated encryption takes minutes
-        mkdir -p "$root/root/wheels"
-        "$python" - "$tree/pyproject.toml" >"$root/root/wanted.txt" <<'PY'
+    # PyPI is asked from here, since emulated encryption takes minutes; and only where pyproject.toml has changed.
+    local wanted=$root/root/wanted.txt
+    "$python" - "$tree/pyproject.toml" >"$wanted.new" <<'PY'
 import sys, tomllib
 print(*tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"], sep="\n")
 print("gpiozero>=2.0.1\nluma.oled>=3.13\nluma.led-matrix>=1.7\nsetuptools>=77\nwheel\npytest\nhypothesis")
 PY
+    if ! cmp -s "$wanted.new" "$wanted"; then
+        step wheels
+        mkdir -p "$root/root/wheels"
         local tags=() version
         for version in 2_17 2_27 2_28 2_31 2_34 2_39; do tags+=(--platform "manylinux_${version}_aarch64"); done
         "$python" -m pip download -q --python-version 313 --platform manylinux2014_aarch64 "${tags[@]}" \
-            --only-binary=:all: -d "$root/root/wheels" -r "$root/root/wanted.txt"
-        mark wheels
+            --only-binary=:all: -d "$root/root/wheels" -r "$wanted.new"
+        mv "$wanted.new" "$wanted"
     fi
 }
 
@@ -95,6 +99,8 @@ install_it() {
     check "as the service's user too" as_table tilekeeper doctor --program
     check "the unit starts with the plug" inside systemctl is-enabled tilekeeper.service
     check "systemd understands the unit" inside systemd-analyze verify --man=no tilekeeper.service
+    inside systemd-analyze security --offline=yes --no-pager tilekeeper.service | tail -n 1
+    check "its exposure is under 1.8" inside systemd-analyze security --offline=yes --threshold=17 tilekeeper.service
     local group
     for group in video render audio gpio i2c spi; do
         check "the user is in the group $group" grep -Eq "^$group:.*\btilekeeper\b" "$root/etc/group"
@@ -262,5 +268,5 @@ read_pictures "$@"
 capture
 test_it
 uninstall_it
-step "$failures faults"
+step "$failures faults, after $((($(date +%s) - began) / 60)) minutes, at commit $(git -C "$tree" rev-parse --short HEAD)"
 exit $((failures > 0))
