@@ -11,6 +11,7 @@ from importlib.resources import files
 
 from engine.errors import NotationError, RulesError, UnknownLayout
 from engine.reading import BLANK, EMPTY, SIZE
+from engine.said import said
 from engine.squares import CENTRE, SQUARES, Square, row_of, square_name, transpose
 from engine.tiles import Tile, TileSet
 
@@ -98,7 +99,7 @@ class Board:
         """The tile on a square that holds one. Raises `RulesError` for an empty square."""
         tile = self.squares[square]
         if tile is None:
-            raise RulesError(f"there is no tile on {square_name(square)}")
+            raise RulesError(said("no-tile-on", "there is no tile on {0}", square_name(square)))
         return tile
 
     def __bool__(self) -> bool:

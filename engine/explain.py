@@ -18,6 +18,7 @@ from engine.game import Game
 from engine.hypotheses import Hypothesis, hypotheses
 from engine.phrases import explanation_text, question_text
 from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
+from engine.said import said
 from engine.scoring import Status, play_status
 from engine.squares import SQUARES, Square, column_of, row_of
 from engine.tiles import Tile
@@ -120,9 +121,10 @@ def _strange(game: Game, reading: BoardReading, memory: Memory) -> Explained:
     """The answer to a reading that is not of this game's board: nothing is done, and somebody is asked."""
     board, squares = game.board, reading.squares
     missing = tuple(s for s in board.occupied() if not agrees(squares[s].symbol, board[s]))
-    text = "this does not look like the board of this game"
+    text = said("strange-board", "this does not look like the board of this game")
     nothing = Explanation((), 1.0, text, game, missing=missing)
-    question = f"T{text[1:]}: can the camera see it, and do its tiles lie where they were?"
+    why = "{0}: can the camera see it, and do its tiles lie where they were?"
+    question = said("strange-board-why", why, text)
     return Explained((nothing,), question, missing, memory)
 
 

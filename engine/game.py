@@ -14,6 +14,7 @@ from engine.ledger import Entry as LedgerEntry
 from engine.ledger import Ledger, correct
 from engine.plays import Play
 from engine.rules import STANDARD, Rules
+from engine.said import said
 from engine.scoring import PlayScore, Status, score_play
 from engine.state import State, apply, can_exchange, challengeable, start, status
 from engine.tiles import TileSet
@@ -58,7 +59,7 @@ class Game:
         events = iter(events)
         first = next(events, None)
         if not isinstance(first, GameStarted):
-            raise RulesError("a game begins with GameStarted")
+            raise RulesError(said("no-beginning", "a game begins with GameStarted"))
         game = cls((first,), (), start(first), ())
         for event in events:
             game = game.push(event)
@@ -75,10 +76,11 @@ class Game:
             case Redone():
                 return self.redo()
             case GameStarted():
-                raise RulesError("the game has already started")
+                raise RulesError(said("already-started", "the game has already started"))
         ledger, state = self.ledger, self.state
         if isinstance(event, BlankNamed) and event.letter not in self.tiles.letters:
-            raise RulesError(f"a blank cannot be {event.letter!r}: the set {self.tiles.name!r} has no such tile")
+            text = "a blank cannot be {0}: the set {1} has no such tile"
+            raise RulesError(said("blank-cannot-be", text, repr(event.letter), repr(self.tiles.name)))
         if isinstance(event, Correction):
             ledger = correct(ledger, state.turns, event)
             state = start(self.started)
@@ -92,14 +94,14 @@ class Game:
     def undo(self) -> Game:
         """The game before its last event; the event is kept for `redo`. Raises `RulesError` at the start."""
         if len(self.events) < 2 or self._before is None:
-            raise RulesError("there is nothing to take back")
+            raise RulesError(said("nothing-back", "there is nothing to take back"))
         before = self._before
         return Game(before.events, (self.events[-1], *self.undone), before.state, before.ledger, before._before)
 
     def redo(self) -> Game:
         """The game with the event that was taken back last. Raises `RulesError` when there is none."""
         if not self.undone:
-            raise RulesError("there is nothing to bring back")
+            raise RulesError(said("nothing-again", "there is nothing to bring back"))
         again = self.push(self.undone[0])
         return Game(again.events, self.undone[1:], again.state, again.ledger, again._before)
 

@@ -20,6 +20,7 @@ from engine.fitting import MOST_BACK
 from engine.game import Game
 from engine.plays import Play
 from engine.reading import EMPTY
+from engine.said import said
 from engine.squares import Square, column_of, row_of
 from engine.turns import Kind, Turn
 from engine.variations import varied
@@ -211,7 +212,8 @@ def _still_lying(base: Hypothesis) -> Iterator[Hypothesis]:
     if last and last.kind is Kind.WITHDRAWN and last.target is not None:
         play = base.game.turns[last.target].play
         assert play is not None
-        note = f"the tiles that {base.game.players[last.player]} must take back still lie there"
+        name = base.game.players[last.player]
+        note = said("still-there", "the tiles that {0} must take back still lie there", name)
         yield replace(base, lying=play.on(base.board), prior=base.prior + STILL_LYING, note=note)
 
 

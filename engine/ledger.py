@@ -22,6 +22,7 @@ from engine.events import (
     TurnInserted,
 )
 from engine.plays import Play
+from engine.said import said
 from engine.squares import Square, square_name
 from engine.state import FoldEvent
 from engine.tiles import Tile
@@ -67,7 +68,7 @@ def _foldable(event: Event | None) -> FoldEvent:
 
 def _entry(turns: Sequence[Turn], number: int) -> int:
     if not 0 <= number < len(turns):
-        raise RulesError(f"there is no turn number {number}: the game has {len(turns)}")
+        raise RulesError(said("no-turn", "there is no turn number {0}: the game has {1}", number, len(turns)))
     return turns[number].entry
 
 
@@ -107,13 +108,14 @@ def _rename(ledger: Ledger, square: Square, letter: str) -> Ledger:
 
     def name(tile: Tile) -> Tile:
         if not tile.is_blank:
-            raise RulesError(f"the tile on {square_name(square)} is no blank")
+            raise RulesError(said("tile-no-blank", "the tile on {0} is no blank", square_name(square)))
         if not tile.is_unnamed:
-            raise RulesError(f"the blank on {square_name(square)} is {tile.letter} for the rest of the game")
+            text = "the blank on {0} is {1} for the rest of the game"
+            raise RulesError(said("blank-stays", text, square_name(square), tile.letter))
         return Tile(letter, is_blank=True)
 
     if at is None:
-        raise RulesError(f"there is no blank on {square_name(square)}")
+        raise RulesError(said("no-blank", "there is no blank on {0}", square_name(square)))
     return _change(ledger, at, square, name)
 
 
@@ -123,13 +125,14 @@ def _reread(ledger: Ledger, turns: Sequence[Turn], square: Square, tile: Tile | 
     if at is not None and standing:
         return _change(ledger, at, square, lambda _: tile)
     if tile is None:
-        raise RulesError(f"there is no tile on {square_name(square)} to take away")
+        raise RulesError(said("nothing-to-take", "there is no tile on {0} to take away", square_name(square)))
     plays = [t.number for t in turns if t.play and t.stands]
     if turn is None and not plays:
-        raise RulesError(f"no play to which the tile on {square_name(square)} could belong")
+        raise RulesError(said("no-play-for", "no play to which the tile on {0} could belong", square_name(square)))
     at = _entry(turns, plays[-1] if turn is None else turn)
     event = ledger[at].event
     if not isinstance(event, PlayMade):
-        raise RulesError(f"turn {turn} laid no tiles to which the one on {square_name(square)} could belong")
+        text = "turn {0} laid no tiles to which the one on {1} could belong"
+        raise RulesError(said("turn-laid-none", text, turn, square_name(square)))
     play = Play.of({**dict(event.play.tiles), square: tile}, dict(event.play.rearranged))
     return _replace(ledger, at, replace(ledger[at], event=PlayMade(event.player, play)))

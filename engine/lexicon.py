@@ -31,6 +31,7 @@ from typing import Any
 import marisa_trie
 
 from engine.errors import NotationError
+from engine.said import said
 from engine.tiles import TileSet, tile_set
 
 SHORTEST, LONGEST = 2, 15
@@ -95,7 +96,7 @@ class Lexicon:
         try:
             return cls(path.stem, marisa_trie.Trie().load(str(path)))
         except (OSError, RuntimeError) as error:
-            raise LexiconError(f"{path}: not a compiled word list ({error})") from None
+            raise LexiconError(said("list-not-compiled", "{0}: not a compiled word list ({1})", path, error)) from None
 
     def save(self, path: Path) -> None:
         """Write the compiled list; the same words make the same bytes. Raises `OSError`."""
@@ -142,7 +143,8 @@ class Lexicon:
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise LexiconError(f"{path}: cannot be read ({error.strerror}); give a word list, or none") from None
+            text = "{0}: cannot be read ({1}); give a word list, or none"
+            raise LexiconError(said("list-unreadable", text, path, error.strerror)) from None
         if data.startswith(_MAGIC):
             return cls.load(path)
         key = hashlib.sha256(b"\0".join((b"1", tiles.name.encode() if tiles else b"", data))).hexdigest()[:24]
@@ -150,7 +152,8 @@ class Lexicon:
             return found
         lexicon = cls.from_words(path.stem, _entries(path, data), tiles)
         if not len(lexicon):
-            raise LexiconError(f"{path}: holds no word of {SHORTEST} to {LONGEST} letters; put one on each line")
+            text = "{0}: holds no word of {1} to {2} letters; put one on each line"
+            raise LexiconError(said("list-empty", text, path, SHORTEST, LONGEST))
         if kept_in:
             lexicon._keep(kept_in / key)
         return lexicon
@@ -239,7 +242,8 @@ def _decode(path: Path, data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
     elif _NOT_TEXT.search(data):
-        raise LexiconError(f"{path}: not a text file; export the word list as plain text, one word a line")
+        text = "{0}: not a text file; export the word list as plain text, one word a line"
+        raise LexiconError(said("list-not-text", text, path))
     else:
         encodings = ["utf-8-sig", "iso-8859-1"]
     for encoding in encodings:
@@ -247,7 +251,8 @@ def _decode(path: Path, data: bytes) -> str:
             return data.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise LexiconError(f"{path}: not a text file; save the word list as UTF-8, one word a line")
+    text = "{0}: not a text file; save the word list as UTF-8, one word a line"
+    raise LexiconError(said("list-not-utf8", text, path))
 
 
 def _compile(source: Path, target: Path) -> Lexicon:

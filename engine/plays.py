@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from engine.board import Board
 from engine.errors import NotationError, RulesError
 from engine.reading import SIZE
+from engine.said import said
 from engine.squares import Square, column_of, parse_position, position_name, row_of, square_name
 from engine.tiles import Tile, TileSet
 
@@ -49,18 +50,20 @@ class Play:
         step, room = (1, SIZE - column_of(start)) if across else (SIZE, SIZE - row_of(start))
         letters = list(_letters(word, tiles))
         if len(letters) > room:
-            raise NotationError(f"{word!r} at {position} does not fit the board: {len(letters)} tiles, {room} squares")
+            text = "{0} at {1} does not fit the board: {2} tiles, {3} squares"
+            raise NotationError(said("does-not-fit", text, repr(word), position, len(letters), room))
         placed: dict[Square, Tile] = {}
         for place, (tile, through) in enumerate(letters):
             square = start + place * step
             old = board[square]
             if old is None:
                 if tile is None or through:
-                    raise RulesError(f"{word!r} at {position} runs through {square_name(square)}, which is empty")
+                    text = "{0} at {1} runs through {2}, which is empty"
+                    raise RulesError(said("runs-through", text, repr(word), position, square_name(square)))
                 placed[square] = tile
             elif tile is not None and not _same(old, tile):
-                name = square_name(square)
-                raise RulesError(f"{word!r} at {position}: {name} already holds {old}, not {tile}")
+                text = "{0} at {1}: {2} already holds {3}, not {4}"
+                raise RulesError(said("already-holds", text, repr(word), position, square_name(square), old, tile))
         return cls.of(placed)
 
     @property
@@ -123,5 +126,5 @@ def _letters(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
         else:
             letters += [(tile, False) for tile in tiles.parse(part)]
     if not letters:
-        raise NotationError("a play needs a word")
+        raise NotationError(said("play-needs-word", "a play needs a word"))
     return letters

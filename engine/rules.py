@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from engine.errors import RulesError
+from engine.said import said
 
 
 class Challenge(StrEnum):
@@ -116,7 +117,8 @@ class Rules:
             return ()
         levels = self.finish_line * players if len(self.finish_line) == 1 else self.finish_line
         if len(levels) != players:
-            raise RulesError(f"{len(self.finish_line)} levels for {players} players: give one each, or one for all")
+            text = "{0} levels for {1} players: give one each, or one for all"
+            raise RulesError(said("levels", text, len(self.finish_line), players))
         return tuple(FINISH_LINE[players][level] for level in levels)
 
     @property

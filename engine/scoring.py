@@ -13,6 +13,7 @@ from engine.board import Board, Layout
 from engine.plays import Play
 from engine.reading import SIZE
 from engine.rules import Rules
+from engine.said import joined, said
 from engine.squares import SQUARES, Square, position_name
 from engine.tiles import Tile, TileSet
 
@@ -85,25 +86,25 @@ class Status(IntFlag):
 
 
 STATUS_TEXT = {
-    Status.NO_TILES: "no tile was laid",
-    Status.SQUARE_TAKEN: "a tile lies where another one lay",
-    Status.NOT_IN_LINE: "the tiles do not lie in one row or column",
-    Status.GAP: "there is a gap between the tiles",
-    Status.CENTRE_MISSED: "the first word does not cover the centre",
-    Status.NOT_JOINED: "the tiles do not touch the words on the board",
-    Status.FIRST_WORD_SHORT: "the first word is too short",
-    Status.TOO_MANY_TILES: "more tiles were laid than a rack holds",
-    Status.MORE_THAN_SET: "more of a letter was laid than the set has",
-    Status.OLD_TILE_CHANGED: "a tile that lay on the board was changed",
-    Status.OUT_OF_TURN: "it is another player's turn",
-    Status.BAG_TOO_LOW: "too few tiles are left in the bag to exchange",
-    Status.GAME_OVER: "the game is over",
+    Status.NO_TILES: said("no-tile-laid", "no tile was laid"),
+    Status.SQUARE_TAKEN: said("square-taken", "a tile lies where another one lay"),
+    Status.NOT_IN_LINE: said("not-in-line", "the tiles do not lie in one row or column"),
+    Status.GAP: said("gap", "there is a gap between the tiles"),
+    Status.CENTRE_MISSED: said("centre-missed", "the first word does not cover the centre"),
+    Status.NOT_JOINED: said("not-joined", "the tiles do not touch the words on the board"),
+    Status.FIRST_WORD_SHORT: said("first-word-short", "the first word is too short"),
+    Status.TOO_MANY_TILES: said("too-many-tiles", "more tiles were laid than a rack holds"),
+    Status.MORE_THAN_SET: said("more-than-set", "more of a letter was laid than the set has"),
+    Status.OLD_TILE_CHANGED: said("old-tile-changed", "a tile that lay on the board was changed"),
+    Status.OUT_OF_TURN: said("out-of-turn", "it is another player's turn"),
+    Status.BAG_TOO_LOW: said("bag-too-low", "too few tiles are left in the bag to exchange"),
+    Status.GAME_OVER: said("game-over", "the game is over"),
 }
 
 
 def describe(status: Status) -> str:
     """What is wrong, in words; empty when nothing is."""
-    return ", ".join(text for flag, text in STATUS_TEXT.items() if flag in status)
+    return joined(", ", [text for flag, text in STATUS_TEXT.items() if flag in status])
 
 
 def _ways(step: int) -> tuple[tuple[Square, ...], ...]:

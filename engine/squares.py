@@ -11,6 +11,7 @@ import re
 
 from engine.errors import NotationError
 from engine.reading import SIZE
+from engine.said import said
 
 Square = int
 
@@ -76,7 +77,8 @@ def parse_position(text: str) -> tuple[Square, bool]:
         column = COLUMNS.index((match["column1"] or match["column2"]).upper())
         if 1 <= row <= SIZE:
             return square_at(row - 1, column), match["row1"] is not None
-    raise NotationError(f"{text!r} is no square of the board: write A1 to O15 (down) or 1A to 15O (across)")
+    wrong = "{0} is no square of the board: write A1 to O15 (down) or 1A to 15O (across)"
+    raise NotationError(said("no-square", wrong, repr(text)))
 
 
 def parse_square(text: str) -> Square:

@@ -29,6 +29,7 @@ from engine.events import (
 from engine.plays import Play
 from engine.reading import BLANK
 from engine.rules import Challenge, Rules
+from engine.said import said
 from engine.scoring import Status, play_status, score_play
 from engine.tiles import Tile, TileSet, tile_set
 from engine.turns import Kind, Turn
@@ -77,11 +78,11 @@ def start(event: GameStarted) -> State:
     """The state at the beginning. Raises `RulesError` for what no sheet allows."""
     count = len(event.players)
     if not 2 <= count <= 4:
-        raise RulesError(f"a game has 2 to 4 players, not {count}")
+        raise RulesError(said("players-2-to-4", "a game has 2 to 4 players, not {0}", count))
     if len(set(event.players)) != count:
-        raise RulesError(f"two players have the same name: {', '.join(event.players)}")
+        raise RulesError(said("same-name", "two players have the same name: {0}", ", ".join(event.players)))
     if not 0 <= event.first < count:
-        raise RulesError(f"there is no player number {event.first} to begin")
+        raise RulesError(said("nobody-begins", "there is no player number {0} to begin", event.first))
     event.rules.finish_lines(count)
     tiles = tile_set(event.tile_set)
     return State(
@@ -154,7 +155,8 @@ def first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...]:
     order = {tile: place for place, tile in enumerate((BLANK, *tiles.letters))}
     unknown = [tile for tile in drawn if tile and tile not in order]
     if unknown or not any(drawn):
-        raise RulesError(f"drawn for first play: {', '.join(unknown) or 'nothing'} is no tile of {tiles.name!r}")
+        text = "drawn for first play: {0} is no tile of {1}"
+        raise RulesError(said("drawn-no-tile", text, ", ".join(unknown) or "–", repr(tiles.name)))
     best = min(order[tile] for tile in drawn if tile)
     return tuple(player for player, tile in enumerate(drawn) if tile and order[tile] == best)
 
@@ -193,7 +195,8 @@ def _play(state: State, event: PlayMade, entry: int, override: int | None) -> St
     player, play = event.player, event.play
     unknown = {tile.letter for _, tile in play.tiles + play.rearranged} - state.tiles.counts.keys()
     if unknown:
-        raise NotationError(f"the set {state.tiles.name!r} has no tile {', '.join(sorted(unknown))}")
+        lacking = repr(state.tiles.name), ", ".join(sorted(unknown))
+        raise NotationError(said("set-has-no-tile", "the set {0} has no tile {1}", *lacking))
     scored = score_play(state.board, play, state.layout, state.tiles, state.rules)
     drawn = min(len(play.tiles), state.bag)
     after = replace(
@@ -222,7 +225,8 @@ def _play(state: State, event: PlayMade, entry: int, override: int | None) -> St
 def _challenge(state: State, event: Challenged, entry: int, override: int | None) -> State:
     target = challengeable(state)
     if target is None:
-        raise RulesError("there is no play to challenge: the next turn has begun, or these rules have no challenge")
+        text = "there is no play to challenge: the next turn has begun, or these rules have no challenge"
+        raise RulesError(said("no-challenge", text))
     if event.upheld:
         return _withdraw(state, target, entry, override, by=event.by)
     rules, points = state.rules, 0
@@ -266,7 +270,7 @@ def _standing_play(state: State, player: int) -> Turn:
     for turn in reversed(state.turns):
         if turn.kind is Kind.PLAY and turn.stands and turn.player == player:
             return turn
-    raise RulesError(f"{state.players[player]} has no play on the board to take back")
+    raise RulesError(said("no-play-back", "{0} has no play on the board to take back", state.players[player]))
 
 
 def _add(state: State, player: int, kind: Kind, score: int, entry: int, **details: Any) -> State:

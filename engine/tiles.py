@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from engine.errors import NotationError, UnknownTileSet
 from engine.reading import BLANK
+from engine.said import said
 
 _DATA = files("engine") / "data" / "tilesets"
 
@@ -138,7 +139,8 @@ class TileSet:
                     at += length
                     break
             else:
-                raise NotationError(f"{text!r}: no tile of the set {self.name!r} is written {text[at]!r}")
+                wrong = "{0}: no tile of the set {1} is written {2}"
+                raise NotationError(said("no-such-tile", wrong, repr(text), repr(self.name), repr(text[at])))
         return tuple(tiles)
 
     def write(self, tiles: Sequence[Tile]) -> str:

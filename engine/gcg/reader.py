@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from engine.errors import NotationError
 from engine.gcg.record import TURNS, Entry, Player, Pragma, Problem, Rack, Record, quoted
+from engine.said import said
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _ENCODING = re.compile(rb"#character-encoding[ \t]+(\S+)")
@@ -35,14 +36,14 @@ def parse(data: bytes | str) -> Record:
     (<Kind.PLAY: 'play'>, 'HORN', "there is no #player line for 'A'")
     """
     if isinstance(data, bytes) and _is_binary(data):
-        return _nothing("not a text file, so no GCG")
+        return _nothing(said("gcg-not-text", "not a text file, so no GCG"))
     reader = _Reader()
     text = data if isinstance(data, str) else _decode(data, reader.problems)
     lines = [line.strip() for line in _LINE_END.split(text.removeprefix("\ufeff").rstrip("\x1a"))]
     if not any(lines):
-        return _nothing("the file is empty: it needs #player lines and events")
+        return _nothing(said("gcg-empty", "the file is empty: it needs #player lines and events"))
     if not any(line.startswith((">", "#")) for line in lines):
-        return _nothing("no GCG: there is neither a #player line nor an event")
+        return _nothing(said("gcg-none", "no GCG: there is neither a #player line nor an event"))
     reader.read(lines)
     return reader.record()
 
