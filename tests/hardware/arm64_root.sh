@@ -125,7 +125,7 @@ PY
     sed -i 's/^port = 8080/port = 8088/' "$root/etc/tilekeeper/settings.toml"
     before=$(sha256sum "$root/etc/tilekeeper/settings.toml" "$root/var/lib/tilekeeper/games.db")
 }
-# shellcheck disable=SC2317  # check calls it
+# shellcheck disable=SC2317,SC2329  # check calls it
 is_kept() { [ "$before" = "$(sha256sum "$root/etc/tilekeeper/settings.toml" "$root/var/lib/tilekeeper/games.db")" ]; }
 
 upgrade_it() {

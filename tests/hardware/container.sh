@@ -19,7 +19,7 @@ if [ "${IN_CONTAINER:-}" != yes ]; then
     cgroups=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)
     group=$cgroups/tilekeeper-container
     mkdir -p "$group"
-    # shellcheck disable=SC2317  # called by trap
+    # shellcheck disable=SC2317,SC2329  # called by trap
     leave() {
         find "$group" -depth -type d -exec rmdir {} \; 2>/dev/null || true
         rm -rf "$scratch"

@@ -35,7 +35,7 @@ from tests.device.tables import HORN, TextTable
 CONFIG = Path("/sys/kernel/config/gpio-sim")
 PINS = Pins()
 HEADER_LINES = 28
-STORM = 24
+STORM = 100
 """So many presses, each with its bounces."""
 
 
