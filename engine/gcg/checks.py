@@ -35,7 +35,7 @@ def check_entry(
             yield f"rack {entry.rack} has {rack.total()} tiles, not {rules.rack_size}"
     if play and rack is not None and (missing := _names(Counter(tile.face for _, tile in play.tiles) - rack)):
         yield f"{missing} is played, but not on the rack {entry.rack}"
-    if entry.kind is Kind.EXCHANGE and not entry.text.isdigit():
+    if entry.kind is Kind.EXCHANGE and entry.count is None:
         yield from _check_exchange(entry, rack, tiles)
     if entry.kind is Kind.ENDRACK:
         yield from _check_end_rack(entry, rack, unseen, tiles)

@@ -64,12 +64,12 @@ def _decode(data: bytes, problems: list[Problem]) -> str:
         name = "utf-16"
     try:
         return data.decode(name)
-    except LookupError:
-        problems.append(Problem(1, f"the character encoding {name!r} is not known; read as UTF-8 or ISO-8859-1"))
     except UnicodeDecodeError as error:
         if named:
             line = data.count(b"\n", 0, error.start) + 1
             problems.append(Problem(line, f"this is not {name}, as line 1 says; read as ISO-8859-1"))
+    except (LookupError, UnicodeError):  # Python has encodings, `undefined` among them, that decode nothing
+        problems.append(Problem(1, f"the character encoding {name!r} is not known; read as UTF-8 or ISO-8859-1"))
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

@@ -98,8 +98,8 @@ def _event(game: Game, entry: Entry, event: Replayed, tiles: TileSet) -> Event:
     match entry.kind:
         case Kind.PLAY if event.play is not None and event.play.tiles:
             return PlayMade(entry.player, event.play)
-        case Kind.EXCHANGE if entry.text.isdigit():
-            return Exchanged(entry.player, int(entry.text))
+        case Kind.EXCHANGE if entry.count is not None:
+            return Exchanged(entry.player, entry.count)
         case Kind.EXCHANGE:
             exchanged = tiles.split(entry.text)
             return Exchanged(entry.player, len(exchanged), exchanged)

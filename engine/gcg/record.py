@@ -16,7 +16,8 @@ TURNS = frozenset({Kind.PLAY, Kind.EXCHANGE, Kind.PASS})
 """The events after which the next player is to move."""
 
 _POSITION = re.compile(r"[A-Za-z]\d{1,3}\Z|\d{1,3}[A-Za-z]\Z")
-_SCORE = re.compile(r"([+-]*)(\d+)\Z")
+_SCORE = re.compile(r"([+-]*)(\d{1,6})\Z")  # Python itself refuses a number of 5000 digits
+_COUNT = re.compile(r"\d{1,3}\Z")
 _MINUS = str.maketrans("\u2212\u2013", "--")
 _BANK = "bank="  # how ScrabScrap marks the tiles on the rack at the end
 _SIGNS = {"-": Kind.PASS, "--": Kind.WITHDRAWN, "(challenge)": Kind.CHALLENGE, "(time)": Kind.TIME}
@@ -103,6 +104,11 @@ class Entry:
         rack = {Kind.ENDRACK: None, Kind.TIME: ""}.get(self.kind, UNKNOWN) if self.rack is None else self.rack
         parts = [rack, what, f"{self.score:+d}", None if self.total is None else str(self.total), self.words or None]
         return " ".join(part for part in parts if part is not None)
+
+    @property
+    def count(self) -> int | None:
+        """How many tiles an exchange has where only their number is written (`-5`)."""
+        return int(self.text) if self.kind is Kind.EXCHANGE and _COUNT.match(self.text) else None
 
     @property
     def is_penalty(self) -> bool:

@@ -87,6 +87,8 @@ def test_players_of_one_name_are_told_apart() -> None:
         (">B: Q M7 Q. +21 46", "'Q.' at M7 runs through M8, which is empty"),
         (">B: Q -- -16 9", "no play is withdrawn: the one before"),
         (">A: AEI -E.I +0 55", "exchange 'E.I'"),
+        (">A: AEI -\u00b2 +0 55", "exchange '\u00b2'"),  # a digit, and no number
+        (f">A: AEI -{'5' * 5000} +0 55", "exchange '555"),
     ],
 )
 def test_what_cannot_have_been_played_is_named_by_line(line: str, reason: str) -> None:

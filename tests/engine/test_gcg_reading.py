@@ -156,9 +156,10 @@ def test_both_encodings_with_and_without_header(data: bytes) -> None:
     assert not record.problems
 
 
-def test_an_unknown_encoding_is_named() -> None:
-    assert reasons(b"#character-encoding klingon\n" + PLAYERS.encode()) == [
-        "line 1: the character encoding 'klingon' is not known; read as UTF-8 or ISO-8859-1"
+@pytest.mark.parametrize("name", ["klingon", "hex", "undefined"])  # Python has the last two, and reads no text by them
+def test_an_unknown_encoding_is_named(name: str) -> None:
+    assert reasons(f"#character-encoding {name}\n{PLAYERS}".encode()) == [
+        f"line 1: the character encoding {name!r} is not known; read as UTF-8 or ISO-8859-1"
     ]
 
 
@@ -194,6 +195,7 @@ def test_another_text_is_no_gcg() -> None:
         (">A: AT 8H +4 4", "no word follows 8H"),
         (">A: AT 8H AT", "no score follows '8H'"),
         (">A: AT 8H AT four 4", "'four' is no score"),
+        (f">A: AT 8H AT +{'9' * 5000} 4", f"'+{'9' * 36}...' is no score"),
         (">A:", "nothing follows the name of the player"),
         (">: AT 8H AT +4 4", "'>: AT 8H AT +4 4' names no player"),
         (">A AT 8H AT +4 4", "'>A AT 8H AT +4 4' names no player"),
