@@ -11,6 +11,7 @@ from itertools import groupby
 
 from device.messages import refusal
 from device.store import Body, GameStore, StoreError
+from device.storefaults import DeletedGame
 from engine.errors import NotationError, RulesError
 from engine.events import ClockRead, Event, GameStarted, Redone, Undone, from_json, to_json
 from engine.game import Game
@@ -30,6 +31,7 @@ class GameLog:
         """How many events the log has, those that were taken back among them."""
         self._unbegun: Body | None = None
         self._unsaved: list[tuple[list[Body], Mapping[str, bytes]]] = []
+        self._earlier: tuple[GameLog, ...] = ()
         self._before: list[Game] = []
         self._taken_back: list[Game] = []
         self._press = 0
@@ -50,15 +52,17 @@ class GameLog:
         self._press = max(self._press, int(entries[-1][2].get("press", entries[-1][0])))
 
     @classmethod
-    def begin(cls, store: GameStore, started: GameStarted) -> tuple[GameLog, str]:
+    def begin(cls, store: GameStore, started: GameStarted, before: GameLog | None = None) -> tuple[GameLog, str]:
         """A new game, and why it is in memory only, empty when it is not.
 
+        What the disk did not take of the game `before` it is kept on, and comes first when it takes events again.
         Raises `RulesError`, `NotationError` for what no sheet allows.
         """
         body = {**to_json(started), "press": 0}
-        log = cls(store, store.next_game, [body])
-        log._unbegun = body
-        return log, log._save([], "", {})
+        earlier = before._owing() if before else ()
+        log = cls(store, store.next_game + sum(one._unbegun is not None for one in earlier), [body])
+        log._unbegun, log._earlier = body, earlier
+        return log, log.save()
 
     @classmethod
     def newest(cls, store: GameStore) -> GameLog | None:
@@ -72,6 +76,21 @@ class GameLog:
             raise StoreError(
                 f"game {newest.id} cannot be read by this version ({error}); nothing of it is lost"
             ) from error
+
+    @property
+    def owes(self) -> bool:
+        """True while something of this game, or of one before it, is in memory only."""
+        return bool(self._owing())
+
+    def save(self) -> str:
+        """Try again what the disk has not taken, the oldest game first; why it does not, empty when it does."""
+        try:
+            for log in self._owing():
+                log._write()
+        except StoreError as error:
+            return str(error)
+        self._earlier = ()
+        return ""
 
     @property
     def can_undo(self) -> bool:
@@ -146,6 +165,14 @@ class GameLog:
         marks = {"press": self._press} | ({"way": way} if way else {})
         if events:
             self._unsaved.append(([{**to_json(event), **marks} for event in events], pictures))
+        return self.save()
+
+    def _owing(self) -> tuple[GameLog, ...]:
+        """The games of which something is in memory only, in the order in which they were begun."""
+        return tuple(one for one in (*self._earlier, self) if one._unbegun is not None or one._unsaved)
+
+    def _write(self) -> None:
+        """Put on disk what is not there. Raises `StoreError`."""
         try:
             if self._unbegun is not None:
                 self.number = self._store.begin(self._unbegun)
@@ -153,9 +180,8 @@ class GameLog:
             while self._unsaved:
                 self._store.append(self.number, *self._unsaved[0])
                 del self._unsaved[0]
-        except StoreError as error:
-            return str(error)
-        return ""
+        except DeletedGame:
+            self._unsaved.clear()
 
     def _count(self, events: Sequence[Event]) -> None:
         self.length += len(events)

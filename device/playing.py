@@ -87,12 +87,14 @@ class Playing:
     def start(self, started: GameStarted, words: Words | EllipsisType | None, colours: Sequence[str]) -> None:
         """Begin a game; `words` that are `...` stay as they are. Raises `Refused`."""
         with refusing():
-            log, trouble = GameLog.begin(self._store, started)
+            log, trouble = GameLog.begin(self._store, started, self._log)
         if not isinstance(words, EllipsisType):
             self.words = words
-        if not trouble:
+        try:
             for name, colour in zip(started.players, colours, strict=False):
                 self._store.colour(name, colour)
+        except StoreError as error:
+            _logger.warning("the colours of the players are not kept: %s", error)
         self._open(log)
         self._saved(trouble)
 
@@ -261,6 +263,19 @@ class Playing:
 
     def _coloured(self, player: PlayerView) -> PlayerView:
         return replace(player, colour=self._colours.get(player.name, ""))
+
+    @property
+    def owes(self) -> bool:
+        """True while something of this evening's games is in memory only."""
+        return self._log is not None and self._log.owes
+
+    def save(self) -> bool:
+        """Try again to put it on disk; True when that is done."""
+        return self._log is None or not self._log.save()
+
+    def unsay(self, key: str) -> None:
+        """What a notice said is so no longer."""
+        self.notices = tuple(notice for notice in self.notices if notice.key != key)
 
     def _saved(self, trouble: str) -> None:
         if trouble:

@@ -45,6 +45,8 @@ _logger = logging.getLogger(__name__)
 LONGEST_NAME = 40
 NOTE_CLOCK_S = 0.5
 """So often the running clock is put on disk."""
+SAVE_AGAIN_S = 5.0
+"""So often what the disk did not take is tried again."""
 GONE = 0.5
 """A square is free again where the camera says so with this probability."""
 
@@ -55,7 +57,7 @@ class TableSession:
     Commands come from any thread and return at once; a thread named `table` carries them out one after the other. The
     returned `Future` holds the state after it, or `Refused`. `seen`, where given, is `TableState.moment` of what the
     command was meant for: if the game has moved on since, it is refused. Another thread, `watch`, looks at the camera
-    between turns, and `clock` keeps the running clock on disk.
+    between turns, `clock` keeps the running clock on disk, and `saving` what the disk did not take at once.
     """
 
     def __init__(
@@ -81,7 +83,11 @@ class TableSession:
         self._camera_trouble: Notice | None = None
         self._desk = Desk(TableState(board=replace(TableState().board, premiums=view_premiums(layout()))), self._view)
         watch = Watch(self._sight, self._tell_camera, self._notice_rest, lambda: not self._desk.busy)
-        self._tickers = (Ticker("watch", watch.look), Ticker("clock", self._note_clock))
+        self._tickers = (
+            Ticker("watch", watch.look),
+            Ticker("clock", self._note_clock),
+            Ticker("saving", self._save_again),
+        )
 
     def __enter__(self) -> TableSession:
         return self
@@ -96,6 +102,8 @@ class TableSession:
         self._desk.close()
         if self._playing.keeper:
             self._playing.keeper.note()
+        if not self._playing.save():
+            _logger.error("the disk has not taken all of this evening")
         self._sight.close()
 
     @property
@@ -332,16 +340,28 @@ class TableSession:
         squares = reading.board.squares if reading.board else ()
         if table.leaving and squares and all(squares[s].probability(EMPTY) > GONE for s in table.leaving):
             table.leaving = ()
-            table.notices = tuple(notice for notice in table.notices if notice.key != "take-off")
-            self._desk.tell(
-                lambda state: replace(state, notices=tuple(one for one in state.notices if one.key != "take-off"))
-            )
+            self._unsay("take-off")
+
+    def _unsay(self, key: str) -> None:
+        self._playing.unsay(key)
+        self._desk.tell(lambda state: replace(state, notices=tuple(one for one in state.notices if one.key != key)))
 
     def _note_clock(self) -> float:
         state, keeper = self.state, self._playing.keeper
         if keeper and state.clock and state.clock.running is not None:
             keeper.note()
         return NOTE_CLOCK_S
+
+    def _save_again(self) -> float:
+        """The disk may have room again though nobody presses anything."""
+
+        def save() -> None:
+            if self._playing.save():
+                self._unsay("not-saved")
+
+        if self._playing.owes:
+            self._desk.beside(save)
+        return SAVE_AGAIN_S
 
     # Taking commands and telling what came of them
 

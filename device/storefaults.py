@@ -27,6 +27,10 @@ class NewerStore(StoreError):  # noqa: N818
     """A later version of this program wrote the file."""
 
 
+class DeletedGame(StoreError):  # noqa: N818
+    """The game was deleted: no more is written of it."""
+
+
 def fault_of(error: Exception, path: str) -> StoreError:
     """The fault behind an error of SQLite or of the system."""
     name = getattr(error, "sqlite_errorname", "")
@@ -45,6 +49,8 @@ def fault_of(error: Exception, path: str) -> StoreError:
             )
         case ["NOTADB"] | ["CORRUPT"]:
             return DamagedStore(f"{path} is damaged or no Tilekeeper store: move it away, and a new one is made")
+        case ["CONSTRAINT"] if name.endswith("_TRIGGER") and "deleted" in str(error):
+            return DeletedGame(f"{path}: {error}")
         case ["IOERR"]:
             return StoreError(
                 f"the disk of {path} does not answer as it should: check the card; earlier games are safe"

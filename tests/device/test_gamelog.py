@@ -93,6 +93,51 @@ def test_imported_game_is_not_gone_on_with(log: GameLog, store: GameStore) -> No
     assert len(store.games()) == 2 and again(store).number == log.number
 
 
+def write_protect(store: GameStore, on: bool) -> None:
+    """The card behaves as one whose file system was made read-only."""
+    store._db.execute(f"PRAGMA query_only = {'ON' if on else 'OFF'}")
+
+
+def players_and_kinds(store: GameStore) -> list[tuple[int, str, list[str]]]:
+    return [(game.id, game.first["players"][0], stored_kinds(store, game.id)) for game in store.games()]
+
+
+def stored_kinds(store: GameStore, number: int) -> list[str]:
+    return [str(event.body["kind"]) for event in store.events(number)][1:]
+
+
+def test_turns_of_every_game_since_the_card_failed_are_written_when_it_works_again(
+    log: GameLog, store: GameStore
+) -> None:
+    log.append([Passed(0)])
+    write_protect(store, on=True)
+    assert "cannot be written" in log.append([Exchanged(1, 2)])
+    second, trouble = GameLog.begin(store, GameStarted(("Carl", "Dora")), log)
+    assert trouble and second.append([Passed(0)])
+    third, trouble = GameLog.begin(store, GameStarted(("Else", "Fred")), second)
+    assert trouble and third.owes
+    assert [one.number for one in (log, second, third)] == [1, 2, 3]
+    assert players_and_kinds(store) == [(1, "Anna", ["pass"])]
+    write_protect(store, on=False)
+    assert third.append([Exchanged(0, 1)]) == "" and not third.owes
+    assert players_and_kinds(store) == [
+        (3, "Else", ["exchange"]),
+        (2, "Carl", ["pass"]),
+        (1, "Anna", ["pass", "exchange"]),
+    ]
+
+
+def test_game_that_was_deleted_meanwhile_holds_up_no_other(log: GameLog, store: GameStore) -> None:
+    write_protect(store, on=True)
+    assert log.append([Passed(0)])
+    second, trouble = GameLog.begin(store, GameStarted(("Carl", "Dora")), log)
+    assert trouble
+    write_protect(store, on=False)
+    store.delete(log.number)
+    assert second.save() == ""
+    assert players_and_kinds(store) == [(2, "Carl", [])]
+
+
 PRESSES = st.lists(
     st.one_of(
         st.sampled_from(["undo", "redo", "restart"]),

@@ -120,6 +120,33 @@ def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable,
         assert [e.body["kind"] for e in store.events(1)][1 + passes :] == ["pass", "play", "play"]
 
 
+def test_earlier_game_is_saved_too_after_another_was_begun_in_memory(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store:
+        with TableSession(table, table, store, WORDS) as session:
+            session.start_game(STARTED).result(5)
+            store._db.execute("PRAGMA query_only = ON")
+            assert play(session, table, HORN).notices
+            session.start_game(STARTED).result(5)
+            assert session.pass_turn().result(5).notices
+            store._db.execute("PRAGMA query_only = OFF")
+        kinds = {game.id: [event.body["kind"] for event in store.events(game.id)][1:] for game in store.games()}
+    assert kinds == {1: ["play"], 2: ["pass"]}
+
+
+def test_disk_that_works_again_is_used_without_a_press(
+    table: TextTable, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.session.SAVE_AGAIN_S", 0.05)
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.start_game(STARTED).result(5)
+        store._db.execute("PRAGMA query_only = ON")
+        assert [notice.key for notice in play(session, table, HORN).notices] == ["not-saved"]
+        saved = threading.Event()
+        session.listen(lambda state: saved.set() if not state.notices else None)
+        store._db.execute("PRAGMA query_only = OFF")
+        assert saved.wait(5) and len(store.events(1)) == 2
+
+
 def test_confirmed_turn_is_on_disk_before_anybody_is_told(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.start_game(STARTED).result(5)
