@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
+from engine.said import said
 from engine.squares import square_name
 from vision import likeness, squares
 from vision.geometry import Floats, Image, board_pose, square_side
@@ -23,6 +24,8 @@ from vision.views import BoardViews
 
 SMALLEST_SIDE: Final = 7.0
 """Pixels a square below which nobody could read a letter."""
+_FINE: Final = 10.0
+"""Pixels a square below which the letter network is surer than it is right: it has seen few such pictures."""
 UNSURE_UPRIGHT: Final = 0.95
 UNSURE_PLACE: Final = 0.5
 _LOOK_CLOSER: Final = 0.001
@@ -108,29 +111,30 @@ class BoardReader:
             try:
                 found = self._locate(image)
             except BoardNotFound as error:
-                return PhotoReading(None, None, (f"no board found: {error}",), _timed(begun, time.perf_counter()))
+                problems.append(said("board-not-found", "no board found: {0}", error))
+                return PhotoReading(None, None, tuple(problems), _timed(begun, time.perf_counter()))
             quad, known_upright = found.corners, False
             if found.confidence < UNSURE_PLACE:
-                problems.append(f"not sure that this is the board ({100 * found.confidence:.0f} %): check the corners")
+                text = "not sure that this is the board ({0} %): check the corners"
+                problems.append(said("board-unsure", text, f"{100 * found.confidence:.0f}"))
         located = time.perf_counter()
         side = square_side(quad)
         if side < SMALLEST_SIDE:
-            problems.append(
-                f"the board is too small to read: {side:.0f} pixels a square, {SMALLEST_SIDE:.0f} are needed"
-            )
+            text = "the board is too small to read: {0} pixels a square, {1} are needed"
+            problems.append(said("board-small", text, f"{side:.0f}", f"{SMALLEST_SIDE:.0f}"))
             return PhotoReading(None, quad, tuple(problems), _timed(begun, located))
         chances, turn, views = self._look(image, quad, tiles, known_upright)
         if turn.confidence < UNSURE_UPRIGHT and turn.tiles:
-            problems.append(
-                f"not sure which way is up ({100 * turn.confidence:.0f} %): lay more tiles or give the corners"
-            )
+            text = "not sure which way is up ({0} %): lay more tiles or give the corners"
+            problems.append(said("board-way-up", text, f"{100 * turn.confidence:.0f}"))
         unknown = self._letters.unknown(tiles)
         if unknown:
-            problems.append(f"cannot read these letters of the tile set: {' '.join(unknown)}")
+            text = "cannot read these letters of the tile set: {0}"
+            problems.append(said("board-letters", text, " ".join(unknown)))
         board = _board(chances, (*self._letters.names(tiles), HIDDEN))
         hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
         if hidden:
-            problems.append(f"cannot see {' '.join(hidden)}")
+            problems.append(said("board-hidden", "cannot see {0}", " ".join(hidden)))
         corners, sure = turned(quad, turn.quarter_turns), turn.confidence if turn.tiles else 1.0
         return PhotoReading(board, corners, tuple(problems), _timed(begun, located), views, sure)
 
@@ -156,6 +160,7 @@ class BoardReader:
         looks = looks.first(looked) + self._letters.look(crops(view, cells[looked:]))
         letters = self._letters.look_again(view, cells, looks.letters, within)
         letters = self._letters.allow_turned(view, cells, letters, looks.turns)
+        letters = letters * min(1.0, square_side(quad) / _FINE) ** 2
         return _blanks_settled(_joined(kinds, cells, among(letters, within)), board), turn, BoardViews(board, view)
 
 
@@ -180,14 +185,12 @@ def _joined(
     if cells:
         rows, columns = np.array(cells).T
         here = kinds[rows, columns].astype(np.float64)
-        told = letters.copy()
-        told[:, 0] += _MISTAKEN
-        no_tile, tile = told[:, :1], told[:, 1:]
+        no_tile, tile = letters[:, 0], letters[:, 1:].copy()
         # What looks like no tile and is one is a blank: without print the two look alike.
-        tile[:, :1] += _UNPRINTED * no_tile
+        tile[:, 0] += _UNPRINTED * no_tile
         which = tile / np.maximum(tile.sum(axis=1, keepdims=True), 1e-12)
-        empty = here[:, squares.EMPTY] * no_tile[:, 0]
-        laid = here[:, squares.TILE] * (1 - np.minimum(no_tile[:, 0], 1 - _LEAST))
+        empty = here[:, squares.EMPTY] * (no_tile + _MISTAKEN)
+        laid = here[:, squares.TILE] * (1 - np.minimum(no_tile + _MISTAKEN, 1 - _LEAST))
         seen = (1 - here[:, squares.HIDDEN]) / (empty + laid)
         chances[rows, columns, 0] = empty * seen
         chances[rows, columns, 1:-1] = which * (laid * seen)[:, None]
