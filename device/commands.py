@@ -34,7 +34,7 @@ from engine.game import Game
 from engine.plays import Play
 from engine.reading import EMPTY, SIZE
 from engine.squares import parse_square
-from engine.turns import Kind, Turn
+from engine.turns import CLOSING, Kind, Turn
 
 
 def exchange(game: Game, count: int) -> Event:
@@ -157,9 +157,12 @@ def insert_turn(game: Game, number: int, change: TurnChange) -> tuple[Event, ...
     """A turn was forgotten: it becomes the one with this number, counted from 1; the next number is a turn now."""
     if not 1 <= number <= len(game.turns) + 1:
         raise refusal("no-turn", str(number), str(len(game.turns)))
+    last = sum(turn.kind not in CLOSING for turn in game.turns)
+    number = min(number, last + 1)
     before = game.turns[number - 2].board if number > 1 else Board()
     turn = _turn(game, change, before, None)
-    events: tuple[Event, ...] = (turn,) if number > len(game.turns) else (TurnInserted(number - 1, turn),)
+    forgotten = number <= last or game.is_over
+    events: tuple[Event, ...] = (TurnInserted(number - 1, turn),) if forgotten else (turn,)
     return events if change.score is None else (*events, ScoreCorrected(number - 1, change.score))
 
 

@@ -13,6 +13,7 @@ from engine.events import (
     BlankNamed,
     Correction,
     Event,
+    GameEnded,
     Passed,
     PlayMade,
     ScoreCorrected,
@@ -26,7 +27,7 @@ from engine.said import said
 from engine.squares import Square, square_name
 from engine.state import FoldEvent
 from engine.tiles import Tile
-from engine.turns import Turn
+from engine.turns import CLOSING, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ def correct(ledger: Ledger, turns: Sequence[Turn], event: Correction) -> Ledger:
         case TurnCorrected(turn, other):
             return _replace(ledger, _entry(turns, turn), Entry(_foldable(other)))
         case TurnInserted(turn, other):
-            at = _entry(turns, turn) if turn < len(turns) else len(ledger)
+            played = [line for line in turns if line.kind not in CLOSING]
+            at = _entry(turns, turn) if turn < len(played) else _end(ledger)
             return (*ledger[:at], Entry(_foldable(other)), *ledger[at:])
 
 
@@ -69,7 +71,15 @@ def _foldable(event: Event | None) -> FoldEvent:
 def _entry(turns: Sequence[Turn], number: int) -> int:
     if not 0 <= number < len(turns):
         raise RulesError(said("no-turn", "there is no turn number {0}: the game has {1}", number, len(turns)))
+    if turns[number].kind in CLOSING:
+        text = "this line follows from the letters and the time that are left: tell those"
+        raise RulesError(said("end-follows", text))
     return turns[number].entry
+
+
+def _end(ledger: Ledger) -> int:
+    """Where what happened last belongs: before the end of the game, where it has ended."""
+    return next((at for at, entry in enumerate(ledger) if isinstance(entry.event, GameEnded)), len(ledger))
 
 
 def _replace(ledger: Ledger, at: int, entry: Entry) -> Ledger:

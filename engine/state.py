@@ -32,7 +32,7 @@ from engine.rules import Challenge, Rules
 from engine.said import said
 from engine.scoring import Status, play_status, score_play
 from engine.tiles import Tile, TileSet, tile_set
-from engine.turns import Kind, Turn
+from engine.turns import CLOSING, Kind, Turn
 
 FoldEvent = (
     FirstDrawn | PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | ClockRead
@@ -106,15 +106,20 @@ def apply(state: State, event: FoldEvent, entry: int = 0, score: int | None = No
     """The state after an event. `entry` numbers the event in the ledger, `score` overrules the rules.
 
     The event is trusted: a play is recorded as it lies, and its defects in `Turn.status`. Raises `RulesError`
-    only for what makes no sense at all, such as a challenge of nothing.
+    only for what makes no sense at all, such as a challenge of nothing. After the end of the game, unplayed letters
+    and overtime are counted anew with each event.
     """
+    return _closed(_applied(_opened(state), event, entry, score), entry)
+
+
+def _applied(state: State, event: FoldEvent, entry: int, score: int | None) -> State:
     match event:
         case PlayMade():
             return _play(state, event, entry, score)
         case Passed(player):
             return _pass_turn(_add(state, player, Kind.PASS, score or 0, entry), player)
         case Exchanged(player, 0):  # an exchange of none is a pass (rule 7: "all, some, or none")
-            return apply(state, Passed(player), entry, score)
+            return _applied(state, Passed(player), entry, score)
         case Exchanged(player, count, tiles):
             status = Status.VALID if can_exchange(state, count) else Status.BAG_TOO_LOW
             turn = _add(state, player, Kind.EXCHANGE, score or 0, entry, count=count, tiles=tiles, status=status)
@@ -134,12 +139,11 @@ def apply(state: State, event: FoldEvent, entry: int = 0, score: int | None = No
         case FirstDrawn(tiles):
             return state if state.turns else _draw(state, tiles)
         case ClockRead(player, seconds):
-            return _settle(replace(state, clocks=_put(state.clocks, player, seconds)), entry)
+            return replace(state, clocks=_put(state.clocks, player, seconds))
         case RackRevealed(player, tiles):
-            revealed = MappingProxyType({**state.revealed, player: tiles})
-            return _settle(replace(state, revealed=revealed), entry)
+            return replace(state, revealed=MappingProxyType({**state.revealed, player: tiles}))
         case GameEnded(reason):
-            return _settle(replace(state, ended=reason), entry)
+            return replace(state, ended=reason)
 
 
 def _draw(state: State, tiles: tuple[str, ...]) -> State:
@@ -294,17 +298,20 @@ def _skip(state: State) -> State:
     return replace(state, to_move=to_move, skips=skips)
 
 
-def _settle(state: State, entry: int) -> State:
-    """Count unplayed letters and overtime once the game is over, anew when more becomes known."""
-    if state.ended is None:
+def _opened(state: State) -> State:
+    """The state without the lines that the end of the game has written."""
+    closing = [turn for turn in state.turns if turn.kind in CLOSING] if state.ended else []
+    if not closing:
         return state
-    closing = [turn for turn in state.turns if turn.kind in (Kind.ENDRACK, Kind.TIME)]
     totals = list(state.totals)
     for turn in closing:
         totals[turn.player] -= turn.score
-    turns = state.turns[: len(state.turns) - len(closing)]
-    state = replace(state, turns=turns, totals=tuple(totals))
-    for line in end_scores(state):
+    return replace(state, turns=state.turns[: -len(closing)], totals=tuple(totals))
+
+
+def _closed(state: State, entry: int) -> State:
+    """The state with unplayed letters and overtime counted, once the game is over."""
+    for line in end_scores(state) if state.ended else ():
         state = _add(state, line.player, line.kind, line.score, entry, tiles=line.tiles)
     return state
 

@@ -24,6 +24,10 @@ class Kind(StrEnum):
     TIME = "time"  # overtime
 
 
+CLOSING = frozenset({Kind.ENDRACK, Kind.TIME})
+"""The lines that the end of a game writes; they come after all others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One line of the score sheet.

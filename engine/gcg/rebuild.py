@@ -26,9 +26,8 @@ from engine.gcg.record import Entry, Record
 from engine.gcg.replay import Replayed, replay
 from engine.rules import Challenge, Rules, Unplayed
 from engine.tiles import TileSet
-from engine.turns import Kind
+from engine.turns import CLOSING, Kind
 
-_CLOSING = (Kind.ENDRACK, Kind.TIME)
 _CLOCK_S = 25 * 60  # the usual time of a player; only what is used beyond it is on record
 
 
@@ -52,7 +51,7 @@ def game_of(record: Record, tiles: TileSet | None = None, board_layout: Layout |
         record.entries[0].player if record.entries else 0,
     )
     for entry, event in zip(record.entries, played.events, strict=True):
-        if entry.kind in _CLOSING:
+        if entry.kind in CLOSING:
             continue
         try:
             game = _with_turn(game, entry, event, tiles)
@@ -61,7 +60,7 @@ def game_of(record: Record, tiles: TileSet | None = None, board_layout: Layout |
             raise RulesError(f"line {entry.line}: {'; '.join(reasons) or error}") from None
     for told in _told(record, game.rules, tiles):
         game = game.push(told)
-    if any(entry.kind in _CLOSING for entry in record.entries):
+    if any(entry.kind in CLOSING for entry in record.entries):
         game = game.push(GameEnded(game.end_due or EndReason.AGREED))
     return game
 

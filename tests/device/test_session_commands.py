@@ -276,6 +276,16 @@ def test_forgotten_turn_is_put_between(playing: TableSession, table: TextTable) 
     assert [(turn.player, turn.kind) for turn in playing.state.turns] == [(1, "pass"), (0, "play")]
 
 
+def test_forgotten_last_turn_is_entered_after_the_end(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    playing.end_game().result(5)
+    for player, letter in enumerate("AE"):
+        playing.tell_rack(player, letter).result(5)
+    state = playing.insert_turn(4, TurnChange(at="H6", word="FA.M", score=10)).result(5)
+    assert [turn.kind for turn in state.turns] == ["play", "play", "endrack", "endrack"]
+    assert state.phase is Phase.ENDED and totals(state) == [14 - 1, 10 - 1]
+
+
 def test_play_is_entered_by_hand_while_the_camera_is_away(playing: TableSession, table: TextTable) -> None:
     table.trouble = "unplugged"
     state = playing.insert_turn(1, TurnChange(at="8F", word="HORN")).result(5)

@@ -8,9 +8,11 @@ from engine.errors import RulesError
 from engine.events import (
     BlankNamed,
     Challenged,
+    GameEnded,
     Passed,
     PlayMade,
     PlayWithdrawn,
+    RackRevealed,
     Redone,
     ScoreCorrected,
     SquareCorrected,
@@ -98,6 +100,31 @@ def test_a_turn_that_was_forgotten() -> None:
     game = play(new_game(), "8F HORN").push(TurnInserted(0, Passed(1)))
     assert [turn.kind for turn in game.turns] == [Kind.PASS, Kind.PLAY]
     assert play(new_game(), "8F HORN").push(TurnInserted(1, Passed(1))).turns[1].kind is Kind.PASS
+
+
+def ended() -> Game:
+    """Two turns, then the players stop, and tell the letters that they hold."""
+    game = play(new_game(), "8F HORN", "H6 FA.M").push(GameEnded())
+    return game.push(RackRevealed(0, ("A", "B"))).push(RackRevealed(1, ("Q",)))
+
+
+@pytest.mark.parametrize("number", [2, 3, 4])
+def test_a_turn_that_was_forgotten_comes_before_the_unplayed_letters(number: int) -> None:
+    game = ended().push(TurnInserted(number, PlayMade(0, written(ended(), "10F PASTE")))).push(RackRevealed(0, ("A",)))
+    assert [turn.kind for turn in game.turns] == [Kind.PLAY] * 3 + [Kind.ENDRACK] * 2
+    assert game.totals == (14 + 25 - 1, 9 - 10) and game.state.bag == 100 - 14 - 12
+
+
+def test_what_happens_after_the_end_is_counted_before_the_unplayed_letters() -> None:
+    game = ended().push(Passed(0)).push(RackRevealed(0, ()))
+    assert [turn.kind for turn in game.turns] == [Kind.PLAY, Kind.PLAY, Kind.PASS, Kind.ENDRACK]
+    assert game.totals == (14, 9 - 10)
+
+
+@pytest.mark.parametrize("event", [TurnCorrected(2, None), TurnCorrected(3, Passed(0)), ScoreCorrected(2, -7)])
+def test_unplayed_letters_are_put_right_by_telling_them(event: ScoreCorrected | TurnCorrected) -> None:
+    with pytest.raises(RulesError, match="tell those"):
+        ended().push(event)
 
 
 @pytest.mark.parametrize("event", [ScoreCorrected(3, 1), TurnCorrected(3, None), TurnCorrected(0, Undone())])
