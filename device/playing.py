@@ -98,12 +98,27 @@ class Playing:
         self._open(log)
         self._saved(trouble)
 
-    def start_again(self, otherwise: GameStarted) -> None:
-        """Begin a game like the last one, the next player first."""
-        if self._log is None:
+    def start_again(
+        self, otherwise: GameStarted, words_for: Callable[[GameStarted], Words | None] | None = None
+    ) -> None:
+        """Begin a game like the last one, the next player first; after a restart, like the newest of the store.
+
+        Raises `Refused`.
+        """
+        last = self._log or self._newest()
+        if last is None:
             return self.start(otherwise, ..., ())
-        last = self.game.started
-        return self.start(replace(last, first=(last.first + 1) % len(last.players)), ..., ())
+        begun = last.game.started
+        words = ... if self._log or words_for is None else words_for(begun)
+        return self.start(replace(begun, first=(begun.first + 1) % len(begun.players)), words, ())
+
+    def _newest(self) -> GameLog | None:
+        """The newest game of the store, as far as it can be read."""
+        try:
+            return GameLog.newest(self._store)
+        except StoreError as error:
+            _logger.warning("the last game is no example: %s", error)
+            return None
 
     def resume(self, words_for: Callable[[GameStarted], Words | None] | None) -> None:
         """Go on with the newest game. Raises `Refused`, `StoreError`."""

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from types import EllipsisType
 
 from calibration.table import TableKnowledge
@@ -165,9 +166,19 @@ class TableSession:
         """
         return self._command(Cue.START, lambda: self._begin(lambda: self._playing.start(started, words, colours)), seen)
 
-    def play_again(self, otherwise: GameStarted, seen: Moment | None = None) -> Future[TableState]:
-        """Begin another game as the last one was, the next player first; `otherwise`, where there was none yet."""
-        return self._command(Cue.START, lambda: self._begin(lambda: self._playing.start_again(otherwise)), seen)
+    def play_again(
+        self,
+        otherwise: GameStarted,
+        seen: Moment | None = None,
+        *,
+        words_for: Callable[[GameStarted], Words | None] | None = None,
+    ) -> Future[TableState]:
+        """Begin another game as the last one was, the next player first; `otherwise`, where there was none yet.
+
+        After a restart the last one is the newest of the store; `words_for` finds its list, as in `resume`.
+        """
+        again = partial(self._playing.start_again, otherwise, words_for)
+        return self._command(Cue.START, lambda: self._begin(again), seen)
 
     def resume(self, words_for: Callable[[GameStarted], Words | None] | None = None) -> Future[TableState]:
         """Go on with the newest game of the store, if it has not ended.

@@ -63,13 +63,18 @@ def run(args: argparse.Namespace) -> int:
     ended, off = threading.Event(), threading.Event()
     before = {sign: signal.signal(sign, lambda *_: ended.set()) for sign in (signal.SIGINT, signal.SIGTERM)}
     try:
-        serve(settings, reader, ended, off, new=args.new, where=where, knowledge=knowledge)
+        serve(settings, reader, ended, off, new=args.new, told=told(args), where=where, knowledge=knowledge)
     finally:
         for sign, handler in before.items():
             signal.signal(sign, handler)
     if off.is_set():
         switch_off()
     return 0
+
+
+def told(args: argparse.Namespace) -> bool:
+    """True where the command line says what a new game is to be like."""
+    return args.new or any(option is not None for option in (args.players, args.tiles, args.lexicon))
 
 
 def settings_of(args: argparse.Namespace) -> Settings:
@@ -101,10 +106,15 @@ def serve(
     off: threading.Event,
     *,
     new: bool = False,
+    told: bool = True,
     where: Whereabouts | None = None,
     knowledge: TableKnowledge | None = None,
 ) -> None:
-    """Keep the table, its panel and its page until `ended`; the panel sets `off` too. Raises `UserError`."""
+    """Keep the table, its panel and its page until `ended`; the panel sets `off` too. Raises `UserError`.
+
+    The last game goes on unless it is to be a `new` one; after one that has ended, the next is like it unless it was
+    `told` what it is to be like.
+    """
     from device.cameras import CameraError, patient_camera
     from device.cli.page import open_page
     from device.messages import sentence
@@ -132,7 +142,7 @@ def serve(
                 patient_camera(settings.camera.source), reader, store, words, where=where, knowledge=knowledge
             ) as session,
         ):
-            print(_begin(session, started, words_for(settings.game), new=new))
+            print(_begin(session, started, words_for(settings.game), new=new, told=told))
             for problem in filter(None, (trouble, knowledge.problem if knowledge else "")):
                 print(problem)
                 session.tell(Notice(sentence(problem), Trouble.STORE))
@@ -177,7 +187,12 @@ def serve(
 
 
 def _begin(
-    session: TableSession, started: GameStarted, words_for: Callable[[GameStarted], Lexicon | None], *, new: bool
+    session: TableSession,
+    started: GameStarted,
+    words_for: Callable[[GameStarted], Lexicon | None],
+    *,
+    new: bool,
+    told: bool,
 ) -> str:
     """Go on with the last game, or begin one; says which, or why neither. Raises `UserError`."""
     from device.session import Refused
@@ -193,10 +208,11 @@ def _begin(
                 said = " ".join(notice.text for notice in state.notices)
                 raise UserError(f"{said} --new begins another game")
             return f"The game of {' and '.join(p.name for p in state.players)} goes on (--new begins another)."
-    state = session.start_game(started).result()
+    begins = session.start_game(started) if told else session.play_again(started, words_for=words_for)
+    state = begins.result()
     if state.phase is Phase.LOBBY:
         raise UserError(" ".join(notice.text for notice in state.notices))
-    return f"A new game begins: {', '.join(started.players)}."
+    return f"A new game begins: {', '.join(player.name for player in state.players)}."
 
 
 def seconds_left(session: TableSession) -> Callable[[int], float | None]:

@@ -120,7 +120,7 @@ class Program:
         self.thread = threading.Thread(
             target=run_command.serve,
             args=(run_command.settings_of(args), ReaderInOrder(boards), self.ended, self.off),
-            kwargs={"new": args.new},
+            kwargs={"new": args.new, "told": run_command.told(args)},
         )
         self.browser = Browser(args.port)
 
@@ -185,6 +185,18 @@ def test_game_goes_on_after_a_restart_and_a_new_one_begins_when_asked(
     with Program(options(folder, free_port(), "--new"), []) as phone:
         assert phone.sees("Anna to play") and "+14" not in phone.get()
     assert capsys.readouterr().out.count("The page is up") == 3
+
+
+def test_next_game_has_the_players_of_the_last_one_unless_the_command_line_names_others(folder: Path) -> None:
+    args = options(folder, free_port())
+    with Program(args, []) as phone:
+        assert phone.sees("Anna to play") and phone.press("end-game") == 204
+    args.players, args.port = None, free_port()
+    with Program(args, []) as phone:
+        assert phone.sees("Ben to play") and phone.press("end-game") == 204
+    args.players, args.port = "Mira,Tom", free_port()
+    with Program(args, []) as phone:
+        assert phone.sees("Mira to play")
 
 
 def test_taken_port_is_said_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

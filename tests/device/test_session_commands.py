@@ -14,7 +14,7 @@ from device.state import PASS_OR_EXCHANGE, Moment, Phase, TableState, TurnChange
 from device.store import GameStore
 from engine.events import GameStarted
 from engine.reading import BoardReading, SquareReading
-from engine.rules import STANDARD
+from engine.rules import STANDARD, Rules
 
 from .tables import EMPTY_ROWS, FARM, HORN, PASTE, TextTable, rows
 
@@ -342,6 +342,26 @@ def test_moment_names_the_game_too(playing: TableSession) -> None:
 def test_next_game_is_of_the_same_players_and_the_next_begins(playing: TableSession) -> None:
     state = playing.play_again(GameStarted(("Else", "Where"))).result(5)
     assert [player.name for player in state.players] == ["Anna", "Ben"] and state.turn_of == 1
+
+
+def test_next_game_after_a_restart_is_like_the_one_that_was_begun_last(path: Path) -> None:
+    settings = GameStarted(("Else", "Where"))
+    begun = GameStarted(("Mira", "Tom", "Ada"), rules=Rules(clock_seconds=900), tile_set="de", lexicon="own")
+    table = TextTable()
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.start_game(begun).result(5)
+        session.end_game().result(5)
+    asked: list[GameStarted] = []
+
+    def words_for(started: GameStarted) -> frozenset[str]:
+        asked.append(started)
+        return frozenset({"HORN"})
+
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        state = session.play_again(settings, words_for=words_for).result(5)
+        assert [player.name for player in state.players] == ["Mira", "Tom", "Ada"] and state.turn_of == 1
+        assert (state.tile_set, state.clock is not None, state.lexicon) == ("de", True, "own")
+        assert asked == [begun] and session.look_up("HORN")
 
 
 def test_first_game_of_a_panel_is_of_the_players_of_the_settings(session: TableSession) -> None:
