@@ -255,7 +255,7 @@ def from_json(data: Mapping[str, Any]) -> Event:
     >>> from_json({"v": 1, "kind": "pass", "player": 1})
     Passed(player=1)
     """
-    if not isinstance(data, Mapping) or data.get("kind") not in _KINDS:
+    if not isinstance(data, Mapping) or str(data.get("kind")) not in _KINDS:
         raise NotationError(f"{data!r} is no event: its kind is not known")
     if data.get("v") != VERSION:
         raise NotationError(f"an event of version {data.get('v')!r}; this program reads version {VERSION}")

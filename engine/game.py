@@ -68,7 +68,8 @@ class Game:
     def push(self, event: Event) -> Game:
         """The game after one more event. The event is trusted; ask `status` first where it should not be.
 
-        Raises `RulesError` for an event that makes no sense here, such as a challenge of nothing.
+        Raises `RulesError` for an event that makes no sense here, such as a challenge of nothing, `NotationError` for
+        a tile that the set does not have.
         """
         match event:
             case Undone():

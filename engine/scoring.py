@@ -252,6 +252,9 @@ def rearranges_one_word(board: Board, play: Play) -> bool:
     (travel-case, variation A of rule 5).
     """
     moved = [square for square, _ in play.rearranged]
+    olds = [tile.face for square in moved if (tile := board[square])]
+    if len(olds) < len(moved):
+        return False
     lines = (across for across in (True, False) if set(moved) <= set(board.run(moved[0], across)))
     after = dict(play.tiles + play.rearranged)
     faces = [tile.face for tile in after.values()]
@@ -260,10 +263,8 @@ def rearranges_one_word(board: Board, play: Play) -> bool:
         if not any(square in run for square in play.squares):
             continue
         try:
-            for square in moved:
-                old = board[square]
-                assert old is not None
-                faces.remove(old.face)
+            for old in olds:
+                faces.remove(old)
         except ValueError:
             return False
         return True

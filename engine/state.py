@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -30,7 +30,7 @@ from engine.plays import Play
 from engine.reading import BLANK
 from engine.rules import Challenge, Rules
 from engine.said import said
-from engine.scoring import Status, play_status, score_play
+from engine.scoring import Status, describe, play_status, score_play
 from engine.tiles import Tile, TileSet, tile_set
 from engine.turns import CLOSING, Kind, Turn
 
@@ -106,8 +106,8 @@ def apply(state: State, event: FoldEvent, entry: int = 0, score: int | None = No
     """The state after an event. `entry` numbers the event in the ledger, `score` overrules the rules.
 
     The event is trusted: a play is recorded as it lies, and its defects in `Turn.status`. Raises `RulesError`
-    only for what makes no sense at all, such as a challenge of nothing. After the end of the game, unplayed letters
-    and overtime are counted anew with each event.
+    only for what makes no sense at all, such as a challenge of nothing, `NotationError` for a tile that the set does
+    not have. After the end of the game, unplayed letters and overtime are counted anew with each event.
     """
     return _closed(_applied(_opened(state), event, entry, score), entry)
 
@@ -130,6 +130,7 @@ def _applied(state: State, event: FoldEvent, entry: int, score: int | None) -> S
             return _withdraw(state, _standing_play(state, player), entry, score)
         case TileRecycled(player, square, tile):
             state.board.tile(square)
+            _refuse_unknown(state, [tile.letter])
             board = state.board.with_tiles({square: tile})
             return _add(replace(state, board=board), player, Kind.RECYCLED, score or 0, entry)
         case BlankTaken(player, square):
@@ -141,6 +142,7 @@ def _applied(state: State, event: FoldEvent, entry: int, score: int | None) -> S
         case ClockRead(player, seconds):
             return replace(state, clocks=_put(state.clocks, player, seconds))
         case RackRevealed(player, tiles):
+            _refuse_unknown(state, tiles)
             return replace(state, revealed=MappingProxyType({**state.revealed, player: tiles}))
         case GameEnded(reason):
             return replace(state, ended=reason)
@@ -197,10 +199,9 @@ def challengeable(state: State) -> Turn | None:
 
 def _play(state: State, event: PlayMade, entry: int, override: int | None) -> State:
     player, play = event.player, event.play
-    unknown = {tile.letter for _, tile in play.tiles + play.rearranged} - state.tiles.counts.keys()
-    if unknown:
-        lacking = repr(state.tiles.name), ", ".join(sorted(unknown))
-        raise NotationError(said("set-has-no-tile", "the set {0} has no tile {1}", *lacking))
+    _refuse_unknown(state, [tile.letter for _, tile in play.tiles + play.rearranged])
+    if not play.tiles:
+        raise RulesError(describe(Status.NO_TILES))
     scored = score_play(state.board, play, state.layout, state.tiles, state.rules)
     drawn = min(len(play.tiles), state.bag)
     after = replace(
@@ -224,6 +225,13 @@ def _play(state: State, event: PlayMade, entry: int, override: int | None) -> St
         computed=None if override is None else scored.total,
     )
     return _pass_turn(after, player)
+
+
+def _refuse_unknown(state: State, letters: Iterable[str]) -> None:
+    unknown = set(letters) - state.tiles.counts.keys()
+    if unknown:
+        lacking = repr(state.tiles.name), ", ".join(sorted(unknown))
+        raise NotationError(said("set-has-no-tile", "the set {0} has no tile {1}", *lacking))
 
 
 def _challenge(state: State, event: Challenged, entry: int, override: int | None) -> State:

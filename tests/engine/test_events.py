@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.errors import NotationError
+from engine.errors import NotationError, RulesError
 from engine.events import (
     BlankNamed,
     BlankTaken,
@@ -36,6 +36,7 @@ from engine.events import (
 from engine.plays import Play
 from engine.rules import PRESETS, STANDARD, Challenge, Level, Rules, Unplayed
 from engine.tiles import Tile
+from tests.engine.table import new_game, play
 
 PLAY = Play.of({112: Tile("CH"), 113: Tile("O", is_blank=True), 114: Tile.unnamed()}, {111: Tile("İ")})
 
@@ -112,6 +113,7 @@ def test_a_field_of_a_later_program_is_passed_over() -> None:
         ("no json", "is no event"),
         ("[]", "kind is not known"),
         ('{"v":1,"kind":"dance"}', "kind is not known"),
+        ('{"v":1,"kind":["pass"]}', "kind is not known"),
         ('{"v":9,"kind":"pass","player":1}', "version 9"),
         ('{"v":1,"kind":"pass"}', "broken event 'pass'"),
         ('{"v":1,"kind":"blank-named","square":"Z9","letter":"A"}', "broken event 'blank-named'"),
@@ -121,6 +123,22 @@ def test_a_field_of_a_later_program_is_passed_over() -> None:
 def test_a_broken_event_says_what_is_wrong(line: str, reason: str) -> None:
     with pytest.raises(NotationError, match=reason):
         loads(line)
+
+
+@pytest.mark.parametrize(
+    ("event", "reason"),
+    [
+        (PlayMade(1, Play(())), "no tile was laid"),
+        (PlayMade(1, Play.of({116: Tile("Ж")})), "the set 'en' has no tile Ж"),
+        (TileRecycled(1, 112, Tile("Ж")), "the set 'en' has no tile Ж"),
+        (TileRecycled(1, 0, Tile("A")), "no tile on A1"),
+        (RackRevealed(1, ("Ж",)), "the set 'en' has no tile Ж"),
+        (BlankTaken(1, 0), "no tile on A1"),
+    ],
+)
+def test_an_event_that_no_game_has_is_refused(event: Event, reason: str) -> None:
+    with pytest.raises((NotationError, RulesError), match=reason):
+        play(new_game(), "8F HORN").push(event)
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -103,6 +103,11 @@ class TestVariationAOfRule5:
         lost = Play.of({parse_square("J8"): Tile("S")}, {parse_square("F8"): Tile("P")})
         assert Status.OLD_TILE_CHANGED in game.status(lost)
 
+    def test_only_letters_that_lie_there_change_places(self) -> None:
+        game = play(new_game(self.RULES), "8F LATE")
+        nowhere = Play.of({parse_square("J8"): Tile("S")}, {parse_square("A1"): Tile("L")})
+        assert Status.OLD_TILE_CHANGED in game.status(nowhere)
+
     def test_only_where_it_was_agreed(self) -> None:
         game = play(new_game(TRAVEL), "8F LATE")
         assert Status.OLD_TILE_CHANGED in game.status(self.rearranged())
