@@ -182,22 +182,29 @@ def a_game(edition: str, seed: int) -> None:
                 took = time.monotonic() - asked
                 words = said[0].text if said else "nothing"
                 check("a camera that stalls is said", bool(said), f"{words} (after {took:.1f} s)")
-            state = back(session)
+            state = back(session, number)
             turn = state.turns[-1] if len(state.turns) == number else None
             good = turn is not None and shown_rows(state) == rows(board) and turn.score == score
             right += good
-            shown = f"{turn.word} {turn.score}" if turn else f"no turn: {[n.text for n in state.notices]}"
+            shown = (
+                f"{turn.word} {turn.score}"
+                if turn
+                else f"{[t.kind for t in state.turns]}, {[n.text for n in state.notices]}"
+            )
+            if state.question:
+                shown += f"; asked: {state.question.text} {state.question.answers}"
             check(f"{edition} board, turn {number}: all 225 squares and the score", good, shown)
     print(f"     {edition}: {right} of {TURNS} turns right, the camera opened {len(made)} times")
 
 
-def back(session: TableSession) -> TableState:
-    """End the turn once the camera is back."""
+def back(session: TableSession, number: int) -> TableState:
+    """End turn `number` once the camera is back: nobody presses again when the play is there, or something is asked."""
     for _ in range(10):
         time.sleep(0.5)
         state = session.end_turn().result()
-        if not any(notice.trouble is Trouble.CAMERA for notice in state.notices):
+        if len(state.turns) >= number or state.question:
             break
+        print(f"     not yet: {'; '.join(notice.text for notice in state.notices)}")
     return state
 
 

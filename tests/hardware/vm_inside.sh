@@ -3,7 +3,7 @@
 cd /opt/tilekeeper/source || exit 1
 python=/opt/tilekeeper/venv/bin/python
 part() { grep -q "tilekeeper.parts=[a-z,]*$1" /proc/cmdline && echo "== $1, up $(cut -d' ' -f1 /proc/uptime) s"; }
-echo "== $(uname -r), systemd $(systemctl --version | sed -n '1s/systemd \([0-9]*\).*/\1/p'), up $(cut -d' ' -f1 /proc/uptime) s"
+printf "\n%s\n" "== $(uname -r), systemd $(systemctl --version | sed -n '1s/systemd \([0-9]*\).*/\1/p'), up $(cut -d' ' -f1 /proc/uptime) s"
 modprobe -a gpio-sim configfs
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 if part usb; then
