@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from engine.gcg.record import Pragma, Record
+
+_LINE_BREAK = re.compile(r"[\r\n]+")  # in a name or a title
 
 
 def write(record: Record) -> str:
@@ -27,7 +31,7 @@ def write(record: Record) -> str:
             lines += [f"#note {first}", *(f"#note {line}" if line.startswith(("#", ">")) else line for line in rest)]
     lines += [_pragma(pragma) for pragma in late]
     lines += [f"#rack{rack.player + 1} {rack.tiles}" for rack in record.racks]
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    return "\n".join(_LINE_BREAK.sub(" ", line).rstrip() for line in lines) + "\n"
 
 
 def nickname(name: str) -> str:

@@ -113,6 +113,13 @@ def test_a_nickname_has_no_spaces(name: str, nick: str) -> None:
     assert nickname(name) == nick
 
 
+def test_a_name_or_a_title_stays_on_its_line() -> None:
+    players = (Player("A", "Ann\n>B: Q A1 Q +99 99"), Player("B", "Bob"))
+    back = parse(write(Record(players, pragmas=(Pragma("title", "one\r\ntwo"),))))
+    assert back.players[0].name == "Ann >B: Q A1 Q +99 99" and back.entries == ()
+    assert back.pragma("title") == "one two"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.exists(), reason="the recorded games are not here")
 def test_recorded_games_are_read_back() -> None:
