@@ -20,10 +20,14 @@ class SquareReading:
 
     `candidates` pairs a symbol with its probability. A symbol is `.` (empty), `?` (a blank tile), `#` (cannot be
     seen: a hand, glare, out of the picture) or a tile of the tile set (`A`, `Ä`, `CH`). Probabilities are in 0..1,
-    in falling order, and sum to at most 1.
+    in falling order, and sum to at most 1. There is at least one; `ValueError` otherwise.
     """
 
     candidates: tuple[tuple[str, float], ...]
+
+    def __post_init__(self) -> None:
+        if not self.candidates:
+            raise ValueError("a square reading needs at least one candidate")
 
     @property
     def symbol(self) -> str:

@@ -13,11 +13,19 @@ from numpy.typing import NDArray
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read on import: else it keeps a database at home to report from
 import onnxruntime
 
+from engine.said import said
+
 MODELS: Final = Path(__file__).parent / "models"
+_LARGEST: Final = 1e6
+"""Logits and features are a few hundred at most."""
 
 
 class ModelError(Exception):
     """A model file is missing or not one of ours; the message says which and how to make it."""
+
+
+class NoNumbers(ModelError):  # noqa: N818 (named for what happened)
+    """A network answers with what no network of ours can answer: the machine calculates wrongly."""
 
 
 class Net:
@@ -41,5 +49,12 @@ class Net:
         self._input = self._session.get_inputs()[0].name
 
     def __call__(self, batch: NDArray[np.float32]) -> list[NDArray[np.float32]]:
-        """All outputs for a batch."""
-        return [np.asarray(out, np.float32) for out in self._session.run(None, {self._input: batch})]
+        """All outputs for a batch. Raises `NoNumbers`."""
+        outputs = [np.asarray(out, np.float32) for out in self._session.run(None, {self._input: batch})]
+        if not all((np.abs(out) < _LARGEST).all() for out in outputs):  # false for NaN, too
+            text = (
+                "the networks give no usable numbers on this machine: its processor, or what emulates one, does not "
+                "fit the installed onnxruntime; install another version of it"
+            )
+            raise NoNumbers(said("no-numbers", text))
+        return outputs

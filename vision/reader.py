@@ -17,6 +17,7 @@ from vision import likeness, squares
 from vision.geometry import Floats, Image, board_pose, square_side
 from vision.letters import LetterNet, among, crops, tops_view
 from vision.location import BoardNotFound, Location
+from vision.net import NoNumbers
 from vision.orient import Upright, upright
 from vision.quad import as_quad, is_convex, turned
 from vision.squares import SquareNet, board_view
@@ -99,6 +100,12 @@ class BoardReader:
         without tiles keeps the turn that it was found in. Raises ValueError for corners that no board can have.
         """
         begun = time.perf_counter()
+        try:
+            return self._read(image, tiles, corners, begun)
+        except NoNumbers as error:
+            return PhotoReading(None, None, (str(error),), _timed(begun, time.perf_counter()))
+
+    def _read(self, image: Image, tiles: Collection[str], corners: Floats | None, begun: float) -> PhotoReading:
         problems: list[str] = []
         if corners is not None:
             corners = as_quad(corners)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import onnxruntime
 import pytest
 
 from device.cli import main
@@ -107,6 +108,29 @@ def test_corners_that_no_board_can_have_are_refused(photo: Path, text: str, caps
     assert out == ""
     assert err.count("\n") == 1
     assert text in err
+
+
+@pytest.mark.parametrize("garbage", [float("nan"), float("inf"), 1e30])
+@pytest.mark.parametrize("placed", [True, False])
+def test_machine_that_calculates_wrongly_says_so_and_reads_nothing(
+    photo: Path,
+    scene: Scene,
+    garbage: float,
+    placed: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = onnxruntime.InferenceSession.run
+
+    def wrong(net: onnxruntime.InferenceSession, *asked: object) -> list[np.ndarray]:
+        return [np.full_like(output, garbage) for output in right(net, *asked)]
+
+    monkeypatch.setattr(onnxruntime.InferenceSession, "run", wrong)
+    options = ["--corners", corners(scene)] if placed else []
+    assert main(["read", "--json", *options, str(photo)]) == 0
+    (answer,), _ = answers(capsys)
+    (problem,) = answer["problems"]
+    assert answer["board"] is None and problem.startswith("the networks give no usable numbers on this machine")
 
 
 def test_an_unknown_tile_set_names_those_there_are(photo: Path, capsys: pytest.CaptureFixture[str]) -> None:
