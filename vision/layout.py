@@ -14,20 +14,16 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.board import Premium, layout
 from engine.reading import SIZE
 from vision.geometry import Floats, Image
 
-_EIGHTH: Final = ("T..d...T", ".D...t..", "..D...d.", "d..D...d", "....D...", ".t...t..", "..d...d.", "T..d...D")
-"""The top left quarter with the middle row and column: T, D triple and double word, t, d triple and double letter."""
-
-KINDS: Final = ".dtDT"
+_KINDS: Final = tuple(Premium)
 
 
 def layout_kinds() -> NDArray[np.int64]:
     """The standard layout, (15, 15): 0 plain, 1 double letter, 2 triple letter, 3 double word, 4 triple word."""
-    quarter = np.array([[KINDS.index(c) for c in row] for row in _EIGHTH])
-    top = np.hstack([quarter, quarter[:, -2::-1]])
-    return np.vstack([top, top[-2::-1]])
+    return np.array([_KINDS.index(premium) for premium in layout().premiums]).reshape(SIZE, SIZE)
 
 
 @dataclass(frozen=True, slots=True)
