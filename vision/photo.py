@@ -16,6 +16,8 @@ from vision.geometry import Floats, Image
 
 LONGEST: Final = 2560
 """Longest side, in pixels, of a picture that is worked on; a finer one is shrunk."""
+_FORMATS: Final = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF")
+"""Forms that Pillow opens by itself: for others it may start a program (EPS: Ghostscript), whoever made the file."""
 _TURNED: Final = (5, 6, 7, 8)
 """EXIF orientations (tag 0x0112) that change width and height about."""
 _ORIENTATION: Final = 0x0112
@@ -55,7 +57,7 @@ def load_photo(path: Path, longest: int = LONGEST) -> Photo:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Pictures.DecompressionBombWarning)
-            with Pictures.open(path) as opened:
+            with Pictures.open(path, formats=_FORMATS) as opened:
                 return _photo(opened, longest)
     except FileNotFoundError:
         raise PhotoError(f"{path}: there is no such file") from None

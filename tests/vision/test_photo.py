@@ -88,6 +88,20 @@ def test_a_file_that_is_no_picture_says_so(tmp_path: Path) -> None:
         load_photo(path)
 
 
+def test_a_drawing_for_a_printer_is_no_photograph(tmp_path: Path) -> None:
+    path = tmp_path / "a.jpg"  # Pillow knows it by its first bytes, and would have Ghostscript run it
+    Pictures.new("RGB", (20, 10)).save(path, "EPS")
+    with pytest.raises(PhotoError, match="not a picture"):
+        load_photo(path)
+
+
+@pytest.mark.parametrize("form", ["JPEG", "MPO", "PNG", "WEBP", "TIFF", "BMP", "GIF"])
+def test_photographs_of_many_forms_open(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "a"
+    Pictures.new("RGB", (20, 10), (200, 200, 200)).save(path, form)
+    assert load_photo(path).image.shape == (10, 20, 3)
+
+
 def test_a_missing_file_and_a_folder_say_so(tmp_path: Path) -> None:
     with pytest.raises(PhotoError, match="no such file"):
         load_photo(tmp_path / "none.jpg")
