@@ -3,7 +3,7 @@
 #
 #     sudo tests/hardware/container_boot.sh ROOT SCRATCH COMMAND...
 #
-# COMMAND runs as root in /opt/tilekeeper/source when the system is up; what it says is shown, and kept in
+# COMMAND runs as root when the system is up; what it says is shown, and kept in
 # SCRATCH/upper/result. ROOT is not changed: files go to the overlay SCRATCH/upper, which may be filled before. The
 # network is one of its own. udev, which would name this machine's devices anew, is left out; there are no pins.
 # It needs cgroup2, overlayfs and unshare.
@@ -55,7 +55,6 @@ cat >"$units/tilekeeper-container.service" <<END
 After=multi-user.target dbus.socket
 [Service]
 Type=oneshot
-WorkingDirectory=/opt/tilekeeper/source
 Environment=PYTHONUNBUFFERED=1 LC_ALL=C.UTF-8
 ExecStart=-$command
 ExecStopPost=systemctl poweroff --no-block
