@@ -25,9 +25,11 @@ from engine.gcg.choice import in_brackets
 from engine.gcg.record import Entry, Record
 from engine.gcg.replay import Replayed, replay
 from engine.rules import Challenge, Rules, Unplayed
+from engine.said import said
 from engine.tiles import TileSet
 from engine.turns import CLOSING, Kind
 
+_MOST = 500  # events, several times as many as the longest game has: each score put right folds all before it again
 _CLOCK_S = 25 * 60  # the usual time of a player; only what is used beyond it is on record
 
 
@@ -38,6 +40,9 @@ def game_of(record: Record, tiles: TileSet | None = None, board_layout: Layout |
     other). A file does not say which rules were agreed, only what came of them: points for a challenge in vain,
     unplayed letters once or twice, overtime. Raises `RulesError` with the line for what cannot have been played.
     """
+    if len(record.entries) > _MOST:
+        text = "a game has up to {0} events, this file has {1}"
+        raise RulesError(said("gcg-events", text, _MOST, len(record.entries)))
     played = replay(record, tiles, board_layout)
     tiles = played.tiles
     record = in_brackets(record, tiles)

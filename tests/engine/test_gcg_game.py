@@ -97,6 +97,11 @@ def test_what_cannot_have_been_played_is_named_by_line(line: str, reason: str) -
     assert str(raised.value).startswith("line 8: ") and reason in str(raised.value)
 
 
+def test_a_file_of_more_events_than_any_game_has_is_refused() -> None:
+    with pytest.raises(RulesError, match="up to 500 events, this file has 600"):
+        game_of(parse(HEAD + ">A: A - +1 0\n>B: A - +1 0\n" * 300))
+
+
 def test_a_file_without_players_is_no_game() -> None:
     with pytest.raises(RulesError, match="2 to 4 players, not 0"):
         game_of(parse(""))
