@@ -16,6 +16,7 @@ import numpy as np
 
 from calibration.bare import SQUARES, BareBoard
 from calibration.examples import MOST, Example
+from engine.said import said
 from vision.letters import SIDE
 
 _VERSION: Final = 1
@@ -49,7 +50,9 @@ def load(path: Path) -> tuple[Kept, str]:
     except FileNotFoundError:
         return Kept(), ""
     except PermissionError:
-        return Kept(), f"What this table has learnt cannot be read: no permission for {path.name}."
+        return Kept(), said(
+            "learnt-permission", "what this table has learnt cannot be read: no permission for {0}", path.name
+        )
     except (
         OSError,
         ValueError,
@@ -66,7 +69,7 @@ def load(path: Path) -> tuple[Kept, str]:
         # What damaged bytes can make zip files and arrays raise.
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
-        return Kept(), f"What this table has learnt is damaged ({path.name}): it learns anew."
+        return Kept(), said("learnt-damaged", "what this table has learnt is damaged ({0}): it learns anew", path.name)
 
 
 def store(path: Path, kept: Kept) -> None:
@@ -86,7 +89,8 @@ def store(path: Path, kept: Kept) -> None:
         finally:
             os.close(folder)
     except OSError as error:
-        raise KnowledgeError(f"what this table has learnt is not saved: {error.strerror or error}") from error
+        text = "what this table has learnt is not saved: {0}"
+        raise KnowledgeError(said("learnt-not-saved", text, error.strerror or error)) from error
 
 
 def _to_arrays(kept: Kept) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.lattice import fit_lattice, refit_lattice
+from engine.said import said
 from vision.geometry import Floats, Image, grid_corners, homography, project, rectify, square_side
 from vision.layout import bare_squares, layout_fit, square_colours
 from vision.location import BoardNotFound, Location
@@ -68,9 +69,9 @@ _FEW: Final = 40
 _LIKE_SURE: Final = 0.84
 _LIKE_PEAK: Final = 0.43
 _LIKE_QUAD: Final = 0.78
-_NOTHING: Final = "no board in the picture"
-_PART: Final = "only part of the board is in the picture: move the camera back"
-_UNCLEAR: Final = "something like a board is in the picture, but its grid cannot be made out"
+_NOTHING: Final = said("board-none", "no board in the picture")
+_PART: Final = said("board-part", "only part of the board is in the picture: move the camera back")
+_UNCLEAR: Final = said("board-unclear", "something like a board is in the picture, but its grid cannot be made out")
 _AROUND: Final = 0.75
 _CLOSER: Final = 0.8
 """A closer look takes in so much around what looks like a grid, and is worth it below this share of the picture."""
@@ -161,7 +162,7 @@ class BoardLocator:
             raise BoardNotFound(look.doubt)
         agreement, corners = best
         if _beyond(corners, width, height) > 1:
-            raise BoardNotFound("part of the board is out of the picture: move the camera back")
+            raise BoardNotFound(_PART)
         return Location(order_corners(corners), _confidence(agreement))
 
     def follow(self, image: Image, corners: Floats) -> Location:
@@ -172,7 +173,7 @@ class BoardLocator:
         """
         found = self._refined(_Pyramid(image), corners)
         if found is None or found[0] < _DIFFERS:
-            raise BoardNotFound("the board is not where it was")
+            raise BoardNotFound(said("board-moved", "the board is not where it was"))
         return Location(found[1], _confidence(found[0]))
 
     def _best_fit(self, picture: _Pyramid, quads: list[Floats]) -> tuple[float, Floats] | None:

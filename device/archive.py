@@ -28,6 +28,7 @@ from engine.errors import NotationError, RulesError
 from engine.events import Event, GameStarted, from_json, to_json
 from engine.game import Game
 from engine.gcg import game_of, parse, record_of, write
+from engine.said import said
 
 FORM = "tilekeeper-game"
 FORM_VERSION = 1
@@ -66,11 +67,12 @@ def game_in(store: GameStore, number: int) -> Game:
     """A game of the store. Raises `ArchiveError`, `StoreError`."""
     events = store.events(number)
     if not events:
-        raise ArchiveError(f"there is no game {number}: it may have been deleted")
+        raise ArchiveError(_gone(number))
     try:
         return Game.from_events(from_json(event.body) for event in events)
     except (NotationError, RulesError) as error:
-        raise ArchiveError(f"game {number} cannot be read by this version: {error}") from error
+        text = "game {0} cannot be read by this version ({1}); nothing of it is lost"
+        raise ArchiveError(said("game-unreadable", text, number, error)) from error
 
 
 def gcg_of(store: GameStore, number: int) -> str:
@@ -97,7 +99,8 @@ def bring(store: GameStore, file: BinaryIO) -> int:
         with zipfile.ZipFile(file) as archive:
             return _bring(store, archive)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, OSError, ValueError) as error:
-        raise ArchiveError(f"this is no ZIP of a game ({error}): bring one that was exported here") from error
+        text = "this is no ZIP of a game ({0}): bring one that was exported here"
+        raise ArchiveError(said("zip-none", text, error)) from error
 
 
 def _bring(store: GameStore, archive: zipfile.ZipFile) -> int:
@@ -107,7 +110,7 @@ def _bring(store: GameStore, archive: zipfile.ZipFile) -> int:
     pictures = [(int(match[1]), match[2], info) for match, info in found if match]
     for number, _, info in pictures:
         if number >= len(events):
-            raise ArchiveError(f"{info.filename} belongs to no event of the game")
+            raise ArchiveError(said("zip-no-event", "{0} belongs to no event of the game", info.filename))
         _check_picture(info.filename, _read(archive, info, PICTURE_MOST))
     _refuse_twice(store, events)
     read = (StoredPicture(number, kind, _read(archive, info, PICTURE_MOST)) for number, kind, info in pictures)
@@ -117,14 +120,16 @@ def _bring(store: GameStore, archive: zipfile.ZipFile) -> int:
 def bring_gcg(store: GameStore, data: bytes) -> int:
     """Take in a game that any program wrote as GCG, and give its number here. Raises `ArchiveError`, `StoreError`."""
     if len(data) > GCG_MOST:
-        raise ArchiveError(f"a GCG file has up to {GCG_MOST // 1000:,} kB, this one {len(data) // 1000:,}")
+        text = "a GCG file has up to {0} kB, this one {1}"
+        raise ArchiveError(said("gcg-large", text, GCG_MOST // 1000, len(data) // 1000))
     record = parse(data)
     if record.problems and not record.entries:
-        raise ArchiveError(f"line {record.problems[0].line}: {record.problems[0].reason}")
+        problem = record.problems[0]
+        raise ArchiveError(said("gcg-line", "line {0}: {1}", problem.line, problem.reason))
     try:
         bodies = [to_json(event) for event in game_of(record).events]
     except (NotationError, RulesError) as error:
-        raise ArchiveError(f"this game cannot have been played so: {error}") from error
+        raise ArchiveError(said("gcg-impossible", "this game cannot have been played so: {0}", error)) from error
     now = time.time()
     events = tuple(StoredEvent(number, now, body) for number, body in enumerate(bodies))
     _refuse_twice(store, events)
@@ -144,8 +149,12 @@ def file_name(stored: StoredGame, suffix: str) -> str:
 def _listed(store: GameStore, number: int) -> StoredGame:
     stored = next((game for game in store.games() if game.id == number), None)
     if stored is None:
-        raise ArchiveError(f"there is no game {number}: it may have been deleted")
+        raise ArchiveError(_gone(number))
     return stored
+
+
+def _gone(number: int) -> str:
+    return said("game-gone", "there is no game {0}: it may have been deleted", number)
 
 
 class _Outlet(io.RawIOBase):
@@ -207,18 +216,20 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
         if info.filename not in (_EVENTS, _GCG) and not _PICTURE.fullmatch(info.filename):
-            raise ArchiveError(
-                f"{info.filename[:60]!r} belongs to no exported game: bring a ZIP that was exported here"
-            )
+            text = "{0} belongs to no exported game: bring a ZIP that was exported here"
+            raise ArchiveError(said("zip-strange", text, repr(info.filename[:60])))
         if info.filename in members:
-            raise ArchiveError(f"{info.filename} is there twice: bring a ZIP that was exported here")
+            text = "{0} is there twice: bring a ZIP that was exported here"
+            raise ArchiveError(said("zip-twice", text, info.filename))
         if info.flag_bits & 0x1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ArchiveError("the ZIP has a password, or is packed in another way: bring one that was exported here")
+            text = "the ZIP has a password, or is packed in another way: bring one that was exported here"
+            raise ArchiveError(said("zip-packed", text))
         members[info.filename] = info
     if sum(info.file_size for info in members.values()) > ZIP_MOST:
-        raise ArchiveError(f"the ZIP unpacks to more than {ZIP_MOST // 1_000_000} MB, which no game does")
+        text = "the ZIP unpacks to more than {0} MB, which no game does"
+        raise ArchiveError(said("zip-large", text, ZIP_MOST // 1_000_000))
     if _EVENTS not in members:
-        raise ArchiveError(f"the ZIP has no {_EVENTS}: bring a ZIP that was exported here")
+        raise ArchiveError(said("zip-empty", "the ZIP has no {0}: bring a ZIP that was exported here", _EVENTS))
     return members
 
 
@@ -227,7 +238,8 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
     with archive.open(info) as member:
         data = member.read(most + 1)
     if len(data) > most:
-        raise ArchiveError(f"{info.filename} is larger than {most // 1000:,} kB, which none of a game is")
+        text = "{0} is larger than {1} kB, which none of a game is"
+        raise ArchiveError(said("zip-part-large", text, info.filename, most // 1000))
     return data
 
 
@@ -236,10 +248,12 @@ def _events_in(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
     try:
         whole = json.loads(data)
         if whole["form"] != FORM or whole["version"] != FORM_VERSION:
-            raise ArchiveError(f"{_EVENTS} is of form {whole['form']!r}, version {whole['version']!r}: not one of ours")
+            text = "{0} is of form {1}, version {2}: not one of ours"
+            raise ArchiveError(said("zip-form", text, _EVENTS, repr(whole["form"]), repr(whole["version"])))
         started, entries = _moment(whole["started"]), whole["events"]
         if not 1 <= len(entries) <= EVENTS_MOST:
-            raise ArchiveError(f"a game has 1 to {EVENTS_MOST} events, this one {len(entries)}")
+            text = "a game has 1 to {0} events, this one {1}"
+            raise ArchiveError(said("zip-events", text, EVENTS_MOST, len(entries)))
         events = [from_json(entry["event"]) for entry in entries]
         check_game(events)
         # only what the engine knows, as it writes it, and what the log marks events with
@@ -247,9 +261,8 @@ def _events_in(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
         json.dumps(bodies, ensure_ascii=False).encode()
         times = [_moment(entry["time"]) for entry in entries]
     except _NO_GAME as error:
-        raise ArchiveError(
-            f"{_EVENTS} is no game that can be read: {type(error).__name__}: {str(error)[:120]}"
-        ) from error
+        text = "{0} is no game that can be read: {1}: {2}"
+        raise ArchiveError(said("zip-no-game", text, _EVENTS, type(error).__name__, str(error)[:120])) from error
     return started, tuple(StoredEvent(n, at, body) for n, (at, body) in enumerate(zip(times, bodies, strict=True)))
 
 
@@ -266,13 +279,13 @@ def check_game(events: list[Event]) -> Game:
     """The game that events from elsewhere make. Raises `ArchiveError`, or whatever the engine does on nonsense."""
     for event in events:
         if not _is_typed(event):
-            raise ArchiveError(f"an event {event.kind!r} has values of the wrong kind")
+            raise ArchiveError(said("zip-values", "an event {0} has values of the wrong kind", repr(event.kind)))
     first = events[0]
     if isinstance(first, GameStarted) and not all(0 < len(name) <= NAME_MOST for name in first.players):
-        raise ArchiveError(f"a player's name has 1 to {NAME_MOST} letters")
+        raise ArchiveError(said("zip-name", "a player's name has 1 to {0} letters", NAME_MOST))
     seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
     if any(who not in seats for event in events for who in _who(event)):
-        raise ArchiveError("an event names a player who does not play")
+        raise ArchiveError(said("zip-player", "an event names a player who does not play"))
     return Game.from_events(events)
 
 
@@ -323,7 +336,7 @@ def _check_picture(name: str, jpeg: bytes) -> None:
         side = max(Image.open(io.BytesIO(jpeg), formats=["JPEG"]).size)  # from the header: nothing is decoded
         if side <= SIDE_MOST:
             return
-    raise ArchiveError(f"{name} is no JPEG of up to {SIDE_MOST} pixels a side")
+    raise ArchiveError(said("zip-picture", "{0} is no JPEG of up to {1} pixels a side", name, SIDE_MOST))
 
 
 def _refuse_twice(store: GameStore, events: tuple[StoredEvent, ...]) -> None:
@@ -331,4 +344,4 @@ def _refuse_twice(store: GameStore, events: tuple[StoredEvent, ...]) -> None:
     for game in store.games():
         alike = game.length == len(bodies) and game.first == bodies[0]
         if alike and [event.body for event in store.events(game.id)] == bodies:
-            raise ArchiveError(f"this game is here already: it is game {game.id}")
+            raise ArchiveError(said("game-here", "this game is here already: it is game {0}", game.id))

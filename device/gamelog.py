@@ -15,6 +15,7 @@ from device.storefaults import DeletedGame
 from engine.errors import NotationError, RulesError
 from engine.events import ClockRead, Event, GameStarted, Redone, Undone, from_json, to_json
 from engine.game import Game
+from engine.said import said
 
 UNDO, REDO = "undo", "redo"
 
@@ -73,9 +74,8 @@ class GameLog:
         try:
             return cls(store, newest.id, [event.body for event in store.events(newest.id)])
         except (NotationError, RulesError) as error:
-            raise StoreError(
-                f"game {newest.id} cannot be read by this version ({error}); nothing of it is lost"
-            ) from error
+            text = "game {0} cannot be read by this version ({1}); nothing of it is lost"
+            raise StoreError(said("game-unreadable", text, newest.id, error)) from error
 
     @property
     def owes(self) -> bool:

@@ -10,6 +10,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.said import said
+
 HOTSPOT_FILE = Path("/etc/tilekeeper/hotspot.toml")
 _KEYS = ("name", "password", "address")
 _ROUTES = Path("/proc/net/fib_trie")
@@ -53,12 +55,12 @@ def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:
     except (FileNotFoundError, PermissionError):
         return None
     except OSError as error:
-        raise HotspotError(f"{path} cannot be read ({error.strerror})") from error
+        raise HotspotError(said("wifi-unreadable", "{0} cannot be read ({1})", path, error.strerror)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise HotspotError(f"{path} is not written as TOML: {error}") from error
+        raise HotspotError(said("wifi-no-toml", "{0} is not written as TOML: {1}", path, error)) from error
     values = [told.get(key) for key in _KEYS]
     if not all(isinstance(value, str) and value for value in values):
-        raise HotspotError(f"{path} must give {', '.join(_KEYS)}, each as text")
+        raise HotspotError(said("wifi-keys", "{0} must give {1}, each as text", path, ", ".join(_KEYS)))
     return Hotspot(*map(str, values))
 
 

@@ -1,7 +1,7 @@
-"""What the table says to people, by key: English here, other languages wherever it is shown (`notice.<key>`).
+"""What the session says to people, by key: English here, other languages wherever it is shown (`notice.<key>`).
 
-`{0}`, `{1}` stand for the values that go with a key. What the engine says of a play, and what the system says of a
-disk or a camera, has no key: it is shown as it is.
+`{0}`, `{1}` stand for the values that go with a key. What the engine says of a play, and why a camera, a file or a
+disk cannot be used, is written where it is said (`engine.said`), under keys of the same kind.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from device.state import PASS_OR_EXCHANGE, Notice, Question, Trouble
+from engine.said import Said, key_of, said
 
 TEXTS: Mapping[str, str] = MappingProxyType(
     {
@@ -48,18 +49,41 @@ TEXTS: Mapping[str, str] = MappingProxyType(
         "no-lesson": "This table learns nothing: there is no place to keep it.",
         "lesson-rows": "A lesson is 15 rows of 15 squares.",
         "lesson-blind": "The board could not be read: {0}.",
+        # Why a button of the panel is refused.
+        "hold-new-game": "Hold this button for {0} seconds to begin a new game.",
+        "hold-power": "Hold this button for {0} seconds to switch the table off.",
+        "two-buttons": "Two buttons at once: press one alone.",
+        "stuck": "The {0} button is stuck, or something lies on it: it counts for nothing now.",
+        "too-quick": "That was quick: press again if you mean it.",
+        "nobody-sits": "Nobody sits at this button.",
+        "others-turn": "It is the turn of {0}: if that turn is over, its own button ends it first.",
+        "hold-for-first": "There is no game yet: hold the new-game button.",
+        "hold-for-next": "The game has ended: hold the new-game button for another.",
+        "press-pause": "The game is paused: press the pause button to go on.",
+        "draw-on-page": "Draw for first play, and say on the page who drew what.",
+        "no-pause-but-undo": "This table has no pause. Hold this button to take the last turn back.",
+        "no-pause": "This table has no pause.",
+        "exchange-on-page": "Say on the page that tiles were exchanged.",
+        "new-game-on-page": "A new game is begun on the page.",
+        "no-power-off": "This machine is not switched off from here.",
+        "button-end-turn": "end-turn",
+        "button-end-turn-of": "end-turn {0}",
+        "button-challenge": "challenge",
+        "button-pause": "pause",
+        "button-new-game": "new-game",
+        "button-power": "power",
         # What is said besides.
         "not-saved": "This turn is not saved: {0}. Play goes on.",
         "not-learnt": "What the table has learnt of its tiles is not kept: {0}. Reading goes on.",
         "failed": "Something went wrong; nothing was changed. Try again.",
+        "pairing-locked": "Somebody typed the wrong code too often: pairing is locked for that device.",
+        "pairing-rests": "Many wrong codes were typed: pairing rests for {0} min, then there is a new code.",
         "take-off": "{0} takes back {1}: take the tiles off the board.",
         "challenge-failed": "The challenge failed: every word is in the list.",
         "racks-wanted": "The letters that {0} did not play are not counted yet.",
         "rack-count": "{0} should have {1} tiles left, and {2} were told: is that right?",
         "draw-again": "{0} drew alike: they draw again.",
         "begins": "{0} begins.",
-        "camera-stalled": "The camera gives no pictures: check its cable; it is tried again by itself.",
-        "camera-black": "The camera's picture is black: is its cap on, or the light off?",
         "two-turns": "Two turns lie on the board: a button was forgotten. They are told apart by when each lay there.",
         # Questions.
         PASS_OR_EXCHANGE: "Nothing new lies on the board. Did {0} pass?",
@@ -76,39 +100,37 @@ TEXTS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def text(key: str, *values: str) -> str:
-    """The sentence of a key in English."""
-    return TEXTS[key].format(*values)
+def text(key: str, *values: str) -> Said:
+    """The sentence of a key."""
+    return said(key, TEXTS[key], *values)
 
 
 def notice(key: str, *values: str, trouble: Trouble = Trouble.NONE) -> Notice:
     """A sentence for the people."""
-    return Notice(text(key, *values), trouble, key, values)
+    return Notice(text(key, *values), trouble)
 
 
 def question(key: str, *values: str, answers: tuple[str, ...], squares: tuple[int, ...] = ()) -> Question:
     """A question for the people."""
-    return Question(text(key, *values), answers, squares=squares, key=key, values=values)
+    return Question(text(key, *values), answers, squares=squares)
 
 
 class Refused(Exception):  # noqa: N818 (named for what happened)
-    """A command that makes no sense now; the message says why, on one line, to whoever gave it.
+    """A command that makes no sense now; the message says why, on one line, to whoever gave it."""
 
-    `key` and `values` are as in a `Notice`, empty where the message is the engine's.
-    """
-
-    def __init__(self, message: str, key: str = "", values: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
-        self.key = key
-        self.values = values
+    @property
+    def key(self) -> str:
+        """The key of the message; empty for a text that has none."""
+        return key_of(str(self))
 
 
 def refusal(key: str, *values: str) -> Refused:
     """Why a command makes no sense now."""
-    return Refused(text(key, *values), key, values)
+    return Refused(text(key, *values))
 
 
 def sentence(text: str) -> str:
     """A capital at the beginning, a full stop at the end."""
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "?", "!")) else f"{text}."
+    whole = text[:1].upper() + text[1:]
+    whole = whole if whole.endswith((".", "?", "!")) else f"{whole}."
+    return Said(whole, text.key, text.template, text.values) if isinstance(text, Said) else whole

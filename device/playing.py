@@ -21,6 +21,7 @@ from device.view import Words, decides, view_game
 from engine.events import Challenged, Event, GameStarted
 from engine.evidence import Memory
 from engine.game import Game
+from engine.said import listed
 from engine.squares import Square
 
 _logger = logging.getLogger(__name__)
@@ -207,7 +208,7 @@ class Playing:
     def draw(self, letters: tuple[str, ...]) -> None:
         """The players drew for first play. Raises `Refused`."""
         self.record(lambda game: commands.draw_first(game, letters))
-        again = " and ".join(self.game.players[player] for player in self.game.drawing)
+        again = listed([self.game.players[player] for player in self.game.drawing])
         first = self.game.players[self.game.to_move]
         self.notices += (notice("draw-again", again) if again else notice("begins", first),)
 
@@ -215,7 +216,7 @@ class Playing:
         """The players end the game."""
         self.record(commands.end_game)
         if self.game.racks_wanted:
-            names = " and ".join(self.game.players[player] for player in self.game.racks_wanted)
+            names = listed([self.game.players[player] for player in self.game.racks_wanted])
             self.notices += (notice("racks-wanted", names),)
 
     def tell_rack(self, player: int, letters: str) -> None:

@@ -17,10 +17,10 @@ from typing import Any
 
 from device.store import GameStore, StoredEvent, StoredPicture
 from device.storefaults import DamagedStore, LockedStore, StoreError, fault_of
+from engine.said import said
 
 _log = logging.getLogger(__name__)
 
-IN_MEMORY = "Play goes on in memory, and is lost when the machine is switched off"
 _BESIDE = ("-wal", "-journal", "-shm")
 
 
@@ -37,7 +37,7 @@ def open_store(path: Path) -> tuple[GameStore, str]:
         _log.warning("%s", error)
         return _rescued(path)
     except StoreError as error:
-        return GameStore(":memory:"), f"{error}. {IN_MEMORY}"
+        return _in_memory(str(error))
 
 
 def _rescued(path: Path) -> tuple[GameStore, str]:
@@ -50,10 +50,18 @@ def _rescued(path: Path) -> tuple[GameStore, str]:
         store = GameStore(path)
     except (OSError, StoreError) as error:
         reason = error if isinstance(error, StoreError) else fault_of(error, str(path))
-        return GameStore(":memory:"), f"{path} is damaged, and no new one can be made ({reason}). {IN_MEMORY}"
+        return _in_memory(said("store-no-new", "{0} is damaged, and no new one can be made ({1})", path, reason))
     kept, lost = _refill(store, aside)
-    found = f"{kept} games were read from it" + (", not all of them whole" if lost else "")
-    return store, f"{path.name} was damaged: {found}. It is kept as {aside.name}"
+    if lost:
+        text = "{0} was damaged: {1} games were read from it, not all of them whole. It is kept as {2}"
+        return store, said("store-rescued-part", text, path.name, kept, aside.name)
+    text = "{0} was damaged: {1} games were read from it. It is kept as {2}"
+    return store, said("store-rescued", text, path.name, kept, aside.name)
+
+
+def _in_memory(reason: str) -> tuple[GameStore, str]:
+    text = "{0}. Play goes on in memory, and is lost when the machine is switched off"
+    return GameStore(":memory:"), said("store-in-memory", text, reason)
 
 
 def _refill(store: GameStore, damaged: Path) -> tuple[int, int]:

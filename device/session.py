@@ -39,6 +39,7 @@ from engine.board import layout
 from engine.events import GameStarted
 from engine.game import Game
 from engine.reading import EMPTY
+from engine.said import joined
 from engine.tiles import tile_set
 
 _logger = logging.getLogger(__name__)
@@ -290,7 +291,7 @@ class TableSession:
         looked = look_and_explain(self._sight, table.game, table.memory, self._glimpses.take(), self._now)
         look = take_look(looked.frame, looked.reading, looked.explained, f"look-{self.state.revision}")
         if looked.explained is None or looked.verdict is None:
-            table.say("; ".join(looked.reading.problems), Trouble.BOARD)
+            table.say(joined("; ", looked.reading.problems), Trouble.BOARD)
             table.show(look)
             return
         table.commit(looked.verdict.events, look)

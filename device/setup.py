@@ -18,6 +18,7 @@ from device.sight import Sight
 from device.state import SetUpView
 from device.store import GameStore, StoreError
 from engine.reading import EMPTY, SIZE
+from engine.said import joined
 from engine.squares import SQUARES, square_name
 from vision.geometry import Floats
 from vision.reader import PhotoReading
@@ -89,7 +90,7 @@ class SetUp:
         seen = self._sight.look(tiles)
         board, views = seen.reading.board, seen.reading.views
         if board is None or views is None:
-            raise refusal("lesson-blind", "; ".join(seen.reading.problems))
+            raise refusal("lesson-blind", joined("; ", seen.reading.problems))
         check = check_lesson(rows, board)
         unlike = tuple(square for square, _ in check.unlike)
         insisted, self._doubted = self._doubted == (faces, unlike), (faces, unlike)

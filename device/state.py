@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from device.clock import ClockView
 from engine.reading import SIZE
+from engine.said import key_of
 
 
 class Phase(StrEnum):
@@ -66,14 +67,16 @@ class Trouble(StrEnum):
 class Notice:
     """One sentence for the people at the table, and whose business it is.
 
-    `text` is the sentence in English; `key` and `values` say it in other languages (`device.messages`), where there is
-    a key: what an explanation or an error says for itself has none.
+    `text` is in English; other languages say it by its key where it has one (`engine.said`).
     """
 
     text: str
     trouble: Trouble = Trouble.NONE
-    key: str = ""
-    values: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The key of the text, empty where it has none."""
+        return key_of(self.text)
 
 
 PASS_OR_EXCHANGE = "pass-or-exchange"
@@ -85,7 +88,7 @@ class Question:
     """Something that the people know better: what could have happened, and which of it counts until they say.
 
     `squares` are those that it is about (`row * 15 + column`), `symbols` what each answer says of each of them (small:
-    a blank, `.`: nothing), empty where it does not ask for tiles. `key` and `values` are as in a `Notice`.
+    a blank, `.`: nothing), empty where it does not ask for tiles. The texts are as in a `Notice`.
     """
 
     text: str
@@ -93,8 +96,11 @@ class Question:
     chosen: int = 0
     squares: tuple[int, ...] = ()
     symbols: tuple[tuple[str, ...], ...] = ()
-    key: str = ""
-    values: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The key of the text, empty where it has none."""
+        return key_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from typing import Any
 
 from device.schema import VERSION, migrate
 from device.storefaults import DamagedStore, FullStore, NewerStore, StoreError, fault_of
+from engine.said import said
 
 __all__ = ["GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
 
@@ -172,7 +173,7 @@ class GameStore:
         """Remove a whole game with its pictures and notes; its number is not given again. Raises `StoreError`."""
         with self._writing() as db:
             if db.execute("UPDATE game SET deleted = 1 WHERE id = ? AND NOT deleted", (game,)).rowcount == 0:
-                raise StoreError(f"there is no game {game}: it may have been deleted before")
+                raise StoreError(said("game-gone", "there is no game {0}: it may have been deleted", game))
             for table in ("picture", "event", "note"):
                 db.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
         self._read("PRAGMA wal_checkpoint(TRUNCATE)")  # what is left of it in the write-ahead log goes too
@@ -235,7 +236,7 @@ class GameStore:
         part = path.with_name(f"{path.name}.part")
         try:
             if path.exists():
-                raise StoreError(f"{path} exists already: name another file")
+                raise StoreError(said("file-exists", "{0} exists already: name another file", path))
             part.unlink(missing_ok=True)
             copy = sqlite3.connect(part)
             try:
@@ -261,7 +262,8 @@ class GameStore:
         db.execute("PRAGMA secure_delete = ON")  # a deleted game cannot be read from the card
         (version,) = db.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
-            raise NewerStore(f"{self.path} was written by a newer Tilekeeper: install that one, or move the file away")
+            text = "{0} was written by a newer Tilekeeper: install that one, or move the file away"
+            raise NewerStore(said("store-newer", text, self.path))
         db.execute("BEGIN IMMEDIATE")  # takes the file for this program, and proves that it can be written
         try:
             if version < VERSION:
@@ -274,7 +276,8 @@ class GameStore:
         for table in _LOG_TABLES:  # not the pictures: they would take minutes
             (found,) = db.execute(f"PRAGMA quick_check({table})").fetchone()
             if found != "ok":
-                raise DamagedStore(f"{self.path} is damaged ({found}): move it away, and a new one is made")
+                text = "{0} is damaged ({1}): move it away, and a new one is made"
+                raise DamagedStore(said("store-broken", text, self.path, found))
         (self._last_game,) = db.execute("SELECT coalesce(max(id), 0) FROM game").fetchone()
 
     def _new_game(self, db: sqlite3.Connection, started: float, first: Body, *, imported: bool) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from engine.said import said
+
 
 class StoreError(Exception):
     """The store cannot be read or written; the message says what to do next, on one line."""
@@ -38,23 +40,22 @@ def fault_of(error: Exception, path: str) -> StoreError:
         name = "SQLITE_READONLY"
     match name.split("_")[1:2]:
         case ["BUSY"] | ["LOCKED"]:
-            return LockedStore(
-                f"{path} is in use by another Tilekeeper: end that one, or choose another folder with --data"
-            )
+            text = "{0} is in use by another Tilekeeper: end that one, or choose another folder with --data"
+            return LockedStore(said("store-locked", text, path))
         case ["FULL"]:
-            return FullStore(f"the disk of {path} is full: delete something; earlier games are safe")
+            text = "the disk of {0} is full: delete something; earlier games are safe"
+            return FullStore(said("store-full", text, path))
         case ["READONLY"] | ["CANTOPEN"] | ["PERM"]:
-            return ReadOnlyStore(
-                f"{path} cannot be written: check the folder and its owner, or choose another with --data"
-            )
+            text = "{0} cannot be written: check the folder and its owner, or choose another with --data"
+            return ReadOnlyStore(said("store-read-only", text, path))
         case ["NOTADB"] | ["CORRUPT"]:
-            return DamagedStore(f"{path} is damaged or no Tilekeeper store: move it away, and a new one is made")
+            text = "{0} is damaged or no Tilekeeper store: move it away, and a new one is made"
+            return DamagedStore(said("store-damaged", text, path))
         case ["CONSTRAINT"] if name.endswith("_TRIGGER") and "deleted" in str(error):
-            return DeletedGame(f"{path}: {error}")
+            return DeletedGame(said("store-failed", "{0}: {1}", path, error))
         case ["IOERR"]:
-            return StoreError(
-                f"the disk of {path} does not answer as it should: check the card; earlier games are safe"
-            )
+            text = "the disk of {0} does not answer as it should: check the card; earlier games are safe"
+            return StoreError(said("store-card", text, path))
     if isinstance(error, OSError):
-        return ReadOnlyStore(f"{path}: {error.strerror}: choose another place")
-    return StoreError(f"{path}: {error}")
+        return ReadOnlyStore(said("store-place", "{0}: {1}: choose another place", path, error.strerror))
+    return StoreError(said("store-failed", "{0}: {1}", path, error))

@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Protocol
 
 from device.state import Listener, Phase, TableState, TurnView
+from engine.said import said
 
 _log = logging.getLogger(__name__)
 
@@ -139,11 +140,13 @@ def espeak(program: str = "espeak-ng", *options: str) -> Speak:
         try:
             subprocess.run(command, input=text.encode(), capture_output=True, timeout=LONGEST_S, check=True)
         except FileNotFoundError:
-            raise NoVoice(f"{program} is not installed, so nothing is spoken: sudo apt install espeak-ng") from None
+            why = "{0} is not installed, so nothing is spoken: sudo apt install espeak-ng"
+            raise NoVoice(said("voice-missing", why, program)) from None
         except subprocess.TimeoutExpired:
             _log.warning("a sentence was broken off after %.0f s", LONGEST_S)
         except (subprocess.CalledProcessError, OSError) as error:
-            raise NoVoice(f"{program} cannot speak ({error}), so nothing is spoken: is a loudspeaker there?") from None
+            why = "{0} cannot speak ({1}), so nothing is spoken: is a loudspeaker there?"
+            raise NoVoice(said("voice-mute", why, program, error)) from None
 
     return speak
 

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from device.cameras import BlackPicture, CameraError, Frame
-from device.cameras.base import is_black
-from device.messages import text
+from device.cameras.base import ALL_BLACK, NO_PICTURES, is_black
 from device.stillness import moved, thumbnail
 
 STEP_S = 0.2
@@ -79,9 +78,9 @@ class Watch:
 
     def _check(self, frame: Frame) -> None:
         if self._clock() - frame.time > STALLED_S:
-            raise CameraError(text("camera-stalled"))
+            raise CameraError(NO_PICTURES)
         if is_black(frame.image):
-            raise BlackPicture(text("camera-black"))
+            raise BlackPicture(ALL_BLACK)
 
     def _failed(self, why: str) -> float:
         wait = BACK_OFF_S[min(self._failures, len(BACK_OFF_S) - 1)]

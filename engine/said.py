@@ -9,7 +9,7 @@ class Said(str):
     """A text in English, the `key` of the same in the language files, and the `values` that stand in both.
 
     It is the English text wherever nobody asks for more. `template` is that text with `{0}`, `{1}` for the values;
-    values may be texts of this kind themselves. A text without a key is its values in that order in every language.
+    values may be texts of this kind themselves. A text without a key has the same template in every language.
     """
 
     __slots__ = ("key", "template", "values")
@@ -18,10 +18,10 @@ class Said(str):
     template: str
     values: tuple[str, ...]
 
-    def __new__(cls, text: str, key: str = "", template: str = "{0}", values: tuple[str, ...] = ()) -> Said:
+    def __new__(cls, text: str, key: str = "", template: str = "", values: tuple[str, ...] = ()) -> Said:
         """The text as it stands in English, and what it was made of."""
         self = super().__new__(cls, text)
-        self.key, self.template, self.values = key, template, values or (text,)
+        self.key, self.template, self.values = key, template, values
         return self
 
     def __str__(self) -> str:
@@ -37,6 +37,16 @@ def said(key: str, english: str, *values: object) -> Said:
     """
     texts = tuple(map(str, values))
     return Said(english.format(*texts), key, english, texts)
+
+
+def key_of(text: str) -> str:
+    """The key of a text; empty where it has none."""
+    return text.key if isinstance(text, Said) else ""
+
+
+def values_of(text: str) -> tuple[str, ...]:
+    """The values that stand in a text; none where it has no key."""
+    return text.values if isinstance(text, Said) and text.key else ()
 
 
 def joined(separator: str, texts: Sequence[str]) -> Said:

@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image as Pictures
 from PIL import ImageOps, UnidentifiedImageError
 
+from engine.said import said
 from vision.geometry import Floats, Image
 
 LONGEST: Final = 2560
@@ -60,19 +61,22 @@ def load_photo(path: Path, longest: int = LONGEST) -> Photo:
             with Pictures.open(path, formats=_FORMATS) as opened:
                 return _photo(opened, longest)
     except FileNotFoundError:
-        raise PhotoError(f"{path}: there is no such file") from None
+        raise PhotoError(said("photo-missing", "{0}: there is no such file", path)) from None
     except IsADirectoryError:
-        raise PhotoError(f"{path}: this is a folder; name the photographs in it") from None
+        raise PhotoError(said("photo-folder", "{0}: this is a folder; name the photographs in it", path)) from None
     except PermissionError:
-        raise PhotoError(f"{path}: no permission to read it") from None
+        raise PhotoError(said("photo-permission", "{0}: no permission to read it", path)) from None
     except UnidentifiedImageError:
-        raise PhotoError(f"{path}: not a picture in a known format; save it as JPEG or PNG") from None
+        text = "{0}: not a picture in a known format; save it as JPEG or PNG"
+        raise PhotoError(said("photo-format", text, path)) from None
     except Pictures.DecompressionBombError:
-        raise PhotoError(f"{path}: too many pixels; save it smaller than 100 megapixels") from None
+        text = "{0}: too many pixels; save it smaller than 100 megapixels"
+        raise PhotoError(said("photo-large", text, path)) from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         # Pillow reports broken files by all of these.
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise PhotoError(f"{path}: damaged or cut short ({reason}); copy or take it again") from None
+        text = "{0}: damaged or cut short ({1}); copy or take it again"
+        raise PhotoError(said("photo-damaged", text, path, reason)) from None
 
 
 def _photo(opened: Pictures.Image, longest: int) -> Photo:

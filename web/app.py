@@ -6,7 +6,7 @@ import secrets
 from datetime import timedelta
 from pathlib import Path
 
-from flask import Flask
+from flask import Flask, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
@@ -74,9 +74,14 @@ def create_app(
     return app
 
 
+_FAILURES = {404: "page.not_found", 413: "page.too_large", 500: "page.failed"}
+
+
 def _fail(error: HTTPException) -> ResponseReturnValue:
     """What somebody is told whose request cannot be answered."""
     if (told := api.fail(error)) is not None:
         return told
-    text = texts()("page.not_found") if error.code == 404 else error.name
+    text = texts()(_FAILURES.get(error.code or 500, "page.misunderstood"))
+    if security.is_document():
+        return render_template("refused.html", t=texts(), why=text), error.code or 500
     return f"{text}\n", error.code or 500, {"Content-Type": "text/plain; charset=utf-8"}

@@ -38,11 +38,11 @@ def blueprint(library: Library, pairing: Pairing) -> Blueprint:
 
     @routes.errorhandler(NoGame)
     def no_game(error: NoGame) -> ResponseReturnValue:
-        return _refuse(str(error), 404)
+        return _refuse(texts().said(error), 404)
 
     @routes.errorhandler(StoreError)
     def no_store(error: StoreError) -> ResponseReturnValue:
-        return _refuse(str(error), 503)
+        return _refuse(texts().said(error), 503)
 
     @routes.get("/history")
     def games() -> ResponseReturnValue:
@@ -118,7 +118,7 @@ def blueprint(library: Library, pairing: Pairing) -> Blueprint:
         try:
             number = library.bring(data)
         except WrongFile as error:
-            return _refuse(str(error), 409)
+            return _refuse(texts().said(error), 409)
         return redirect(f"/history/{number}", code=303)
 
     @routes.get("/records")

@@ -10,6 +10,7 @@ from datetime import date, datetime
 from functools import cached_property
 
 from device.archive import ArchiveError, bring, bring_gcg, file_name, gcg_of, zip_of
+from device.messages import sentence
 from device.records import GameSum, HeadToHead, PlayerRecord, head_to_heads, player_records, sum_up
 from device.state import BoardView, PlayerView, TableState, TileView
 from device.store import GameStore, StoredGame
@@ -17,6 +18,7 @@ from device.view import view_game
 from engine.errors import NotationError, RulesError
 from engine.events import from_json
 from engine.game import Game
+from engine.said import said
 from engine.squares import SQUARES
 from engine.turns import Turn
 
@@ -152,7 +154,7 @@ class Library:
         try:
             game, events = _follow(from_json(event.body) for event in self._store.events(number))
         except (NotationError, RulesError, StopIteration) as error:
-            raise NoGame(f"Game {number} cannot be read by this version ({error}); nothing of it is lost.") from None
+            raise NoGame(_unreadable(number, error)) from None
         pictures = frozenset(event for event, kind in self._store.pictures(number) if kind == "board")
         return Replay(self.line(stored), game, events, pictures)
 
@@ -160,7 +162,7 @@ class Library:
         """A game by its number. Raises `NoGame`, `StoreError`."""
         found = next((stored for stored in self._store.games() if stored.id == number), None)
         if found is None:
-            raise NoGame(f"There is no game {number}: it may have been deleted.")
+            raise NoGame(sentence(said("game-gone", "there is no game {0}: it may have been deleted", number)))
         return found
 
     def picture(self, number: int, event: int) -> bytes | None:
@@ -173,7 +175,7 @@ class Library:
         try:
             return gcg_of(self._store, number), file_name(stored, ".gcg")
         except ArchiveError as error:
-            raise NoGame(_sentence(error)) from None
+            raise NoGame(sentence(str(error))) from None
 
     def zip(self, number: int) -> tuple[Iterator[bytes], str]:
         """A game whole, as the parts of a ZIP, and the name of the file. Raises `NoGame`, `StoreError`."""
@@ -181,7 +183,7 @@ class Library:
         try:
             return zip_of(self._store, number), file_name(stored, ".zip")
         except ArchiveError as error:
-            raise NoGame(_sentence(error)) from None
+            raise NoGame(sentence(str(error))) from None
 
     def bring(self, data: bytes) -> int:
         """Take in a ZIP that was exported, or a GCG file, and give the game's number. Raises `WrongFile`, `StoreError`.
@@ -191,7 +193,7 @@ class Library:
         try:
             return bring(self._store, io.BytesIO(data)) if data.startswith(b"PK") else bring_gcg(self._store, data)
         except ArchiveError as error:
-            raise WrongFile(_sentence(error)) from None
+            raise WrongFile(sentence(str(error))) from None
 
     def delete(self, number: int) -> None:
         """Delete a game for good. Raises `NoGame`, `PlayedNow`, `StoreError`."""
@@ -252,6 +254,6 @@ def _day(stored: StoredGame) -> date:
     return datetime.fromtimestamp(stored.started).date()
 
 
-def _sentence(error: Exception) -> str:
-    text = str(error)
-    return f"{text[:1].upper()}{text[1:]}."
+def _unreadable(number: int, error: Exception) -> str:
+    text = "game {0} cannot be read by this version ({1}); nothing of it is lost"
+    return sentence(said("game-unreadable", text, number, error))

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 
 from flask import session
 
+from device.messages import text
 from web.tries import Tries
 
 MOST_PHONES = 64
 """Phones paired at a time; the one that was paired longest ago makes room, but never the admin."""
 
-TOLD_LOCKED = "Somebody typed the wrong code too often: pairing is locked for that device."
-TOLD_RENEWED = "Many wrong codes were typed: pairing rests for {minutes} min, then there is a new code."
 
 _COOKIE_KEY = "phone"
 
@@ -96,9 +95,9 @@ class Pairing:
             left = self._tries.left(address)
             waits = self._tries.wait(address, now)
         if paused:
-            self._tell(TOLD_RENEWED.format(minutes=Locked(waits).minutes))
+            self._tell(text("pairing-rests", str(Locked(waits).minutes)))
         elif not left:
-            self._tell(TOLD_LOCKED)
+            self._tell(text("pairing-locked"))
         raise WrongCode(left)
 
     def unpair(self, phone: str) -> bool:

@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 
 from calibration.lesson import lesson_rows
 from device.cameras import CameraError
+from device.messages import text
 from device.session import Refused
 from device.state import SetUpView
 from engine.reading import EMPTY
@@ -85,7 +86,7 @@ def blueprint(table: Table, pairing: Pairing, place: Place) -> Blueprint:
         try:
             placed = read_corners(request.form.get("corners", ""))
         except ValueError:
-            return f"{texts()('notice.corners-wrong')}\n", 409, {"Content-Type": "text/plain; charset=utf-8"}
+            return f"{texts().said(text('corners-wrong'))}\n", 409, {"Content-Type": "text/plain; charset=utf-8"}
         return seen(table.place_corners(placed))
 
     @routes.post("/teach")
@@ -121,7 +122,7 @@ def blueprint(table: Table, pairing: Pairing, place: Place) -> Blueprint:
                 "corners": view.corners,
                 "placed": view.placed,
                 "said": said,
-                "problems": view.problems,
+                "problems": [t.said(problem) for problem in view.problems],
             }
         )
 
@@ -140,8 +141,5 @@ def read_corners(text: str) -> tuple[tuple[float, float], ...] | None:
 
 def _refuse(error: Exception) -> ResponseReturnValue:
     t = texts()
-    if isinstance(error, Refused):
-        why = t.said(error)
-    else:
-        why = t("setup.slow") if isinstance(error, TimeoutError) else str(error)
+    why = t("setup.slow") if isinstance(error, TimeoutError) else t.said(error)
     return f"{why}\n", 409, {"Content-Type": "text/plain; charset=utf-8"}

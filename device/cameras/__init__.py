@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from device.cameras.base import BlackPicture, Camera, CameraError, Frame, Image, NoMorePictures, Settling
+from engine.said import said
 
 __all__ = [
     "BlackPicture",
@@ -40,7 +41,8 @@ def open_camera(spec: str) -> Camera:
         from device.cameras.pi import PiCamera
 
         return PiCamera()
-    raise CameraError(f"no camera '{spec}': say folder:DIR or usb:0, or pi on a Raspberry Pi")
+    text = "no camera '{0}': say folder:DIR or usb:0, or pi on a Raspberry Pi"
+    raise CameraError(said("camera-unknown", text, spec))
 
 
 def patient_camera(spec: str) -> Camera:

@@ -8,6 +8,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from engine.said import said
+
 Image = npt.NDArray[np.uint8]
 """`(H, W, 3) uint8 BGR`."""
 BLACK = 6
@@ -58,6 +60,11 @@ class Settling(Protocol):
 
     def settle(self) -> None:
         """Find them anew: at the beginning of each game. Raises `CameraError`."""
+
+
+WAS_CLOSED = said("camera-closed", "the camera was closed")
+NO_PICTURES = said("camera-stalled", "the camera gives no pictures: check its cable; it is tried again by itself")
+ALL_BLACK = said("camera-black", "the camera's picture is black: is its cap on, or the light off?")
 
 
 def is_black(image: Image) -> bool:

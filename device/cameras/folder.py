@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from device.cameras.base import CameraError, Frame, Image, NoMorePictures
+from device.cameras.base import WAS_CLOSED, CameraError, Frame, Image, NoMorePictures
+from engine.said import said
 from vision.photo import PhotoError, load_photo
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
@@ -29,7 +30,8 @@ class FolderCamera:
     def watching(cls, folder: Path) -> FolderCamera:
         """The pictures of `folder` in the order of their names, and those that are added to it later."""
         if not folder.is_dir():
-            raise CameraError(f"no folder {folder}: make it, and put a picture of the board there after each turn")
+            text = "no folder {0}: make it, and put a picture of the board there after each turn"
+            raise CameraError(said("camera-no-folder", text, folder))
         camera = cls(())
         camera._folder = folder
         return camera
@@ -40,12 +42,13 @@ class FolderCamera:
     def still(self) -> Frame:
         """The next picture. Raises `NoMorePictures` when all were shown, `CameraError` for one that cannot be read."""
         if self._closed:
-            raise CameraError("the camera was closed")
+            raise CameraError(WAS_CLOSED)
         if self._folder is not None:
             self._waiting = self._new_in(self._folder)
         if not self._waiting:
-            where = f"in {self._folder}: add one, then end the turn again" if self._folder else "left"
-            raise NoMorePictures(f"no new picture {where}")
+            text = "no new picture in {0}: add one, then end the turn again"
+            none_left = said("camera-none-left", "no new picture left")
+            raise NoMorePictures(said("camera-none-new", text, self._folder) if self._folder else none_left)
         path = self._waiting.pop(0)
         self._shown.add(path)
         image = _load(path, HALF_WRITTEN_S if self._folder else 0.0)
@@ -62,9 +65,8 @@ class FolderCamera:
         try:
             found = [p for p in folder.iterdir() if p.suffix.lower() in SUFFIXES and p.is_file()]
         except OSError as error:
-            raise CameraError(
-                f"the folder {folder} cannot be read ({error.strerror}): put it back, then try again"
-            ) from error
+            text = "the folder {0} cannot be read ({1}): put it back, then try again"
+            raise CameraError(said("camera-folder-gone", text, folder, error.strerror)) from error
         return sorted((p for p in found if p not in self._shown), key=lambda p: p.name)
 
 
@@ -75,5 +77,5 @@ def _load(path: Path, patience_s: float) -> Image:
             return load_photo(path).image
         except PhotoError as error:
             if not path.exists() or time.time() - path.stat().st_mtime >= patience_s:
-                raise CameraError(f"the picture {error}") from error
+                raise CameraError(said("camera-picture", "the picture {0}", error)) from error
             time.sleep(0.1)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from device.cameras.base import Camera, CameraError, Frame, Settling
+from device.cameras.base import WAS_CLOSED, Camera, CameraError, Frame, Settling
 
 RETRY_S = (0.5, 1.0, 2.0, 4.0)
 
@@ -61,7 +61,7 @@ class PatientCamera:
 
     def _opened(self) -> Camera:
         if self._closed:
-            raise CameraError("the camera was closed")
+            raise CameraError(WAS_CLOSED)
         if self._clock() < self._next_try:
             raise CameraError(self.trouble)
         try:

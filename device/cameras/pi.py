@@ -15,7 +15,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from device.cameras.base import BlackPicture, CameraError, Frame, Image, is_black
+from device.cameras.base import ALL_BLACK, NO_PICTURES, WAS_CLOSED, BlackPicture, CameraError, Frame, Image, is_black
+from engine.said import said
 
 _log = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ class PiCamera:
             self.settle()
             frame = self._capture("main")
         if is_black(frame.image):
-            raise BlackPicture("the camera's picture is black: is its cap on, or the light off?")
+            raise BlackPicture(ALL_BLACK)
         return frame
 
     def preview(self) -> Frame:
@@ -157,10 +158,10 @@ class PiCamera:
     def _ready(self) -> None:
         """Open the camera again where it was lost and its time has come. Raises `CameraError`."""
         if self._closed:
-            raise CameraError("the camera was closed")
+            raise CameraError(WAS_CLOSED)
         if self._camera is None:
             if self._clock() < self._next_try:
-                raise CameraError("the camera gives no pictures: check its cable; it is tried again by itself")
+                raise CameraError(NO_PICTURES)
             self._open()
 
     def _lost(self, error: Exception) -> CameraError:
@@ -222,7 +223,8 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
     elif form in ("BGR888", "XBGR8888", "MJPEG"):
         image = array[..., 2::-1]
     else:
-        raise CameraError(f"the camera gives pictures in the format {form}, which is not known here")
+        wrong = "the camera gives pictures in the format {0}, which is not known here"
+        raise CameraError(said("camera-format", wrong, form))
     return np.ascontiguousarray(image[:height, :width], np.uint8)
 
 
@@ -243,17 +245,19 @@ def in_words(error: Exception) -> str:
     """What an error of picamera2 or libcamera means, and what to do next."""
     text = " ".join(str(error).split())
     if isinstance(error, ModuleNotFoundError):
-        return (
-            f"{error.name} is not installed: sudo apt install python3-picamera2 --no-install-recommends, and make the "
-            "virtual environment with --system-site-packages"
-        )
+        wanted = "sudo apt install python3-picamera2 --no-install-recommends"
+        how = "{0} is not installed: {1}, and make the virtual environment with --system-site-packages"
+        return said("camera-not-installed", how, error.name, wanted)
     if isinstance(error, TimeoutError):
-        return "the camera gives no pictures: check its cable; it is tried again by itself"
+        return NO_PICTURES
     if isinstance(error, IndexError) or "No camera number" in text:  # older picamera2, and that of 2026
-        return "no camera module found: is its cable in the right way round? rpicam-hello --list-cameras shows it"
+        wrong = "no camera module found: is its cable in the right way round? rpicam-hello --list-cameras shows it"
+        return said("camera-no-module", wrong)
     if "acquire" in text or "busy" in text.lower() or "__init__ sequence" in text:
-        return "the camera module is used by another program, or hangs: end that program, or restart the table"
-    return f"the camera module gives no pictures ({text or type(error).__name__}): check its cable, then try again"
+        wrong = "the camera module is used by another program, or hangs: end that program, or restart the table"
+        return said("camera-in-use", wrong)
+    wrong = "the camera module gives no pictures ({0}): check its cable, then try again"
+    return said("camera-module", wrong, text or type(error).__name__)
 
 
 def _picamera2() -> Any:

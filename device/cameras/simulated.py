@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from device.cameras.base import CameraError, Frame, Image
+from device.cameras.base import WAS_CLOSED, CameraError, Frame, Image
 from vision.render.table import SimulatedTable
 
 PREVIEW_STEP = 4
@@ -51,7 +51,7 @@ class SimulatedCamera:
 
     def _photograph(self) -> Image:
         if self._closed:
-            raise CameraError("the camera was closed")
+            raise CameraError(WAS_CLOSED)
         image = self._table.photograph().image
         self._preview = np.ascontiguousarray(image[::PREVIEW_STEP, ::PREVIEW_STEP])
         return image

@@ -8,7 +8,8 @@ import time
 import cv2
 import numpy as np
 
-from device.cameras.base import BlackPicture, CameraError, Frame, is_black
+from device.cameras.base import ALL_BLACK, NO_PICTURES, WAS_CLOSED, BlackPicture, CameraError, Frame, is_black
+from engine.said import said
 
 WIDTH, HEIGHT = 1920, 1080
 STALLED_S = 2.0
@@ -34,7 +35,8 @@ class UsbCamera:
         self._closing = threading.Event()
         capture = self._open()
         if capture is None:
-            raise CameraError(f"no camera at usb:{where}: is it plugged in, and does no other program use it?")
+            text = "no camera at usb:{0}: is it plugged in, and does no other program use it?"
+            raise CameraError(said("camera-no-usb", text, where))
         self._thread = threading.Thread(target=self._run, args=(capture,), name=f"camera-usb-{where}", daemon=True)
         self._thread.start()
 
@@ -48,7 +50,7 @@ class UsbCamera:
         asked = time.monotonic()
         frame = self._newer_than(asked)
         if is_black(frame.image):
-            raise BlackPicture("the camera's picture is black: is its cap on, or the light off?")
+            raise BlackPicture(ALL_BLACK)
         return frame
 
     def preview(self) -> Frame:
@@ -77,9 +79,9 @@ class UsbCamera:
         with self._fresh:
             self._fresh.wait_for(lambda: self._closing.is_set() or self._lost or arrived(), patience)
             if self._closing.is_set():
-                raise CameraError("the camera was closed")
+                raise CameraError(WAS_CLOSED)
             if self._newest is None or not arrived():
-                raise CameraError("the camera gives no pictures: check its cable; it is tried again by itself")
+                raise CameraError(NO_PICTURES)
             return self._newest
 
     def _open(self) -> cv2.VideoCapture | None:

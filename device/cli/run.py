@@ -144,7 +144,7 @@ def serve(
         ):
             print(_begin(session, started, words_for(settings.game), new=new, told=told))
             for problem in filter(None, (trouble, knowledge.problem if knowledge else "")):
-                print(problem)
+                print(sentence(problem))
                 session.tell(Notice(sentence(problem), Trouble.STORE))
             orders = Orders(
                 session.end_turn,

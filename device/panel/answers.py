@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from device.messages import text
 from device.panel.buttons import Button
 from device.panel.gestures import HOLD_S, Gesture, Kind
 from device.state import PASS_OR_EXCHANGE, Phase, TableState
@@ -37,12 +38,15 @@ class Refusal:
     text: str
     player: int | None = None
 
+    @classmethod
+    def of(cls, key: str, *values: str) -> Refusal:
+        """The refusal that `device.messages` has under this key."""
+        return cls(text(key, *values))
+
 
 Answer = Command | Refusal | None
 
-_LABELS = {Button.PAUSE: "pause", Button.CHALLENGE: "challenge", Button.NEW_GAME: "new-game", Button.POWER: "power"}
 _WHEN_HELD = {Button.PAUSE: Command.UNDO, Button.NEW_GAME: Command.NEW_GAME, Button.POWER: Command.POWER_OFF}
-_WHAT_A_HOLD_DOES = {Button.NEW_GAME: "begin a new game", Button.POWER: "switch the table off"}
 
 
 def answer(gesture: Gesture, state: TableState, since_turn: float) -> Answer:
@@ -56,13 +60,13 @@ def answer(gesture: Gesture, state: TableState, since_turn: float) -> Answer:
         case Kind.TAP if button is Button.PAUSE:
             return Command.GO_ON if state.phase is Phase.PAUSED else _in_play(state) or Command.PAUSE
         case Kind.TAP:
-            return Refusal(f"Hold this button for {HOLD_S[button]:.0f} seconds to {_WHAT_A_HOLD_DOES[button]}.")
+            return Refusal.of(f"hold-{button}", f"{HOLD_S[button]:.0f}")
         case Kind.HOLD:
             return _held(_WHEN_HELD[button], state)
         case Kind.TOGETHER:
-            return Refusal("Two buttons at once: press one alone.")
+            return Refusal.of("two-buttons")
         case Kind.STUCK:
-            return Refusal(f"The {label(button)} button is stuck, or something lies on it: it counts for nothing now.")
+            return Refusal.of("stuck", label(button))
         case _:
             return None
 
@@ -70,22 +74,22 @@ def answer(gesture: Gesture, state: TableState, since_turn: float) -> Answer:
 def label(button: Button) -> str:
     """The button's name for people."""
     if button.player is not None:
-        return f"end-turn {button.player + 1}"
-    return _LABELS.get(button, "end-turn")
+        return text("button-end-turn-of", str(button.player + 1))
+    return text(f"button-{button}")
 
 
 def _end_turn(button: Button, state: TableState, since_turn: float) -> Answer:
     if refusal := _in_play(state):
         return refusal
     if button.player is None:
-        return Command.END_TURN if since_turn >= SOON_S else Refusal("That was quick: press again if you mean it.")
+        return Command.END_TURN if since_turn >= SOON_S else Refusal.of("too-quick")
     if button.player == state.turn_of:
         return Command.END_TURN
     if button.player >= len(state.players):
-        return Refusal("Nobody sits at this button.")
+        return Refusal.of("nobody-sits")
     assert state.turn_of is not None, "somebody has the turn while a game is played"
     name = state.players[state.turn_of].name
-    return Refusal(f"It is the turn of {name}: if that turn is over, its own button ends it first.", state.turn_of)
+    return Refusal(text("others-turn", name), state.turn_of)
 
 
 def _challenge(state: TableState) -> Answer:
@@ -109,14 +113,14 @@ def _in_play(state: TableState) -> Refusal | None:
     """Why nothing can be done in the game now; None when it can."""
     match state.phase:
         case Phase.LOOKING:
-            return Refusal("One moment: the board is being looked at.")
+            return Refusal.of("busy")
         case Phase.LOBBY:
-            return Refusal("There is no game yet: hold the new-game button.")
+            return Refusal.of("hold-for-first")
         case Phase.ENDED:
-            return Refusal("The game has ended: hold the new-game button for another.")
+            return Refusal.of("hold-for-next")
         case Phase.PAUSED:
-            return Refusal("The game is paused: press the pause button to go on.")
+            return Refusal.of("press-pause")
         case Phase.DRAWING:
-            return Refusal("Draw for first play, and say on the page who drew what.")
+            return Refusal.of("draw-on-page")
         case _:
             return None

@@ -16,6 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from device.panel.panel import Table
 from device.state import TableState, TurnView
+from engine.said import said
 
 _log = logging.getLogger(__name__)
 
@@ -94,11 +95,13 @@ def open_display(spec: str) -> Display:
     try:
         return _OPENERS[kind](int(where, 0))
     except (KeyError, ValueError):
-        raise DisplayError(f"no display '{spec}': say oled:0x3C or digits:0") from None
+        raise DisplayError(said("display-unknown", "no display '{0}': say oled:0x3C or digits:0", spec)) from None
     except ImportError as error:
-        raise DisplayError(f"{error.name} is not installed: pip install 'tilekeeper[displays]'") from error
+        text = "{0} is not installed: pip install 'tilekeeper[displays]'"
+        raise DisplayError(said("display-not-installed", text, error.name)) from error
     except Exception as error:
-        raise DisplayError(f"display {spec} does not answer ({error}): check its wires; see docs/panel.md") from error
+        text = "display {0} does not answer ({1}): check its wires; see docs/panel.md"
+        raise DisplayError(said("display-silent", text, spec, error)) from error
 
 
 def _open_oled(address: int) -> Display:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from device.panel.buttons import Button, Pins
 from device.panel.lights import DARKNESS, Levels
+from engine.said import said
 
 if TYPE_CHECKING:
     from device.panel.panel import Edge
@@ -43,7 +44,8 @@ class GpioHardware:
             except Exception as error:
                 if not isinstance(error, (GPIOZeroError, OSError)) and type(error).__module__ != "lgpio":
                     raise
-                raise NoGpio(f"a pin of the panel cannot be used ({error}): does another program use it?") from error
+                text = "a pin of the panel cannot be used ({0}): does another program use it?"
+                raise NoGpio(said("pins-used", text, error)) from error
             self._opened = opened.pop_all()
         self.show(DARKNESS)
         for button, device in self._buttons.items():
@@ -107,7 +109,7 @@ def header_chip(labels: Mapping[int, str]) -> int:
         if name.rstrip("\0") in HEADER_LABELS:
             return number
     found = ", ".join(f"gpiochip{number} {name}" for number, name in sorted(labels.items()))
-    raise NoGpio(f"no header of a Raspberry Pi among {found}: the page has the buttons")
+    raise NoGpio(said("pins-no-header", "no header of a Raspberry Pi among {0}: the page has the buttons", found))
 
 
 def _header_factory() -> Any:
@@ -115,26 +117,31 @@ def _header_factory() -> Any:
         import lgpio
         from gpiozero.pins.lgpio import LGPIOFactory
     except ImportError as error:
-        raise NoGpio(f"{error.name} is not installed: sudo apt install python3-gpiozero python3-lgpio") from error
+        text = "{0} is not installed: sudo apt install python3-gpiozero python3-lgpio"
+        raise NoGpio(said("pins-not-installed", text, error.name)) from error
     chip = header_chip(chip_labels(lgpio))
     try:
         return LGPIOFactory(chip=chip)
     except lgpio.error as error:
-        raise NoGpio(f"gpiochip{chip} cannot be opened ({error}): sudo usermod -aG gpio $USER") from error
+        raise NoGpio(_closed(f"gpiochip{chip}", error)) from error
+
+
+def _closed(what: object, error: Exception) -> str:
+    return said("pins-closed", "{0} cannot be opened ({1}): sudo usermod -aG gpio $USER", what, error)
 
 
 def chip_labels(lgpio: Any) -> dict[int, str]:
     """Number and label of every GPIO chip of the machine."""
     paths = sorted(Path("/dev").glob("gpiochip*"))
     if not paths:
-        raise NoGpio("this machine has no GPIO pins: the page has the buttons")
+        raise NoGpio(said("pins-none", "this machine has no GPIO pins: the page has the buttons"))
     labels = {}
     for path in paths:
         number = int(path.name.removeprefix("gpiochip"))
         try:
             handle = lgpio.gpiochip_open(number)
         except lgpio.error as error:
-            raise NoGpio(f"{path} cannot be opened ({error}): sudo usermod -aG gpio $USER") from error
+            raise NoGpio(_closed(path, error)) from error
         try:
             labels[number] = lgpio.gpio_get_chip_info(handle)[3]
         finally:

@@ -295,13 +295,13 @@ class Panel:
     def _order(self, command: Command, seen: Moment | None, done: Future[TableState]) -> None:
         order, otherwise = self._order_for(command)
         if order is None:
-            return self._refuse(Refusal(otherwise), done)
+            return self._refuse(Refusal.of(otherwise), done)
         answered = order(self._table.state.moment if seen is None else seen)
         answered.add_done_callback(lambda future: self._events.put(partial(self._conclude, future, done)))
         return None
 
     def _order_for(self, command: Command) -> tuple[Order | None, str]:
-        """Where a command goes, and what is said where it is not offered."""
+        """Where a command goes, and the key of what is said where it is not offered."""
         orders = self._orders
         match command:
             case Command.END_TURN:
@@ -313,17 +313,17 @@ class Panel:
             case Command.UNDO:
                 return orders.undo, ""
             case Command.PAUSE:
-                return orders.pause, "This table has no pause. Hold this button to take the last turn back."
+                return orders.pause, "no-pause-but-undo"
             case Command.GO_ON:
-                return orders.go_on, "This table has no pause."
+                return orders.go_on, "no-pause"
             case Command.EXCHANGE:
-                return orders.exchange, "Say on the page that tiles were exchanged."
+                return orders.exchange, "exchange-on-page"
             case _:
-                return orders.new_game, "A new game is begun on the page."
+                return orders.new_game, "new-game-on-page"
 
     def _power_off(self, done: Future[TableState]) -> None:
         if self._orders.power_off is None:
-            return self._refuse(Refusal("This machine is not switched off from here."), done)
+            return self._refuse(Refusal.of("no-power-off"), done)
         self._off = True
         self._orders.power_off()
         done.set_result(self._table.state)
@@ -336,7 +336,7 @@ class Panel:
         except Refused as refused:
             self._refuse(Refusal(str(refused)), done)
         except CancelledError:
-            self._refuse(Refusal("The table is closing."), done)
+            self._refuse(Refusal.of("closing"), done)
         except Exception as error:
             done.set_exception(error)
             raise

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
+from device.messages import sentence
 from device.panel.displays import Clock, Display, DisplayError, Displays, open_display
 from device.panel.gpio import NoGpio, gpio_hardware
 from device.panel.panel import Orders, Panel, Table
 from device.settings import PanelSettings
+from engine.said import said
 
 
 @contextmanager
@@ -32,7 +34,7 @@ def _panel(table: Table, orders: Orders, settings: PanelSettings, say: Callable[
         try:
             return Panel(table, orders, gpio_hardware(settings.pins))
         except NoGpio as error:
-            say(f"No panel on pins: {error}.")
+            say(sentence(said("panel-no-pins", "no panel on pins: {0}", error)))
     return Panel(table, orders)
 
 
@@ -41,4 +43,4 @@ def _displays(settings: PanelSettings, say: Callable[[str], None]) -> Iterator[D
         try:
             yield open_display(spec)
         except DisplayError as error:
-            say(f"Without that display: {error}.")
+            say(sentence(said("panel-no-display", "without that display: {0}", error)))

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from device.messages import question
 from device.panel.answers import SOON_S, Answer, Command, Refusal, answer
 from device.panel.buttons import Button
 from device.panel.gestures import Gesture, Kind
-from device.state import PASS_OR_EXCHANGE, Phase, PlayerView, Question, TableState
+from device.state import PASS_OR_EXCHANGE, Phase, PlayerView, TableState
 
 PLAYERS = (PlayerView("Anna", 10), PlayerView("Ben", 20))
 ANNA_TO_MOVE = TableState(phase=Phase.TURN, players=PLAYERS, turn_of=0)
@@ -53,10 +54,10 @@ def test_pause_button_goes_on_with_a_paused_game_and_nothing_else_does() -> None
 
 
 def test_challenge_button_says_that_tiles_were_exchanged_where_that_is_asked() -> None:
-    asked = Question("Did Anna pass?", ("Anna passed.", "Anna exchanged 1."), key=PASS_OR_EXCHANGE)
+    asked = question(PASS_OR_EXCHANGE, "Anna", answers=("Anna passed.", "Anna exchanged 1."))
     state = replace(ANNA_TO_MOVE, phase=Phase.QUESTION, question=asked)
     assert told(Button.CHALLENGE, Kind.PRESS, state) is Command.EXCHANGE
-    other = replace(state, question=replace(asked, key=""))
+    other = replace(state, question=replace(asked, text="Which tile lies there?"))
     assert told(Button.CHALLENGE, Kind.PRESS, other) is Command.CHALLENGE
 
 

@@ -109,7 +109,7 @@ ADVISED = replace(
     lexicon="ngerman",
     lexicon_advises=True,
 )
-UNCHECKED = replace(MIDGAME, revision=9, lexicon=None, language="Deutsch")
+UNCHECKED = replace(MIDGAME, revision=9, lexicon=None, tile_set="de", language="German")
 LOOKING = replace(MIDGAME, revision=10, phase=Phase.LOOKING)
 CONFUSED = replace(
     MIDGAME,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from tests.sentences import sentences
 from web.languages import languages
 
 from . import samples
@@ -23,12 +24,30 @@ def fields(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
+def of_the_page(code: str) -> dict[str, str]:
+    """The texts of a language without what the table says."""
+    return {key: text for key, text in languages()[code].texts.items() if not key.startswith("notice.")}
+
+
 @pytest.mark.parametrize("code", [code for code in languages() if code != "en"])
 def test_every_language_has_the_same_texts_with_the_same_values(code: str) -> None:
-    english, other = languages()["en"].texts, languages()[code].texts
+    english, other = of_the_page("en"), of_the_page(code)
     assert english.keys() == other.keys()
     for key, text in english.items():
         assert other[key].strip() and fields(other[key]) == fields(text), key
+
+
+@pytest.mark.parametrize("code", [code for code in languages() if code != "en"])
+def test_every_language_says_what_the_table_says_with_the_same_values(code: str) -> None:
+    told = {key.removeprefix("notice."): text for key, text in languages()[code].texts.items() if "notice." in key}
+    english = sentences()
+    assert english.keys() == told.keys()
+    for key, text in english.items():
+        assert told[key].strip() and fields(told[key]) == fields(text), key
+
+
+def test_english_has_its_sentences_in_the_program_alone() -> None:
+    assert not [key for key in languages()["en"].texts if key.startswith("notice.")]
 
 
 def without_code(template: str) -> str:
@@ -50,7 +69,7 @@ def test_every_text_is_used_and_every_used_one_exists() -> None:
     used = set(re.findall(r'["\']((?:[a-z_]+\.)+[a-z_]+)["\']', code)) & {*known}
     families = set(re.findall(r'["\']((?:[a-z_]+\.)+(?:[a-z_]+_)?)["\'] ~|t\(f"((?:[a-z]+\.)+){', code))
     families = {name for pair in families for name in pair if name}
-    families.add("notice.")  # what the table says itself, by the keys of `device.messages`
+    families.add("tiles.")  # by the names of tile sets, in the form of a new game
     unused = {key for key in known - used if not any(key.startswith(family) for family in families)}
     assert unused == {"name"}
     asked = set(re.findall(r'\bt\(["\']((?:[a-z_]+\.)+[a-z_]+)["\']\s*[,)]', code))

@@ -78,7 +78,7 @@ def test_page_says_when_words_are_not_checked(table: ShownTable, client: FlaskCl
     table.show(samples.MIDGAME)
     assert "not checked" not in page(client)
     table.show(samples.UNCHECKED)
-    assert "Words are not checked: there is no word list for this game (Deutsch)." in page(client)
+    assert "Words are not checked: there is no word list for this game (German)." in page(client)
 
 
 def test_page_says_that_a_list_only_advises(table: ShownTable, client: FlaskClient) -> None:

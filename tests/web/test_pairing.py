@@ -6,8 +6,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from device.messages import text
 from web import create_app
-from web.pairing import MOST_PHONES, TOLD_LOCKED, TOLD_RENEWED, Locked, Pairing, WrongCode
+from web.pairing import MOST_PHONES, Locked, Pairing, WrongCode
 from web.tries import LOCKED_S, LONGEST_PAUSE_S, MOST_DEVICES, PAUSE_S, TRIES, TRIES_OF_ALL, Tries
 
 from . import samples
@@ -49,7 +50,7 @@ def test_few_tries_then_the_device_waits_and_the_table_is_told(guarded: Table) -
         with pytest.raises(WrongCode) as wrong:
             guarded.pairing.pair(guarded.wrong(), "evil", "")
         assert wrong.value.left == left
-    assert guarded.told == [TOLD_LOCKED]
+    assert guarded.told == [text("pairing-locked")]
     with pytest.raises(Locked):
         guarded.pairing.pair(guarded.pairing.code, "evil", "")
     assert guarded.pairing.pair(guarded.pairing.code, "good", "").admin
@@ -66,7 +67,7 @@ def guess_until_all_wait(guarded: Table) -> None:
 def test_many_devices_guessing_change_the_code_and_everybody_waits(guarded: Table) -> None:
     code = guarded.pairing.code
     guess_until_all_wait(guarded)
-    assert guarded.told == [TOLD_RENEWED.format(minutes=1)] and guarded.pairing.code != code
+    assert guarded.told == [text("pairing-rests", "1")] and guarded.pairing.code != code
     with pytest.raises(Locked):
         guarded.pairing.pair(guarded.pairing.code, "10.9.9.9", "")
     guarded.time += PAUSE_S
@@ -131,7 +132,7 @@ def test_brute_force_over_the_page_is_locked_out_and_shown_to_all(
     answers = [client.post("/pair", data={"csrf": token(client), "code": guess}).status_code for guess in wrong]
     assert answers[:TRIES] == [409] * TRIES and set(answers[TRIES:]) == {429}
     assert client.post("/pair", data={"csrf": token(client), "code": code}).status_code == 429
-    assert TOLD_LOCKED in client.get("/").text
+    assert text("pairing-locked") in client.get("/").text
 
 
 @pytest.mark.parametrize("code", ["", "12345", "½½½½½½", "١٢٣٤٥٦", "9" * 1000])

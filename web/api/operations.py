@@ -102,8 +102,20 @@ def _carry_out(operation: Operation, phone: Callable[[], Phone]) -> Callable[...
 
 def as_json(value: object, status: int = 200) -> Response:
     """A value as the body of an answer, for now only."""
-    body = b"" if value is None else msgspec.json.encode(value)
+    body = b"" if value is None else encoded(value)
     return Response(body, status, mimetype=JSON, headers={"Cache-Control": "no-store"})
+
+
+def encoded(value: object) -> bytes:
+    """A value as JSON, its texts in English."""
+    return msgspec.json.encode(value, enc_hook=_plain)
+
+
+def _plain(value: object) -> str:
+    """A text that other languages could say (`engine.said`) as a text like any other."""
+    if isinstance(value, str):
+        return "".join(value)
+    raise NotImplementedError(f"{type(value).__name__} has no form in JSON here")
 
 
 def _query(kind: Any) -> Any:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
+from device import state
 from device.clock import ClockView
 from device.state import (
     BoardView,
     LookView,
     Moment,
-    Notice,
     Phase,
     PlayerView,
-    Question,
     TableState,
+    Trouble,
     TurnChange,
     TurnView,
 )
+from engine.said import values_of
 
 MOST_PLAYERS = 4
 
@@ -54,6 +55,45 @@ class Clock(msgspec.Struct, frozen=True):
         now = time.monotonic()
         left = tuple(round(clock.left(player, now), 2) for player in range(len(clock.used)))
         return cls(clock.limit, clock.overtime, left, clock.running, clock.paused)
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """One sentence for the people at the table, and whose business it is: `none`, `board`, `camera` or `store`.
+
+    Other languages say it by `key` and `values`, where it has a key.
+    """
+
+    text: str
+    trouble: Trouble
+    key: str
+    values: tuple[str, ...]
+
+    @classmethod
+    def of(cls, notice: state.Notice) -> Notice:
+        """The notice for programs."""
+        return cls(notice.text, notice.trouble, notice.key, values_of(notice.text))
+
+
+class Question(msgspec.Struct, frozen=True):
+    """Something that the people know better: what could have happened, and which answer counts until they say.
+
+    `squares` are those that it is about (`row * 15 + column`), `symbols` what each answer says of each of them (small:
+    a blank, `.`: nothing), empty where it does not ask for tiles. Other languages say it by `key` and `values`.
+    """
+
+    text: str
+    answers: tuple[str, ...]
+    chosen: int
+    squares: tuple[int, ...]
+    symbols: tuple[tuple[str, ...], ...]
+    key: str
+    values: tuple[str, ...]
+
+    @classmethod
+    def of(cls, asked: state.Question) -> Question:
+        """The question for programs."""
+        told = asked.text, asked.answers, asked.chosen, asked.squares, asked.symbols
+        return cls(*told, asked.key, values_of(asked.text))
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,10 +133,15 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     redo: bool
 
     @classmethod
-    def of(cls, state: TableState) -> State:
+    def of(cls, now: TableState) -> State:
         """The state for programs."""
-        same = {name: getattr(state, name) for name in cls.__struct_fields__ if name not in ("moment", "clock")}
-        return cls(moment=str(state.moment), clock=Clock.of(state.clock) if state.clock else None, **same)
+        own: dict[str, Any] = {
+            "moment": str(now.moment),
+            "clock": Clock.of(now.clock) if now.clock else None,
+            "notices": tuple(map(Notice.of, now.notices)),
+            "question": Question.of(now.question) if now.question else None,
+        }
+        return cls(**own, **{name: getattr(now, name) for name in cls.__struct_fields__ if name not in own})
 
 
 class Turns(msgspec.Struct, frozen=True):

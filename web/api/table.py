@@ -16,7 +16,7 @@ from device.state import BoardView, TableState
 from engine.reading import EMPTY, SIZE
 from engine.tiles import tile_set
 from web import newgame
-from web.api.operations import ApiError, Media, Operation
+from web.api.operations import ApiError, Media, Operation, encoded
 from web.api.shapes import (
     AnswerOrder,
     BlankOrder,
@@ -241,7 +241,7 @@ def rows_of(board: BoardView) -> tuple[tuple[str, ...], ...]:
 
 
 def _told(state: TableState) -> str:
-    return msgspec.json.encode(State.of(state)).decode()
+    return encoded(State.of(state)).decode()
 
 
 def _offer(own_lexicon: Path | None) -> dict[str, list[str]]:

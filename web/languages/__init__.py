@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
 from flask import Response, request
 
-from device.messages import TEXTS, Refused
+from device.messages import sentence
 from device.state import Notice, Question
+from engine.said import Said
 
 COOKIE = "language"
 DEFAULT = "en"
@@ -28,16 +29,18 @@ class Texts:
     def __call__(self, key: str, /, **values: object) -> str:
         """The text, its `{names}` filled in. Raises `KeyError` for a key that no file has."""
         text = self.texts[key]
-        return text.format(**values) if values else text
+        return text.format(**{name: self._in_words(value) for name, value in values.items()}) if values else text
 
-    def said(self, message: Notice | Question | Refused | str) -> str:
-        """What the table says: in this language where it has a key (`notice.<key>`), else as it came."""
-        if isinstance(message, str):
-            return message
-        text = self.texts.get(f"notice.{message.key}") if message.key else None
-        if text is not None:
-            return text.format(*message.values)
-        return str(message) if isinstance(message, Refused) else message.text
+    def said(self, message: Notice | Question | Exception | str) -> str:
+        """What the table says, as a sentence: in this language where it has a key (`notice.<key>`), else as it came."""
+        text = message.text if isinstance(message, Notice | Question) else str(message)
+        return sentence(str(self._in_words(text))) if isinstance(text, Said) else text
+
+    def _in_words(self, value: object) -> object:
+        if not isinstance(value, Said):
+            return value
+        template = self.texts.get(f"notice.{value.key}", value.template)
+        return template.format(*map(self._in_words, value.values))
 
 
 @lru_cache
@@ -50,8 +53,7 @@ def languages() -> Mapping[str, Texts]:
         if entry.name.endswith(".toml"):
             code = entry.name.removesuffix(".toml")
             found[code] = Texts(code, _flat(tomllib.loads(entry.read_text(encoding="utf-8"))))
-    said = {f"notice.{key}": text for key, text in TEXTS.items()}
-    return {code: replace(t, texts={**said, **t.texts}) for code, t in found.items()}
+    return found
 
 
 def texts() -> Texts:
