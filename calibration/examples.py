@@ -143,7 +143,8 @@ class TileExamples:
         if not fitted.bonus:
             return board
         tiles = (*tiles, BLANK)
-        asked = [at for at, square in enumerate(board.squares) if _in_doubt(square, tiles, fitted.bonus)]
+        known = set(fitted.symbols.tolist())
+        asked = [at for at, square in enumerate(board.squares) if _in_doubt(square, tiles, known, fitted.bonus)]
         if not asked:
             return board
         # Squares that are clear are looked at too where few are in doubt: they tell whether these are our tiles.
@@ -273,9 +274,12 @@ def _tile_chances(square: SquareReading, tiles: Collection[str]) -> dict[str, fl
     return {tile: max(square.probability(tile), _FLOOR) for tile in tiles}
 
 
-def _in_doubt(square: SquareReading, tiles: Collection[str], bonus: float) -> bool:
-    """Whether a bonus could make another letter the most likely."""
-    if not square.is_tile:
+def _in_doubt(square: SquareReading, tiles: Collection[str], known: Collection[str], bonus: float) -> bool:
+    """Whether a bonus could rightly make another letter the most likely: not where this one has no example yet.
+
+    Of two letters alike, the one that was laid first would take the other's tiles.
+    """
+    if not square.is_tile or shape(square.symbol) not in known:
         return False
     first, second = sorted(_tile_chances(square, tiles).values())[:-3:-1]
     return bool(np.log(first / second) < bonus)

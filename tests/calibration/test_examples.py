@@ -37,6 +37,16 @@ def test_letters_in_doubt_become_those_of_the_tiles_they_look_like() -> None:
     assert {at: adapted.squares[at].symbol for at in laid} == laid
 
 
+def test_a_letter_that_has_no_example_yet_loses_to_none_that_has() -> None:
+    table, examples = OwnTable(), TileExamples(Muddle())
+    for game in range(2):
+        laid = {at: face for at, face in spread(18, game).items() if face != "A"}
+        examples.learn(table.picture(laid, game).tops, laid, str(game), laid)
+    assert examples.bonus > 0
+    adapted = examples.adapt(table.picture({100: "B", 104: "A"}, 9).tops, reading_of({100: DOUBT, 104: DOUBT}), LETTERS)
+    assert adapted.squares[104].symbol == "A"
+
+
 def test_a_letter_that_no_network_knows_is_learnt() -> None:
     table, examples = OwnTable(), TileExamples(Muddle())
     for game in range(2):
