@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 import threading
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
 from device.cli.options import table_reader
+from device.cli.page import invite_phones
 from device.cli.run import addresses
 
 if TYPE_CHECKING:
@@ -60,8 +62,10 @@ def watch(args: argparse.Namespace, reader: Reader, where: Whereabouts | None = 
             ) from None
         with server:
             host = "" if args.host in ("0.0.0.0", "::") else args.host.replace("127.0.0.1", "localhost")
-            print(f"The page is up: {' or '.join(addresses(host, server.port))} (seed {seed}; Ctrl-C ends)")
-            print(f"To pair a phone, type this code there: {app.extensions['pairing'].code}", flush=True)
+            found = addresses(host, server.port)
+            print(f"The page is up: {' or '.join(found)} (seed {seed}; Ctrl-C ends)")
+            invite_phones(found[-1], app.extensions["pairing"].code, print)
+            sys.stdout.flush()
             try:
                 return _play(demo, once=args.once)
             except KeyboardInterrupt:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from web.serve import PageServer
 
 
+_LOCAL = re.compile(r"https?://(localhost|127\.|\[::1\])")
+"""Addresses that no phone can reach."""
+
+
 @contextmanager
 def open_page(
     app: Flask, page: PageSettings, addresses: Callable[[str, int], Sequence[str]], say: Callable[[str], None]
@@ -25,7 +31,6 @@ def open_page(
     page is, in a sentence.
     """
     from web.door import DoorError, SecureDoor, Visitors
-    from web.qr import qr_text
     from web.serve import PageServer, PortInUse
 
     visitors, port = Visitors(), page.port
@@ -41,12 +46,21 @@ def open_page(
                 found += [one.replace("http:", "https:", 1) for one in addresses(page.host, door.port)]
             up = f"The page is up: {' or '.join(found)}"
             say(up)
-            code = app.extensions["pairing"].code
-            say(qr_text(f"{addresses(page.host, server.port)[-1]}/pair?code={code}"))
-            say(f"To pair a phone, scan this, or type the code there: {code}")
+            invite_phones(addresses(page.host, server.port)[-1], app.extensions["pairing"].code, say)
             yield server, up
     except PortInUse:
         option = "--port" if port == page.port else "page.secure_port in the settings"
         raise UserError(f"port {port} is in use: choose another with {option}") from None
     except DoorError as error:
         raise UserError(str(error)) from None
+
+
+def invite_phones(address: str, code: str, say: Callable[[str], None]) -> None:
+    """Say how phones are paired on the page at this address; as a QR code too, on a terminal but not in a log."""
+    from web.qr import qr_text
+
+    if sys.stdout.isatty() and not _LOCAL.match(address):
+        say(qr_text(f"{address}/pair?code={code}"))
+        say(f"To pair a phone, scan this, or type this code there: {code}")
+    else:
+        say(f"To pair a phone, type this code there: {code}")

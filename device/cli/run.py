@@ -119,6 +119,7 @@ def serve(
     from device.cli.page import open_page
     from device.messages import sentence
     from device.notify import answers, notify, page_answers, wait_alive
+    from device.panel.invitation import Invitation, invite
     from device.panel.panel import Orders
     from device.panel.setup import open_panel
     from device.rescue import open_store
@@ -126,6 +127,7 @@ def serve(
     from device.state import Notice, Trouble
     from device.store import StoreError
     from web import create_app
+    from web.pairing import Pairing
     from web.place import Place
 
     def power_off() -> None:
@@ -163,20 +165,27 @@ def serve(
                 print(text)
                 remarks.append(text)
 
+            made, trouble = own_wifi()
+            remarks += filter(None, [trouble])
+            pairing = Pairing(lambda text: session.tell(Notice(text)))
+
+            def inviting() -> Invitation:
+                return invite(pairing.code, addresses(host, port), made)
+
             with (
-                open_panel(session, orders, settings.panel, remark, seconds_left(session)) as panel,
+                open_panel(session, orders, settings.panel, remark, seconds_left(session), inviting) as panel,
                 _voice(session, use=settings.voice.use),
             ):
                 wired = tuple(settings.panel.pins.buttons) if settings.panel.use else ()
-                made, trouble = own_wifi()
-                remarks += filter(None, [trouble])
                 wifi = (settings.page.wifi, settings.page.wifi_password) if settings.page.wifi else None
                 place = Place(panel, wired, tuple(remarks), lambda: addresses(host, port), made, wifi)
-                app = create_app(session, store=store, own_lexicon=own_lexicon(settings.game), place=place)
+                app = create_app(
+                    session, store=store, pairing=pairing, own_lexicon=own_lexicon(settings.game), place=place
+                )
                 panel.listen(_refusals_to(session))
                 with open_page(app, settings.page, addresses, print) as (server, up):
                     if made:
-                        print(f"Without a known Wi-Fi: join {made.name}, password {made.password}.")
+                        invite_to_wifi(made)
                     sys.stdout.flush()
                     notify("READY=1", f"STATUS={up}")
                     proofs = {"the table": answers(session.ping), "the page": page_answers(host, server.port)}
@@ -270,6 +279,15 @@ def own_wifi() -> tuple[Hotspot | None, str]:
         return read_hotspot(), ""
     except HotspotError as error:
         return None, str(error)
+
+
+def invite_to_wifi(hotspot: Hotspot) -> None:
+    """Say which Wi-Fi phones join where no known one is in reach; as a QR code too, on a terminal while it is open."""
+    from web.qr import qr_text
+
+    if sys.stdout.isatty() and hotspot.active():
+        print(qr_text(hotspot.qr_text))
+    print(f"Without a known Wi-Fi: join {hotspot.name}, password {hotspot.password}.")
 
 
 def addresses(host: str, port: int) -> list[str]:

@@ -1,29 +1,37 @@
 """Small displays through luma: name, total, clock and last play of a player.
 
-An OLED shows all four, a row of eight 7-segment digits the total and the clock. A display is written in tens of
-milliseconds over its bus, so they have a thread of their own, named `displays`.
+An OLED shows all four, a row of eight 7-segment digits the total and the clock. While nothing is played they show, in
+turns, how phones come to the table. A display is written in tens of milliseconds over its bus, so they have a thread
+of their own, named `displays`.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from PIL import Image, ImageDraw, ImageFont
 
+from device.panel.invitation import DIGITS, Invitation, digit_pages, pixel_pages
 from device.panel.panel import Table
-from device.state import TableState, TurnView
+from device.state import Phase, TableState, TurnView
 from engine.said import said
 
 _log = logging.getLogger(__name__)
 
 SECOND_S = 1.0
 """How often a running clock is shown anew."""
-DIGITS = 8
+PAGE_S = 4.0
+"""So long a page of the invitation stands."""
+IDLE = (Phase.LOBBY, Phase.DRAWING, Phase.PAUSED, Phase.ENDED)
+"""Phases in which the invitation is shown; so it is until the first turn, and whenever somebody presses pause."""
 
+Inviting = Callable[[], Invitation]
+"""How phones come to the table now."""
 Clock = Callable[[int], float | None]
 """Seconds left of a player (by index), below zero in overtime; None where no clock runs."""
 
@@ -46,10 +54,18 @@ class Face:
 BLANK_FACE = Face()
 
 
-class Display(Protocol):
-    """A display that shows a face."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of an invitation; the numbers go on and on, a display begins again after its last page."""
 
-    def show(self, face: Face) -> None:
+    invitation: Invitation
+    number: int
+
+
+class Display(Protocol):
+    """A display that shows a face, or how phones come to the table."""
+
+    def show(self, what: Face | Page) -> None:
         """Show it; may take as long as the bus takes."""
 
     def close(self) -> None:
@@ -62,9 +78,14 @@ class PixelDisplay:
     def __init__(self, device: Any) -> None:
         self._device = device
 
-    def show(self, face: Face) -> None:
+    def show(self, what: Face | Page) -> None:
         """Draw it and send it."""
-        self._device.display(draw_face(face, self._device.size).convert(self._device.mode))
+        if isinstance(what, Face):
+            image = draw_face(what, self._device.size)
+        else:
+            pages = pixel_pages(what.invitation, self._device.size)
+            image = pages[what.number % len(pages)]
+        self._device.display(image.convert(self._device.mode))
 
     def close(self) -> None:
         """Dark, and the bus given back."""
@@ -77,9 +98,13 @@ class DigitDisplay:
     def __init__(self, segments: Any) -> None:
         self._segments = segments
 
-    def show(self, face: Face) -> None:
+    def show(self, what: Face | Page) -> None:
         """Send the digits."""
-        self._segments.text = digits(face)
+        if isinstance(what, Face):
+            self._segments.text = digits(what)
+        else:
+            pages = digit_pages(what.invitation)
+            self._segments.text = pages[what.number % len(pages)]
 
     def close(self) -> None:
         """Dark, and the bus given back."""
@@ -126,10 +151,17 @@ _OPENERS: dict[str, Callable[[int], Display]] = {"oled": _open_oled, "digits": _
 class Displays:
     """Follows a table on one or two displays. Use it in `with`, or `close` it."""
 
-    def __init__(self, table: Table, displays: Sequence[Display], clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        displays: Sequence[Display],
+        clock: Clock | None = None,
+        inviting: Inviting | None = None,
+    ) -> None:
         self._table = table
         self._displays = tuple(displays)
         self._clock = clock
+        self._inviting = inviting
         self._news = threading.Event()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="displays", daemon=True)
@@ -153,20 +185,32 @@ class Displays:
         self._news.set()
 
     def _run(self) -> None:
-        shown: list[Face | None] = [None] * len(self._displays)
+        shown: list[Face | Page | None] = [None] * len(self._displays)
+        begun, ticks = time.monotonic(), self._clock or self._inviting
         while not self._closing:
             self._news.clear()
-            for index, face in enumerate(faces(self._table.state, len(self._displays), self._clock)):
-                if face != shown[index]:
-                    self._show(index, face)
-                    shown[index] = face
-            self._news.wait(SECOND_S if self._clock else None)
+            for index, what in enumerate(self._due(int((time.monotonic() - begun) / PAGE_S))):
+                if what != shown[index]:
+                    self._show(index, what)
+                    shown[index] = what
+            self._news.wait(min(SECOND_S, PAGE_S) if ticks else None)
         for display in self._displays:
             display.close()
 
-    def _show(self, index: int, face: Face) -> None:
+    def _due(self, page: int) -> tuple[Face | Page, ...]:
+        """What the displays show while it is the time of this page."""
+        state, count = self._table.state, len(self._displays)
+        if self._inviting is None or (state.turns and state.phase not in IDLE):
+            return faces(state, count, self._clock)
+        if not state.players:
+            return (Page(self._inviting(), page),) * count
+        if page % 2:
+            return (Page(self._inviting(), page // 2),) * count
+        return faces(state, count, self._clock)
+
+    def _show(self, index: int, what: Face | Page) -> None:
         try:
-            self._displays[index].show(face)
+            self._displays[index].show(what)
         except Exception as error:  # luma has errors of its own; a loose wire must not end the thread
             _log.warning("display %d does not answer: %s", index + 1, error)
 

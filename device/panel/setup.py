@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from device.messages import sentence
-from device.panel.displays import Clock, Display, DisplayError, Displays, open_display
+from device.panel.displays import Clock, Display, DisplayError, Displays, Inviting, open_display
 from device.panel.gpio import NoGpio, gpio_hardware
 from device.panel.panel import Orders, Panel, Table
 from device.settings import PanelSettings
@@ -20,12 +20,13 @@ def open_panel(
     settings: PanelSettings,
     say: Callable[[str], None],
     clock: Clock | None = None,
+    inviting: Inviting | None = None,
 ) -> Iterator[Panel]:
     """The panel for the time of a `with`; `say` is told, in one line each, what of it is missing here."""
     with ExitStack() as opened:
         panel = opened.enter_context(_panel(table, orders, settings, say))
         if displays := list(_displays(settings, say)):
-            opened.enter_context(Displays(table, displays, clock))
+            opened.enter_context(Displays(table, displays, clock, inviting))
         yield panel
 
 

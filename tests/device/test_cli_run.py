@@ -21,11 +21,14 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 from device.cli import UserError, main
 from device.cli import run as run_command
+from device.cli.page import invite_phones
+from device.hotspot import Hotspot
 from device.panel.buttons import Button, Pins
 from device.panel.gestures import HOLD_S
 from device.panel.gpio import NoGpio
 from device.settings import Settings
 from device.store import GameStore
+from web.qr import qr_text
 
 from .tables import FARM, HORN, rows
 from .test_cli_replay import ReaderInOrder
@@ -155,7 +158,33 @@ def test_console_shows_where_the_page_is_and_the_code_for_phones(
     with Program(options(folder, port), []) as phone:
         phone.get()
         said = capsys.readouterr().out
-    assert f"http://127.0.0.1:{port}" in said and f"type the code there: {CODE}" in said
+    assert f"http://127.0.0.1:{port}" in said and f"type this code there: {CODE}" in said and "█" not in said, (
+        "no QR code in a log"
+    )
+
+
+@pytest.mark.parametrize(("address", "coded"), [("http://192.168.1.7:8080", True), ("http://localhost:8080", False)])
+def test_terminal_shows_a_code_to_scan_where_phones_can_reach_the_page(
+    address: str, coded: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    invite_phones(address, CODE, print)
+    said = capsys.readouterr().out
+    assert (qr_text(f"{address}/pair?code={CODE}") in said, "scan this" in said) == (coded, coded)
+    assert said.rstrip().endswith(f"type this code there: {CODE}")
+
+
+def test_wifi_of_the_table_is_a_code_to_scan_while_it_is_open(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wifi = Hotspot("Tilekeeper-7c2a", "k3m9x7q2wd", "10.42.0.1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for active in (True, False):
+        monkeypatch.setattr(Hotspot, "active", lambda _, active=active: active)
+        run_command.invite_to_wifi(wifi)
+        said = capsys.readouterr().out
+        assert (qr_text(wifi.qr_text) in said) == active
+        assert "join Tilekeeper-7c2a, password k3m9x7q2wd" in said
 
 
 def test_picture_in_the_folder_and_a_pressed_button_are_a_turn_on_the_page(folder: Path) -> None:

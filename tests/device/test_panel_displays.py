@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from luma.core.device import dummy
@@ -14,12 +15,14 @@ from luma.core.virtual import sevensegment
 from luma.led_matrix.segment_mapper import dot_muncher
 from PIL import Image
 
+from device.hotspot import Hotspot
 from device.panel.displays import (
     BLANK_FACE,
     DigitDisplay,
     DisplayError,
     Displays,
     Face,
+    Page,
     PixelDisplay,
     clock_text,
     digits,
@@ -27,6 +30,7 @@ from device.panel.displays import (
     faces,
     open_display,
 )
+from device.panel.invitation import Invitation, digit_pages, invite, pixel_pages
 from device.session import TableSession
 from device.state import Phase, PlayerView, TableState, TurnView
 from device.store import GameStore
@@ -138,10 +142,84 @@ def test_running_clock_ticks_without_news(session: TableSession) -> None:
         assert until(lambda: str(segments.text).endswith("0.59"))
 
 
+WIFI = Hotspot("Tilekeeper-7c2a", "k3m9x7q2wd", "10.42.0.1")
+INVITATION = Invitation("192.168.178.120:8080", "http://192.168.178.120:8080/pair?code=123456", "123456", WIFI)
+
+
+def scanned(page: Image.Image) -> str:
+    """What a phone reads off a display."""
+    seen = cv2.resize(np.asarray(page.convert("L")), None, fx=6, fy=6, interpolation=cv2.INTER_NEAREST)
+    return str(cv2.QRCodeDetector().detectAndDecode(seen)[0])
+
+
+def test_oled_shows_codes_that_a_phone_reads_and_the_same_in_letters() -> None:
+    pages = pixel_pages(INVITATION, (128, 64))
+    assert [scanned(page) for page in pages] == [INVITATION.link, "", WIFI.qr_text, ""]
+    for page in pages:
+        assert white(page, (66, 0, 128, 64)) > 100
+        assert white(page, (127, 0, 128, 64)) == 0, "nothing runs out of the display"
+
+
+def test_display_too_low_for_a_code_shows_letters_alone() -> None:
+    assert len(pixel_pages(INVITATION, (128, 32))) == 2
+    assert all(white(page, (0, 0, 128, 32)) > 100 for page in pixel_pages(INVITATION, (128, 32)))
+
+
+def test_digits_show_the_code_and_an_address_in_numbers() -> None:
+    segments = eight_digits()
+    pages = digit_pages(INVITATION)
+    assert [page.strip() for page in pages] == ["C 123456", "192.168.", "178.120", "P   8080"]
+    for page in pages:
+        segments.text = page  # raises for what eight digits cannot show
+    assert [page.strip() for page in digit_pages(Invitation("table.local:80", "", "123456"))] == ["C 123456"]
+
+
+def test_phones_are_sent_to_the_wifi_of_the_table_only_while_it_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ["http://localhost:8080", "http://table.local:8080"]
+    monkeypatch.setattr(Hotspot, "active", lambda _: False)
+    closed = invite("123456", found, WIFI)
+    assert (closed.address, closed.wifi) == ("table.local:8080", None)
+    monkeypatch.setattr(Hotspot, "active", lambda _: True)
+    opened = invite("123456", found, WIFI)
+    assert (opened.link, opened.wifi) == ("http://10.42.0.1:8080/pair?code=123456", WIFI)
+
+
+def test_phones_are_invited_until_the_first_turn_in_a_pause_and_in_the_lobby(
+    session: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.panel.displays.PAGE_S", 0.05)
+    segments = eight_digits()
+    shown: list[str] = []
+
+    class Digits(DigitDisplay):
+        def show(self, what: Face | Page) -> None:
+            super().show(what)
+            shown.append(str(segments.text).strip())
+
+    def shows(*texts: str) -> bool:
+        shown.clear()
+        return until(lambda: set(texts) <= set(shown))
+
+    with Displays(session, [Digits(segments)], None, lambda: INVITATION):
+        assert shows("C 123456", "192.168.") and "0" not in shown
+        session.start_game(GameStarted(("Anna", "Ben"))).result(5)
+        assert shows("C 123456", "0")
+        table.lay(HORN)
+        session.end_turn().result(5)
+        assert until(lambda: shown[-1] == "0")  # Ben is to play
+        time.sleep(0.1)
+        shown.clear()
+        time.sleep(0.3)
+        assert shown == []
+        session.pause().result(5)
+        assert shows("C 123456", "0")
+
+
 def test_display_that_fails_takes_no_other_with_it(session: TableSession, caplog: pytest.LogCaptureFixture) -> None:
     class Loose(PixelDisplay):
-        def show(self, face: Face) -> None:
-            raise OSError(f"remote I/O error at {face.name}")
+        def show(self, what: Face | Page) -> None:
+            assert isinstance(what, Face)
+            raise OSError(f"remote I/O error at {what.name}")
 
     segments = eight_digits()
     oled = dummy(width=128, height=64, mode="1")
