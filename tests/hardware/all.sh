@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the proofs without a Raspberry Pi one after another, each with a log of its own, and says how each ended.
 #
-#     sudo tests/hardware/all.sh [SCRIPT...]    default: picamera2_root container vm arm64_root
+#     sudo tests/hardware/all.sh [SCRIPT...]    default: all that are named below
 #
 # What each needs stands in its head; arm64_root needs the project in .venv, too. Roots and logs are kept in $ROOTS
 # (default: /var/tmp/tk-roots): about 10 GB and, the first time, two hours. Status 0: everything is as it should be.
@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 roots=${ROOTS:-/var/tmp/tk-roots}
 commit=$(git -C "$here" rev-parse HEAD) || exit 1
 mkdir -p "$roots/logs"
-[ $# -gt 0 ] || set -- picamera2_root container vm arm64_root
+[ $# -gt 0 ] || set -- picamera2_root container booted_install vm arm64_root
 
 failed=''
 for script in "$@"; do
@@ -18,7 +18,7 @@ for script in "$@"; do
     log=$roots/logs/$script.log
     case $script in
         arm64_root) bash "$here/$script.sh" "$roots/arm64" >"$log" 2>&1 ;;
-        container) bash "$here/$script.sh" "$roots/amd64" "$commit" >"$log" 2>&1 ;;
+        container | booted_install) bash "$here/$script.sh" "$roots/amd64" "$commit" >"$log" 2>&1 ;;
         *) sh "$here/$script.sh" "$roots/amd64" "$commit" >"$log" 2>&1 ;;
     esac
     status=$?
