@@ -15,7 +15,7 @@ from engine.turns import Kind, Turn
 
 @dataclass(frozen=True, slots=True)
 class PlaySum:
-    """A play that stood: its score, its word in GCG notation, the number of its turn (from 1)."""
+    """A play that stood: its score, its main word, the number of its turn (from 1)."""
 
     score: int
     word: str
@@ -160,7 +160,7 @@ def _seat(game: Game, player: int, name: str, total: int, won: bool) -> SeatSum:
         points=sum(turn.score for turn in stood),
         bingos=sum(_is_bingo(game, turn) for turn in stood),
         phonies=withdrawn,
-        best=None if best is None else PlaySum(best.score, best.word or "", best.number + 1),
+        best=None if best is None else PlaySum(best.score, best.words[0].word if best.words else "", best.number + 1),
     )
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 from flask import Flask
 
-from device.state import LetterView, TableState, TurnView
+from device.state import LetterView, Phase, TableState, TurnView
+from device.view import view_premiums
+from engine.board import layout
 from engine.reading import SIZE
 from engine.squares import square_name
 from engine.tiles import tile_set
@@ -35,6 +37,7 @@ def add_to(app: Flask) -> None:
         tenths=tenths,
         unseen_tiles=unseen_tiles,
         asked_squares=asked_squares,
+        premiums_shown=premiums_shown,
     )
     app.jinja_env.globals["size"] = SIZE
 
@@ -90,6 +93,11 @@ def unseen_tiles(state: TableState) -> tuple[tuple[str, int], ...]:
 def asked_squares(state: TableState) -> tuple[int, ...]:
     """The squares that the open question is about."""
     return state.question.squares if state.question else ()
+
+
+def premiums_shown(state: TableState) -> tuple[str, ...]:
+    """The premiums of the board; before the first game those of the standard one, as it lies on most tables."""
+    return view_premiums(layout()) if state.phase is Phase.LOBBY else state.board.premiums
 
 
 def names(state: TableState, players: Iterable[int]) -> str:

@@ -55,7 +55,7 @@ def test_sum_of_a_game_counts_what_each_player_did() -> None:
     anna, ben = total.seats
     assert (anna.name, anna.total, anna.won, anna.turns, anna.plays, anna.points) == ("Anna", 14, True, 1, 1, 14)
     assert anna.best == PlaySum(14, "HORN", 1)
-    assert (ben.total, ben.won, ben.bingos, ben.best) == (9, False, 0, PlaySum(9, "FA.M", 2))
+    assert (ben.total, ben.won, ben.bingos, ben.best) == (9, False, 0, PlaySum(9, "FARM", 2))
 
 
 def test_game_that_goes_on_counts_for_nothing() -> None:

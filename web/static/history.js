@@ -12,11 +12,19 @@ async function turnTo(address, focus) {
     if (wanted !== address) return; // the slider has moved on
     if (!answer.ok) return location.assign(address);
     past.innerHTML = html;
+    showStep();
   } catch {
     return location.assign(address); // the browser says what is wrong
   }
   history.replaceState(null, "", address);
   if (focus) past.querySelector(focus)?.focus({ preventScroll: true });
+}
+
+// Where the list of turns scrolls by itself, the turn that is shown stays in view; the page does not move.
+function showStep() {
+  const [list, step] = [document.getElementById("turns"), past?.querySelector("[aria-current=step]")];
+  if (!list || !step || list.scrollHeight <= list.clientHeight) return;
+  list.scrollTop += step.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 2;
 }
 
 past?.addEventListener("input", (event) => {
@@ -31,3 +39,7 @@ past?.addEventListener("click", (event) => {
   const focus = link.rel ? `[data-slide] a[rel=${link.rel}]` : "[aria-current]";
   turnTo(link.getAttribute("href"), focus);
 });
+
+showStep();
+// On a phone the ways to the other pages slide: the present one is shown.
+document.querySelector("nav.pages [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

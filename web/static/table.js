@@ -50,11 +50,11 @@ dialog?.addEventListener("click", (event) => {
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 document.addEventListener("keydown", (event) => {
-  const square = event.target.closest?.("svg.board a");
+  const square = event.target.closest?.("svg.board a[id]");
   const step = STEPS[event.key];
   if (!square || !step) return;
   event.preventDefault();
-  const squares = [...square.ownerSVGElement.querySelectorAll("a")];
+  const squares = [...square.ownerSVGElement.querySelectorAll("a[id]")];
   const at = squares.indexOf(square);
   const column = (at % SIDE) + step[0];
   const next = squares[at + step[0] + SIDE * step[1]];
