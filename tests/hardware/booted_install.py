@@ -26,6 +26,11 @@ def install(version: str) -> bool:
     return done.returncode == 0
 
 
+def store_layout() -> int:
+    """Which versions can read the store; asked of the file's head, since the table keeps the store locked."""
+    return int.from_bytes(GAMES.read_bytes()[60:64])
+
+
 def goes_on(version: str) -> None:
     """Whether the table is run by `version`, with the game as it was."""
     check("the table runs", shown("ActiveState") == "active", f"process {shown('MainPID')}")
@@ -48,7 +53,9 @@ def main() -> int:
     check("the table was never stopped", shown("MainPID") == process, f"process {process}")
     goes_on("99.0.1")
 
-    check("an upgrade that does not run fails", not install("dying"))
+    layout = store_layout()
+    check("an upgrade that changes the store and does not run fails", not install("dying"))
+    check("the store is one for the version of before", store_layout() == layout, f"layout {layout}")
     goes_on("99.0.1")
     check("the unit is that of before", UNIT_FILE.read_text() == unit)
     left = sorted(folder.name for folder in LINK.parent.joinpath("versions").glob("99.0.[23]-*"))

@@ -53,7 +53,11 @@ put /root/newer 99.0.1
 put /root/cut 99.0.2
 truncate -s 1000 "$m/root/cut/vision/models/letters.onnx" # as a copy that was cut off
 put /root/dying 99.0.3
-sed -i '/^def run(/a\    raise RuntimeError("a version that cannot run")' "$m/root/dying/device/cli/run.py"
+sed -i '/^def run(/a\
+    import sqlite3\
+    with sqlite3.connect("/var/lib/tilekeeper/games.db") as store:\
+        store.execute("PRAGMA user_version = 99")\
+    raise RuntimeError("a version that makes the store its own and cannot run")' "$m/root/dying/device/cli/run.py"
 echo '# another unit' >>"$m/root/dying/systemd/tilekeeper.service"
 python3 -c 'import sys, tomllib; print(*tomllib.load(sys.stdin.buffer)["project"]["dependencies"], sep="\n")' \
     <"$m/root/first/pyproject.toml" >"$m/root/wanted.txt"
