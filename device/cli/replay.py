@@ -35,7 +35,8 @@ def run(args: argparse.Namespace) -> int:
     """Play the photographs back through the table session."""
     missing = next((path for path in args.photos if not path.is_file()), None)
     if missing is not None:
-        raise UserError(f"{missing}: there is no such file")
+        why = "this is a folder; name the photographs in it" if missing.is_dir() else "there is no such file"
+        raise UserError(f"{missing}: {why}")
     started, words = game_from(game_settings(args))
     reader, knowledge = learning_reader()
     state, photo_of, problems = replay(args.photos, reader, started, words, knowledge)

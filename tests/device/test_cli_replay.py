@@ -172,6 +172,11 @@ def test_missing_photograph_is_said_before_anything_is_read(capsys: pytest.Captu
     assert "nowhere.jpg" in capsys.readouterr().err
 
 
+def test_folder_is_no_photograph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(tmp_path), "--players", "Anna,Ben"]) == 2
+    assert capsys.readouterr().err == f"tilekeeper: {tmp_path}: this is a folder; name the photographs in it\n"
+
+
 SHARED = Path(__file__).parents[2] / ".." / "shared" / "photos"
 
 
