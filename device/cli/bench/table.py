@@ -210,16 +210,16 @@ def draw(megabytes: list[float], turns: int, path: Path) -> None:
     width, height, edge = 900, 420, 60
     picture = np.full((height, width, 3), 255, np.uint8)
     top = 50 * (int(max(megabytes)) // 50 + 1)
-    across = np.linspace(edge, width - 20, len(megabytes))
+    across = np.linspace(edge, width - 40, len(megabytes))
     up = height - edge - np.asarray(megabytes) / top * (height - edge - 20)
     for mark in range(0, top + 1, 50):
         y = round(height - edge - mark / top * (height - edge - 20))
-        cv2.line(picture, (edge, y), (width - 20, y), (220, 220, 220), 1)
+        cv2.line(picture, (edge, y), (width - 40, y), (220, 220, 220), 1)
         cv2.putText(picture, f"{mark} MB", (4, y + 4), cv2.FONT_HERSHEY_SIMPLEX, 0.42, (60, 60, 60), 1, cv2.LINE_AA)
     line = np.column_stack([across, up]).round().astype(np.int32)
     cv2.polylines(picture, [line], False, (150, 90, 20), 2, cv2.LINE_AA)
     for share in (0, 0.25, 0.5, 0.75, 1):
-        x = round(edge + share * (width - 20 - edge))
+        x = round(edge + share * (width - 40 - edge))
         text = f"{round(share * turns):,}"
         cv2.putText(picture, text, (x - 24, height - 34), cv2.FONT_HERSHEY_SIMPLEX, 0.42, (60, 60, 60), 1, cv2.LINE_AA)
     cv2.putText(
