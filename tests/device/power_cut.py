@@ -66,7 +66,6 @@ WHILE_STARTING = 0.2
 """So many of the processes are killed while they start, the others while they play."""
 CLOCK_S = 1.0
 """The clock may be wrong by so much after a restart."""
-READY_S = 3.0
 
 
 class GivenTable:

@@ -26,7 +26,6 @@ class Board:
     def __init__(self) -> None:
         self.at: Floats | None = HERE
         self.sure = 0.9
-        self.follows = 0
 
     def locate(self, _: Image) -> Location:
         if self.at is None:
@@ -34,7 +33,6 @@ class Board:
         return Location(self.at, self.sure)
 
     def follow(self, _: Image, corners: Floats) -> Location:
-        self.follows += 1
         if self.at is None or np.abs(self.at - corners).max() > 13:
             raise BoardNotFound("the board is not where it was")
         return Location(self.at, self.sure)

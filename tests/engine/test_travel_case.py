@@ -23,7 +23,7 @@ from tests.engine.play_at_random import drawn_out, play_of, played_out
 from tests.engine.table import new_game, play, scores, seen, status, total, written
 
 TRAVEL = rules("travel-case")
-H8, I8 = parse_square("H8"), parse_square("I8")
+I8 = parse_square("I8")
 
 
 class TestTravelCase(CommonRules, ShorterGames):

@@ -70,8 +70,6 @@ WATCH_SHIFTS = """() => {
   });
   new PerformanceObserver(seen).observe({ type: "layout-shift", buffered: false });
 }"""
-ARRIVED = """Promise.all(document.getAnimations()
-  .filter((one) => one.effect.getTiming().iterations === 1).map((one) => one.finished.catch(() => null)))"""
 PLACES = """() => Object.fromEntries([...document.querySelectorAll("section[id]")].map((section) => {
   const { top, left, width, height } = section.getBoundingClientRect();
   return [section.id, [top + scrollY, left, width, height].map(Math.round).join()];

@@ -34,19 +34,17 @@ Labels = Mapping[tuple[int, int], str]
 class Scene:
     """A rendered photograph and its truth.
 
-    image        (H, W, 3) uint8 BGR
-    corners      (4, 2) float64 px, outer corners of the grid, clockwise from the top left as the tiles read
-    labels       15 x 15 symbols: '' empty, '?' blank, else the letter
-    hidden       (15, 15) float64, the fraction of each square (at tile height) covered by a hand or out of the picture
-    tile_height  squares
-    focal        px
+    image    (H, W, 3) uint8 BGR
+    corners  (4, 2) float64 px, outer corners of the grid, clockwise from the top left as the tiles read
+    labels   15 x 15 symbols: '' empty, '?' blank, else the letter
+    hidden   (15, 15) float64, the fraction of each square (at tile height) covered by a hand or out of the picture
+    focal    px
     """
 
     image: Picture
     corners: npt.NDArray[np.float64]
     labels: tuple[tuple[str, ...], ...]
     hidden: npt.NDArray[np.float64]
-    tile_height: float
     focal: float
 
 
@@ -158,7 +156,6 @@ def compose(
         corners=_grid_corners(camera),
         labels=tuple(tuple(labels.get((r, c), "") for c in range(15)) for r in range(15)),
         hidden=_hidden(covered, camera, style.height),
-        tile_height=style.height,
         focal=camera.focal,
     )
 
