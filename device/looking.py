@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from device.cameras import Frame
-from device.glimpses import Glimpse, needs_glimpses, split
+from device.cameras import Frame, Image
+from device.glimpses import Glimpse, lengthened, needs_glimpses, split, that_stood
 from device.sight import Sight
-from device.verdict import Verdict, judge
+from device.verdict import Verdict, judge, one_or_two, plays_in
+from device.view import Words
 from engine.evidence import Memory
 from engine.explain import Explained, explain
 from engine.fitting import fitted
@@ -22,6 +23,9 @@ LOOKS = 3
 HAND_S = 3.0
 """So long it is looked again and again while something hides a part of the board and leaves a doubt."""
 HIDES = 0.5
+
+Reading = Callable[[Image], BoardReading | None]
+"""Reads the board in an earlier picture of this table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,12 +43,18 @@ class Looked:
 
 
 def look_and_explain(
-    sight: Sight, game: Game, memory: Memory | None, glimpses: Sequence[Glimpse], now: Callable[[], float]
+    sight: Sight,
+    game: Game,
+    memory: Memory | None,
+    glimpses: Sequence[Glimpse],
+    words: Words | None,
+    now: Callable[[], float],
 ) -> Looked:
     """Look at the board of a game until what was played is clear, a few times at most. Raises `CameraError`.
 
-    `glimpses` are pictures of the board since the last turn. A picture that is clear alone counts alone; several that
-    are not are taken together, so that what a hand hid in one is seen in another.
+    `glimpses` are pictures of the board since the last turn, `words` is the list that words are checked by. A picture
+    that is clear alone counts alone; several that are not are taken together, so that what a hand hid in one is seen
+    in another.
     """
     hands_until = now() + HAND_S
     readings: list[BoardReading] = []
@@ -65,7 +75,12 @@ def look_and_explain(
             break
         if looks >= LOOKS and not (_hand_in_sight(found) and now() < hands_until):
             break
-    return _told_apart(found, sight, game, memory, glimpses)
+
+    def read(image: Image) -> BoardReading | None:
+        return sight.read(image, game.tiles.letters).board
+
+    found = _told_apart(found, game, memory, read, glimpses)
+    return _doubted(found, game, memory, read, glimpses, words)
 
 
 def _explained(found: Looked, game: Game, memory: Memory | None, readings: Sequence[BoardReading]) -> Looked:
@@ -90,13 +105,32 @@ def _hand_in_sight(found: Looked) -> bool:
     return board is None or any(square.probability(HIDDEN) > HIDES for square in board.squares)
 
 
-def _told_apart(found: Looked, sight: Sight, game: Game, memory: Memory | None, glimpses: Sequence[Glimpse]) -> Looked:
+def _told_apart(found: Looked, game: Game, memory: Memory | None, read: Reading, glimpses: Sequence[Glimpse]) -> Looked:
     """Two turns at once, told apart by what lay there in between, where the glimpses show it."""
     board = found.reading.board
     if board is None or found.explained is None or not glimpses or not needs_glimpses(found.explained):
         return found
-    readings = (sight.read(glimpse.image(), game.tiles.letters).board for glimpse in glimpses)
+    readings = (read(glimpse.image()) for glimpse in glimpses)
     explained = split(game, board, [reading for reading in readings if reading is not None], memory)
     if explained is None:
         return found
     return replace(found, explained=explained, verdict=Verdict(explained.events), split=True)
+
+
+def _doubted(
+    found: Looked,
+    game: Game,
+    memory: Memory | None,
+    read: Reading,
+    glimpses: Sequence[Glimpse],
+    words: Words | None,
+) -> Looked:
+    """The question whether one play was two, where the glimpses show that a part of it lay there alone."""
+    if found.split or found.explained is None or found.verdict is None or not found.verdict.is_clear:
+        return found
+    plays = plays_in(found.verdict.events)
+    if len(plays) != 1 or len(plays[0].play.tiles) < 2:
+        return found
+    seen = ((read(glimpse.image()), stood) for glimpse, stood in that_stood(glimpses, found.frame))
+    two = lengthened(game, found.explained, ((board, stood) for board, stood in seen if board), memory, words)
+    return found if two is None else replace(found, verdict=one_or_two(game, plays[0], two))

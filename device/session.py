@@ -288,12 +288,14 @@ class TableSession:
 
     def _take_turn(self) -> None:
         table = self._playing
-        looked = look_and_explain(self._sight, table.game, table.memory, self._glimpses.take(), self._now)
+        glimpses = self._glimpses.take()
+        looked = look_and_explain(self._sight, table.game, table.memory, glimpses, table.words, self._now)
         look = take_look(looked.frame, looked.reading, looked.explained, f"look-{self.state.revision}")
         if looked.explained is None or looked.verdict is None:
             table.say(joined("; ", looked.reading.problems), Trouble.BOARD)
             table.show(look)
             return
+        self._glimpses.read(looked.frame)
         table.commit(looked.verdict.events, look)
         table.ask(looked.verdict)
         table.memory = looked.explained.memory

@@ -72,6 +72,24 @@ def judge(game: Game, explained: Explained, reading: BoardReading) -> Verdict:
     return Verdict(events, Asked(asked, tuple(meant.values()), counts=bool(events)))
 
 
+def one_or_two(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMade]) -> Verdict:
+    """The question whether a play was one, which counts, or `two`: one button was pressed, but a part lay there before.
+
+    Nobody can see who laid the rest.
+    """
+    meant: list[tuple[Event, ...]] = [(play,), two]
+    texts = []
+    for events in meant:
+        after = game
+        for event in events:
+            after = after.push(event)
+        texts.append(sentence(explanation_text(game, after, events, "")))
+    squares = tuple(square for square, _ in two[1].play.tiles)
+    names = game.players[two[0].player], game.players[two[1].player]
+    asked = question("one-or-two", *names, answers=tuple(texts), squares=squares)
+    return Verdict((play,), Asked(asked, tuple(meant)))
+
+
 def _events(game: Game, one: Explanation) -> tuple[Event, ...]:
     return one.events or (() if one.waits else (Passed(game.to_move),))
 

@@ -57,7 +57,7 @@ NAMES = ("Anna", "Ben", "Carl", "Dora")
 SIZE = (1024, 768)
 HAND = 0.2
 """In so many pictures there is a hand."""
-REST_S = 1.3
+REST_S = 3.6
 """A forgotten turn lies alone on the board for so long."""
 PATIENCE_S = 60.0
 

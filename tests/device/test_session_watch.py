@@ -15,6 +15,7 @@ from engine.events import GameStarted
 
 from .tables import FARM, HORN, PASTE, PaintedTable
 
+FARMS = ("FARMS", 5, 7, False)
 STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
 WORDS = frozenset({"HORN", "FARM", "PASTE", "FARMS"})
 PATIENCE_S = 20.0
@@ -91,6 +92,51 @@ def test_letter_added_after_a_rest_is_one_turn_of_one_player(session: TableSessi
     table.lay(HORN)
     state = end_turn(session)
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN")] and state.notices == ()
+
+
+def test_word_that_lay_there_before_it_was_lengthened_is_asked_about(
+    session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.glimpses.STOOD_S", 0.0)
+    rest(session, table, HORN)
+    end_turn(session)
+    rest(session, table, HORN, FARM)
+    table.lay(HORN, FARMS)
+    state = end_turn(session)
+    assert [(turn.player, turn.word, turn.score) for turn in state.turns][1:] == [(1, "FA.MS", 10)]
+    assert state.question is not None and state.question.key == "one-or-two"
+    assert state.question.answers == (
+        "Ben played FARMS at H6 for 10.",
+        "Ben played FARM at H6 for 9, Anna played FARMS at H6 for 10.",
+    )
+    state = session.answer(1).result(5)
+    assert [(turn.player, turn.score) for turn in state.turns] == [(0, 14), (1, 9), (0, 10)] and state.turn_of == 1
+    assert len(session.undo().result(5).turns) == 1
+
+
+def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_long(
+    session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for stood, asks in ((60.0, False), (0.0, True)):
+        monkeypatch.setattr("device.glimpses.STOOD_S", 0.0)
+        monkeypatch.setattr("device.glimpses.STOOD_STRANGE_S", stood)
+        rest(session, table, HORN)
+        end_turn(session)
+        rest(session, table, HORN, ("FAR", 5, 7, False))
+        table.lay(HORN, FARM)
+        state = end_turn(session)
+        assert [turn.word for turn in state.turns] == ["HORN", "FA.M"] and (state.question is not None) == asks
+        table.lay()
+        session.start_game(STARTED).result(5)
+
+
+def test_play_that_is_laid_tile_by_tile_is_not_asked_about(session: TableSession, table: PaintedTable) -> None:
+    rest(session, table, HORN)
+    end_turn(session)
+    rest(session, table, HORN, FARM)
+    table.lay(HORN, FARMS)
+    state = end_turn(session)
+    assert [turn.word for turn in state.turns] == ["HORN", "FA.MS"] and state.question is None
 
 
 def test_two_turns_that_nobody_saw_apart_are_asked_about(session: TableSession, table: PaintedTable) -> None:
