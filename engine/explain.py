@@ -7,12 +7,12 @@ board after them, times how often such a thing happens. The word list takes no p
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, prod
 
 from engine.board import Board
 from engine.candidates import as_it_lies
 from engine.events import BlankTaken, Event, PlayMade, TileRecycled, TurnCorrected
-from engine.evidence import CLEAR, Evidence, Memory, agrees, face_of, tile_probability
+from engine.evidence import CANDIDATE, CLEAR, Evidence, Memory, agrees, face_of, tile_probability
 from engine.fitting import fitted
 from engine.game import Game
 from engine.hypotheses import Hypothesis, hypotheses
@@ -109,7 +109,7 @@ def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> 
     total = sum(exp(one.score - top) for one in ranked)
     explanations = tuple(_explanation(game, one, evidence, exp(one.score - top) / total) for one in ranked[:_SHOWN])
     best = explanations[0]
-    rival = explanations[1] if len(explanations) > 1 and best.likelihood < _sure(game, best) else None
+    rival = explanations[1] if len(explanations) > 1 and _certainty(game, best, evidence) < _sure(game, best) else None
     alarms = _alarms(best, evidence)
     doubt = sorted(
         {*alarms, *best.unsure, *best.covered, *(best.game.board.differences(rival.game.board) if rival else ())}
@@ -170,6 +170,18 @@ def _beyond(run: range, across: bool) -> list[Square]:
     """The squares of the board just before and just after a run of tiles."""
     step, line = (1, row_of) if across else (SIZE, column_of)
     return [s for s in (run[0] - step, run[-1] + step) if s in SQUARES and line(s) == line(run[0])]
+
+
+def _certainty(before: Game, best: Explanation, evidence: Evidence) -> float:
+    """How likely the best explanation is, also against all the letterings that nobody wrote out.
+
+    Only the likeliest letters are tried together; seven that are each a little in doubt are a good deal in doubt.
+    """
+    board = best.game.board
+    fresh = [s for s in before.board.differences(board) if board[s] and not evidence.is_hidden(s)]
+    reads = [(evidence.reading.squares[s], board[s]) for s in fresh]
+    letters = prod(min(1.0, _seen(read, tile) / max(tile_probability(read), CANDIDATE)) for read, tile in reads)
+    return min(best.likelihood, letters)
 
 
 def _sure(before: Game, best: Explanation) -> float:
