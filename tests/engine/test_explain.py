@@ -186,6 +186,14 @@ def test_two_letters_that_are_close_are_asked_for() -> None:
     assert [one.game.turns[-1].words[0].word for one in found.explanations[:2]] == ["FARM", "PARM"]
 
 
+def test_many_letters_a_little_in_doubt_are_a_good_deal_in_doubt() -> None:
+    game = new_game()
+    board = after(game, "8E DARTERS")
+    doubts = {f"{column}8": {tile: 0.98, "L": 0.02} for column, tile in zip("EFGHIJK", "DARTERS", strict=False)}
+    assert explain(game, seen(board, dict(list(doubts.items())[:2]))).is_certain
+    assert not explain(game, seen(board, doubts)).is_certain
+
+
 def test_an_old_tile_that_is_read_wrong_once_stays() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     found = explain(game, seen(after(game, "10F PASTE"), {"F8": {"N": 0.97, "H": 0.02}}))
