@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Protocol
+from typing import Any, Protocol
 
 from device.state import Listener, Phase, TableState, TurnView
 from engine.said import said
@@ -81,7 +81,7 @@ class Voice:
 
     def _hear(self, state: TableState) -> None:
         """The session's news, in its thread: what is to be said is worked out and left for the voice's own thread."""
-        language, sentences = sentences_for(state.tile_set.partition("_")[0])
+        language, sentences = sentences_for(language_of(state.tile_set))
         if state.phase is Phase.LOOKING:
             return
         if text := news(self._before, state, sentences):
@@ -123,9 +123,25 @@ def news(before: TableState, now: TableState, sentences: Sentences) -> str:
     return " ".join(filter(None, said))
 
 
-@cache
 def sentences_for(language: str) -> tuple[str, Sentences]:
     """The sentences of a language and its name; of English for a language that nobody has written."""
+    chosen, told = _file_for(language)
+    return chosen, {name: text for name, text in told.items() if isinstance(text, str)}
+
+
+def short_for(tiles: str) -> Sentences:
+    """What a small display shows of a turn without a word, by its kind, in the language of a tile set."""
+    short: Sentences = _file_for(language_of(tiles))[1]["short"]
+    return short
+
+
+def language_of(tiles: str) -> str:
+    """The language of a tile set."""
+    return tiles.partition("_")[0]
+
+
+@cache
+def _file_for(language: str) -> tuple[str, Mapping[str, Any]]:
     folder = files("device") / "data" / "voice"
     known = {entry.name.removesuffix(".toml") for entry in folder.iterdir()}
     chosen = language if language in known else OTHERWISE

@@ -19,6 +19,7 @@ from PIL import Image, ImageDraw, ImageFont
 from device.panel.invitation import DIGITS, Invitation, digit_pages, pixel_pages
 from device.panel.panel import Table
 from device.state import Phase, TableState, TurnView
+from device.voice import short_for
 from engine.said import said
 
 _log = logging.getLogger(__name__)
@@ -265,10 +266,11 @@ def _face(state: TableState, player: int, clock: Clock | None) -> Face:
     seen = state.players[player]
     played = next((turn for turn in reversed(state.turns) if turn.player == player), None)
     time = clock_text(clock(player) if clock else None)
-    return Face(seen.name, seen.total, time, _in_short(played), player == state.turn_of)
+    return Face(seen.name, seen.total, time, _in_short(played, state.tile_set), player == state.turn_of)
 
 
-def _in_short(turn: TurnView | None) -> str:
+def _in_short(turn: TurnView | None, tiles: str) -> str:
+    """A turn in a word, in the language of the tile set as the voice speaks it."""
     if turn is None:
         return ""
-    return f"{turn.word or turn.kind} {turn.score:+}"
+    return f"{turn.word or short_for(tiles)[turn.kind]} {turn.score:+}"

@@ -25,7 +25,7 @@ _AT_THE_END = frozenset({"incomplete"})
 
 _EDITED = "✏ "  # how ScrabScrap marks an event that somebody has changed
 
-FORM = "write >NICK: RACK 8H WORD +12 34"
+FORM = ">NICK: RACK 8H WORD +12 34"
 
 
 def parse(data: bytes | str) -> Record:
@@ -106,7 +106,8 @@ class _Reader:
             elif line and self.in_note:
                 self._extend_note(line)
             elif line:
-                self.problem(number, f"{quoted(line)} is neither an event (>) nor a pragma (#)")
+                text = "{0} is neither an event (>) nor a pragma (#)"
+                self.problem(number, said("gcg-neither", text, quoted(line)))
 
     # Pragmas
 
@@ -177,12 +178,12 @@ class _Reader:
         self.first_event = self.first_event or number
         match = _EVENT.match(line)
         if not match or not match[1]:
-            self.problem(number, f"{quoted(line)} names no player; {FORM}")
+            self.problem(number, said("gcg-names-none", "{0} names no player; write {1}", quoted(line), FORM))
             return
         try:
             entry = Entry.from_gcg(match[2])
         except NotationError as error:
-            self.problem(number, f"{error}; {FORM}")
+            self.problem(number, said("gcg-form", "{0}; write {1}", error, FORM))
             return
         scrabscrap = line.startswith("> ") and entry.rack is None
         if entry.position and (self.lettered_rows or scrabscrap):
@@ -214,8 +215,9 @@ class _Reader:
             seats = [seat for seat, player in enumerate(players) if written in (player.nick, player.name)]
             if not seats:
                 known = ", ".join(player.nick for player in players)
-                reason = f"there is no #player line for {written!r}"
-                self.problem(entry.line, reason + (f", only for {known}" if known else ""))
+                reason = said("gcg-no-player", "there is no #player line for {0}", repr(written))
+                only = said("gcg-only", "{0}, only for {1}", reason, known)
+                self.problem(entry.line, only if known else reason)
                 seats = [len(players)]
                 players.append(Player(written.replace(" ", "_"), written))
             last = entries[-1].player if entries else -1

@@ -25,7 +25,7 @@ from engine.gcg.choice import in_brackets
 from engine.gcg.record import Entry, Record
 from engine.gcg.replay import Replayed, replay
 from engine.rules import Challenge, Rules, Unplayed
-from engine.said import said
+from engine.said import joined, said
 from engine.tiles import TileSet
 from engine.turns import CLOSING, Kind
 
@@ -62,7 +62,8 @@ def game_of(record: Record, tiles: TileSet | None = None, board_layout: Layout |
             game = _with_turn(game, entry, event, tiles)
         except (NotationError, RulesError) as error:
             reasons = [problem.reason for problem in played.problems if problem.line == entry.line]
-            raise RulesError(f"line {entry.line}: {'; '.join(reasons) or error}") from None
+            why = joined("; ", reasons) if reasons else error
+            raise RulesError(said("gcg-line", "line {0}: {1}", entry.line, why)) from None
     for told in _told(record, game.rules, tiles):
         game = game.push(told)
     if any(entry.kind in CLOSING for entry in record.entries):
@@ -90,7 +91,7 @@ def _with_turn(game: Game, entry: Entry, event: Replayed, tiles: TileSet) -> Gam
     if entry.kind is Kind.CHALLENGE and entry.score < 0:  # a challenger pays for being wrong: no event has that
         last = next((turn for turn in reversed(game.turns) if turn.player == entry.player), None)
         if last is None:
-            raise RulesError("nothing was played that could have been challenged")
+            raise RulesError(said("gcg-no-challenge", "nothing was played that could have been challenged"))
         return game.push(ScoreCorrected(last.number, last.score + entry.score))
     game = game.push(_event(game, entry, event, tiles))
     net = entry.kind is Kind.WITHDRAWN and entry.score == 0
@@ -113,7 +114,7 @@ def _event(game: Game, entry: Entry, event: Replayed, tiles: TileSet) -> Event:
             return PlayWithdrawn(entry.player)
         case Kind.CHALLENGE:
             return Challenged((entry.player + 1) % len(game.players), upheld=False)
-    raise RulesError("this does not fit the game")
+    raise RulesError(said("gcg-no-fit", "this does not fit the game"))
 
 
 def _told(record: Record, rules: Rules, tiles: TileSet) -> list[Event]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from engine.errors import NotationError
 from engine.reading import BLANK
+from engine.said import said
 from engine.turns import Kind
 
 UNKNOWN = "UNKNOWN"
@@ -83,15 +84,15 @@ class Entry:
         if rack and rack.upper() == UNKNOWN:
             rack = None
         if not parts:
-            raise NotationError("nothing follows the name of the player")
+            raise NotationError(said("gcg-nothing", "nothing follows the name of the player"))
         what = parts.pop(0)
-        kind, position, said = _descriptor(what, parts)
+        kind, position, written = _descriptor(what, parts)
         if not parts:
-            raise NotationError(f"no score follows {quoted(what)}")
+            raise NotationError(said("gcg-no-score", "no score follows {0}", quoted(what)))
         score = _number(parts.pop(0))
         total = _number(parts.pop(0)) if parts and _SCORE.match(parts[0]) else None
-        rack, said = rack and rack.replace("_", BLANK), said.replace("_", BLANK)
-        return cls(0, kind, score, total, rack, position, said, " ".join(parts))
+        rack, written = rack and rack.replace("_", BLANK), written.replace("_", BLANK)
+        return cls(0, kind, score, total, rack, position, written, " ".join(parts))
 
     def gcg(self) -> str:
         """The event exactly as GCG writes it after `>NICK:`."""
@@ -169,9 +170,10 @@ def _descriptor(what: str, rest: list[str]) -> tuple[Kind, str, str]:
     if what.startswith(("(", _BANK)):
         return Kind.ENDRACK, "", what.removeprefix(_BANK).strip("()")
     if not _POSITION.match(what):
-        raise NotationError(f"{quoted(what)} is no square of the board, and no -, --, (TILES) or (time)")
+        text = "{0} is no square of the board, and no -, --, (TILES) or (time)"
+        raise NotationError(said("gcg-no-square", text, quoted(what)))
     if not rest or _SCORE.match(rest[0]):
-        raise NotationError(f"no word follows {what}")
+        raise NotationError(said("gcg-no-word", "no word follows {0}", what))
     return Kind.PLAY, what.upper(), rest.pop(0)
 
 
@@ -179,5 +181,5 @@ def _number(text: str) -> int:
     """A score. `+-6` occurs, for minus six. Raises `NotationError`."""
     match = _SCORE.match(text.translate(_MINUS))
     if not match:
-        raise NotationError(f"{quoted(text)} is no score")
+        raise NotationError(said("gcg-score", "{0} is no score", quoted(text)))
     return -int(match[2]) if "-" in match[1] else int(match[2])

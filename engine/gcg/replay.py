@@ -12,6 +12,7 @@ from engine.gcg.choice import in_brackets, named_layout, named_tile_set, possibl
 from engine.gcg.record import Entry, Pragma, Problem, Record
 from engine.plays import Play
 from engine.rules import STANDARD, Rules
+from engine.said import said
 from engine.scoring import describe, play_status, score_play
 from engine.tiles import TileSet, tile_set
 from engine.turns import Kind
@@ -141,7 +142,7 @@ class _Table:
                 play = Play.from_gcg(before, entry.position, entry.text, self.tiles)
                 event = self._place(entry, play)
             except (NotationError, RulesError) as error:
-                self._problem(entry, f"{error}; its recorded score is kept")
+                self._problem(entry, said("gcg-kept", "{0}; its recorded score is kept", error))
                 event = Replayed(entry, None)
         elif entry.kind is Kind.WITHDRAWN:
             event = Replayed(entry, self._withdraw(entry))
@@ -160,7 +161,8 @@ class _Table:
         before = self.board
         status = play_status(before, play, self.layout, self.rules)
         if status:
-            self._problem(entry, f"{entry.text!r} at {entry.position}: {describe(status)}")
+            what = repr(entry.text), entry.position, describe(status)
+            self._problem(entry, said("gcg-status", "{0} at {1}: {2}", *what))
         if not play.tiles:
             return Replayed(entry, None)
         scored = score_play(before, play, self.layout, self.tiles, self.rules)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -34,7 +35,9 @@ from device.panel.invitation import Invitation, digit_pages, invite, pixel_pages
 from device.session import TableSession
 from device.state import Phase, PlayerView, TableState, TurnView
 from device.store import GameStore
+from device.voice import short_for
 from engine.events import GameStarted
+from engine.turns import Kind
 
 from .tables import HORN, TextTable
 
@@ -240,3 +243,15 @@ def test_missing_bus_is_said() -> None:
         pytest.skip("this machine has an I2C bus")
     with pytest.raises(DisplayError, match=r"not installed: pip install|does not answer"):
         open_display("oled:0x3C")
+
+
+def test_a_turn_without_a_word_is_said_in_the_language_of_the_tiles() -> None:
+    passed = TurnView(1, 0, "pass", 0, 14)
+    state = TableState(players=(PlayerView("Anna", 14),), turns=(passed,), tile_set="de")
+    assert faces(state, 1)[0].last == "passt +0"
+    assert faces(replace(state, tile_set="en_super"), 1)[0].last == "pass +0"
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_every_kind_of_turn_has_a_short_word(language: str) -> None:
+    assert short_for(language).keys() == {str(kind) for kind in Kind} - {"play"}

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from device.messages import TEXTS
+from device.messages import text
 from device.session import Refused, TableSession
 from device.state import PASS_OR_EXCHANGE, Moment, Phase, TableState, TurnChange
 from device.store import GameStore
 from engine.events import GameStarted
 from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD, Rules
+from engine.said import values_of
 
 from .tables import EMPTY_ROWS, FARM, HORN, PASTE, TextTable, rows
 
@@ -421,7 +422,7 @@ def test_thread_of_the_commands_answers_a_ping(session: TableSession) -> None:
 def test_what_is_said_has_a_key(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HRON", 7, 5, True))
     notice = playing.challenge().result(5).notices[0]
-    assert notice.key == "take-off" and notice.text == TEXTS[notice.key].format(*notice.values)
+    assert notice.key == "take-off" and notice.text == text(notice.key, *values_of(notice.text))
 
 
 def test_refusal_has_a_key(session: TableSession) -> None:
