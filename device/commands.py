@@ -33,6 +33,7 @@ from engine.events import (
 from engine.game import Game
 from engine.plays import Play
 from engine.reading import EMPTY, SIZE
+from engine.rules import Challenge
 from engine.squares import parse_square
 from engine.turns import CLOSING, Kind, Turn
 
@@ -50,9 +51,19 @@ def pass_turn(game: Game) -> Event:
 
 
 def challenge(game: Game, words: Words) -> Challenged:
-    """The player whose turn it is challenges the last play; the word list decides."""
+    """The last play is challenged, by whoever is most likely; the word list decides."""
     wrong = _wrong_words(game, _challenged(game), words)
-    return Challenged(game.to_move, bool(wrong), wrong)
+    return Challenged(challengers(game)[0], bool(wrong), wrong)
+
+
+def challengers(game: Game) -> tuple[int, ...]:
+    """Who may have challenged the last play, the next player first; that one alone where nothing hangs on who it was.
+
+    Anybody may challenge, and who did so in vain loses the next turn (rule 8); under other rules nobody does.
+    """
+    count, player = len(game.players), _challenged(game).player
+    others = [seat for seat in ((game.to_move + i) % count for i in range(count)) if seat != player]
+    return tuple(others) if game.rules.challenge is Challenge.DOUBLE else (others[0],)
 
 
 def _wrong_words(game: Game, play: Turn, words: Words) -> tuple[str, ...]:
@@ -74,11 +85,12 @@ def _wrong_words(game: Game, play: Turn, words: Words) -> tuple[str, ...]:
 
 def challenge_answers(game: Game) -> tuple[tuple[str, tuple[Event, ...]], ...]:
     """What people may answer who look the words of the last play up themselves; first, that they have not yet."""
-    name = game.players[_challenged(game).player]
+    name, seats = game.players[_challenged(game).player], challengers(game)
+    good = [text("answer-in-vain", game.players[seat]) for seat in seats] if len(seats) > 1 else [text("answer-good")]
     return (
         (text("answer-looking-up"), ()),
-        (text("answer-bad", name), (Challenged(game.to_move, upheld=True),)),
-        (text("answer-good"), (Challenged(game.to_move, upheld=False),)),
+        (text("answer-bad", name), (Challenged(seats[0], upheld=True),)),
+        *((answer, (Challenged(seat, upheld=False),)) for answer, seat in zip(good, seats, strict=True)),
     )
 
 

@@ -88,6 +88,7 @@ TEXTS: Mapping[str, str] = MappingProxyType(
         # Questions.
         PASS_OR_EXCHANGE: "Nothing new lies on the board. Did {0} pass?",
         "good-words": "Are all these words good: {0}?",
+        "who-challenged": "Who challenged? That player loses the next turn.",
         "one-or-two": "A part of this play lay there alone before: did {0} lay all of it, or did {1} add to it?",
         "hidden-pass": "{0} cannot be seen: did {1} lay nothing?",
         # Answers.
@@ -96,6 +97,7 @@ TEXTS: Mapping[str, str] = MappingProxyType(
         "answer-looking-up": "They are being looked up.",
         "answer-bad": "No: {0} takes the tiles back.",
         "answer-good": "Yes: the challenge failed.",
+        "answer-in-vain": "Yes: {0} challenged in vain.",
         "answer-look-again": "No: look again.",
     }
 )

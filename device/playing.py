@@ -190,13 +190,16 @@ class Playing:
             asked = question("good-words", words, answers=tuple(text for text, _ in answers))
             self.asked = Asked(asked, tuple(events for _, events in answers), counts=False, stops=True)
             return
-        challenged = commands.challenge(game, self.words)
+        challenged, seats = commands.challenge(game, self.words), commands.challengers(game)
         player = game.challengeable.player if game.challengeable else 0
         self.commit([challenged])
         if challenged.upheld:
             self.notices += (notice("take-off", game.players[player], ", ".join(challenged.words)),)
         else:
             self.notices += (notice("challenge-failed"),)
+            if len(seats) > 1:
+                asked = question("who-challenged", answers=tuple(game.players[seat] for seat in seats))
+                self.asked = Asked(asked, tuple((replace(challenged, by=seat),) for seat in seats))
         self._watch_for([challenged], game)
 
     def _watch_for(self, events: Sequence[Event], before: Game | None = None) -> None:

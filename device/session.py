@@ -215,7 +215,7 @@ class TableSession:
         return self._command(Cue.PASS, lambda: self._playing.record(commands.pass_turn), seen)
 
     def challenge(self, seen: Moment | None = None) -> Future[TableState]:
-        """The next player challenges the last play; the word list decides, or else people are asked."""
+        """The last play is challenged; the word list decides, or else people are asked. In vain: who it was, too."""
         return self._command(Cue.CHALLENGED, self._playing.challenge, seen)
 
     def undo(self, seen: Moment | None = None) -> Future[TableState]:

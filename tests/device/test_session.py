@@ -14,7 +14,7 @@ from device.store import GameStore
 from engine.events import GameStarted
 from engine.lexicon import Lexicon
 from engine.reading import BoardReading, SquareReading
-from engine.rules import PRESETS
+from engine.rules import PRESETS, STANDARD, Challenge
 
 from .tables import FARM, HORN, PASTE, STARTED, TextTable, play, rows
 
@@ -72,6 +72,51 @@ def test_challenge_of_valid_words_fails(playing: TableSession, table: TextTable)
     play(playing, table, HORN)
     state = playing.challenge().result(5)
     assert state.players[0].total == 14 and "failed" in state.notices[0].text
+
+
+def test_challenger_in_vain_is_asked_for_where_several_may_have_been(session: TableSession, table: TextTable) -> None:
+    session.start_game(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test")).result(5)
+    play(session, table, HORN)
+    state = session.challenge().result(5)
+    assert state.question is not None and state.question.key == "who-challenged"
+    assert state.question.answers == ("Ben", "Cleo") and state.turn_of == 2, "Ben has the turn, and it counts meanwhile"
+    state = session.answer(1).result(5)
+    assert state.question is None and state.turn_of == 1
+    assert play(session, table, HORN, FARM).turn_of == 0, "Cleo loses the next turn (rule 8)"
+    session.undo().result(5)
+    assert len(session.undo().result(5).turns) == 1, "challenge and answer are one press"
+
+
+def test_next_player_has_challenged_where_nobody_says_otherwise(session: TableSession, table: TextTable) -> None:
+    session.start_game(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test")).result(5)
+    play(session, table, HORN)
+    session.challenge().result(5)
+    state = play(session, table, HORN, FARM)
+    assert state.question is None and [(t.kind, t.player) for t in state.turns][-1] == ("play", 2)
+
+
+@pytest.mark.parametrize("players", [("Anna", "Ben"), ("Anna", "Ben", "Cleo")])
+@pytest.mark.parametrize("rule", ["single", "points", "double"])
+def test_challenger_is_not_asked_for_where_nothing_hangs_on_it(
+    session: TableSession, table: TextTable, players: tuple[str, ...], rule: str
+) -> None:
+    rules = replace(STANDARD, challenge=Challenge(rule), challenge_points=5 if rule == "points" else 0)
+    session.start_game(GameStarted(players, lexicon="test", rules=rules)).result(5)
+    play(session, table, HORN)
+    assert (session.challenge().result(5).question is not None) == (rule == "double" and len(players) > 2)
+
+
+def test_challenger_of_a_good_play_is_part_of_what_people_decide(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store, TableSession(table, table, store) as session:
+        session.start_game(GameStarted(("Anna", "Ben", "Cleo"))).result(5)
+        play(session, table, HORN)
+        asked = session.challenge().result(5).question
+        assert asked is not None and asked.answers[2:] == (
+            "Yes: Ben challenged in vain.",
+            "Yes: Cleo challenged in vain.",
+        )
+        assert session.answer(3).result(5).turn_of == 1
+        assert play(session, table, HORN, FARM).turn_of == 0
 
 
 def test_words_are_not_checked_without_a_list(table: TextTable, path: Path) -> None:
