@@ -218,6 +218,16 @@ class GameStore:
         rows = self._read("SELECT text FROM note WHERE game = ? AND name = ?", game, name)
         return str(rows[0][0]) if rows else None
 
+    def note_all(self, name: str, texts: Mapping[int, str]) -> None:
+        """Keep a text for each of many games under one name, all or none. On disk at return."""
+        with self._writing() as db:
+            rows = ((game, name, text) for game, text in texts.items())
+            db.executemany("INSERT OR REPLACE INTO note (game, name, text) VALUES (?, ?, ?)", rows)
+
+    def notes(self, name: str) -> dict[int, str]:
+        """The texts that were noted last under a name, by game."""
+        return dict(self._read("SELECT game, text FROM note WHERE name = ?", name))
+
     def players(self) -> tuple[tuple[str, str], ...]:
         """Everybody who played here and their colour (empty: none chosen), who played last first."""
         rows = self._read("SELECT name, colour FROM player ORDER BY played DESC, name")

@@ -50,7 +50,7 @@ def blueprint(library: Library, pairing: Pairing) -> Blueprint:
         since, until = _day("since"), _day("until")
         found = library.games(player, since, until)
         skip = max(0, request.args.get("skip", 0, type=int))
-        lines = [library.line(stored) for stored in found[skip : skip + PAGE_GAMES]]
+        lines = library.lines(found[skip : skip + PAGE_GAMES])
         return show(
             "games",
             days=[(day, list(of_day)) for day, of_day in groupby(lines, _day_of)],

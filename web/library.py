@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -11,9 +10,10 @@ from functools import cached_property
 
 from device.archive import ArchiveError, bring, bring_gcg, file_name, gcg_of, zip_of
 from device.messages import sentence
-from device.records import GameSum, HeadToHead, PlayerRecord, head_to_heads, player_records, sum_up
+from device.records import HeadToHead, PlayerRecord, head_to_heads, player_records
 from device.state import BoardView, PlayerView, TableState, TileView
 from device.store import GameStore, StoredGame
+from device.sums import Sums
 from device.view import view_game
 from engine.errors import NotationError, RulesError
 from engine.events import from_json
@@ -122,8 +122,7 @@ class Library:
     def __init__(self, store: GameStore, at_table: Callable[[], int]) -> None:
         self._store = store
         self._at_table = at_table
-        self._lock = threading.Lock()
-        self._lines: dict[int, tuple[int, GameLine, GameSum | None]] = {}
+        self._sums = Sums(store)
 
     def games(self, player: str = "", since: date | None = None, until: date | None = None) -> tuple[StoredGame, ...]:
         """The games of a player (empty: of anybody) between two days, the newest first. Raises `StoreError`."""
@@ -137,7 +136,23 @@ class Library:
 
     def line(self, stored: StoredGame) -> GameLine:
         """A game as a line of the list. Raises `StoreError`."""
-        return replace(self._read(stored)[0], running=stored.id == self._at_table())
+        line = GameLine(
+            stored.id,
+            stored.started,
+            _players(stored),
+            running=stored.id == self._at_table(),
+            imported=stored.imported,
+        )
+        stands = self._sums.of(stored)
+        if stands is None:
+            return line
+        return replace(line, totals=stands.totals, winners=stands.winners, ended=stands.sum is not None)
+
+    def lines(self, games: Sequence[StoredGame]) -> tuple[GameLine, ...]:
+        """Games as lines of the list. Raises `StoreError`."""
+        found = tuple(map(self.line, games))
+        self._sums.keep()
+        return found
 
     def players(self) -> tuple[tuple[str, str], ...]:
         """Everybody who played here and their colour, who played last first. Raises `StoreError`."""
@@ -145,7 +160,9 @@ class Library:
 
     def records(self, games: Sequence[StoredGame]) -> tuple[tuple[PlayerRecord, ...], tuple[HeadToHead, ...]]:
         """What these games say of each player, and of each pair. Raises `StoreError`."""
-        sums = [found for stored in games if (found := self._read(stored)[1]) is not None]
+        standings = [stands for stored in games if (stands := self._sums.of(stored)) is not None]
+        self._sums.keep()
+        sums = [stands.sum for stands in standings if stands.sum is not None]
         return player_records(sums), head_to_heads(sums)
 
     def replay(self, number: int) -> Replay:
@@ -201,38 +218,11 @@ class Library:
         if number == self._at_table():
             raise PlayedNow
         self._store.delete(number)
-        with self._lock:
-            self._lines.pop(number, None)
-
-    def _read(self, stored: StoredGame) -> tuple[GameLine, GameSum | None]:
-        """A game's line and sum; worked out once for each length of its log."""
-        with self._lock:
-            known = self._lines.get(stored.id)
-        if known is not None and known[0] == stored.length:
-            return known[1], known[2]
-        line, total = _sum_up(stored, [event.body for event in self._store.events(stored.id)])
-        with self._lock:
-            self._lines[stored.id] = stored.length, line, total
-        return line, total
+        self._sums.forget(number)
 
 
 class WrongFile(Exception):  # noqa: N818 (named for what happened)
     """A file that is no game; the message says why, on one line."""
-
-
-def _sum_up(stored: StoredGame, bodies: Sequence[object]) -> tuple[GameLine, GameSum | None]:
-    line = GameLine(stored.id, stored.started, _players(stored), imported=stored.imported)
-    try:
-        game = Game.from_events(from_json(body) for body in bodies)  # type: ignore[arg-type]
-    except (NotationError, RulesError):
-        return line, None
-    outcome = game.outcome
-    return replace(
-        line,
-        totals=outcome.totals if outcome else game.totals,
-        winners=outcome.winners if outcome else (),
-        ended=outcome is not None,
-    ), sum_up(stored.id, stored.started, game)
 
 
 def _follow(events: Iterator[object]) -> tuple[Game, tuple[int, ...]]:

@@ -91,7 +91,7 @@ def operations(library: Library) -> list[Operation]:
     def list_games(query: GamesQuery) -> GamePage:
         """The games that were played here."""
         found = library.games(query.player, _day(query.since), _day(query.until))
-        lines = tuple(library.line(stored) for stored in found[query.skip : query.skip + query.most])
+        lines = library.lines(found[query.skip : query.skip + query.most])
         return GamePage(lines, len(found))
 
     def game(number: int) -> WholeGame:
