@@ -261,7 +261,7 @@ def _compile(source: Path, target: Path) -> Lexicon:
         with tarfile.open(source) as package:
             member = package.extractfile("package/words.txt")
             if member is None:
-                raise LexiconError(f"{source}: has no package/words.txt")
+                raise LexiconError(said("list-no-package", "{0}: has no package/words.txt", source))
             lexicon = Lexicon.from_words(target.stem, _entries(source, member.read()))
     else:
         lexicon = Lexicon.from_file(source)

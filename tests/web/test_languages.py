@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import string
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from tests.sentences import sentences
+from tests.sentences import modules, sentences
 from web.languages import languages
 
 from . import samples
@@ -44,6 +45,25 @@ def test_every_language_says_what_the_table_says_with_the_same_values(code: str)
     assert english.keys() == told.keys()
     for key, text in english.items():
         assert told[key].strip() and fields(told[key]) == fields(text), key
+
+
+FOR_PEOPLE = re.compile(
+    r"(Camera|Store|Archive|Lexicon|Knowledge|Photo|Display|Hotspot)Error|No(Gpio|Voice|Game|MorePictures)|Refus.*"
+    r"|(Full|Locked|Damaged|ReadOnly|Newer)Store|DeletedGame|BlackPicture|BoardNotFound|WrongFile|Notice|Question"
+)
+
+
+def test_no_trouble_is_told_without_a_key() -> None:
+    """What these are made with reaches people: a text written there must go through `said`."""
+    bare = [
+        f"{path.name}:{call.lineno}"
+        for path, tree in modules()
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.args
+        if FOR_PEOPLE.fullmatch(call.func.id)
+        if isinstance(call.args[0], ast.JoinedStr | ast.Constant)
+    ]
+    assert not bare
 
 
 def test_english_has_its_sentences_in_the_program_alone() -> None:
