@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
+from itertools import takewhile
 
 from device.archive import ArchiveError, bring, bring_gcg, file_name, gcg_of, zip_of
+from device.gamelog import REDO
 from device.messages import sentence
 from device.records import HeadToHead, PlayerRecord, head_to_heads, player_records
 from device.state import BoardView, PlayerView, TableState, TileView
-from device.store import GameStore, StoredGame
+from device.store import Body, GameStore, StoredGame
 from device.sums import Sums
 from device.view import view_game
 from engine.errors import NotationError, RulesError
-from engine.events import from_json
+from engine.events import Redone, from_json
 from engine.game import Game
+from engine.ledger import Ledger
 from engine.said import said
 from engine.squares import SQUARES
 from engine.turns import Turn
@@ -58,10 +61,8 @@ class Replay:
 
     line: GameLine
     game: Game
-    events: tuple[int, ...]
-    """For each turn the number of the event that made it."""
-    pictures: frozenset[int] = frozenset()
-    """The events that have a picture; those of old games make room."""
+    pictures: tuple[int | None, ...]
+    """For each turn the event whose picture it was read from; None without one, as those of old games make room."""
 
     @property
     def turns(self) -> int:
@@ -100,8 +101,8 @@ class Replay:
 
     def picture(self, turn: int) -> str:
         """The name of the picture from which a turn was read; empty where there is none."""
-        event = self.events[turn - 1] if turn else 0
-        return f"{self.line.number}-{event}" if event in self.pictures else ""
+        event = self.pictures[turn - 1] if turn else None
+        return "" if event is None else f"{self.line.number}-{event}"
 
     def _board(self, last: Turn | None) -> BoardView:
         premiums = self._end.board.premiums
@@ -169,11 +170,13 @@ class Library:
         """A game turn by turn. Raises `NoGame`, `StoreError`."""
         stored = self.find(number)
         try:
-            game, events = _follow(from_json(event.body) for event in self._store.events(number))
-        except (NotationError, RulesError, StopIteration) as error:
+            bodies = [event.body for event in self._store.events(number)]
+            game, events = _follow(bodies)
+        except (NotationError, RulesError) as error:
             raise NoGame(_unreadable(number, error)) from None
-        pictures = frozenset(event for event, kind in self._store.pictures(number) if kind == "board")
-        return Replay(self.line(stored), game, events, pictures)
+        presses = [body.get("press", event) for event, body in enumerate(bodies)]
+        taken = {presses[event]: event for event, kind in self._store.pictures(number) if kind == "board"}
+        return Replay(self.line(stored), game, tuple(taken.get(presses[event]) for event in events))
 
     def find(self, number: int) -> StoredGame:
         """A game by its number. Raises `NoGame`, `StoreError`."""
@@ -225,15 +228,29 @@ class WrongFile(Exception):  # noqa: N818 (named for what happened)
     """A file that is no game; the message says why, on one line."""
 
 
-def _follow(events: Iterator[object]) -> tuple[Game, tuple[int, ...]]:
-    """The game that events make, and for each of its turns the number of the event that made it."""
-    game = Game.from_events([next(events)])  # type: ignore[list-item]
-    made: list[int] = []
-    for number, event in enumerate(events, 1):
-        game = game.push(event)  # type: ignore[arg-type]
-        made = made[: len(game.turns)]
-        made += [number] * (len(game.turns) - len(made))
-    return game, tuple(made)
+def _follow(bodies: Sequence[Body]) -> tuple[Game, tuple[int, ...]]:
+    """The game that a log makes, and for each of its turns the number of the event that made it.
+
+    A turn that was put right, or came back after it was taken back, is still of the event that made it first.
+    """
+    game = Game.from_events(from_json(body) for body in bodies[:1])
+    made: list[tuple[int, ...]] = [()]  # at each number of standing events: which event made each entry of the ledger
+    for number, body in enumerate(bodies[1:], 1):
+        event, before = from_json(body), game
+        game = game.push(event)
+        at = len(game.events) - 1
+        redone = isinstance(event, Redone) or body.get("way") == REDO
+        comes_back = redone and at < len(made) and len(made[at]) == len(game.ledger)
+        if at >= len(before.events) and not comes_back:
+            made[at:] = [_made(made[at - 1], before.ledger, game.ledger, number)]
+    return game, tuple(made[len(game.events) - 1][turn.entry] for turn in game.turns)
+
+
+def _made(known: tuple[int, ...], before: Ledger, after: Ledger, number: int) -> tuple[int, ...]:
+    """Which event made each entry of the ledger `after` this one, where it is `known` of the ledger `before`."""
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, after, strict=False)))
+    grown = len(after) - len(before)
+    return (*known[:same], *[number] * max(0, grown), *known[same + max(0, -grown) :])
 
 
 def _players(stored: StoredGame) -> tuple[str, ...]:
