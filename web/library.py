@@ -87,7 +87,7 @@ class Replay:
         mover = self.game.turns[turn].player
         return replace(
             end,
-            phase=end.phase if turn >= self.turns else TableState().phase,
+            phase=TableState().phase,
             players=players,
             turn_of=mover,
             turns=end.turns[:turn],
