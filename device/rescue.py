@@ -24,6 +24,31 @@ _log = logging.getLogger(__name__)
 _BESIDE = ("-wal", "-journal", "-shm")
 
 
+class StandIn(GameStore):
+    """A store in memory while the table's own cannot be used; at its end its games go there, if they can by then."""
+
+    def __init__(self, own: Path) -> None:
+        super().__init__(":memory:")
+        self._own = own
+
+    def close(self) -> None:
+        """Bring the games home, the oldest first, and end."""
+        try:
+            if games := self.games():
+                with GameStore(self._own) as own:
+                    for game in reversed(games):
+                        pictures = (
+                            StoredPicture(number, kind, jpeg)
+                            for number, kind in self.pictures(game.id)
+                            if (jpeg := self.picture(game.id, number, kind)) is not None
+                        )
+                        own.add(game.started, self.events(game.id), pictures, imported=game.imported)
+        except StoreError as error:
+            _log.error("what was played in memory is lost: %s", error)
+        finally:
+            super().close()
+
+
 def open_store(path: Path) -> tuple[GameStore, str]:
     """The store at `path`, and one sentence for people about what is wrong with it, empty where nothing is.
 
@@ -37,7 +62,7 @@ def open_store(path: Path) -> tuple[GameStore, str]:
         _log.warning("%s", error)
         return _rescued(path)
     except StoreError as error:
-        return _in_memory(str(error))
+        return _in_memory(path, str(error))
 
 
 def _rescued(path: Path) -> tuple[GameStore, str]:
@@ -50,7 +75,7 @@ def _rescued(path: Path) -> tuple[GameStore, str]:
         store = GameStore(path)
     except (OSError, StoreError) as error:
         reason = error if isinstance(error, StoreError) else fault_of(error, str(path))
-        return _in_memory(said("store-no-new", "{0} is damaged, and no new one can be made ({1})", path, reason))
+        return _in_memory(path, said("store-no-new", "{0} is damaged, and no new one can be made ({1})", path, reason))
     kept, lost = _refill(store, aside)
     if lost:
         text = "{0} was damaged: {1} games were read from it, not all of them whole. It is kept as {2}"
@@ -59,9 +84,9 @@ def _rescued(path: Path) -> tuple[GameStore, str]:
     return store, said("store-rescued", text, path.name, kept, aside.name)
 
 
-def _in_memory(reason: str) -> tuple[GameStore, str]:
-    text = "{0}. Play goes on in memory, and is lost when the machine is switched off"
-    return GameStore(":memory:"), said("store-in-memory", text, reason)
+def _in_memory(path: Path, reason: str) -> tuple[GameStore, str]:
+    text = "{0}. Play goes on in memory; unless that is mended by the end, it is lost then"
+    return StandIn(path), said("store-in-memory", text, reason)
 
 
 def _refill(store: GameStore, damaged: Path) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from device import archive
 from device.archive import ArchiveError, bring, bring_gcg, game_in, gcg_of, zip_of
 from device.demo import demo_games
-from device.store import GameStore, StoreError
+from device.store import PICTURE_MOST, GameStore, StoreError
 from device.view import view_game
 from engine.events import Redone, Undone, to_json
 from engine.gcg import game_of, parse, replay
@@ -147,10 +147,10 @@ def test_name_that_no_export_has_is_refused(other: GameStore, members: Members, 
 def test_bomb_is_refused_unopened_and_unpacked_no_further_than_the_bound(
     other: GameStore, members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bomb = made_zip(members | {"pictures/00001-board.jpg": bytes(archive.PICTURE_MOST + 1)})
+    bomb = made_zip(members | {"pictures/00001-board.jpg": bytes(PICTURE_MOST + 1)})
     with pytest.raises(ArchiveError, match="larger than"):
         bring(other, bomb)
-    monkeypatch.setattr(archive, "ZIP_MOST", archive.PICTURE_MOST)
+    monkeypatch.setattr(archive, "ZIP_MOST", PICTURE_MOST)
     with pytest.raises(ArchiveError, match="unpacks to more"):
         bring(other, bomb)
 

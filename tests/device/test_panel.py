@@ -18,7 +18,7 @@ from device.panel.buttons import Button, Pins
 from device.panel.gestures import BOUNCE_S, HOLD_S
 from device.panel.gpio import GpioHardware, NoGpio, gpio_hardware, header_chip
 from device.panel.lights import Colour, Light, Rhythm, Signal, Status
-from device.panel.panel import Edge, Orders, Panel
+from device.panel.panel import Edge, Orders, Panel, PanelView
 from device.panel.setup import open_panel
 from device.session import Refused, TableSession
 from device.settings import PanelSettings
@@ -298,7 +298,7 @@ def test_new_game_is_begun_by_a_hold(session: TableSession, factory: MockFactory
 def test_switching_off_is_asked_for_by_a_long_hold_only(
     session: TableSession, factory: MockFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(HOLD_S, Button.POWER, 0.8)  # type: ignore[arg-type]  # a dict, and meant to stay as it is
+    monkeypatch.setitem(HOLD_S, Button.POWER, 0.8)
     off = threading.Event()
     with Panel(session, orders(session, off.set), hardware(factory)) as panel:
         wires = Wires(factory, PINS)
@@ -310,7 +310,7 @@ def test_switching_off_is_asked_for_by_a_long_hold_only(
 
 def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, table: TextTable) -> None:
     """Without pins: the virtual panel."""
-    seen = []
+    seen: list[PanelView] = []
     with Panel(session, orders(session)) as panel:
         panel.listen(seen.append)
         state = panel.press(Button.NEW_GAME, held=True).result(5)

@@ -153,3 +153,32 @@ def _said_by_nobody(path: Path) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def test_games_in_memory_go_home_when_the_store_can_be_used_at_the_end(tmp_path: Path) -> None:
+    folder = tmp_path / "card"
+    folder.write_bytes(b"")  # not mounted yet
+    store, trouble = open_store(folder / "games.db")
+    assert "in memory" in trouble
+    with store:
+        first = store.begin({"kind": "started", "players": ["Anna", "Ben"]})
+        store.append(first, [{"kind": "pass", "player": 0}], {"board": b"\xff\xd8\xff"})
+        store.begin({"kind": "started", "players": ["Carl", "Dora"]})
+        folder.unlink()
+        folder.mkdir()
+    with GameStore(folder / "games.db") as own:
+        assert [(game.first["players"][0], game.length, game.imported) for game in own.games()] == [
+            ("Carl", 1, False),
+            ("Anna", 2, False),
+        ]
+        assert own.picture(1, 1, "board") == b"\xff\xd8\xff"
+
+
+def test_games_in_memory_that_cannot_go_home_are_said_to_be_lost(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "card").write_bytes(b"")
+    store, _ = open_store(tmp_path / "card" / "games.db")
+    with store:
+        store.begin({"kind": "started"})
+    assert "what was played in memory is lost" in caplog.text
