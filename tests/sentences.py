@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from device.messages import TEXTS
@@ -12,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 HOUSES = ("engine", "vision", "calibration", "device", "web")
 
 
+@cache
 def sentences() -> dict[str, str]:
     """Key and English template of every call of `said`, and of `device.messages`. Raises `ValueError` for two of a key.
 
