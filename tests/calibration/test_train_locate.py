@@ -74,7 +74,7 @@ def test_fading_keeps_size_and_kind(kept: Kept) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the exporter, whose files stay the same from year to year
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the exporter, whose files stay as they are
 def test_a_short_training_learns_and_its_model_runs(kept: Kept, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     from calibration.train import locate
