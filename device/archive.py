@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import re
 import time
 import zipfile
@@ -25,16 +24,23 @@ from PIL import Image, UnidentifiedImageError
 
 from device.store import PICTURE_MOST, GameStore, StoredEvent, StoredGame, StoredPicture
 from engine.errors import NotationError, RulesError
-from engine.events import Event, GameStarted, from_json, to_json
+from engine.events import Correction, Event, GameStarted, PlayMade, Redone, from_json, to_json
 from engine.game import Game
 from engine.gcg import game_of, parse, record_of, write
+from engine.ledger import Ledger
 from engine.said import said
 
 FORM = "tilekeeper-game"
 FORM_VERSION = 1
 ZIP_MOST = 512_000_000
 """Bytes of all that a ZIP holds, unpacked."""
-EVENTS_MOST = 5_000
+EVENTS_MOST = 2_000
+REPLAYED_MOST = 40_000
+"""Turns and tiles that all corrections of a game together may have played again: hundreds at the end of a long one."""
+NUMBER_MOST = 100_000_000
+SEVERAL_MOST = 500
+"""Tiles of a rack or a play, words of a challenge."""
+TEXT_MOST = 1_000
 JSON_MOST = 8_000_000
 GCG_MOST = 1_000_000
 SIDE_MOST = 4096
@@ -44,6 +50,8 @@ NAME_MOST = 40
 
 _EVENTS, _GCG = "game.json", "game.gcg"
 _PICTURE = re.compile(r"pictures/([0-9]{1,5})-(board|photo)\.jpg")
+_JOINERS = "\u200c\u200d"
+"""Of names in some scripts, and of pictures, though they cannot be seen."""
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 """ZIP knows no earlier date."""
 # What the engine may stumble over when a game is not one: it trusts events that this program wrote.
@@ -262,7 +270,8 @@ def _events_in(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
         times = [_moment(entry["time"]) for entry in entries]
     except _NO_GAME as error:
         text = "{0} is no game that can be read: {1}: {2}"
-        raise ArchiveError(said("zip-no-game", text, _EVENTS, type(error).__name__, str(error)[:120])) from error
+        why = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:120])
+        raise ArchiveError(said("zip-no-game", text, _EVENTS, type(error).__name__, why)) from error
     return started, tuple(StoredEvent(n, at, body) for n, (at, body) in enumerate(zip(times, bodies, strict=True)))
 
 
@@ -279,14 +288,26 @@ def check_game(events: list[Event]) -> Game:
     """The game that events from elsewhere make. Raises `ArchiveError`, or whatever the engine does on nonsense."""
     for event in events:
         if not _is_typed(event):
-            raise ArchiveError(said("zip-values", "an event {0} has values of the wrong kind", repr(event.kind)))
+            raise ArchiveError(said("zip-values", "an event {0} has values that no game has", repr(event.kind)))
     first = events[0]
     if isinstance(first, GameStarted) and not all(0 < len(name) <= NAME_MOST for name in first.players):
         raise ArchiveError(said("zip-name", "a player's name has 1 to {0} letters", NAME_MOST))
     seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
     if any(who not in seats for event in events for who in _who(event)):
         raise ArchiveError(said("zip-player", "an event names a player who does not play"))
-    return Game.from_events(events)
+    game, replayed = Game.from_events(events[:1]), 0
+    for event in events[1:]:
+        replayed += _weight(game.ledger) if isinstance(event, Correction | Redone) else 0
+        if replayed > REPLAYED_MOST:
+            raise ArchiveError(said("zip-corrections", "this game was put right too often to be one that was played"))
+        game = game.push(event)
+    return game
+
+
+def _weight(ledger: Ledger) -> int:
+    """What it takes to play all of this again: a correction does."""
+    plays = (entry.event.play for entry in ledger if isinstance(entry.event, PlayMade))
+    return len(ledger) + sum(len(play.tiles) + len(play.rearranged) for play in plays)
 
 
 def _who(event: object) -> Iterator[int]:
@@ -299,9 +320,17 @@ def _who(event: object) -> Iterator[int]:
 
 
 def _is_typed(value: Any) -> bool:
-    """True when every field of a dataclass is what it is declared to be."""
+    """True when every field of a dataclass is what it is declared to be, and no larger than a game has it."""
     hints = _hints(cast(Hashable, type(value)))
-    return all(_fits(getattr(value, field.name), hints[field.name]) for field in fields(value))
+    each = [(field.name, getattr(value, field.name)) for field in fields(value)]
+    return all(_fits(one, hints[name]) and _is_bounded(name, one) for name, one in each)
+
+
+def _is_bounded(name: str, value: Any) -> bool:
+    """False for a number that nothing of this name can be."""
+    least = -NUMBER_MOST if name == "score" else 0
+    most = SEVERAL_MOST if name in ("count", "rack_size") else NUMBER_MOST
+    return not isinstance(value, (int, float)) or least <= value <= most
 
 
 @cache
@@ -314,12 +343,16 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is UnionType or str(origin) == "typing.Union":
         return any(_fits(value, one) for one in args)
     if origin is tuple:
+        if isinstance(value, tuple) and len(value) > SEVERAL_MOST:
+            return False
         if args[-1] is Ellipsis:
             return isinstance(value, tuple) and all(_fits(one, args[0]) for one in value)
         return isinstance(value, tuple) and len(value) == len(args) and all(map(_fits, value, args))
     if hint is float:
-        return type(value) in (int, float) and math.isfinite(value)
-    if hint in (int, str, bool, NoneType) or issubclass(hint, Enum):
+        return type(value) in (int, float)
+    if hint is str:
+        return type(value) is str and len(value) <= TEXT_MOST and all(c.isprintable() or c in _JOINERS for c in value)
+    if hint in (int, bool, NoneType) or issubclass(hint, Enum):
         return type(value) is hint
     return isinstance(value, hint) and is_dataclass(value) and _is_typed(value)
 

@@ -22,7 +22,7 @@ from device.archive import ArchiveError, bring, bring_gcg, game_in, gcg_of, zip_
 from device.demo import demo_games
 from device.store import PICTURE_MOST, GameStore, StoreError
 from device.view import view_game
-from engine.events import Redone, Undone, to_json
+from engine.events import Event, GameStarted, Passed, Redone, ScoreCorrected, Undone, to_json
 from engine.gcg import game_of, parse, replay
 
 GAME = game_of(demo_games()["three-of-us"])
@@ -214,6 +214,18 @@ def changed(members: Members, *path: Any, to: Any) -> io.BytesIO:
         (("events", 0, "event", "players"), [1, 2]),
         (("events", 0, "event", "players"), ["A" * 41, "B"]),
         (("events", 0, "event", "players"), ["A\ud800", "B"]),
+        (("events", 0, "event", "players"), ["A\x1b[2J", "B", "C"]),
+        (("events", 0, "event", "players"), ["A\nB", "B", "C"]),
+        (("events", 0, "event", "lexicon"), "/list" * 1000),
+        (("events", 0, "event", "rules"), {"rack_size": 10**9}),
+        (("events", 0, "event", "rules"), {"clock_seconds": -1}),
+        (("events", 1, "event"), {"v": 1, "kind": "exchange", "player": 0, "count": -5}),
+        (("events", 1, "event"), {"v": 1, "kind": "exchange", "player": 0, "count": 10**9}),
+        (("events", 1, "event"), {"v": 1, "kind": "rack", "player": 0, "tiles": ["A"] * 10_000}),
+        (("events", 1, "event"), {"v": 1, "kind": "rack", "player": 0, "tiles": ["\x1b[2J"]}),
+        (("events", 1, "event"), {"v": 1, "kind": "clock", "player": 0, "seconds": 1e300}),
+        (("events", 2, "event"), {"v": 1, "kind": "score-corrected", "turn": 0, "score": 10**400}),
+        (("events", 2, "event"), {"v": 1, "kind": "score-corrected", "turn": 0, "score": -(10**400)}),
         (("events", 0, "event", "rules"), {"rack_size": "7"}),
         (("events", 1, "event", "player"), -1),
         (("events", 1, "event", "player"), True),
@@ -228,6 +240,22 @@ def test_game_with_a_wrong_value_is_refused(other: GameStore, members: Members, 
     with pytest.raises(ArchiveError, match=r"^[^\n]*$"):
         bring(other, changed(members, *path, to=to))
     assert other.games() == ()
+
+
+def test_names_are_joined_letters_and_pictures_too(other: GameStore, members: Members) -> None:
+    names = ["\N{MAN}\N{ZERO WIDTH JOINER}\N{PERSONAL COMPUTER}", "Zoë Ñandú", "C"]
+    number = bring(other, changed(members, "events", 0, "event", "players", to=names))
+    assert list(game_in(other, number).players) == names
+
+
+def test_game_of_too_many_corrections_is_refused_before_it_takes_minutes(other: GameStore) -> None:
+    """Each correction plays the whole game again."""
+    turns: list[Event] = [Passed(at % 2) for at in range(1000)]
+    events = [GameStarted(("Anna", "Ben")), *turns, *(ScoreCorrected(0, at) for at in range(900))]
+    bodies = [{"time": 0, "event": to_json(event)} for event in events]
+    whole = {"form": archive.FORM, "version": archive.FORM_VERSION, "started": 0, "events": bodies}
+    with pytest.raises(ArchiveError, match="put right too often"):
+        bring(other, made_zip({"game.json": json.dumps(whole).encode()}))
 
 
 EVENTS = [to_json(event) for event in GAME.events]
