@@ -344,6 +344,7 @@ class _Transaction:
     def __enter__(self) -> sqlite3.Connection:
         self._lock.acquire()
         try:
+            self._undo()
             self._db.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             self._lock.release()
@@ -357,11 +358,19 @@ class _Transaction:
         except sqlite3.Error as failed:
             raise fault_of(failed, self._path) from failed
         finally:
-            if self._db.in_transaction:  # SQLite itself has rolled back after some errors
-                self._db.execute("ROLLBACK")
-            self._lock.release()
+            try:
+                self._undo()
+            except sqlite3.Error as failed:
+                _log.warning("what was not committed is undone before the next writing: %s", failed)
+            finally:
+                self._lock.release()
         if isinstance(error, (sqlite3.Error, OverflowError)):
             raise fault_of(error, self._path) from error
+
+    def _undo(self) -> None:
+        """Roll back what is open still; SQLite itself has done so after some errors."""
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
 
 
 def _dumps(body: Body) -> str:

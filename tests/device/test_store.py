@@ -283,3 +283,23 @@ def test_picture_that_cannot_be_read_is_none(path: Path) -> None:
 def test_a_number_that_no_game_can_have_has_no_picture(path: Path) -> None:
     with GameStore(path) as store:
         assert store.picture(2**63, 0, "board") is None
+
+
+def test_transaction_that_cannot_be_undone_at_once_hangs_nobody(path: Path) -> None:
+    with GameStore(path) as store:
+        game = store.begin(STARTED)
+
+        def deny(action: int, what: str | None, *_: object) -> int:
+            return (
+                sqlite3.SQLITE_DENY if (action, what) == (sqlite3.SQLITE_TRANSACTION, "ROLLBACK") else sqlite3.SQLITE_OK
+            )
+
+        store._db.set_authorizer(deny)
+        with pytest.raises(TypeError):
+            store.append(game, [{"n": 0}, {"n": object()}])
+        assert not store._lock.locked()
+        with pytest.raises(StoreError):
+            store.append(game, [{"n": 1}])
+        store._db.set_authorizer(None)
+        store.append(game, [{"n": 2}])
+        assert [event.body["n"] for event in store.events(game)] == [-1, 2]
