@@ -37,6 +37,9 @@ from engine.tiles import TileSet, tile_set
 SHORTEST, LONGEST = 2, 15
 """How many tiles the words of a board of 15 x 15 have."""
 
+KEPT = 8
+"""So many compiled lists are kept; the oldest make room."""
+
 NONE = "none"
 """The choice of no word list: words are not checked."""
 
@@ -173,6 +176,11 @@ class Lexicon:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.with_suffix(".json").write_text(json.dumps(dict(self.left_out)), encoding="utf-8")
             self.save(path.with_suffix(".marisa"))
+            lists = path.parent.glob(f"{'?' * len(path.name)}.json")
+            by_age = sorted(lists, key=lambda file: (file.stem == path.name, file.stat().st_mtime_ns))
+            for old in by_age[:-KEPT]:
+                old.unlink(missing_ok=True)
+                old.with_suffix(".marisa").unlink(missing_ok=True)
 
 
 def open_lexicon(

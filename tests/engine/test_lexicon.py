@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import timeit
 from pathlib import Path
 
 import pytest
 
-from engine.lexicon import Lexicon, LexiconError, open_lexicon
+from engine.lexicon import KEPT, Lexicon, LexiconError, open_lexicon
 from engine.tiles import tile_set
 
 
@@ -190,6 +191,21 @@ def test_a_damaged_kept_list_is_compiled_again(tmp_path: Path) -> None:
 def test_a_list_that_cannot_be_kept_is_used_all_the_same(tmp_path: Path) -> None:
     path = write(tmp_path, "horn\n")
     assert "HORN" in Lexicon.from_file(path, kept_in=path / "no folder")
+
+
+def test_only_the_lists_compiled_last_are_kept(tmp_path: Path) -> None:
+    kept_in = tmp_path / "kept"
+    kept_in.mkdir()
+    (kept_in / "other.txt").write_text("not ours")
+    for letter in "ABCDEFGHIJKL":
+        Lexicon.from_file(write(tmp_path, f"{letter}horn\n"), kept_in=kept_in)
+        for file in kept_in.iterdir():  # so that file times tell them apart on any disk
+            os.utime(file, ns=(0, file.stat().st_mtime_ns - 10**9))
+    assert len(list(kept_in.glob("*.marisa"))) == len(list(kept_in.glob("*.json"))) == KEPT
+    assert (kept_in / "other.txt").exists()
+    compiled = {file: file.stat().st_mtime_ns for file in kept_in.iterdir()}
+    assert "LHORN" in Lexicon.from_file(write(tmp_path, "Lhorn\n"), kept_in=kept_in)
+    assert {file: file.stat().st_mtime_ns for file in kept_in.iterdir()} == compiled, "the newest is still there"
 
 
 def test_the_beginning_of_a_word_is_found(english: Lexicon) -> None:
