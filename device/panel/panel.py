@@ -10,11 +10,12 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from functools import partial
 from math import inf
+from types import MappingProxyType
 from typing import Protocol
 
 from device.panel.answers import Command, Refusal, answer
@@ -46,6 +47,17 @@ MESSAGE_S = 6.0
 """So long a refusal can be read on the page."""
 REHEARSAL_S = 600.0
 """A rehearsal that nobody ends is over after so long."""
+
+_NOT_OFFERED: Mapping[Command, str] = MappingProxyType(
+    {
+        Command.PAUSE: "no-pause-but-undo",
+        Command.GO_ON: "no-pause",
+        Command.EXCHANGE: "exchange-on-page",
+        Command.NEW_GAME: "new-game-on-page",
+        Command.POWER_OFF: "no-power-off",
+    }
+)
+"""What is said where `Orders` has nobody for a command."""
 
 
 class Table(Protocol):
@@ -84,7 +96,7 @@ Order = Callable[[Moment], Future[TableState]]
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """Where commands go. One that is None is not offered here, and says so when it is pressed.
+    """Where commands go, by the names of `Command`. One that is None is not offered, and says so when it is pressed.
 
     `power_off` must return at once: it sets off what switches the machine off.
     """
@@ -293,37 +305,16 @@ class Panel:
         self._felt, self._rehearsed = () if on else None, self._clock()
 
     def _order(self, command: Command, seen: Moment | None, done: Future[TableState]) -> None:
-        order, otherwise = self._order_for(command)
+        order: Order | None = getattr(self._orders, command.name.lower())
         if order is None:
-            return self._refuse(Refusal.of(otherwise), done)
+            return self._refuse(Refusal.of(_NOT_OFFERED[command]), done)
         answered = order(self._table.state.moment if seen is None else seen)
         answered.add_done_callback(lambda future: self._events.put(partial(self._conclude, future, done)))
         return None
 
-    def _order_for(self, command: Command) -> tuple[Order | None, str]:
-        """Where a command goes, and the key of what is said where it is not offered."""
-        orders = self._orders
-        match command:
-            case Command.END_TURN:
-                return orders.end_turn, ""
-            case Command.END_GAME:
-                return orders.end_game, ""
-            case Command.CHALLENGE:
-                return orders.challenge, ""
-            case Command.UNDO:
-                return orders.undo, ""
-            case Command.PAUSE:
-                return orders.pause, "no-pause-but-undo"
-            case Command.GO_ON:
-                return orders.go_on, "no-pause"
-            case Command.EXCHANGE:
-                return orders.exchange, "exchange-on-page"
-            case _:
-                return orders.new_game, "new-game-on-page"
-
     def _power_off(self, done: Future[TableState]) -> None:
         if self._orders.power_off is None:
-            return self._refuse(Refusal.of("no-power-off"), done)
+            return self._refuse(Refusal.of(_NOT_OFFERED[Command.POWER_OFF]), done)
         self._off = True
         self._orders.power_off()
         done.set_result(self._table.state)
