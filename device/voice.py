@@ -106,21 +106,21 @@ class Voice:
 
 def news(before: TableState, now: TableState, sentences: Sentences) -> str:
     """What is worth saying of a change, in a few sentences; empty where nothing is. Pure."""
-    said = []
+    spoken = []
     same = before.game == now.game
     if same and len(now.turns) > len(before.turns):
-        said += [_of_turn(now, turn, sentences) for turn in now.turns[len(before.turns) :] if turn.kind in _KINDS]
+        spoken += [_of_turn(now, turn, sentences) for turn in now.turns[len(before.turns) :] if turn.kind in _KINDS]
     elif same and len(now.turns) < len(before.turns):
-        said.append(sentences["undone"])
+        spoken.append(sentences["undone"])
     if now.phase is Phase.ENDED and (before.phase is not Phase.ENDED or before.winners != now.winners):
-        said.append(_winners(now, sentences) if not now.racks_wanted else "")
+        spoken.append(_winners(now, sentences) if not now.racks_wanted else "")
     elif now.phase is Phase.ENDED and before.racks_wanted and not now.racks_wanted:
-        said.append(_winners(now, sentences))
+        spoken.append(_winners(now, sentences))
     elif now.question and now.question != before.question:
-        said.append(sentences["question"])
+        spoken.append(sentences["question"])
     elif now.turn_of is not None and now.phase.in_play and (not same or now.turn_of != before.turn_of):
-        said.append(sentences["turn"].format(_name(now, now.turn_of)))
-    return " ".join(filter(None, said))
+        spoken.append(sentences["turn"].format(_name(now, now.turn_of)))
+    return " ".join(filter(None, spoken))
 
 
 def sentences_for(language: str) -> tuple[str, Sentences]:
@@ -169,9 +169,9 @@ def espeak(program: str = "espeak-ng", *options: str) -> Speak:
 
 def _of_turn(state: TableState, turn: TurnView, sentences: Sentences) -> str:
     bingo = turn.kind == "play" and turn.bonus > 0
-    said = sentences["bingo" if bingo else turn.kind].format(_name(state, turn.player), turn.score)
+    played = sentences["bingo" if bingo else turn.kind].format(_name(state, turn.player), turn.score)
     wrong = [sentences["invalid"].format(word.lower()) for word in turn.invalid_words]
-    return " ".join([said, *wrong])
+    return " ".join([played, *wrong])
 
 
 def _winners(state: TableState, sentences: Sentences) -> str:
