@@ -144,6 +144,11 @@ def bring_gcg(store: GameStore, data: bytes) -> int:
     return store.add(now, events, ())
 
 
+def can_be_shown(letter: str) -> bool:
+    """False for what would drive a terminal, or break a line, if it stood in a name."""
+    return letter.isprintable() or letter in _JOINERS
+
+
 def file_name(stored: StoredGame, suffix: str) -> str:
     """What a file of this game is called: its date, its number, its players, in letters that every system takes."""
     names = [str(name) for name in stored.first.get("players", ())]
@@ -351,7 +356,7 @@ def _fits(value: Any, hint: Any) -> bool:
     if hint is float:
         return type(value) in (int, float)
     if hint is str:
-        return type(value) is str and len(value) <= TEXT_MOST and all(c.isprintable() or c in _JOINERS for c in value)
+        return type(value) is str and len(value) <= TEXT_MOST and all(map(can_be_shown, value))
     if hint in (int, bool, NoneType) or issubclass(hint, Enum):
         return type(value) is hint
     return isinstance(value, hint) and is_dataclass(value) and _is_typed(value)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from device.archive import can_be_shown
 from engine.errors import NotationError, RulesError
 from engine.events import GameStarted
 from engine.game import Game
@@ -71,7 +72,7 @@ def read(form: Mapping[str, str], names: Sequence[str], colours: Sequence[str], 
     Raises `WrongForm`.
     A word list is chosen by kind only: no path from the form reaches the file system.
     """
-    seats = [" ".join(name.split()) for name in names]
+    seats = [" ".join("".join(letter if can_be_shown(letter) else " " for letter in name).split()) for name in names]
     players = tuple(name for name in seats if name)
     if (
         not 2 <= len(players) <= MOST_PLAYERS

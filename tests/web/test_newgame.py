@@ -37,6 +37,12 @@ def test_names_are_trimmed_and_empty_seats_left_out() -> None:
     assert new.started.players == ("Anna Lena", "Ben", "Zoë") and new.started.first == 1
 
 
+def test_names_are_what_an_exported_game_may_hold() -> None:
+    """Signs that nobody can see would drive a terminal, and the game could not be brought back."""
+    coder = "\N{MAN}\N{ZERO WIDTH JOINER}\N{PERSONAL COMPUTER}"
+    assert game(players=("Anna\x1b[2J\n", coder, "\x07")).started.players == ("Anna [2J", coder)
+
+
 @pytest.mark.parametrize("players", [(), ("Anna",), ("Anna", "Anna"), ("A", "B", "C", "D", "E"), ("A" * 25, "B")])
 def test_wrong_players_are_said(players: tuple[str, ...]) -> None:
     with pytest.raises(WrongForm) as wrong:
