@@ -43,11 +43,12 @@ _NEAR: Final = 3
 """Corners lie at most so many cells outside the patch of cells on the grid."""
 _MOST_PATCHES: Final = 2
 _HYPOTHESES: Final = 6
+_COMPLETED: Final = 2
 _AGREES: Final = 0.34
 """Explained share of the layout's colours from which a grid is taken without looking further."""
 _DIFFERS: Final = 0.3
 """Below this it is no board."""
-_PASSES: Final = 4
+_PASSES: Final = 6
 _SETTLED: Final = 0.1
 """Corners that moved by less than this, in squares, between two looks need no third."""
 _SEEN: Final = 0.2
@@ -307,7 +308,8 @@ def _confidence(agreement: float) -> float:
 def quads_in(cells: NDArray[np.float32]) -> list[Floats]:
     """Possible boards in the finder's answer (4, n, n), in cells, the likeliest first.
 
-    Four peaks of the corner heat whose quad covers a patch of cells on the grid, and the quad about that patch.
+    Four peaks of the corner heat whose quad covers a patch of cells on the grid, the quad about that patch, and
+    parallelograms over three peaks.
     """
     heat = 1 / (1 + np.exp(-cells[0]))
     peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _PEAK)
@@ -327,8 +329,22 @@ def quads_in(cells: NDArray[np.float32]) -> list[Floats]:
         scored.sort(key=lambda s: -s[0])
         best = [quad for _, quad in scored[: _HYPOTHESES - 1]]
         best.insert(min(len(best), 2), _four_sided(patch))
-        quads += best
+        quads += [*best, *_completed(points, heat[ys, xs], patch)]
     return quads
+
+
+def _completed(points: Floats, heat: NDArray[np.floating], patch: Image) -> list[Floats]:
+    """The likeliest parallelograms over three peaks `(n, 2)`: a hand may lie on the fourth corner."""
+    scored = []
+    for three in combinations(range(len(points)), 3):
+        a, b, c = points[list(three)]
+        for fourth in (a + b - c, b + c - a, c + a - b):
+            quad = order_corners(np.array([a, b, c, fourth]))
+            cover = _overlap(quad, patch) if is_convex(quad) else 0.0
+            if cover > 0.5:
+                scored.append((cover * float(heat[list(three)].mean()) ** 0.5, quad))
+    scored.sort(key=lambda s: -s[0])
+    return [quad for _, quad in scored[:_COMPLETED]]
 
 
 def _patches(on_grid: NDArray[np.float32]) -> list[Image]:
