@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import zipfile
-import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -53,20 +52,7 @@ def load(path: Path) -> tuple[Kept, str]:
         return Kept(), said(
             "learnt-permission", "what this table has learnt cannot be read: no permission for {0}", path.name
         )
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        EOFError,
-        MemoryError,
-        NotImplementedError,
-        RuntimeError,
-        SyntaxError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ):
-        # What damaged bytes can make zip files and arrays raise.
+    except Exception:  # numpy reads the head of an array as Python: damaged bytes may raise anything
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
         return Kept(), said("learnt-damaged", "what this table has learnt is damaged ({0}): it learns anew", path.name)
