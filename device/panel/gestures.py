@@ -41,7 +41,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gesture:
-    """A button, what was done with it, and when (seconds of the caller's clock)."""
+    """A button, what was done with it, and when that was sure (seconds of the caller's clock)."""
 
     button: Button
     kind: Kind
@@ -145,7 +145,7 @@ class Gestures:
         contact = self._contacts[button]
         kind = Kind.FREED if contact.stuck else Kind.TAP if contact.hold_open else None
         contact.down = contact.hold_open = contact.stuck = False
-        return [Gesture(button, kind, contact.changed)] if kind else []
+        return [Gesture(button, kind, contact.changed + BOUNCE_S)] if kind else []
 
     def _deadline(self, button: Button) -> float:
         contact = self._contacts[button]
