@@ -35,35 +35,82 @@ PACKAGED = {
 
 # Debian package -> font files below /usr/share. Upright text faces, sans first: that is what tiles are lettered in.
 DEBIAN = {
+    "fonts-adf-gillius": (
+        "truetype/adf/GilliusADF-Bold.otf",
+        "truetype/adf/GilliusADFNo2-BoldCond.otf",
+    ),
+    "fonts-adf-switzera": (
+        "truetype/adf/SwitzeraADF-BoldCond.otf",
+        "truetype/adf/SwitzeraADF-BoldExt.otf",
+    ),
+    "fonts-adf-universalis": (
+        "truetype/adf/UniversalisADFStd-Bold.otf",
+        "truetype/adf/UniversalisADFStd-Cond.otf",
+    ),
+    "fonts-adf-verana": ("truetype/adf/VeranaSans-Bold.otf",),
+    "fonts-allerta": ("opentype/allerta/allerta_medium.otf",),
+    "fonts-averia-sans-gwf": ("truetype/averia-gwf/AveriaSansGWF-Bold.ttf",),
     "fonts-b612": ("opentype/b612/B612-Bold.otf",),
-    "fonts-bebas-neue": ("opentype/bebas-neue/BebasNeue-Regular.otf", "opentype/bebas-neue/BebasNeue-Bold.otf"),
+    "fonts-bebas-neue": (
+        "opentype/bebas-neue/BebasNeue-Regular.otf",
+        "opentype/bebas-neue/BebasNeue-Bold.otf",
+    ),
+    "fonts-beteckna": ("truetype/beteckna/BetecknaGSCondensed-Bold.ttf",),
     "fonts-breip": ("truetype/breip/Breip.ttf",),
-    "fonts-cabin": ("opentype/cabin/Cabin-Medium.otf", "opentype/cabin/Cabin-Bold.otf"),
+    "fonts-cabin": (
+        "opentype/cabin/Cabin-Medium.otf",
+        "opentype/cabin/Cabin-Bold.otf",
+    ),
     "fonts-cantarell": ("opentype/cantarell/Cantarell-Bold.otf",),
+    "fonts-clear-sans": ("truetype/clear-sans/ClearSans-Medium.ttf",),
     "fonts-comfortaa": ("truetype/comfortaa/Comfortaa-Bold.ttf",),
+    "fonts-comic-neue": ("opentype/comic-neue/ComicNeue-Bold.otf",),
+    "fonts-courier-prime": ("opentype/courier-prime/Courier Prime Bold.otf",),
+    "fonts-crosextra-caladea": ("truetype/crosextra/Caladea-Bold.ttf",),
     "fonts-crosextra-carlito": (
         "truetype/crosextra/Carlito-Regular.ttf",
         "truetype/crosextra/Carlito-Bold.ttf",
     ),
-    "fonts-dejavu-core": ("truetype/dejavu/DejaVuSans.ttf", "truetype/dejavu/DejaVuSans-Bold.ttf"),
+    "fonts-dejavu-core": (
+        "truetype/dejavu/DejaVuSans.ttf",
+        "truetype/dejavu/DejaVuSans-Bold.ttf",
+    ),
     "fonts-dejavu-extra": ("truetype/dejavu/DejaVuSansCondensed-Bold.ttf",),
-    "fonts-dosis": ("opentype/dosis/Dosis-SemiBold.otf", "opentype/dosis/Dosis-ExtraBold.otf"),
-    "fonts-firacode": ("truetype/firacode/FiraCode-Medium.ttf", "truetype/firacode/FiraCode-Bold.ttf"),
+    "fonts-dosis": (
+        "opentype/dosis/Dosis-SemiBold.otf",
+        "opentype/dosis/Dosis-ExtraBold.otf",
+    ),
+    "fonts-firacode": (
+        "truetype/firacode/FiraCode-Medium.ttf",
+        "truetype/firacode/FiraCode-Bold.ttf",
+    ),
     "fonts-freefont-ttf": (
         "truetype/freefont/FreeSans.ttf",
         "truetype/freefont/FreeSansBold.ttf",
         "truetype/freefont/FreeSerifBold.ttf",
     ),
-    "fonts-go": ("fonts-go/Go-Medium.ttf", "fonts-go/Go-Bold.ttf"),
+    "fonts-go": (
+        "fonts-go/Go-Medium.ttf",
+        "fonts-go/Go-Bold.ttf",
+    ),
     "fonts-hack": ("truetype/hack/Hack-Bold.ttf",),
     "fonts-humor-sans": ("truetype/humor-sans/Humor-Sans.ttf",),
-    "fonts-inter": ("opentype/inter/Inter-Medium.otf", "opentype/inter/Inter-Bold.otf"),
+    "fonts-inter": (
+        "opentype/inter/Inter-Medium.otf",
+        "opentype/inter/Inter-Bold.otf",
+    ),
     "fonts-jetbrains-mono": (
         "truetype/jetbrains-mono/JetBrainsMono-Medium.ttf",
         "truetype/jetbrains-mono/JetBrainsMono-ExtraBold.ttf",
     ),
-    "fonts-jura": ("opentype/jura/Jura-SemiBold.otf", "opentype/jura/Jura-Bold.otf"),
-    "fonts-karla": ("truetype/karla/Karla-Medium.otf", "truetype/karla/Karla-ExtraBold.otf"),
+    "fonts-jura": (
+        "opentype/jura/Jura-SemiBold.otf",
+        "opentype/jura/Jura-Bold.otf",
+    ),
+    "fonts-karla": (
+        "truetype/karla/Karla-Medium.otf",
+        "truetype/karla/Karla-ExtraBold.otf",
+    ),
     "fonts-lato": (
         "truetype/lato/Lato-Regular.ttf",
         "truetype/lato/Lato-Medium.ttf",
@@ -76,24 +123,56 @@ DEBIAN = {
         "truetype/liberation/LiberationSerif-Bold.ttf",
     ),
     "fonts-linuxlibertine": ("opentype/linux-libertine/LinBiolinum_RB.otf",),
+    "fonts-mplus": ("opentype/mplus/Mplus1-Bold.otf",),
+    "fonts-national-park": ("opentype/national-park/NationalPark-Regular.otf",),
     "fonts-noto-core": (
         "truetype/noto/NotoSans-Regular.ttf",
         "truetype/noto/NotoSans-Bold.ttf",
         "truetype/noto/NotoSerif-Bold.ttf",
     ),
+    "fonts-ocr-b": ("opentype/ocr-b/OCRB.otf",),
     "fonts-open-sans": (
         "truetype/open-sans/OpenSans-Regular.ttf",
         "truetype/open-sans/OpenSans-Semibold.ttf",
         "truetype/open-sans/OpenSans-Bold.ttf",
     ),
-    "fonts-oxygen": ("truetype/oxygen/Oxygen-Sans.ttf", "truetype/oxygen/Oxygen-Sans-Bold.ttf"),
-    "fonts-play": ("truetype/play/Play-Regular.ttf", "truetype/play/Play-Bold.ttf"),
-    "fonts-quicksand": ("truetype/quicksand/Quicksand-Medium.ttf", "truetype/quicksand/Quicksand-Bold.ttf"),
+    "fonts-opendin": ("truetype/opendin/OSP-DIN.ttf",),
+    "fonts-osifont": ("truetype/osifont/osifont.ttf",),
+    "fonts-oxygen": (
+        "truetype/oxygen/Oxygen-Sans.ttf",
+        "truetype/oxygen/Oxygen-Sans-Bold.ttf",
+    ),
+    "fonts-paratype": (
+        "truetype/paratype/PTS75F.ttf",
+        "truetype/paratype/PTF75F.ttf",
+    ),
+    "fonts-play": (
+        "truetype/play/Play-Regular.ttf",
+        "truetype/play/Play-Bold.ttf",
+    ),
+    "fonts-quattrocento": ("opentype/quattrocento/Quattrocento-Regular.otf",),
+    "fonts-quicksand": (
+        "truetype/quicksand/Quicksand-Medium.ttf",
+        "truetype/quicksand/Quicksand-Bold.ttf",
+    ),
+    "fonts-roadgeek": (
+        "truetype/roadgeek/RG2014B.ttf",
+        "truetype/roadgeek/RG2014D.ttf",
+    ),
     "fonts-roboto-unhinted": (
         "truetype/roboto/unhinted/RobotoTTF/Roboto-Regular.ttf",
         "truetype/roboto/unhinted/RobotoTTF/Roboto-Medium.ttf",
         "truetype/roboto/unhinted/RobotoTTF/Roboto-Bold.ttf",
+        "truetype/roboto/unhinted/RobotoCondensed-Regular.ttf",
+        "truetype/roboto/unhinted/RobotoCondensed-Bold.ttf",
     ),
+    "fonts-routed-gothic": (
+        "truetype/routed-gothic/routed-gothic.ttf",
+        "truetype/routed-gothic/routed-gothic-narrow.ttf",
+    ),
+    "fonts-sil-andika": ("truetype/andika/Andika-Bold.ttf",),
+    "fonts-sora": ("opentype/sora/Sora-SemiBold.otf",),
+    "fonts-tiresias": ("truetype/tiresias/tiresias_signfont_bold.ttf",),
     "fonts-tuffy": ("truetype/tuffy/Tuffy_Bold.ttf",),
     "fonts-urw-base35": (
         "opentype/urw-base35/NimbusSans-Regular.otf",
@@ -104,6 +183,7 @@ DEBIAN = {
         "opentype/urw-base35/URWBookman-Demi.otf",
         "opentype/urw-base35/C059-Bold.otf",
     ),
+    "fonts-vollkorn": ("truetype/vollkorn/Vollkorn-Bold.ttf",),
     "fonts-yanone-kaffeesatz": ("opentype/yanone-kaffeesatz/YanoneKaffeesatz-Bold.otf",),
 }
 _HANDWRITTEN = ("Breip", "Humor-Sans")

@@ -101,6 +101,15 @@ class BoardStyle:
 
 
 @dataclass(frozen=True)
+class Dimples:
+    """Marks that pins of the mould leave on plastic tiles: round hollows, or bosses of a negative depth."""
+
+    at: tuple[tuple[float, float], ...] = ()  # fractions of the tile
+    radius: float = 0.0
+    depth: float = 0.0  # how much of the light one side of a dimple loses and the other wins
+
+
+@dataclass(frozen=True)
 class TileStyle:
     """A set of tiles."""
 
@@ -120,7 +129,7 @@ class TileStyle:
     digit: float  # height of the value, 0 = none
     digit_at: tuple[float, float]
     engraved: float
-    dimples: int
+    dimples: Dimples
     blank: str  # plain, face, pattern, star, word, pencil
     tilt: float  # standard deviation of the turn, degrees
     slip: float  # standard deviation of the displacement, squares
@@ -309,7 +318,7 @@ def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileSt
         ink = _hsv(0.1 + 0.1 * u(), 0.4 * u() ** 2, 0.8 + 0.2 * u())
     shade = 0.5 + 0.45 * u()
     size = 0.84 + 0.15 * u()
-    letter = 0.42 + 0.24 * u()
+    letter = 0.38 + 0.28 * u()
     low, wide = 0.05 * u(), 0.06 * u()
     corner = u()
     digit_at = (0.84 - 0.05 * u(), 0.84 - 0.05 * u())
@@ -332,7 +341,7 @@ def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileSt
         digit=(0.12 + 0.11 * u()) if u() < 0.95 else 0.0,
         digit_at=digit_at,
         engraved=u() if u() < 0.3 else 0.0,
-        dimples=int(rng.choice([0, 3, 4], p=[0.86, 0.08, 0.06])),
+        dimples=_dimples(rng) if not grain and u() < 0.45 else Dimples(),
         blank=str(
             rng.choice(["plain", "face", "pattern", "star", "word", "pencil"], p=[0.66, 0.09, 0.06, 0.05, 0.04, 0.1])
         ),
@@ -346,6 +355,25 @@ def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileSt
         worn=0.5 * u() if u() < 0.12 else 0.0,
         careless=0.02 + 0.1 * u() if u() < 0.35 else 0.0,
     )
+
+
+def _dimples(rng: Rng) -> Dimples:
+    """Pins stand as symmetrically as the tile is: in the corners, in a triangle, in one line, alone."""
+    u = rng.random
+    aside, top, bottom = 0.1 + 0.25 * u(), 0.1 + 0.15 * u(), 0.9 - 0.15 * u()
+    left, right = 0.5 - aside, 0.5 + aside
+    layouts: tuple[tuple[tuple[float, float], ...], ...] = (
+        ((left, top), (right, top), (left, bottom), (right, bottom)),
+        ((left, top), (right, top), (0.5, bottom)),
+        ((left, bottom), (right, bottom), (0.5, top)),
+        ((left, top), (right, top)),
+        ((left, 0.5), (right, 0.5)),
+        ((0.5, top), (0.5, bottom)),
+        ((float(rng.choice([left, 0.5, right])), float(rng.choice([top, bottom]))),),
+    )
+    odds = [0.2, 0.3, 0.1, 0.12, 0.08, 0.1, 0.1]
+    depth = (0.08 + 0.27 * u()) * (1 if u() < 0.85 else -1)
+    return Dimples(layouts[int(rng.choice(len(layouts), p=odds))], 0.04 + 0.06 * u(), depth)
 
 
 def _one_of(rng: Rng, fonts: tuple[Path, ...]) -> Path:

@@ -16,7 +16,7 @@ from vision.render.camera import Camera, look_at_board
 from vision.render.fonts import packaged_fonts, supporting
 from vision.render.light import Light
 from vision.render.scene import Scene, Setting, compose
-from vision.render.style import PRINT, BoardStyle, Colour, TileStyle
+from vision.render.style import PRINT, BoardStyle, Colour, Dimples, TileStyle
 from vision.render.surroundings import table_top
 from vision.render.tileart import BLANK, LaidTile, lay
 
@@ -100,7 +100,7 @@ def plain_tiles(font: Path) -> TileStyle:
         digit=0.17,
         digit_at=(0.82, 0.82),
         engraved=0.2,
-        dimples=0,
+        dimples=Dimples(),
         blank="plain",
         tilt=2.0,
         slip=0.02,

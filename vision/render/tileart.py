@@ -77,6 +77,7 @@ class TileMaker:
         self._sheet = _grain(np.random.default_rng(seed), 512) if style.grain else None
         self._values = values
         self._shape, self._light = self._blank_shape()
+        self._dimpled = self._pressed()
 
     def _blank_shape(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Outline (0..1) and edge light of a tile's top."""
@@ -97,6 +98,19 @@ class TileMaker:
             slope = gx * np.cos(self._light_from) + gy * np.sin(self._light_from)
             light = (slope / max(float(np.abs(slope).max()), 1e-6) * style.bevel_light).astype(np.float32)
         return outline, light
+
+    def _pressed(self) -> npt.NDArray[np.float32]:
+        """How light the dimples make each place of a tile's top: 1 where there are none."""
+        s, dimples = self._side, self._style.dimples
+        x, y = np.meshgrid(np.linspace(0, 1, s), np.linspace(0, 1, s))
+        light = np.ones((s, s))
+        for u, v in dimples.at:
+            dx, dy = (x - u) / dimples.radius, (y - v) / dimples.radius
+            far = np.hypot(dx, dy)
+            inside = np.clip((1.15 - far) / 0.3, 0, 1)
+            slope = dx * np.cos(self._light_from) + dy * np.sin(self._light_from)
+            light += dimples.depth * inside * (slope - 0.2)
+        return np.asarray(light, np.float32)
 
     def _value(self, rng: Rng, letter: str) -> str:
         if self._values is not None:
@@ -202,25 +216,7 @@ class TileMaker:
             x, y = rng.integers(0, 512 - s, 2)
             sheet = self._sheet[y : y + s, x : x + s]
             base *= 1 + style.grain * (sheet.T if rng.random() < 0.15 else sheet)[:, :, None]
-        if style.dimples:
-            spots = [(0.16, 0.16), (0.84, 0.16), (0.16, 0.84), (0.84, 0.84)][: style.dimples]
-            for u, v in spots:
-                cv2.circle(
-                    base,
-                    (round(u * s), round(v * s)),
-                    max(1, round(0.06 * s)),
-                    [float(c) * 0.88 for c in style.top],
-                    -1,
-                    cv2.LINE_AA,
-                )
-                cv2.circle(
-                    base,
-                    (round(u * s + 1), round(v * s + 1)),
-                    max(1, round(0.04 * s)),
-                    [min(float(c) * 1.06, 255) for c in style.top],
-                    -1,
-                    cv2.LINE_AA,
-                )
+        base *= self._dimpled[:, :, None]
         face = np.clip(base, 0, 255).astype(np.uint8)
         if letter == BLANK:
             self._decorate_blank(rng, face)
