@@ -30,6 +30,10 @@ UNSEEN: Final = (
     "opentype/urw-base35/NimbusMonoPS-Italic.otf",
     "opentype/linux-libertine/LinLibertine_I.otf",
     "truetype/dejavu/DejaVuSansMono-Oblique.ttf",
+    "opentype/league-spartan/LeagueSpartan-Bold.otf",
+    "opentype/mplus/Mplus2-Medium.otf",
+    "opentype/roboto/slab/RobotoSlab-Regular.otf",
+    "truetype/paratype/PTN77F.ttf",
 )
 """Fonts below /usr/share/fonts in which no tile of the training is lettered."""
 

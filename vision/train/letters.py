@@ -1,7 +1,4 @@
-"""Train the network that reads tiles, measure it on scenes that it has not seen, and write the model.
-
-python -m vision.train.letters --scenes 1500 --minutes 15
-"""
+"""Train the network that reads tiles, measure it on scenes that it has not seen, and write the model."""
 
 from __future__ import annotations
 
