@@ -1,9 +1,13 @@
-"""The curves as one PNG, for the documents."""
+"""The curves as one PNG, for the documents. Needs matplotlib (`pip install '.[train]'`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from calibration.sweep.disturb import Disturbance
 from calibration.sweep.measure import Level
@@ -16,14 +20,7 @@ _STYLES = ("-", "--")
 
 
 def draw(curves: Curves, path: Path) -> None:
-    """Draw a panel for each disturbance, a line style for each kind of picture; a cross marks a wrong total accepted.
-
-    Needs matplotlib (`pip install '.[train]'`).
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
+    """Draw a panel for each disturbance, a line style for each kind of picture; a cross marks a wrong total."""
     names = list(dict.fromkeys(d.name for kind in curves.values() for d, _ in kind))
     columns = 4
     rows = -(-len(names) // columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,24 @@ def test_the_figures_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
         "a game of 25 turns rebuilt from its events",
         "a reading explained",
     ]
+
+
+def test_sweep_says_before_it_measures_that_it_cannot_draw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "calibration.sweep.chart", raising=False)
+    assert main(["bench", "sweep", "--rendered", "1", "--out", str(tmp_path / "out")]) == 2
+    assert "pip install '.[train]'" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_sweep_measures_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "sweep", "--rendered", "2", "--only", "table turned", "--out", str(tmp_path)]) == 0
+    assert "wrong totals accepted: 0" in capsys.readouterr().out
+    assert (tmp_path / "sweeps.png").read_bytes().startswith(b"\x89PNG")
+    assert "table turned" in (tmp_path / "sweeps.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

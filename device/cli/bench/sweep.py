@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,10 +44,10 @@ def run(args: argparse.Namespace) -> int:
 
 def sweep(photos: Path | None, count: int, step: int, only: str, out: Path | None) -> int:
     """Measure, print a table, write `sweeps.png` and `sweeps.json` to `out`. The status: 1 if a total was wrong."""
-    from calibration.sweep.chart import draw
     from calibration.sweep.disturb import DISTURBANCES
     from calibration.sweep.measure import measure
 
+    draw = _drawn() if out else None
     chosen = [d for d in DISTURBANCES if not only or d.name in only.split(",")]
     if not chosen:
         raise UserError(f"--only takes some of: {', '.join(d.name for d in DISTURBANCES)}")
@@ -64,11 +65,20 @@ def sweep(photos: Path | None, count: int, step: int, only: str, out: Path | Non
                     print(f"  {_line(level)}", flush=True)
                     wrong += len(level.wrong)
     print(f"wrong totals accepted: {wrong}")
-    if out:
+    if out and draw:
         out.mkdir(parents=True, exist_ok=True)
         (out / "sweeps.json").write_text(json.dumps(_plain(curves), indent=1) + "\n", encoding="utf-8")
         draw(curves, out / "sweeps.png")
     return 1 if wrong else 0
+
+
+def _drawn() -> Callable[[Curves, Path], None]:
+    """What draws the curves; asked for before anything is measured, as measuring takes minutes."""
+    try:
+        from calibration.sweep.chart import draw
+    except ModuleNotFoundError as error:
+        raise UserError(f"{error}: drawing the curves needs more than playing: pip install '.[train]'") from error
+    return draw
 
 
 def _samples(photos: Path | None, count: int, step: int) -> dict[str, list[Sample]]:
