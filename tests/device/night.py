@@ -354,7 +354,8 @@ def play_photos(folder: Path, data: Path) -> Iterator[tuple[str, Told]]:
         records = json.loads(manifest.read_text(encoding="utf-8"))
         games = sorted({str(one["game"]) for one in records if one.get("game") and one.get("turn")})
         for name in games:
-            ordered = sorted((one for one in records if str(one.get("game")) == name), key=lambda one: one["index"])
+            shown = (one for one in records if str(one.get("game")) == name and one.get("index") is not None)
+            ordered = sorted(shown, key=lambda one: one["index"])
             if len(ordered) > 1 and not any("?" in row for row in ordered[0]["board"]):
                 yield f"{manifest.parent.name} {name}", _photo_game(ordered, manifest.parent, data)
 
