@@ -309,12 +309,14 @@ def quads_in(cells: NDArray[np.float32]) -> list[Floats]:
     """Possible boards in the finder's answer (4, n, n), in cells, the likeliest first.
 
     Four peaks of the corner heat whose quad covers a patch of cells on the grid, the quad about that patch, and
-    parallelograms over three peaks.
+    parallelograms over three peaks; the same of all patches as one, for tiles may part the grid.
     """
     heat = 1 / (1 + np.exp(-cells[0]))
     peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _PEAK)
     quads: list[Floats] = []
-    for patch in _patches(cells[3]):
+    patches = _patches(cells[3])
+    whole = [np.asarray(np.maximum.reduce(patches), np.uint8)] if len(patches) > 1 else []
+    for patch in [*patches, *whole]:
         around = cv2.dilate(patch, np.ones((2 * _NEAR + 1, 2 * _NEAR + 1), np.uint8)) > 0
         ys, xs = np.nonzero(peak & around)
         order = np.argsort(-heat[ys, xs])[:_PEAKS]
@@ -369,11 +371,12 @@ def _four_sided(patch: Image) -> Floats:
 
 
 def _overlap(quad: Floats, on_grid: Image) -> float:
-    """Intersection over union of a quad and the cells on the grid."""
+    """Intersection over union of a quad and the cells on the grid; what of the quad lies beyond the picture counts."""
     drawn = np.zeros_like(on_grid)
     cv2.fillConvexPoly(drawn, np.round(quad * 16).astype(np.int32), 1, cv2.LINE_8, 4)
-    union = int(np.count_nonzero(drawn | on_grid))
-    return int(np.count_nonzero(drawn & on_grid)) / max(union, 1)
+    both = int(np.count_nonzero(drawn & on_grid))
+    whole = max(float(cv2.contourArea(quad.astype(np.float32))), float(np.count_nonzero(drawn)))
+    return both / max(whole + int(np.count_nonzero(on_grid)) - both, 1.0)
 
 
 def _colours(picture: Image, corners: Floats, around: int) -> Floats:
