@@ -77,8 +77,10 @@ class Gestures:
         if contact.closed == down:
             return before
         contact.closed, contact.changed = down, now
-        if not down or contact.down:
+        if not down:
             return before
+        if contact.down:  # it bounced: while it was open another may have gone down
+            return (*before, *self._pressed_together(now))
         contact.down, contact.since = True, now
         contact.hold_open = button in HOLD_S
         return (*before, self._press(button, now), *self._pressed_together(now))

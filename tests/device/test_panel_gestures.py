@@ -99,6 +99,23 @@ def test_hold_ends_when_another_button_is_pressed() -> None:
     assert follow(Gestures(), *edges) == [(POWER, Kind.PRESS), (CHALLENGE, Kind.PRESS), (POWER, Kind.TOGETHER)]
 
 
+def test_contacts_that_bounce_while_two_buttons_go_down_are_two_buttons() -> None:
+    edges = (
+        (1, CHALLENGE, True),
+        (1.004, CHALLENGE, False),
+        (1.005, POWER, True),
+        (1.006, CHALLENGE, True),
+        (6, POWER, False),
+        (6, CHALLENGE, False),
+    )
+    assert (POWER, Kind.HOLD) not in follow(Gestures(), *edges)
+
+
+def test_hold_that_bounces_as_another_button_goes_down_ends() -> None:
+    edges = ((1, PAUSE, True), (1.99, PAUSE, False), (2.005, BEN, True), (2.01, PAUSE, True), (3, PAUSE, False))
+    assert (PAUSE, Kind.HOLD) not in follow(Gestures(), *edges)
+
+
 def test_no_hold_begins_while_another_button_is_down() -> None:
     edges = ((1, CHALLENGE, True), (1.5, POWER, True), (6, POWER, False), (6, CHALLENGE, False))
     assert (POWER, Kind.TOGETHER) in follow(Gestures(), *edges)
@@ -137,7 +154,7 @@ def test_taps_and_holds_of_the_page_are_gestures_too() -> None:
     assert [g.kind for g in gestures.hold(PAUSE, 3.0)] == [Kind.HOLD]
 
 
-edges = st.lists(st.tuples(st.floats(0.001, 3.0), st.sampled_from(Button), st.booleans()), max_size=40)
+edges = st.lists(st.tuples(st.one_of(st.floats(0.001, 3.0), gaps), st.sampled_from(Button), st.booleans()), max_size=40)
 
 
 @settings(deadline=None)
