@@ -53,6 +53,8 @@ def judge(game: Game, explained: Explained, reading: BoardReading) -> Verdict:
     if explained.question is None:
         return Verdict(best.events) if best.events or best.waits else _nothing_new(game, reading)
     likely = [one for one in explained.explanations if one.likelihood >= WORTH_ASKING] or [best]
+    if len(likely) == 1:
+        likely += _rivals(explained)
     meant = {one.text: _events(game, one) for one in likely}
     meant |= dict(other for one in likely if (other := _other_way_round(game, one.events)) and other[0] not in meant)
     if best.leftover and not best.events and not best.waits:
@@ -88,6 +90,13 @@ def one_or_two(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMade]) -> Ve
     names = game.players[two[0].player], game.players[two[1].player]
     asked = question("one-or-two", *names, answers=tuple(texts), squares=squares)
     return Verdict((play,), Asked(asked, tuple(meant)))
+
+
+def _rivals(explained: Explained) -> list[Explanation]:
+    """The second explanation where the question is about how it differs from the best, however unlikely it is."""
+    best, *others = explained.explanations
+    boards = ((other, best.game.board.differences(other.game.board)) for other in others[:1])
+    return [other for other, differs in boards if differs and {*differs} <= {*explained.doubt}]
 
 
 def _events(game: Game, one: Explanation) -> tuple[Event, ...]:
