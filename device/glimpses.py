@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 import cv2
 import numpy as np
@@ -36,6 +37,8 @@ class Glimpse:
 
     jpeg: bytes
     time: float
+    until: float = inf
+    """When the board was seen as it had been before, where it was: what lay there was taken back."""
 
     def image(self) -> Image:
         """The picture, `(H, W, 3) uint8 BGR`."""
@@ -56,6 +59,8 @@ class Glimpses:
     def add(self, frame: Frame) -> None:
         """Keep a picture."""
         if self._known is not None and not moved(self._known, thumbnail(frame.image)):
+            if self._kept and self._kept[-1].until == inf:
+                self._kept.append(replace(self._kept.pop(), until=frame.time))
             return
         done, data = cv2.imencode(".jpg", frame.image, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
         if done:
@@ -71,7 +76,8 @@ class Glimpses:
 def that_stood(glimpses: Sequence[Glimpse], last: Frame) -> Iterator[tuple[Glimpse, float]]:
     """Those in which the board looked other than in the last picture, for so many seconds that they may matter."""
     now, until = thumbnail(last.image), (*(glimpse.time for glimpse in glimpses[1:]), last.time)
-    for glimpse, end in zip(glimpses, until, strict=False):
+    for glimpse, after in zip(glimpses, until, strict=False):
+        end = min(after, glimpse.until)
         if end - glimpse.time >= STOOD_S and moved(thumbnail(glimpse.image()), now):
             yield glimpse, end - glimpse.time
 
