@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -135,13 +135,21 @@ def bring_gcg(store: GameStore, data: bytes) -> int:
         problem = record.problems[0]
         raise ArchiveError(said("gcg-line", "line {0}: {1}", problem.line, problem.reason))
     try:
-        bodies = [to_json(event) for event in game_of(record).events]
+        bodies = [to_json(_named(event)) for event in game_of(record).events]
     except (NotationError, RulesError) as error:
         raise ArchiveError(said("gcg-impossible", "this game cannot have been played so: {0}", error)) from error
     now = time.time()
     events = tuple(StoredEvent(number, now, body) for number, body in enumerate(bodies))
     _refuse_twice(store, events)
     return store.add(now, events, ())
+
+
+def _named(event: Event) -> Event:
+    """The event with players' names as this table takes them: another program may have written anything there."""
+    if not isinstance(event, GameStarted):
+        return event
+    cleaned = ("".join(filter(can_be_shown, name)).strip()[:NAME_MOST].strip() for name in event.players)
+    return replace(event, players=tuple(name or f"Player {seat}" for seat, name in enumerate(cleaned, 1)))
 
 
 def can_be_shown(letter: str) -> bool:

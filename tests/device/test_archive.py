@@ -89,6 +89,14 @@ def test_gcg_of_any_program_becomes_a_game(other: GameStore) -> None:
     assert game.players == ("Ann", "Bob") and game.totals == (14, 9)
 
 
+def test_names_of_a_gcg_are_brought_as_this_table_takes_them(store: GameStore, other: GameStore) -> None:
+    long = "B" * 80
+    data = f"#player1 A Ann\x1b[2Ja\n#player2 B {long}\n>A: HORN 8F HORN +14 14\n".encode()
+    brought = bring_gcg(store, data)
+    assert game_in(store, brought).players == ("Ann[2Ja", "B" * archive.NAME_MOST)
+    assert game_in(other, bring(other, zipped(store, brought))).totals == (14, 0)
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
-from device.cli.options import words_for
+import pytest
+
+from device.cli import UserError
+from device.cli.options import game_settings, words_for
 from device.settings import GameSettings
 from engine.events import GameStarted
 from engine.lexicon import open_lexicon
@@ -33,3 +37,9 @@ def test_the_owners_list_is_found_by_its_name_and_no_other_takes_its_place(tmp_p
     found = words_for(GameSettings(lexicon=str(path)))(begun(own.name))
     assert found is not None and "ZAX" not in found
     assert words_for(GameSettings())(begun(own.name)) is None
+
+
+@pytest.mark.parametrize("name", ["A" * 41, "Anna\x1b[2J"])
+def test_a_name_that_no_page_would_take_is_refused(name: str) -> None:
+    with pytest.raises(UserError, match="is no name"):
+        game_settings(argparse.Namespace(players=f"{name},Ben", tiles=None, lexicon=None))
