@@ -219,10 +219,17 @@ class GameStore:
         return str(rows[0][0]) if rows else None
 
     def note_all(self, name: str, texts: Mapping[int, str]) -> None:
-        """Keep a text for each of many games under one name, all or none. On disk at return."""
+        """Keep a text for each of many games under one name, all or none. On disk at return.
+
+        Games that have been deleted meanwhile are left out.
+        """
         with self._writing() as db:
-            rows = ((game, name, text) for game, text in texts.items())
-            db.executemany("INSERT OR REPLACE INTO note (game, name, text) VALUES (?, ?, ?)", rows)
+            rows = ((game, name, text, game) for game, text in texts.items())
+            db.executemany(
+                "INSERT OR REPLACE INTO note (game, name, text)"
+                " SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM event WHERE game = ?)",
+                rows,
+            )
 
     def notes(self, name: str) -> dict[int, str]:
         """The texts that were noted last under a name, by game."""

@@ -228,6 +228,14 @@ def test_deleted_game_is_gone_and_the_others_are_not(path: Path) -> None:
         assert b"jpeg of 2" in path.read_bytes()
 
 
+def test_nothing_is_noted_of_games_that_were_deleted_meanwhile(path: Path) -> None:
+    with GameStore(path) as store:
+        first, second = store.begin(STARTED), store.begin(STARTED)
+        store.delete(first)
+        store.note_all("sums", {first: "Anna 300", second: "Ben 200"})
+        assert store.notes("sums") == {second: "Ben 200"}
+
+
 def test_number_of_a_deleted_game_is_not_given_again(path: Path) -> None:
     with GameStore(path) as store:
         store.delete(store.begin(STARTED))
