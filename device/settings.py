@@ -18,6 +18,8 @@ from device.panel.buttons import Pins, PinsError
 from engine.tiles import tile_set_names
 
 SYSTEM_FILE = Path("/etc/tilekeeper/settings.toml")
+SERVICE_DATA = Path("/var/lib/tilekeeper")
+"""Where the service of an installed table keeps its games."""
 MOST_DISPLAYS = 2
 
 _CAMERA = re.compile(r"pi|usb:.+|folder:.+")
@@ -103,8 +105,12 @@ def default_text() -> str:
 
 def settings_file() -> Path | None:
     """The settings file of this user or of this machine, if there is one (XDG base directories)."""
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    return next((path for path in (home / "tilekeeper" / "settings.toml", SYSTEM_FILE) if path.is_file()), None)
+    return next((path for path in (user_file(), SYSTEM_FILE) if path.is_file()), None)
+
+
+def user_file() -> Path:
+    """Where a user has settings of their own, which come before the machine's."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "tilekeeper" / "settings.toml"
 
 
 def load_settings(path: Path | None) -> Settings:

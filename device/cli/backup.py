@@ -28,7 +28,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         with GameStore(games_file(args)) as store:
             store.backup(args.file)
-            print(f"{len(store.games())} games are in {args.file}")
+            count = len(store.games())
+            print(f"{count} {'game is' if count == 1 else 'games are'} in {args.file}")
     except StoreError as error:
         raise UserError(str(error)) from None
     return 0

@@ -49,7 +49,13 @@ def game_settings(args: argparse.Namespace, otherwise: GameSettings | None = Non
 
 
 def _names(listed: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in listed.split(",") if name.strip())
+    from device.archive import NAME_MOST, can_be_shown
+
+    names = tuple(name.strip() for name in listed.split(",") if name.strip())
+    for name in names:
+        if len(name) > NAME_MOST or not all(map(can_be_shown, name)):
+            raise UserError(f"--players: {name!r} is no name: up to {NAME_MOST} letters")
+    return names
 
 
 def game_from(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
@@ -139,7 +145,11 @@ def games_folder(args: argparse.Namespace) -> Path:
 
 def games_file(args: argparse.Namespace) -> Path:
     """The file with the games, which must be there. Raises `UserError`."""
+    from device.settings import SERVICE_DATA
+
     path = games_folder(args) / "games.db"
+    if args.data is None and not path.is_file() and os.access(SERVICE_DATA / path.name, os.R_OK):
+        path = SERVICE_DATA / path.name  # an installed table
     if not path.is_file():
         raise UserError(f"no games in {path.parent}: name their folder with --data")
     return path

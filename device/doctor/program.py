@@ -12,7 +12,15 @@ from pathlib import Path
 
 from device.doctor.finding import Finding, Subject
 from device.doctor.system import System, may_write
-from device.settings import SYSTEM_FILE, GameSettings, Settings, SettingsError, load_settings
+from device.settings import (
+    SERVICE_DATA,
+    SYSTEM_FILE,
+    GameSettings,
+    Settings,
+    SettingsError,
+    load_settings,
+    user_file,
+)
 
 REINSTALL = "sudo ./systemd/install.sh in the folder of Tilekeeper"
 NEEDED = {
@@ -28,7 +36,6 @@ NEEDED = {
 LITTLE, SCARCE = 200_000_000, 1_000_000_000
 """Bytes on the card: a game with its pictures takes about ten million."""
 SERVICE_USER = "tilekeeper"
-SERVICE_DATA = Path("/var/lib/tilekeeper")
 SERVICE_UNIT = "/etc/systemd/system/tilekeeper.service"
 
 _SQLITE = b"SQLite format 3\0"
@@ -38,6 +45,8 @@ def settings_of(system: System, named: Path | None) -> tuple[Settings, Finding]:
     """The settings of the table, and how the file is; the defaults where it cannot be used."""
     subject = Subject("settings")
     path = named or system.path(SYSTEM_FILE)
+    if named is None and path == SYSTEM_FILE and not path.exists() and user_file().is_file():
+        path = user_file()  # a table that nobody installed
     if named is None and not path.exists():
         return Settings(), subject.note(f"{SYSTEM_FILE} is not there: everything is as by default")
     try:

@@ -87,7 +87,7 @@ def test_file_that_exists_is_left_alone(data: Path, tmp_path: Path, capsys: pyte
 
 def test_backup_is_a_store(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["backup", str(tmp_path / "copy.db"), "--data", str(data)]) == 0
-    assert "1 games are in" in capsys.readouterr().out
+    assert "1 game is in" in capsys.readouterr().out
     with GameStore(tmp_path / "copy.db") as copied:
         assert copied.games()[0].first["players"] == ["Anna", "Ben"]
 
@@ -101,3 +101,12 @@ def test_running_table_is_left_alone(data: Path, tmp_path: Path, capsys: pytest.
 def test_folder_without_games_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "--data", str(tmp_path / "empty")]) == 2
     assert "no games in" in capsys.readouterr().err
+
+
+def test_games_of_an_installed_table_are_found_where_a_user_has_none(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("device.settings.SERVICE_DATA", data)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    assert main(["backup", str(tmp_path / "copy.db")]) == 0
+    assert "1 game is in" in capsys.readouterr().out
