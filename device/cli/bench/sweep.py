@@ -48,9 +48,15 @@ def sweep(photos: Path | None, count: int, step: int, only: str, out: Path | Non
     from calibration.sweep.measure import measure
 
     draw = _drawn() if out else None
-    chosen = [d for d in DISTURBANCES if not only or d.name in only.split(",")]
-    if not chosen:
+    asked = {name.strip() for name in only.split(",") if name.strip()}
+    chosen = [d for d in DISTURBANCES if not asked or d.name in asked]
+    if not asked <= {d.name for d in chosen}:
         raise UserError(f"--only takes some of: {', '.join(d.name for d in DISTURBANCES)}")
+    if out:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"cannot write to {out}: {error.strerror}") from None
     reader, wrong = board_reader(), 0
     curves: dict[str, Any] = {}
     for kind, samples in _samples(photos, count, step).items():
@@ -66,7 +72,6 @@ def sweep(photos: Path | None, count: int, step: int, only: str, out: Path | Non
                     wrong += len(level.wrong)
     print(f"wrong totals accepted: {wrong}")
     if out and draw:
-        out.mkdir(parents=True, exist_ok=True)
         (out / "sweeps.json").write_text(json.dumps(_plain(curves), indent=1) + "\n", encoding="utf-8")
         draw(curves, out / "sweeps.png")
     return 1 if wrong else 0
