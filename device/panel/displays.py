@@ -123,7 +123,7 @@ def open_display(spec: str) -> Display:
     except (KeyError, ValueError):
         raise DisplayError(said("display-unknown", "no display '{0}': say oled:0x3C or digits:0", spec)) from None
     except ImportError as error:
-        text = "{0} is not installed: pip install 'tilekeeper[displays]'"
+        text = "{0} is not installed: run systemd/install.sh again, or pip install '.[displays]'"
         raise DisplayError(said("display-not-installed", text, error.name)) from error
     except Exception as error:
         text = "display {0} does not answer ({1}): check its wires; see docs/panel.md"
@@ -190,7 +190,12 @@ class Displays:
         begun, ticks = time.monotonic(), self._clock or self._inviting
         while not self._closing:
             self._news.clear()
-            for index, what in enumerate(self._due(int((time.monotonic() - begun) / PAGE_S))):
+            try:
+                due = self._due(int((time.monotonic() - begun) / PAGE_S))
+            except OSError as error:  # an invitation asks the network for its addresses
+                _log.warning("the displays stay as they are: %s", error)
+                due = ()
+            for index, what in enumerate(due):
                 if what != shown[index]:
                     self._show(index, what)
                     shown[index] = what
