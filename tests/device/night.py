@@ -1,7 +1,7 @@
 """A night at the table: whole games of two, three and four players, through the camera and the real buttons.
 
     python -m tests.device.night --games 20
-    python -m tests.device.night --photos ../shared/photos
+    python -m tests.device.night --photos DIR
 
 The table is rendered, the networks read it, gpiozero's mock pins are pressed, the real panel, session and store do the
 rest. In each game there are a challenge upheld (a phony) and one in vain, an exchange, a pass, blanks, one forgotten
@@ -379,11 +379,11 @@ def _photo_game(records: list[dict[str, object]], photos: Path, data: Path) -> T
                 if state.question:
                     told.asked.append(f"{record['id']}: {state.question.text}")
                 turn = record.get("turn")
-                if isinstance(turn, dict):
+                if isinstance(turn, dict) and turn["score"]:  # passes are no plays
                     scores.append(int(turn["score"]))
             told.totals = tuple(turn.score for turn in session.state.turns if turn.kind == "play" and turn.stands)
             told.turns, told.truth = len(session.state.turns), tuple(scores)
-            told.right = sum(told.totals) == sum(scores)
+            told.right = told.totals == told.truth
     return told
 
 
