@@ -2,7 +2,7 @@
 
 1. A small network on the whole picture, 256 pixels a side, says where corners of a playing grid and the grid are.
 2. Another looks at the board rectified by these corners and says where the corners of squares are; a homography is
-   fitted to them all, twice.
+   fitted to them all, again and again until it stays.
 3. The colours of the 225 squares must agree with the standard layout; of several possible grids the best wins.
 """
 
@@ -50,7 +50,7 @@ _DIFFERS: Final = 0.3
 """Below this it is no board."""
 _PASSES: Final = 6
 _SETTLED: Final = 0.1
-"""Corners that moved by less than this, in squares, between two looks need no third."""
+"""Corners that moved by less than this, in squares, between two looks need no more."""
 _SEEN: Final = 0.2
 _WELL_SEEN: Final = 0.7
 """Share of the grid's corners of squares seen in their places: below the first it is no grid, above the second all
@@ -306,7 +306,7 @@ def _confidence(agreement: float) -> float:
 
 
 def quads_in(cells: NDArray[np.float32]) -> list[Floats]:
-    """Possible boards in the finder's answer (4, n, n), in cells, the likeliest first.
+    """Possible boards in the finder's answer (4, n, n), in cells, patch by patch, about the likeliest first.
 
     Four peaks of the corner heat whose quad covers a patch of cells on the grid, the quad about that patch, and
     parallelograms over three peaks; the same of all patches as one, for tiles may part the grid.
