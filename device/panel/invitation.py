@@ -64,9 +64,8 @@ def digit_pages(invitation: Invitation) -> tuple[str, ...]:
     """
     host, _, port = invitation.address.rpartition(":")
     pages = [f"C {invitation.code}"]
-    if re.fullmatch(r"[\d.]+", host):
-        left, right = re.fullmatch(r"(\d+\.\d+\.)(.*)", host).groups()  # type: ignore[union-attr]
-        pages += [left, right, f"P{port:>{DIGITS - 1}}"]
+    if numbers := re.fullmatch(r"(\d+\.\d+\.)(\d+\.\d+)", host):
+        pages += [*numbers.groups(), f"P{port:>{DIGITS - 1}}"]
     return tuple(page.ljust(DIGITS + page.count(".")) for page in pages)
 
 
