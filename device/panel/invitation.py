@@ -60,7 +60,7 @@ def digit_pages(invitation: Invitation) -> tuple[str, ...]:
     """What eight 7-segment digits show one after the other: the code, and an address in numbers with its port.
 
     >>> digit_pages(Invitation("192.168.1.7:8080", "", "123456"))
-    ('C 123456', '192.168.', '1.7', 'P   8080')
+    ('C 123456', '192.168.  ', '1.7      ', 'P   8080')
     """
     host, _, port = invitation.address.rpartition(":")
     pages = [f"C {invitation.code}"]
