@@ -95,11 +95,13 @@ def test_table_is_set_up_in_under_two_minutes(
         dragged = corners(page)
         assert dragged[0][0] > found[0][0] + 20 and dragged[0][1] > found[0][1] + 15
         page.locator(".corner").nth(1).focus()
-        page.keyboard.press("ArrowLeft")
+        for _ in range(5):  # slowly, while the page looks on: no look may put the corner back
+            page.keyboard.press("ArrowLeft")
+            page.wait_for_timeout(300)
         page.keyboard.press("Shift+ArrowDown")
         page.wait_for_timeout(1500)
         moved = corners(page)
-        assert moved[1][0] == pytest.approx(dragged[1][0] - 2, abs=1)
+        assert moved[1][0] == pytest.approx(dragged[1][0] - 10, abs=1)
         assert moved[1][1] == pytest.approx(dragged[1][1] + 20, abs=1)
         page.get_by_role("button", name="Find the board by itself").tap()
         page.wait_for_selector("#said:has-text('The board is found')")

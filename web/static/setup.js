@@ -21,6 +21,7 @@ let size = [1280, 960];
 let corners = null;
 let dragged = null;
 let moved = 0; // counts what people did: a look that began before it says nothing about the corners
+let unplaced = false; // a corner was moved, and the table does not know it yet: a look would put it back
 let lookTimer = null;
 
 // The board in the picture
@@ -55,7 +56,7 @@ function say(text, well) {
 async function look() {
   clearTimeout(lookTimer);
   const began = moved;
-  if (document.visibilityState === "visible" && !steps[0].hidden && dragged === null) {
+  if (document.visibilityState === "visible" && !steps[0].hidden && !unplaced) {
     try {
       const answer = await fetch("/setup/look");
       if (answer.ok) show(await answer.json(), began);
@@ -69,16 +70,22 @@ async function look() {
 
 async function place(placed) {
   const mine = ++moved;
+  unplaced = true;
   cornersForm.elements.corners.value = placed ? placed.map((point) => point.map((v) => v.toFixed(1)).join(",")).join(" ") : "";
-  const answer = await post(cornersForm);
-  if (answer.ok) show(await answer.json(), mine);
-  else if (mine === moved) say((await answer.text()).trim(), false);
+  try {
+    const answer = await post(cornersForm);
+    if (answer.ok) show(await answer.json(), mine);
+    else if (mine === moved) say((await answer.text()).trim(), false);
+  } finally {
+    if (mine === moved) unplaced = false;
+  }
 }
 
 function move(i, x, y) {
   corners = corners || handles.map((handle) => handle.getAttribute("transform").match(/-?[\d.]+/g).map(Number));
   corners = corners.map((point, n) => (n === i ? [Math.min(Math.max(x, 0), size[0] - 1), Math.min(Math.max(y, 0), size[1] - 1)] : point));
   moved += 1;
+  unplaced = true;
   draw();
   const [cx, cy] = corners[i];
   loupe.setAttribute("viewBox", `${cx - LOUPE / 2} ${cy - LOUPE / 2} ${LOUPE} ${LOUPE}`);
