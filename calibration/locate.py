@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -322,31 +323,31 @@ def quads_in(cells: NDArray[np.float32]) -> list[Floats]:
         order = np.argsort(-heat[ys, xs])[:_PEAKS]
         ys, xs = ys[order], xs[order]
         points = np.stack([xs + cells[1, ys, xs], ys + cells[2, ys, xs]], axis=1).astype(np.float64)
-        scored = []
-        for four in combinations(range(len(points)), 4):
-            quad = order_corners(points[list(four)])
-            cover = _overlap(quad, patch) if is_convex(quad) else 0.0
-            if cover > 0.5:
-                scored.append((cover * float(heat[ys, xs][list(four)].mean()) ** 0.5, quad))
-        scored.sort(key=lambda s: -s[0])
-        best = [quad for _, quad in scored[: _HYPOTHESES - 1]]
+        fours = map(list, combinations(range(len(points)), 4))
+        best = _likeliest(((points[four], heat[ys, xs][four]) for four in fours), patch)[: _HYPOTHESES - 1]
         best.insert(min(len(best), 2), _four_sided(patch))
-        quads += [*best, *_completed(points, heat[ys, xs], patch)]
+        quads += [*best, *_likeliest(_completed(points, heat[ys, xs]), patch)[:_COMPLETED]]
     return quads
 
 
-def _completed(points: Floats, heat: NDArray[np.floating], patch: Image) -> list[Floats]:
-    """The likeliest parallelograms over three peaks `(n, 2)`: a hand may lie on the fourth corner."""
+def _likeliest(candidates: Iterable[tuple[Floats, NDArray[np.floating]]], patch: Image) -> list[Floats]:
+    """The quads of four points `(4, 2)` that cover a patch, by how well and by the heat of their peaks."""
     scored = []
-    for three in combinations(range(len(points)), 3):
-        a, b, c = points[list(three)]
-        for fourth in (a + b - c, b + c - a, c + a - b):
-            quad = order_corners(np.array([a, b, c, fourth]))
-            cover = _overlap(quad, patch) if is_convex(quad) else 0.0
-            if cover > 0.5:
-                scored.append((cover * float(heat[list(three)].mean()) ** 0.5, quad))
+    for points, heat in candidates:
+        quad = order_corners(points)
+        cover = _overlap(quad, patch) if is_convex(quad) else 0.0
+        if cover > 0.5:
+            scored.append((cover * float(heat.mean()) ** 0.5, quad))
     scored.sort(key=lambda s: -s[0])
-    return [quad for _, quad in scored[:_COMPLETED]]
+    return [quad for _, quad in scored]
+
+
+def _completed(points: Floats, heat: NDArray[np.floating]) -> Iterator[tuple[Floats, NDArray[np.floating]]]:
+    """The parallelograms over three peaks `(n, 2)`, with the heat of the three: a hand may lie on the fourth corner."""
+    for three in map(list, combinations(range(len(points)), 3)):
+        a, b, c = points[three]
+        for fourth in (a + b - c, b + c - a, c + a - b):
+            yield np.array([a, b, c, fourth]), heat[three]
 
 
 def _patches(on_grid: NDArray[np.float32]) -> list[Image]:
