@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, cast, get_args, get_origin, get_type_hints
 from PIL import Image, UnidentifiedImageError
 
 from device.store import PICTURE_MOST, GameStore, StoredEvent, StoredGame, StoredPicture
+from device.storefaults import gone, unreadable
 from engine.errors import NotationError, RulesError
 from engine.events import Correction, Event, GameStarted, PlayMade, Redone, from_json, to_json
 from engine.game import Game
@@ -75,12 +76,11 @@ def game_in(store: GameStore, number: int) -> Game:
     """A game of the store. Raises `ArchiveError`, `StoreError`."""
     events = store.events(number)
     if not events:
-        raise ArchiveError(_gone(number))
+        raise ArchiveError(gone(number))
     try:
         return Game.from_events(from_json(event.body) for event in events)
     except (NotationError, RulesError) as error:
-        text = "game {0} cannot be read by this version ({1}); nothing of it is lost"
-        raise ArchiveError(said("game-unreadable", text, number, error)) from error
+        raise ArchiveError(unreadable(number, error)) from error
 
 
 def gcg_of(store: GameStore, number: int) -> str:
@@ -170,12 +170,8 @@ def file_name(stored: StoredGame, suffix: str) -> str:
 def _listed(store: GameStore, number: int) -> StoredGame:
     stored = next((game for game in store.games() if game.id == number), None)
     if stored is None:
-        raise ArchiveError(_gone(number))
+        raise ArchiveError(gone(number))
     return stored
-
-
-def _gone(number: int) -> str:
-    return said("game-gone", "there is no game {0}: it may have been deleted", number)
 
 
 class _Outlet(io.RawIOBase):

@@ -11,11 +11,10 @@ from itertools import groupby
 
 from device.messages import refusal
 from device.store import Body, GameStore, StoreError
-from device.storefaults import DeletedGame
+from device.storefaults import DeletedGame, unreadable
 from engine.errors import NotationError, RulesError
 from engine.events import ClockRead, Event, GameStarted, Redone, Undone, from_json, to_json
 from engine.game import Game
-from engine.said import said
 
 UNDO, REDO = "undo", "redo"
 
@@ -74,8 +73,7 @@ class GameLog:
         try:
             return cls(store, newest.id, [event.body for event in store.events(newest.id)])
         except (NotationError, RulesError) as error:
-            text = "game {0} cannot be read by this version ({1}); nothing of it is lost"
-            raise StoreError(said("game-unreadable", text, newest.id, error)) from error
+            raise StoreError(unreadable(newest.id, error)) from error
 
     @property
     def owes(self) -> bool:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from device.schema import VERSION, migrate
-from device.storefaults import DamagedStore, FullStore, NewerStore, StoreError, fault_of
+from device.storefaults import DamagedStore, FullStore, NewerStore, StoreError, fault_of, gone
 from engine.said import said
 
 __all__ = ["GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
@@ -173,7 +173,7 @@ class GameStore:
         """Remove a whole game with its pictures and notes; its number is not given again. Raises `StoreError`."""
         with self._writing() as db:
             if db.execute("UPDATE game SET deleted = 1 WHERE id = ? AND NOT deleted", (game,)).rowcount == 0:
-                raise StoreError(said("game-gone", "there is no game {0}: it may have been deleted", game))
+                raise StoreError(gone(game))
             for table in ("picture", "event", "note"):
                 db.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
         self._read("PRAGMA wal_checkpoint(TRUNCATE)")  # what is left of it in the write-ahead log goes too

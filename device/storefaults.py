@@ -33,6 +33,17 @@ class DeletedGame(StoreError):  # noqa: N818
     """The game was deleted: no more is written of it."""
 
 
+def gone(number: int) -> str:
+    """What is said of a game that is not in the store."""
+    return said("game-gone", "there is no game {0}: it may have been deleted", number)
+
+
+def unreadable(number: int, error: Exception) -> str:
+    """What is said of a game whose events this version does not understand."""
+    text = "game {0} cannot be read by this version ({1}); nothing of it is lost"
+    return said("game-unreadable", text, number, error)
+
+
 def fault_of(error: Exception, path: str) -> StoreError:
     """The fault behind an error of SQLite or of the system."""
     name = getattr(error, "sqlite_errorname", "")

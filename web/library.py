@@ -15,13 +15,13 @@ from device.messages import sentence
 from device.records import HeadToHead, PlayerRecord, head_to_heads, player_records
 from device.state import BoardView, PlayerView, TableState, TileView
 from device.store import Body, GameStore, StoredGame
+from device.storefaults import gone, unreadable
 from device.sums import Sums
 from device.view import view_game
 from engine.errors import NotationError, RulesError
 from engine.events import Redone, from_json
 from engine.game import Game
 from engine.ledger import Ledger
-from engine.said import said
 from engine.squares import SQUARES
 from engine.turns import Turn
 
@@ -173,7 +173,7 @@ class Library:
             bodies = [event.body for event in self._store.events(number)]
             game, events = _follow(bodies)
         except (NotationError, RulesError) as error:
-            raise NoGame(_unreadable(number, error)) from None
+            raise NoGame(sentence(unreadable(number, error))) from None
         presses = [body.get("press", event) for event, body in enumerate(bodies)]
         taken = {presses[event]: event for event, kind in self._store.pictures(number) if kind == "board"}
         return Replay(self.line(stored), game, tuple(taken.get(presses[event]) for event in events))
@@ -182,7 +182,7 @@ class Library:
         """A game by its number. Raises `NoGame`, `StoreError`."""
         found = next((stored for stored in self._store.games() if stored.id == number), None)
         if found is None:
-            raise NoGame(sentence(said("game-gone", "there is no game {0}: it may have been deleted", number)))
+            raise NoGame(sentence(gone(number)))
         return found
 
     def picture(self, number: int, event: int) -> bytes | None:
@@ -259,8 +259,3 @@ def _players(stored: StoredGame) -> tuple[str, ...]:
 
 def _day(stored: StoredGame) -> date:
     return datetime.fromtimestamp(stored.started).date()
-
-
-def _unreadable(number: int, error: Exception) -> str:
-    text = "game {0} cannot be read by this version ({1}); nothing of it is lost"
-    return sentence(said("game-unreadable", text, number, error))
