@@ -8,7 +8,6 @@ Picture coordinates are pixels with (0, 0) the centre of the top left pixel, as 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,9 +24,10 @@ TILE_HEIGHT: Final = 0.21
 """How high a tile's top lies above the board, in squares: 4 to 5 mm on squares of 20 to 22 mm."""
 
 _FINEST: Final = 2.0
-"""Pixels of the picture along one of the rectified view that linear sampling does justice to."""
-_MOST_TIMES: Final = 8
-"""So many times finer at most: corners far outside the picture must not cost all memory."""
+"""Pixels of the picture along one of the rectified view that linear sampling does justice to: of more it would jump
+over some, and let grain and thin lines flicker."""
+_HALVE: Final = np.array([[0.5, 0.0, -0.25], [0.0, 0.5, -0.25], [0.0, 0.0, 1.0]])
+"""A pixel of a picture to that of the picture halved, between the middles of pixels."""
 _FOCALS: Final = np.geomspace(0.5, 3.0, 73)
 """Focal lengths tried, in long sides of the picture."""
 _USUAL_FOCAL: Final = 0.8
@@ -73,18 +73,21 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
     `(n, n[, channels]) uint8` with `n = round(scale * (15 + 2 * margin))`.
     """
     n = round(scale * (SIZE + 2 * margin))
+    step = 1 / scale
+    to_board = np.array([[step, 0.0, step / 2 - margin], [0.0, step, step / 2 - margin], [0.0, 0.0, 1.0]])
     finer = square_side(project(H, grid_corners())) / scale
-    # Where linear sampling alone would jump over pixels and let grain and thin lines flicker: finer, then averaged.
-    times = max(1, math.ceil(min(_MOST_TIMES, finer / _FINEST)))
-    step = 1 / (scale * times)
-    first = step / 2 - margin
-    to_board = np.array([[step, 0.0, first], [0.0, step, first], [0.0, 0.0, 1.0]])
+    while finer > _FINEST and min(image.shape[:2]) > 1:
+        image, H, finer = _halved(image), _HALVE @ H, finer / 2
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    size = (n * times, n * times)
-    seen = cv2.warpPerspective(image, H @ to_board, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
-    if times > 1:
-        seen = cv2.resize(seen, (n, n), interpolation=cv2.INTER_AREA)
+    seen = cv2.warpPerspective(image, H @ to_board, (n, n), flags=flags, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(seen, np.uint8)
+
+
+def _halved(image: Image) -> Image:
+    """Each four pixels made one; an odd last row or column is left out."""
+    height, width = image.shape[0] // 2, image.shape[1] // 2
+    even = image[: 2 * height, : 2 * width]
+    return np.asarray(cv2.resize(even, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
