@@ -21,11 +21,12 @@ from torch.utils.data import DataLoader, Dataset
 from calibration.locate import FINDER_SIDE, LATTICE_SIDE
 from calibration.train.locate_data import Array, Kept, Rng, finder_sample, lattice_sample
 from calibration.train.locate_nets import Finder, Lattice
+from vision.train.quantise import quantise
 
 BATCH = 24
 FINDER_STEPS = 1400
-LATTICE_STEPS = 1300
-"""Batches that the networks in `calibration/models` learned from: about six and eight minutes on two free cores."""
+LATTICE_STEPS = 2000
+"""Batches that the networks in `calibration/models` learned from: about six and ten minutes on two free cores."""
 Sample = Callable[[Kept, Rng], tuple[Array, Array]]
 
 
@@ -122,8 +123,16 @@ def export(net: nn.Module, side: int, path: Path) -> None:
 def train_finder(scenes: Sequence[Kept], steps: int, path: Path, seed: int = 1) -> None:
     """Train the network that finds a board in a picture and write it to `path`."""
     export(train(Finder(), scenes, finder_sample, finder_loss, steps, seed), FINDER_SIDE, path)
+    quantise(path, _examples(scenes, finder_sample, seed))
 
 
 def train_lattice(scenes: Sequence[Kept], steps: int, path: Path, seed: int = 2) -> None:
     """Train the network that finds the corners of squares on a rectified board and write it to `path`."""
     export(train(Lattice(), scenes, lattice_sample, lattice_loss, steps, seed), LATTICE_SIDE, path)
+    quantise(path, _examples(scenes, lattice_sample, seed))
+
+
+def _examples(scenes: Sequence[Kept], make: Sample, seed: int) -> list[Array]:
+    """Pictures to take the ranges of a network's numbers from."""
+    samples = _Samples(scenes, make, 4 * BATCH, seed)
+    return [np.stack([samples[first + i][0] for i in range(BATCH)]) for first in range(0, 4 * BATCH, BATCH)]

@@ -20,6 +20,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 from vision.train import views  # noqa: E402
 from vision.train.looks import IGNORED, LetterLooks, SquareLooks, evening, shares  # noqa: E402
 from vision.train.nets import letter_net, square_net, write_onnx  # noqa: E402
+from vision.train.quantise import quantise  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +111,34 @@ def test_the_square_network_answers_for_each_square_of_any_board(tmp_path: Path)
     with torch.no_grad():
         (told,) = net.eval()(board)
     assert np.allclose(answer, told.numpy(), atol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def eight_bits(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A network as it was written, and the same in eight bits."""
+    torch.manual_seed(1)
+    net = letter_net(7)
+    for _ in range(3):
+        net(torch.randn(8, 1, letters.SIDE, letters.SIDE))
+    folder = tmp_path_factory.mktemp("nets")
+    for name in ("float.onnx", "eight.onnx"):
+        shape = ["n", 1, letters.SIDE, letters.SIDE]
+        write_onnx(net, folder / name, shape, ["n", "k"], {"classes": ["."]}, {"letters": "features"})
+    quantise(folder / "eight.onnx", [torch.randn(64, 1, letters.SIDE, letters.SIDE).numpy()])
+    return folder / "float.onnx", folder / "eight.onnx"
+
+
+def test_a_network_in_eight_bits_answers_nearly_as_before(eight_bits: tuple[Path, Path]) -> None:
+    x = torch.randn(32, 1, letters.SIDE, letters.SIDE).numpy()
+    before, after = (Net(path)(x) for path in eight_bits)
+    for one, other in zip(before, after, strict=True):
+        assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.99
+
+
+def test_a_network_in_eight_bits_is_small_and_keeps_its_facts(eight_bits: tuple[Path, Path]) -> None:
+    before, after = eight_bits
+    assert after.stat().st_size < before.stat().st_size / 3
+    assert Net(after).facts == Net(before).facts
 
 
 def test_a_file_that_is_no_model_says_how_to_make_one(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from vision.net import MODELS
 from vision.train.fit import fit, temperature
 from vision.train.looks import IGNORED, LetterBatch, LetterLooks, evening
 from vision.train.nets import HeadedNet, letter_net, write_onnx
+from vision.train.quantise import quantise
 from vision.train.views import Views, classes
 
 BATCH = 256
@@ -39,6 +40,7 @@ def train(
     write_onnx(
         net, path, ["n", 1, SIDE, SIDE], ["n", "classes"], facts, {"letters": "features"}, {"letters": evening()}
     )
+    quantise(path, [looks.batch(rng, BATCH).crops for _ in range(4)])
     return report(LetterNet(path), proof)
 
 

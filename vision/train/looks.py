@@ -38,6 +38,8 @@ IGNORED: Final = -100
 _EMPTY_SHARE: Final = 0.14
 _BLANK_SHARE: Final = 0.07
 _FOREIGN_SHARE: Final = 0.25
+_HOLES_COUNTED: Final = 4
+"""A board is looked at once more often for each bare hole between its tiles, the hardest there is; so many count."""
 _PRINTED: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in row] for row in LAYOUT])
 """How often an empty square is looked at: plain ones, premium squares, the centre with its star."""
 
@@ -198,11 +200,14 @@ class SquareLooks:
         kinds = np.where(tile, squares.TILE, squares.EMPTY)
         kinds = np.where(hidden > UNSEEN, squares.HIDDEN, kinds)
         self._kinds = np.where((hidden > SEEN) & (hidden <= UNSEEN), IGNORED, kinds)
+        holes = (~tile & (_laid_beside(tile) >= 3)).sum(axis=(1, 2))
+        weight = 1 + np.minimum(holes, _HOLES_COUNTED)
+        self._share = weight / weight.sum()
 
     def batch(self, rng: Rng, size: int) -> SquareBatch:
         """`size` boards, each disturbed anew."""
         boards, kinds = [], []
-        for i in rng.integers(0, len(self._views), size):
+        for i in rng.choice(len(self._views), size, p=self._share):
             turn = int(rng.integers(4))
             board = self._board(rng, self._views[i].board, turn)
             boards.append(squares.balanced(board))
@@ -238,6 +243,12 @@ class SquareLooks:
         if rng.random() < 0.5:
             x += rng.standard_normal(x.shape, np.float32) * np.float32(rng.random() ** 2 * 0.05)
         return np.asarray(np.clip(x * 255, 0, 255), np.uint8)
+
+
+def _laid_beside(tile: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """On how many sides of each square of boards `(n, 15, 15)` a tile lies."""
+    around = np.pad(tile, ((0, 0), (1, 1), (1, 1))).astype(np.int64)
+    return np.asarray(around[:, :-2, 1:-1] + around[:, 2:, 1:-1] + around[:, 1:-1, :-2] + around[:, 1:-1, 2:], np.int64)
 
 
 def ahead(make: Iterator[Batch]) -> Iterator[Batch]:

@@ -135,12 +135,12 @@ def write_onnx(
         for i, array in enumerate(arrays):
             weights.append(numpy_helper.from_array(np.ascontiguousarray(array, np.float32), f"{name}.{i}"))
             inputs.append(f"{name}.{i}")
-        nodes.append(helper.make_node(kind, inputs, [name], **attributes))
+        nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
         return name
 
     def joined(kind: str, one: str, other: str) -> str:
         name = f"{kind.lower()}{len(nodes)}"
-        nodes.append(helper.make_node(kind, [one, other], [name]))
+        nodes.append(helper.make_node(kind, [one, other], [name], name))
         return name
 
     def chain(layers: nn.Sequential, value: str, scale: float = 1.0) -> str:

@@ -14,10 +14,11 @@ from vision.squares import MARGIN, SquareNet
 from vision.train.fit import fit, temperature
 from vision.train.looks import IGNORED, SquareBatch, SquareLooks
 from vision.train.nets import HeadedNet, square_net, write_onnx
+from vision.train.quantise import quantise
 from vision.train.views import Views
 
 BATCH = 12
-STEPS = 4300
+STEPS = 8000
 TOP_RATE = 3e-3
 
 
@@ -39,6 +40,7 @@ def train(
         ["n", 3, "rows", "columns"],
         {"temperature": {"squares": _temperature(net, proof)}},
     )
+    quantise(path, [looks.batch(rng, BATCH).boards for _ in range(4)])
     return report(SquareNet(path), proof)
 
 
