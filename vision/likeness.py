@@ -20,11 +20,11 @@ _KINDS: Final = tuple(dict.fromkeys(layout().premiums))
 KIND: Final = np.array([_KINDS.index(p) for p in layout().premiums])
 """The kind of each of the 225 squares; the same from all four sides."""
 _PLACES: Final = np.indices((SIZE, SIZE)).reshape(2, -1).T.astype(np.float64)
-_REACH: Final = 3.0
+_REACH: Final = 2.0
 """Squares within which neighbours count nearly alike."""
 _ENOUGH: Final = 4
 """Squares of a sort that it takes to know how they look."""
-_LEAST_SPREAD: Final = 0.02
+_LEAST_SPREAD: Final = 0.005
 _FREEDOM: Final = 4.0
 """Degrees of freedom of the t distribution of colours: shadows and worn squares are no rarity."""
 _MOST: Final = 6.0

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
 from engine.said import said
 from engine.squares import square_name
-from vision import likeness, squares
+from vision import squares
 from vision.geometry import Floats, Image, board_pose, square_side
+from vision.joined import joined
 from vision.letters import LetterNet, among, crops, tops_view
 from vision.location import BoardNotFound, Location
 from vision.net import NoNumbers
@@ -34,17 +35,6 @@ _LOOK_CLOSER: Final = 0.001
 _VOTES: Final = 0.5
 _VOTERS: Final = 32
 """So many squares, at least so probably tiles, vote on which way is up."""
-_EMPTY, _BLANK = 0, 1
-"""Places of these classes among those of the letter network."""
-_UNPRINTED: Final = 0.2
-"""How often the letter network takes a blank for no tile (measured in training, on scenes held out)."""
-_BLANKS: Final = 0.3
-"""In training blanks were drawn far more often than they lie on boards; so much less probable are they here."""
-_IN_SIGHT: Final = 0.2
-_IN_DOUBT: Final = 0.003
-"""Squares hidden less than the one, and doubtful more than the other, are compared with their neighbours."""
-_MISTAKEN: Final = 0.01
-"""How often the letter network takes something beside a tile for a letter, however sure it is."""
 _LEAST: Final = 1e-4
 _MOST: Final = 8
 """Candidates kept for a square: at most so many, none less probable than `_LEAST`."""
@@ -168,7 +158,7 @@ class BoardReader:
         letters = self._letters.look_again(view, cells, looks.letters, within)
         letters = self._letters.allow_turned(view, cells, letters, looks.turns)
         letters = letters * min(1.0, square_side(quad) / _FINE) ** 2
-        return _blanks_settled(_joined(kinds, cells, among(letters, within)), board), turn, BoardViews(board, view)
+        return joined(kinds, cells, among(letters, within), board), turn, BoardViews(board, view)
 
 
 def _cells(kinds: NDArray[np.float32], least: float) -> list[tuple[int, int]]:
@@ -176,47 +166,6 @@ def _cells(kinds: NDArray[np.float32], least: float) -> list[tuple[int, int]]:
     order = np.argsort(-kinds[:, :, squares.TILE], axis=None, kind="stable")
     cells = [(int(i) // SIZE, int(i) % SIZE) for i in order]
     return [cell for cell in cells if kinds[cell][squares.TILE] >= least]
-
-
-def _joined(
-    kinds: NDArray[np.float32], cells: list[tuple[int, int]], letters: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Both networks' probabilities made one: what lies on a square, and if a tile, which.
-
-    Both say whether there is a tile at all. They look at different things (colour and surroundings; print and
-    shape), so that their odds are multiplied.
-    """
-    chances = np.zeros((SIZE, SIZE, letters.shape[1] + 1))
-    chances[:, :, 0] = kinds[:, :, squares.EMPTY] + kinds[:, :, squares.TILE]
-    chances[:, :, -1] = kinds[:, :, squares.HIDDEN]
-    if cells:
-        rows, columns = np.array(cells).T
-        here = kinds[rows, columns].astype(np.float64)
-        no_tile, tile = letters[:, 0], letters[:, 1:].copy()
-        # What looks like no tile and is one is a blank: without print the two look alike.
-        tile[:, 0] += _UNPRINTED * no_tile
-        which = tile / np.maximum(tile.sum(axis=1, keepdims=True), 1e-12)
-        empty = here[:, squares.EMPTY] * (no_tile + _MISTAKEN)
-        laid = here[:, squares.TILE] * (1 - np.minimum(no_tile + _MISTAKEN, 1 - _LEAST))
-        seen = (1 - here[:, squares.HIDDEN]) / (empty + laid)
-        chances[rows, columns, 0] = empty * seen
-        chances[rows, columns, 1:-1] = which * (laid * seen)[:, None]
-    return chances
-
-
-def _blanks_settled(chances: NDArray[np.float64], board: Image) -> NDArray[np.float64]:
-    """Decide between a blank and no tile, on squares without print, by how squares and tiles look on this board."""
-    settled = chances.reshape(SIZE * SIZE, -1).copy()
-    in_sight = settled[:, -1] < _IN_SIGHT
-    empty, blank = settled[:, _EMPTY], settled[:, _BLANK]
-    plain = in_sight & (empty + blank > 0.5) & (np.minimum(empty, blank) > _IN_DOUBT)
-    known_empty = in_sight & (empty > 0.97)
-    known_tile = in_sight & (1 - empty - blank > 0.9)
-    if plain.any():
-        likely = likeness.like_tiles(likeness.square_colours(board), known_empty, known_tile, plain)
-        settled[plain, _BLANK] *= _BLANKS * np.exp(likely[plain])
-        settled[:, :-1] *= ((1 - settled[:, -1]) / settled[:, :-1].sum(axis=1))[:, None]
-    return settled.reshape(chances.shape)
 
 
 def _board(chances: NDArray[np.float64], names: tuple[str, ...]) -> BoardReading:

@@ -1,0 +1,99 @@
+"""Two networks and the board's own colours, made one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from engine.reading import SIZE
+from vision import squares
+from vision.geometry import Floats, Image
+from vision.joined import joined, witnesses
+from vision.squares import MARGIN, SCALE
+
+EMPTY, BLANK, A, HIDDEN = 0, 1, 2, 4
+ASKED = (7, 7)
+LAID = [(3, column) for column in range(2, 12)]
+GROUND, WOOD = (120, 125, 128), (120, 160, 190)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A board with a word on it, and what the networks say of it and of one more square."""
+
+    kinds: NDArray[np.float32]
+    cells: list[tuple[int, int]]
+    letters: Floats
+    board: Image
+
+    def at(self, square: tuple[int, int]) -> Floats:
+        """The probabilities of a square: none, blank, A, B, hidden."""
+        return np.asarray(joined(self.kinds, self.cells, self.letters, self.board)[square], np.float64)
+
+
+def said(colour: tuple[int, int, int], tile: float, letters: tuple[float, ...], hidden: float = 0.0) -> Said:
+    """The square ASKED has this colour; the networks give it `tile` and `letters`."""
+    kinds = np.zeros((SIZE, SIZE, 3), np.float32)
+    kinds[:, :, squares.EMPTY] = 1
+    board = np.full((SCALE * (SIZE + 2 * MARGIN),) * 2 + (3,), GROUND, np.uint8)
+    for row, column in [*LAID, ASKED]:
+        kinds[row, column] = (0.0, 1.0, 0.0) if (row, column) != ASKED else (1 - tile, tile, 0.0)
+        top, left = SCALE * (row + MARGIN), SCALE * (column + MARGIN)
+        board[top : top + SCALE, left : left + SCALE] = WOOD if (row, column) != ASKED else colour
+    kinds[ASKED] = (1 - hidden) * kinds[ASKED] + np.float32([0, 0, hidden])
+    printed = [[0.0, 0.0, 1.0, 0.0]] * len(LAID)
+    return Said(kinds, [*LAID, ASKED], np.array([*printed, letters]), board)
+
+
+def test_a_tile_with_print_is_its_letter_whatever_the_colours() -> None:
+    for colour in (GROUND, WOOD):
+        assert said(colour, 0.99, (0.001, 0.001, 0.99, 0.008)).at(ASKED)[A] > 0.98
+
+
+@pytest.mark.parametrize("colour, what", [(WOOD, BLANK), (GROUND, EMPTY)])
+def test_where_the_networks_do_not_know_the_colours_decide(colour: tuple[int, int, int], what: int) -> None:
+    assert said(colour, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[what] > 0.7
+
+
+def test_networks_that_are_sure_of_a_blank_are_not_believed_against_the_colours() -> None:
+    of_wood, of_ground = (said(colour, 0.95, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[BLANK] for colour in (WOOD, GROUND))
+    assert of_wood > 0.9
+    assert of_ground < of_wood / 2
+
+
+def test_between_tiles_a_plain_square_is_more_often_bare_than_elsewhere() -> None:
+    open_, hole = (said(WOOD, 0.7, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
+    sides = [(6, 7), (8, 7), (7, 6), (7, 8)]
+    for side in sides:
+        hole.kinds[side] = (0, 1, 0)
+    between = replace(
+        hole, cells=[*sides, *hole.cells], letters=np.concatenate([[[0.0, 0.0, 1.0, 0.0]] * 4, hole.letters])
+    )
+    assert between.at(ASKED)[BLANK] < open_.at(ASKED)[BLANK]
+
+
+def test_the_witnesses_are_heard_of_squares_without_print_alone() -> None:
+    plain, printed = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), said(WOOD, 0.99, (0.0, 0.0, 1.0, 0.0))
+    for board, heard in ((plain, [SIZE * ASKED[0] + ASKED[1]]), (printed, [])):
+        assert witnesses(board.kinds, board.cells, board.letters, board.board).squares.tolist() == heard
+
+
+def test_a_board_that_nobody_was_asked_about_is_as_the_squares_say() -> None:
+    board = said(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
+    chances = joined(np.where(board.kinds > 2, 0, board.kinds), [], np.zeros((0, 4)), board.board)
+    assert chances[3, 2].tolist() == [1, 0, 0, 0, 0]
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.sampled_from([GROUND, WOOD]))
+def test_probabilities_add_up_and_what_is_hidden_stays_so(
+    tile: float, blank: float, hidden: float, colour: tuple[int, int, int]
+) -> None:
+    seen = said(colour, tile, (0.6 * (1 - blank), 0.6 * blank, 0.3, 0.1), hidden).at(ASKED)
+    assert seen.sum() == pytest.approx(1, abs=1e-6)
+    assert (seen >= 0).all()
+    assert seen[HIDDEN] == pytest.approx(hidden, abs=1e-6)

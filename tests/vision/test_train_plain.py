@@ -1,0 +1,26 @@
+"""What the witnesses of squares without print are worth is fitted to scenes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vision.letters import LetterNet
+from vision.render.table import SimulatedTable
+from vision.squares import SquareNet
+from vision.train import plain, views
+
+
+def test_the_worth_of_witnesses_is_found_again() -> None:
+    rng = np.random.default_rng(3)
+    odds, worth = rng.normal(0, 3, (4000, 3)), np.array([0.9, 0.4, 0.0])
+    blank = rng.random(4000) < 1 / (1 + np.exp(-(odds @ worth - 0.5)))
+    assert np.allclose(plain.logistic(odds, blank), [*worth, -0.5], atol=0.12)
+
+
+def test_the_witnesses_are_heard_of_the_blank_of_a_scene() -> None:
+    table = SimulatedTable(seed=5, tilt=20)
+    table.lay_tiles({(7, 6): "L", (7, 7): "A", (7, 8): "?", (7, 9): "E"})
+    odds, blank = plain.heard(views.keep(table.photograph(), 0), SquareNet(), LetterNet())
+    assert odds.shape == (len(blank), 3)
+    assert blank.sum() == 1  # the one that lies there
+    assert odds[blank][0, 0] > 0

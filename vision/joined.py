@@ -1,0 +1,116 @@
+"""What both networks say of a board made one: what lies on each square, and if a tile, which.
+
+They look at different things, the one at colours and surroundings, the other at print and shape. Where neither sees
+print, the board itself is asked as well: a blank has the colour of its tiles, a bare square that of its uncovered ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.reading import SIZE
+from vision import likeness, squares
+from vision.geometry import Floats, Image
+
+_EMPTY, _BLANK = 0, 1
+"""Places of these classes among those of the letter network."""
+_UNPRINTED: Final = 0.2
+"""How often the letter network takes a blank for no tile (measured in training, on scenes held out)."""
+_MISTAKEN: Final = 0.01
+"""How often the letter network takes something beside a tile for a letter, however sure it is."""
+_LEAST: Final = 1e-4
+_IN_SIGHT: Final = 0.2
+_IN_DOUBT: Final = 0.003
+"""Of squares hidden less than the one, and blanks more probably than the other, the witnesses are heard."""
+_WORTH: Final = np.array([0.92, 0.48, 0.56])
+"""What the witnesses count together, in the order of `Witnesses.odds`: `python -m vision.train.plain` fits it."""
+_BLANKS: Final = np.array([-1.5, -1.5, -1.5, -2.4, -2.8])
+"""By how much (natural logarithms) the odds of a blank instead of a bare square are less on real boards than in
+training, for a square with tiles on 0 to 4 sides: counted on the last boards of 600 games and on 1200 scenes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Witnesses:
+    """What is said of the squares without print, for a blank rather than a bare square."""
+
+    squares: NDArray[np.intp]
+    """Their numbers, `(n,)`."""
+    odds: Floats
+    """Logarithms of odds `(n, 3)`: by the network of squares, by that of letters, by the colours of this board."""
+    beside: NDArray[np.intp]
+    """On how many sides of them a tile lies, `(n,)`."""
+
+
+def joined(
+    kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
+) -> NDArray[np.float64]:
+    """Probabilities `(15, 15, classes + 1)`: the classes of the letter network, then a hidden square.
+
+    `kinds` `(15, 15, 3)` are those of the network of squares, `letters` `(n, classes)` those of the letter network
+    for the `cells` that it was asked about, `board` is the `board_view`.
+    """
+    asked = np.array([row * SIZE + column for row, column in cells], np.intp)
+    lies = kinds.reshape(SIZE * SIZE, 3).astype(np.float64)
+    chances = _multiplied(lies, asked, letters)
+    said = _heard(lies, asked, letters, chances, board)
+    plain = chances[said.squares, _EMPTY] + chances[said.squares, _BLANK]
+    blank = plain / (1 + np.exp(-(said.odds @ _WORTH + _BLANKS[said.beside])))
+    chances[said.squares, _BLANK], chances[said.squares, _EMPTY] = blank, plain - blank
+    return chances.reshape(SIZE, SIZE, -1)
+
+
+def witnesses(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image) -> Witnesses:
+    """What is said of the squares without print; the arguments are those of `joined`."""
+    asked = np.array([row * SIZE + column for row, column in cells], np.intp)
+    lies = kinds.reshape(SIZE * SIZE, 3).astype(np.float64)
+    return _heard(lies, asked, letters, _multiplied(lies, asked, letters), board)
+
+
+def _multiplied(lies: Floats, asked: NDArray[np.intp], letters: Floats) -> Floats:
+    """The odds of both networks multiplied, `(225, classes + 1)`; both say whether there is a tile at all."""
+    chances = np.zeros((SIZE * SIZE, letters.shape[1] + 1))
+    chances[:, _EMPTY] = lies[:, squares.EMPTY] + lies[:, squares.TILE]
+    chances[:, -1] = lies[:, squares.HIDDEN]
+    here, no_tile, tile = lies[asked], letters[:, _EMPTY], letters[:, 1:].copy()
+    # What looks like no tile and is one is a blank: without print the two look alike.
+    tile[:, 0] += _UNPRINTED * no_tile
+    which = tile / np.maximum(tile.sum(axis=1, keepdims=True), 1e-12)
+    empty = here[:, squares.EMPTY] * (no_tile + _MISTAKEN)
+    laid = here[:, squares.TILE] * (1 - np.minimum(no_tile + _MISTAKEN, 1 - _LEAST))
+    seen = (1 - here[:, squares.HIDDEN]) / np.maximum(empty + laid, 1e-12)
+    chances[asked, _EMPTY] = empty * seen
+    chances[asked, 1:-1] = which * (laid * seen)[:, None]
+    return chances
+
+
+def _heard(lies: Floats, asked: NDArray[np.intp], letters: Floats, chances: Floats, board: Image) -> Witnesses:
+    empty, blank, in_sight = chances[:, _EMPTY], chances[:, _BLANK], chances[:, -1] < _IN_SIGHT
+    without_print = letters[:, _EMPTY] + letters[:, _BLANK] > 0.5
+    heard = without_print & (in_sight & (empty + blank > 0.5) & (blank > _IN_DOUBT))[asked]
+    places, seen = asked[heard], letters[heard]
+    if not len(places):
+        return Witnesses(places, np.zeros((0, 3)), places)
+    plain = np.isin(np.arange(SIZE * SIZE), places)
+    known_empty = in_sight & (empty > 0.97) & ~plain
+    known_tile = in_sight & (1 - empty - blank > 0.9)
+    likely = likeness.like_tiles(likeness.square_colours(board), known_empty, known_tile, plain)
+    by_squares = _log_odds(lies[places, squares.TILE], lies[places, squares.EMPTY])
+    by_letters = _log_odds(seen[:, _BLANK], seen[:, _EMPTY])
+    beside = _tiles_beside(1 - empty - chances[:, -1] > 0.5)[places]
+    return Witnesses(places, np.column_stack([by_squares, by_letters, likely[places]]), beside)
+
+
+def _tiles_beside(tiles: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """On how many sides of each of the 225 squares a tile lies."""
+    around = np.pad(tiles.reshape(SIZE, SIZE), 1).astype(np.intp)
+    sides = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
+    return np.asarray(sides.ravel(), np.intp)
+
+
+def _log_odds(one: Floats, other: Floats) -> Floats:
+    return np.asarray(np.log((one + _LEAST) / (other + _LEAST)), np.float64)
