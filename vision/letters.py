@@ -78,10 +78,6 @@ class TileLooks:
     features: NDArray[np.float32]
     """`(n, 128)`: what the network makes of a crop before it names it; alike where tiles look alike."""
 
-    def first(self, count: int) -> TileLooks:
-        """The first so many."""
-        return TileLooks(self.letters[:count], self.turns[:count], self.features[:count])
-
     def __add__(self, other: TileLooks) -> TileLooks:
         pairs = ((self.letters, other.letters), (self.turns, other.turns), (self.features, other.features))
         return TileLooks(*(np.concatenate(pair) for pair in pairs))

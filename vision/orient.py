@@ -1,11 +1,12 @@
 """Which way up a board lies, told by its tiles.
 
 The layout is the same from all four sides; the tiles are not. Every tile votes with what the network says of its
-turn; letters that look alike turned (H, I, N, O, S, X, Z) say little and weigh little.
+turn, looked at from all four sides; letters that look alike turned (H, I, N, O, S, X, Z) say little and weigh little.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,6 +27,15 @@ class Upright:
     """Probability of that turn."""
     tiles: int
     """How many tiles voted."""
+
+
+def agreed(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """The turns of tiles `(n, 4)` from looks at them as they are and turned by 1 to 3 quarters anticlockwise.
+
+    Each look is `(n, 4)` log-probabilities of the further quarters that make a tile upright. Upside down, some letters
+    pass for others (an A for a V), and a whole board of them may; the right way up they do not.
+    """
+    return np.asarray(np.mean([np.roll(look, k, axis=1) for k, look in enumerate(looks)], axis=0), np.float32)
 
 
 def upright(turns: NDArray[np.float32]) -> Upright:

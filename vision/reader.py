@@ -19,7 +19,7 @@ from vision.joined import joined
 from vision.letters import LetterNet, among, crops, tops_view
 from vision.location import BoardNotFound, Location
 from vision.net import NoNumbers
-from vision.orient import Upright, upright
+from vision.orient import Upright, agreed, upright
 from vision.quad import as_quad, is_convex, turned
 from vision.squares import SquareNet, board_view
 from vision.views import BoardViews
@@ -143,18 +143,21 @@ class BoardReader:
         board, view = board_view(image, pose), tops_view(image, pose)
         kinds = self._squares.read(board)
         cells, within = _cells(kinds, _LOOK_CLOSER), self._letters.within(tiles)
-        turn, looked = Upright(0, 1.0, 0), 0
-        looks = self._letters.look(crops(view, []))
+        voters: list[tuple[int, int]] = []
+        turn = Upright(0, 1.0, 0)
+        looks = self._letters.look(crops(view, voters))
         if not known_upright:
             # The likeliest tiles vote; more of them would say the same again.
             voters = [cell for cell in cells if kinds[cell][squares.TILE] >= _VOTES][:_VOTERS]
-            looks, looked = self._letters.look(crops(view, voters)), len(voters)
-            turn = upright(looks.turns)
+            cut = crops(view, voters)
+            ways = [self._letters.look(np.ascontiguousarray(np.rot90(cut, k, axes=(1, 2)))) for k in range(4)]
+            turn = upright(agreed([way.turns for way in ways]))
+            looks = ways[turn.quarter_turns]
         if turn.quarter_turns:
             kinds = np.rot90(kinds, turn.quarter_turns)
             view, board = np.rot90(view, turn.quarter_turns), np.rot90(board, turn.quarter_turns)
-            cells, looked = _cells(kinds, _LOOK_CLOSER), 0
-        looks = looks.first(looked) + self._letters.look(crops(view, cells[looked:]))
+            cells = [_turned(cell, turn.quarter_turns) for cell in cells]
+        looks += self._letters.look(crops(view, cells[len(voters) :]))
         letters = self._letters.look_again(view, cells, looks.letters, within)
         letters = self._letters.allow_turned(view, cells, letters, looks.turns)
         letters = letters * min(1.0, square_side(quad) / _FINE) ** 2
@@ -166,6 +169,14 @@ def _cells(kinds: NDArray[np.float32], least: float) -> list[tuple[int, int]]:
     order = np.argsort(-kinds[:, :, squares.TILE], axis=None, kind="stable")
     cells = [(int(i) // SIZE, int(i) % SIZE) for i in order]
     return [cell for cell in cells if kinds[cell][squares.TILE] >= least]
+
+
+def _turned(cell: tuple[int, int], quarter_turns: int) -> tuple[int, int]:
+    """Where a square comes to lie when the board is turned by quarters anticlockwise."""
+    row, column = cell
+    for _ in range(quarter_turns):
+        row, column = SIZE - 1 - column, row
+    return row, column
 
 
 def _board(chances: NDArray[np.float64], names: tuple[str, ...]) -> BoardReading:

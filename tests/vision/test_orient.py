@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vision.orient import upright
+from vision.orient import agreed, upright
 
 
 def votes(*chances: tuple[float, float, float, float]) -> NDArray[np.float32]:
@@ -37,6 +37,20 @@ def test_one_tile_laid_the_wrong_way_round_does_not_decide() -> None:
 def test_tiles_that_contradict_each_other_leave_doubt() -> None:
     decided = upright(votes((0.98, 0.01, 0.005, 0.005), (0.005, 0.98, 0.01, 0.005)))
     assert decided.confidence < 0.7
+
+
+@pytest.mark.parametrize("turn", range(4))
+def test_looks_from_all_sides_agree_on_the_turn_of_the_tile_itself(turn: int) -> None:
+    ways = [votes(tuple(np.roll([0.97, 0.01, 0.01, 0.01], turn - k))) for k in range(4)]
+    assert agreed(ways)[0] == pytest.approx(ways[0][0])
+
+
+def test_letters_that_pass_for_others_upside_down_are_known_from_the_other_side() -> None:
+    upside_down, right_way_up = (0.9, 0.01, 0.08, 0.01), (0.9997, 0.0001, 0.0001, 0.0001)
+    tiles = 6
+    ways = [votes(*[way] * tiles) for way in (upside_down, (0.1, 0.4, 0.1, 0.4), right_way_up, (0.1, 0.4, 0.1, 0.4))]
+    assert upright(ways[0]).quarter_turns == 0
+    assert upright(agreed(ways)).quarter_turns == 2
 
 
 def test_without_tiles_the_view_stays_as_it_is() -> None:
