@@ -8,6 +8,7 @@ Picture coordinates are pixels with (0, 0) the centre of the top left pixel, as 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,6 +27,8 @@ TILE_HEIGHT: Final = 0.21
 _FINEST: Final = 2.0
 """Pixels of the picture along one of the rectified view that linear sampling does justice to: of more it would jump
 over some, and let grain and thin lines flicker."""
+_COARSEST: Final = math.sqrt(2)
+"""The same where the board is farthest or seen most from the side: halved from less, it would lose what it shows."""
 _HALVE: Final = np.array([[0.5, 0.0, -0.25], [0.0, 0.5, -0.25], [0.0, 0.0, 1.0]])
 """A pixel of a picture to that of the picture halved, between the middles of pixels."""
 _FOCALS: Final = np.geomspace(0.5, 3.0, 73)
@@ -75,12 +78,20 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
     n = round(scale * (SIZE + 2 * margin))
     step = 1 / scale
     to_board = np.array([[step, 0.0, step / 2 - margin], [0.0, step, step / 2 - margin], [0.0, 0.0, 1.0]])
-    finer = square_side(project(H, grid_corners())) / scale
-    while finer > _FINEST and min(image.shape[:2]) > 1:
-        image, H, finer = _halved(image), _HALVE @ H, finer / 2
+    finer, finer_at_least = square_side(project(H, grid_corners())) / scale, _shortest_side(H) / scale
+    while finer > _FINEST and finer_at_least > _COARSEST and min(image.shape[:2]) > 1:
+        image, H, finer, finer_at_least = _halved(image), _HALVE @ H, finer / 2, finer_at_least / 2
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     seen = cv2.warpPerspective(image, H @ to_board, (n, n), flags=flags, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(seen, np.uint8)
+
+
+def _shortest_side(H: Floats) -> float:
+    """The shortest side, in any direction, that a square at a corner of the grid has in the picture, in pixels."""
+    seen = np.column_stack([grid_corners(), np.ones(4)]) @ H.T
+    at = seen[:, :2] / seen[:, 2:]
+    slopes = (H[None, :2, :2] - at[:, :, None] * H[None, 2:, :2]) / seen[:, 2, None, None]
+    return float(np.linalg.svd(slopes, compute_uv=False).min())
 
 
 def _halved(image: Image) -> Image:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -97,3 +98,28 @@ def test_corners_far_outside_the_picture_cost_no_more_memory_than_others() -> No
     view = rectify(np.full((60, 80, 3), 7, np.uint8), homography(corners), 16)
     assert view.shape == (240, 240, 3)
     assert (view == 7).all()
+
+
+@pytest.mark.parametrize("side", [45.3, 91.7, 180.0])
+@pytest.mark.parametrize("odd", [0, 1])
+def test_a_picture_however_fine_is_not_shifted(side: float, odd: int) -> None:
+    width, height = round(17 * side) + odd, round(16.5 * side) + odd
+    ramp = np.add.outer(np.linspace(0, 110, height), np.linspace(0, 140, width))
+    origin = np.array([0.8 * side, 0.6 * side])
+    view = rectify(np.round(ramp).astype(np.uint8), homography(origin + grid_corners(15 * side)), 10)
+    # The middle of a pixel of the view lies so far into the picture, where the ramp is known.
+    x, y = origin[:, None] + (np.arange(150) + 0.5) / 10 * side
+    expected = np.add.outer(110 * y / (height - 1), 140 * x / (width - 1))
+    assert np.abs(view - expected).max() < 1.6
+    assert abs((view - expected).mean()) < 0.4
+
+
+def test_what_is_far_and_seen_from_the_side_keeps_its_contrast() -> None:
+    corners = np.array([[200, 60], [760, 60], [960, 500], [0, 500]], float)
+    fine, often = 96, 4  # pixels a square as it was printed, dark stripes a square
+    stripes = (np.arange(15 * fine) * 2 * often // fine % 2 * 200 + 20).astype(np.uint8)
+    board = np.ascontiguousarray(np.broadcast_to(stripes[:, None], (15 * fine, 15 * fine)))
+    four_times = np.diag([4.0, 4.0, 1.0]) @ homography(corners) @ np.diag([1 / fine, 1 / fine, 1.0])
+    picture = cv2.resize(cv2.warpPerspective(board, four_times, (3840, 2240)), (960, 560), interpolation=cv2.INTER_AREA)
+    view = rectify(np.asarray(picture, np.uint8), homography(corners), 16)
+    assert view[4:12, 60:180].astype(float).std(axis=0).mean() > 50
