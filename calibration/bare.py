@@ -1,8 +1,8 @@
 """How this board's squares look when nothing lies on them, each by itself.
 
-A plain blank and a bare square are told apart in general by their neighbours (`vision.likeness`). A board that was seen
-before tells more: each square's own colour then. The light has changed since, but slowly from square to square, so
-that the squares known to be bare say how; what is left of a difference on a square is what lies on it.
+A plain blank and a bare square are told apart in general by the networks and by their neighbours (`vision.joined`). A
+board that was seen before tells more: each square's own colour then. The light has changed since, but slowly over
+the board, so that squares known to be bare say how; what is left of a difference on a square is what lies on it.
 """
 
 from __future__ import annotations

@@ -25,6 +25,8 @@ _REACH: Final = 2.0
 _ENOUGH: Final = 4
 """Squares of a sort that it takes to know how they look."""
 _LEAST_SPREAD: Final = 0.005
+"""Squares of one sort differ by so much at least (logarithms of colours); chosen like `_REACH` on drawn scenes, where
+`python -m vision.train.plain` counts how often colours alone are mistaken."""
 _FREEDOM: Final = 4.0
 """Degrees of freedom of the t distribution of colours: shadows and worn squares are no rarity."""
 _MOST: Final = 6.0

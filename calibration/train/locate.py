@@ -26,7 +26,7 @@ from vision.train.quantise import quantise
 BATCH = 24
 FINDER_STEPS = 1400
 LATTICE_STEPS = 2000
-"""Batches that the networks in `calibration/models` learned from: about six and ten minutes on two free cores."""
+"""Batches that the networks in `calibration/models` learned from: about six and eleven minutes on two free cores."""
 Sample = Callable[[Kept, Rng], tuple[Array, Array]]
 
 

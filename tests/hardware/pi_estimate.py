@@ -6,9 +6,10 @@ The multiplications of all networks that a reading runs are counted from their s
 Raspberry Pi does in a second is taken from others' measurements of two well-known networks (ncnn's, one thread:
 https://github.com/Tencent/ncnn/tree/master/benchmark); the quicker of the two gives the lower bound. onnxruntime took
 up to 1.9 times as long as ncnn on such a core (https://gist.github.com/zihaomu/1cf236339099708a0c75aeef5620433e):
-with the slower network that gives the upper bound. Those two multiply floating-point numbers; that eight bits, as ours
-have, take no longer is all that is reckoned with. What is no network (OpenCV, numpy) is measured here, and lengthened
-as a network of floating-point numbers would be, of which one is run for that. All times here are the processor's, so
+with the slower network that gives the upper bound. Those two multiply floating-point numbers, ours numbers of eight
+bits: it is assumed only that these take no longer. What is no network (OpenCV, numpy) is measured here, and lengthened
+as a network of floating-point numbers would be. The one that is run for that suits this machine well, so that the times
+come out rather too long. All times here are the processor's, so
 that other work on this machine does no harm.
 """
 

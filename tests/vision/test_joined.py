@@ -83,10 +83,21 @@ def test_the_witnesses_are_heard_of_squares_without_print_alone() -> None:
         assert witnesses(board.kinds, board.cells, board.letters, board.board).squares.tolist() == heard
 
 
-def test_a_board_that_nobody_was_asked_about_is_as_the_squares_say() -> None:
+def test_a_square_that_the_letter_network_was_not_asked_about_holds_no_tile() -> None:
     board = said(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
-    chances = joined(np.where(board.kinds > 2, 0, board.kinds), [], np.zeros((0, 4)), board.board)
-    assert chances[3, 2].tolist() == [1, 0, 0, 0, 0]
+    chances = joined(board.kinds, [], np.zeros((0, 4)), board.board)
+    assert chances[0, 0].tolist() == chances[LAID[0]].tolist() == [1, 0, 0, 0, 0]
+
+
+def test_each_network_has_its_say_about_a_square_without_print() -> None:
+    usual = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[BLANK]
+    assert said(WOOD, 0.95, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[BLANK] > usual + 0.02
+    assert said(WOOD, 0.6, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[BLANK] > usual + 0.02
+
+
+def test_a_square_half_hidden_is_not_compared() -> None:
+    board = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0), hidden=0.3)
+    assert not len(witnesses(board.kinds, board.cells, board.letters, board.board).squares)
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.sampled_from([GROUND, WOOD]))

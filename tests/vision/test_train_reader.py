@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,9 @@ from vision.render.scene import Scene
 from vision.render.table import SimulatedTable
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
+onnx = pytest.importorskip("onnx", reason="training needs the extra [train]")
+
+from onnx import numpy_helper  # noqa: E402
 
 from vision.train import views  # noqa: E402
 from vision.train.looks import IGNORED, LetterLooks, SquareLooks, evening, shares  # noqa: E402
@@ -78,6 +82,14 @@ def test_boards_carry_the_kind_of_each_square(kept: views.Views) -> None:
     assert ((batch.kinds == squares.TILE).sum(axis=(1, 2)) == 4).all()
 
 
+def test_boards_with_bare_holes_between_tiles_are_looked_at_more_often(kept: views.Views) -> None:
+    around = tuple(tuple("A" if abs(r - 7) + abs(c - 7) == 1 else "" for c in range(SIZE)) for r in range(SIZE))
+    looks = SquareLooks([kept, replace(kept, labels=around)])
+    seen = np.concatenate([looks.batch(np.random.default_rng(seed), 10).kinds for seed in range(4)])
+    with_hole = ((seen == squares.TILE).sum(axis=(1, 2)) == 4) & (seen[:, 7, 7] == squares.EMPTY)
+    assert with_hole.sum() > 0.55 * len(seen)
+
+
 def test_a_written_network_answers_as_the_trained_one(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = letter_net(7)
@@ -133,6 +145,18 @@ def test_a_network_in_eight_bits_answers_nearly_as_before(eight_bits: tuple[Path
     before, after = (Net(path)(x) for path in eight_bits)
     for one, other in zip(before, after, strict=True):
         assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.99
+
+
+def test_weights_have_seven_bits_but_for_the_last_layers_which_stay_as_they_are(eight_bits: tuple[Path, Path]) -> None:
+    before, after = (
+        {w.name: numpy_helper.to_array(w) for w in onnx.load(path).graph.initializer} for path in eight_bits
+    )
+    whole = [w for w in after.values() if w.dtype == np.int8 and w.ndim >= 2]
+    assert len(whole) == 8  # six convolutions and the first layer of each head
+    assert all(np.abs(w.astype(int)).max() <= 64 for w in whole)
+    last = {name: w for name, w in after.items() if w.dtype == np.float32 and w.ndim == 2}
+    assert sorted(w.shape[0] for w in last.values()) == [4, 7]  # the quarter turns and the classes
+    assert all((before[name] == w).all() for name, w in last.items())
 
 
 def test_a_network_in_eight_bits_is_small_and_keeps_its_facts(eight_bits: tuple[Path, Path]) -> None:

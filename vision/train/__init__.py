@@ -1,1 +1,1 @@
-"""Training: renders its own pictures, learns from them, and writes the models that the reader runs. Needs torch."""
+"""Training: renders its own pictures, learns from them, writes the models that the reader runs. Most needs torch."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engine.reading import SIZE
 from vision import letters, squares
 from vision.geometry import Image
+from vision.joined import tiles_beside
 from vision.render.style import LAYOUT
 from vision.train.views import (
     BOARD_MARGIN,
@@ -200,7 +201,7 @@ class SquareLooks:
         kinds = np.where(tile, squares.TILE, squares.EMPTY)
         kinds = np.where(hidden > UNSEEN, squares.HIDDEN, kinds)
         self._kinds = np.where((hidden > SEEN) & (hidden <= UNSEEN), IGNORED, kinds)
-        holes = (~tile & (_laid_beside(tile) >= 3)).sum(axis=(1, 2))
+        holes = (~tile & (tiles_beside(tile) >= 3)).sum(axis=(1, 2))
         weight = 1 + np.minimum(holes, _HOLES_COUNTED)
         self._share = weight / weight.sum()
 
@@ -243,12 +244,6 @@ class SquareLooks:
         if rng.random() < 0.5:
             x += rng.standard_normal(x.shape, np.float32) * np.float32(rng.random() ** 2 * 0.05)
         return np.asarray(np.clip(x * 255, 0, 255), np.uint8)
-
-
-def _laid_beside(tile: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """On how many sides of each square of boards `(n, 15, 15)` a tile lies."""
-    around = np.pad(tile, ((0, 0), (1, 1), (1, 1))).astype(np.int64)
-    return np.asarray(around[:, :-2, 1:-1] + around[:, 2:, 1:-1] + around[:, 1:-1, :-2] + around[:, 1:-1, 2:], np.int64)
 
 
 def ahead(make: Iterator[Batch]) -> Iterator[Batch]:

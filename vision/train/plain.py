@@ -1,8 +1,9 @@
 """How much each witness counts where a square shows no print: python -m vision.train.plain
 
 Whether such a square is a blank or bare is told by the network of squares, by that of letters and by the board's own
-colours, which err alike. Reads rendered scenes that the networks have not seen, and prints what `vision.joined` is to
-take the witnesses for, by logistic regression, and how often each alone and all together are mistaken.
+colours, which err alike. Reads rendered scenes that the networks have not seen, each tile at one look, and prints what
+`vision.joined` is to take the witnesses for, by logistic regression, and how often each alone and all together are
+mistaken.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ from vision.joined import Witnesses, witnesses
 from vision.letters import MARGIN as TOPS_EDGE
 from vision.letters import SCALE as TOPS_SIDE
 from vision.letters import LetterNet, among, crops
-from vision.squares import MARGIN, SCALE, SquareNet
+from vision.squares import MARGIN, SCALE, TILE, SquareNet
 from vision.train import views
 from vision.train.looks import SEEN
 from vision.train.scenes import kept_scenes
 
 UNSEEN_FROM: Final = 6000
 """Number of the first scene that no network has learnt from."""
+_SMALLEST: Final = 14.0
+"""Pixels a square of pictures in which a blank can be told at all."""
+_ASKED: Final = 1e-3
+"""The reader looks closer at squares that are tiles with at least this probability."""
 _NAMES: Final = ("squares", "letters", "colours")
 
 
@@ -43,7 +48,7 @@ def heard(view: views.Views, square_net: SquareNet, letter_net: LetterNet) -> tu
     board = _cut(view.board, views.BOARD_SCALE, views.BOARD_MARGIN, SCALE, MARGIN)
     tops = _cut(view.tops, views.TOPS_SCALE, views.TOPS_MARGIN, TOPS_SIDE, TOPS_EDGE)
     kinds = square_net.read(board)
-    cells = [(int(r), int(c)) for r, c in np.argwhere(kinds[:, :, 1] > 1e-3)]
+    cells = [(int(r), int(c)) for r, c in np.argwhere(kinds[:, :, TILE] > _ASKED)]
     within = letter_net.within([symbol for row in view.labels for symbol in row if symbol not in ("", "?")] or ["A"])
     letters = among(letter_net.look(crops(tops, cells)).letters, within)
     said: Witnesses = witnesses(kinds, cells, letters, board)
@@ -70,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     nets = SquareNet(), LetterNet()
     drawn = kept_scenes(args.scenes, views.keep, first=UNSEEN_FROM, draw=views.draw)
-    parts = [heard(view, *nets) for view in drawn if view.side > 14]
+    parts = [heard(view, *nets) for view in drawn if view.side > _SMALLEST]
     odds, truth = np.concatenate([o for o, _ in parts]), np.concatenate([t for _, t in parts])
     print(f"{truth.sum()} blanks and {(~truth).sum()} bare squares without print that the reader asks about")
     for k, name in enumerate(_NAMES):

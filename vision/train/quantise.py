@@ -1,4 +1,5 @@
-"""Networks in eight bits: their files are a quarter as large, and they answer in less than half the time.
+"""Networks in eight bits: their files are a quarter as large, and a processor with instructions for it runs them in a
+half to a third of the time.
 
 Weights and what passes between layers become integers of eight bits, each tensor in the range that it takes on
 examples (Jacob et al., Quantization and training of neural networks for efficient integer-arithmetic-only inference,
