@@ -17,6 +17,10 @@ _DOUBT: Final = 0.02
 """Share of tiles whose vote is worth nothing (turned by hand, covered, misread): no single tile decides alone."""
 
 
+_ENOUGH: Final = 8
+"""All tiles together count for so many at most: those of one set err alike, and are not as many opinions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Upright:
     """How a view must be turned to read upright."""
@@ -41,6 +45,7 @@ def agreed(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
 def upright(turns: NDArray[np.float32]) -> Upright:
     """Decide from the `(n, 4)` log-probabilities of the tiles' turns; without tiles the view stays as it is."""
     votes = np.log(_DOUBT / 4 + (1 - _DOUBT) * np.exp(turns.astype(np.float64))).sum(axis=0)
+    votes *= _ENOUGH / max(_ENOUGH, len(turns))
     chances = np.exp(votes - votes.max())
     chances /= chances.sum()
     best = int(np.argmax(chances)) if len(turns) else 0

@@ -53,6 +53,12 @@ def test_letters_that_pass_for_others_upside_down_are_known_from_the_other_side(
     assert upright(agreed(ways)).quarter_turns == 2
 
 
+def test_many_tiles_of_one_mind_are_not_as_many_opinions() -> None:
+    a_little = (0.4, 0.1, 0.4 * np.exp(-0.17), 0.1)
+    assert upright(votes(*[a_little] * 32)).confidence < 0.9
+    assert upright(votes(*[a_little] * 32)).confidence == pytest.approx(upright(votes(*[a_little] * 8)).confidence)
+
+
 def test_without_tiles_the_view_stays_as_it_is() -> None:
     decided = upright(np.zeros((0, 4), np.float32))
     assert decided.quarter_turns == 0
