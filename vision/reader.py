@@ -33,7 +33,7 @@ UNSURE_PLACE: Final = 0.5
 _LOOK_CLOSER: Final = 0.001
 """A square is read as a tile where the first look leaves at least this probability that it is one."""
 _VOTES: Final = 0.5
-_VOTERS: Final = 32
+_VOTERS: Final = 16
 """So many squares, at least so probably tiles, vote on which way is up."""
 _LEAST: Final = 1e-4
 _MOST: Final = 8
