@@ -1,6 +1,8 @@
 """How long reading a picture takes on a Raspberry Pi, reckoned: there was none to measure on.
 
-    PYTHONPATH=. python tests/hardware/pi_estimate.py PICTURE...        needs onnx (pip install '.[train]')
+    OPENBLAS_NUM_THREADS=1 PYTHONPATH=. python tests/hardware/pi_estimate.py PICTURE...
+
+It needs onnx (pip install '.[train]').
 
 The multiplications of all networks that a reading runs are counted from their shapes. How many a core of each
 Raspberry Pi does in a second is taken from others' measurements of two well-known networks (ncnn's, one thread:
@@ -9,8 +11,7 @@ up to 1.9 times as long as ncnn on such a core (https://gist.github.com/zihaomu/
 with the slower network that gives the upper bound. Those two multiply floating-point numbers, ours numbers of eight
 bits: it is assumed only that these take no longer. What is no network (OpenCV, numpy) is measured here, and lengthened
 as a network of floating-point numbers would be. The one that is run for that suits this machine well, so that the times
-come out rather too long. All times here are the processor's, so
-that other work on this machine does no harm.
+come out rather too long. All times here are the processor's, so that other work on this machine does no harm.
 """
 
 from __future__ import annotations
