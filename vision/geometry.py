@@ -78,9 +78,9 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
     n = round(scale * (SIZE + 2 * margin))
     step = 1 / scale
     to_board = np.array([[step, 0.0, step / 2 - margin], [0.0, step, step / 2 - margin], [0.0, 0.0, 1.0]])
-    finer, finer_at_least = square_side(project(H, grid_corners())) / scale, _shortest_side(H) / scale
-    while finer > _FINEST and finer_at_least > _COARSEST and min(image.shape[:2]) > 1:
-        image, H, finer, finer_at_least = _halved(image), _HALVE @ H, finer / 2, finer_at_least / 2
+    to_spare = min(square_side(project(H, grid_corners())) / _FINEST, _shortest_side(H) / _COARSEST) / scale
+    while to_spare > 1 and min(image.shape[:2]) > 1:
+        image, H, to_spare = _halved(image), _HALVE @ H, to_spare / 2
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     seen = cv2.warpPerspective(image, H @ to_board, (n, n), flags=flags, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(seen, np.uint8)

@@ -59,8 +59,7 @@ def joined(
     `kinds` `(15, 15, 3)` are those of the network of squares, `letters` `(n, classes)` those of the letter network
     for the `cells` that it was asked about, `board` is the `board_view`.
     """
-    asked = np.array([row * SIZE + column for row, column in cells], np.intp)
-    lies = kinds.reshape(SIZE * SIZE, 3).astype(np.float64)
+    lies, asked = _flat(kinds, cells)
     chances = _multiplied(lies, asked, letters)
     said = _heard(lies, asked, letters, chances, board)
     plain = chances[said.squares, _EMPTY] + chances[said.squares, _BLANK]
@@ -71,9 +70,14 @@ def joined(
 
 def witnesses(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image) -> Witnesses:
     """What is said of the squares without print; the arguments are those of `joined`."""
-    asked = np.array([row * SIZE + column for row, column in cells], np.intp)
-    lies = kinds.reshape(SIZE * SIZE, 3).astype(np.float64)
+    lies, asked = _flat(kinds, cells)
     return _heard(lies, asked, letters, _multiplied(lies, asked, letters), board)
+
+
+def _flat(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]]) -> tuple[Floats, NDArray[np.intp]]:
+    """The kinds `(225, 3)`, and the numbers of the squares that the letter network was asked about."""
+    asked = np.array([row * SIZE + column for row, column in cells], np.intp)
+    return kinds.reshape(SIZE * SIZE, 3).astype(np.float64), asked
 
 
 def _multiplied(lies: Floats, asked: NDArray[np.intp], letters: Floats) -> Floats:

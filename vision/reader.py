@@ -21,7 +21,7 @@ from vision.location import BoardNotFound, Location
 from vision.net import NoNumbers
 from vision.orient import Upright, agreed, upright
 from vision.quad import as_quad, is_convex, turned
-from vision.squares import SquareNet, board_view
+from vision.squares import SquareNet, board_view, perhaps_tiles
 from vision.views import BoardViews
 
 SMALLEST_SIDE: Final = 7.0
@@ -30,8 +30,6 @@ _FINE: Final = 10.0
 """Pixels a square below which the letter network is surer than it is right: it has seen few such pictures."""
 UNSURE_UPRIGHT: Final = 0.95
 UNSURE_PLACE: Final = 0.5
-_LOOK_CLOSER: Final = 0.001
-"""A square is read as a tile where the first look leaves at least this probability that it is one."""
 _VOTES: Final = 0.5
 _VOTERS: Final = 16
 """So many squares, at least so probably tiles, vote on which way is up."""
@@ -142,7 +140,7 @@ class BoardReader:
         pose = board_pose(quad, (image.shape[1], image.shape[0]))
         board, view = board_view(image, pose), tops_view(image, pose)
         kinds = self._squares.read(board)
-        cells, within = _cells(kinds, _LOOK_CLOSER), self._letters.within(tiles)
+        cells, within = perhaps_tiles(kinds), self._letters.within(tiles)
         voters: list[tuple[int, int]] = []
         turn = Upright(0, 1.0, 0)
         looks = self._letters.look(crops(view, voters))
@@ -162,13 +160,6 @@ class BoardReader:
         letters = self._letters.allow_turned(view, cells, letters, looks.turns)
         letters = letters * min(1.0, square_side(quad) / _FINE) ** 2
         return joined(kinds, cells, among(letters, within), board), turn, BoardViews(board, view)
-
-
-def _cells(kinds: NDArray[np.float32], least: float) -> list[tuple[int, int]]:
-    """(row, column) of the squares that are a tile with at least this probability, the likeliest first."""
-    order = np.argsort(-kinds[:, :, squares.TILE], axis=None, kind="stable")
-    cells = [(int(i) // SIZE, int(i) % SIZE) for i in order]
-    return [cell for cell in cells if kinds[cell][squares.TILE] >= least]
 
 
 def _turned(cell: tuple[int, int], quarter_turns: int) -> tuple[int, int]:

@@ -23,6 +23,8 @@ MARGIN: Final = 1
 PLANE: Final = TILE_HEIGHT / 2
 """Half way up a tile, so that from low down neither its top nor the board's print is far from its place."""
 EMPTY, TILE, HIDDEN = range(3)
+_LOOK_CLOSER: Final = 0.001
+"""A square is read as a tile where the first look leaves at least this probability that it is one."""
 _CLEAR: Final = 0.9
 """Probability of the likeliest kind below which a square is unclear."""
 
@@ -71,3 +73,11 @@ class SquareNet:
         grid = logits[0, :, MARGIN:-MARGIN, MARGIN:-MARGIN].transpose(1, 2, 0)
         odds = np.exp(grid - grid.max(axis=2, keepdims=True))
         return np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
+
+
+def perhaps_tiles(kinds: NDArray[np.float32]) -> list[tuple[int, int]]:
+    """(row, column) of the squares of `(15, 15, 3)` that may be tiles and are to be read, the likeliest first."""
+    tile = kinds[:, :, TILE]
+    order = np.argsort(-tile, axis=None, kind="stable")
+    cells = [(int(i) // SIZE, int(i) % SIZE) for i in order]
+    return [cell for cell in cells if tile[cell] >= _LOOK_CLOSER]

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Floats, Image
-from vision.joined import Witnesses, witnesses
+from vision.joined import witnesses
 from vision.letters import MARGIN as TOPS_EDGE
 from vision.letters import SCALE as TOPS_SIDE
 from vision.letters import LetterNet, among, crops
-from vision.squares import MARGIN, SCALE, TILE, SquareNet
+from vision.squares import MARGIN, SCALE, SquareNet, perhaps_tiles
 from vision.train import views
 from vision.train.looks import SEEN
 from vision.train.scenes import kept_scenes
@@ -30,8 +30,6 @@ UNSEEN_FROM: Final = 6000
 """Number of the first scene that no network has learnt from."""
 _SMALLEST: Final = 14.0
 """Pixels a square of pictures in which a blank can be told at all."""
-_ASKED: Final = 1e-3
-"""The reader looks closer at squares that are tiles with at least this probability."""
 _NAMES: Final = ("squares", "letters", "colours")
 
 
@@ -48,10 +46,10 @@ def heard(view: views.Views, square_net: SquareNet, letter_net: LetterNet) -> tu
     board = _cut(view.board, views.BOARD_SCALE, views.BOARD_MARGIN, SCALE, MARGIN)
     tops = _cut(view.tops, views.TOPS_SCALE, views.TOPS_MARGIN, TOPS_SIDE, TOPS_EDGE)
     kinds = square_net.read(board)
-    cells = [(int(r), int(c)) for r, c in np.argwhere(kinds[:, :, TILE] > _ASKED)]
+    cells = perhaps_tiles(kinds)
     within = letter_net.within([symbol for row in view.labels for symbol in row if symbol not in ("", "?")] or ["A"])
     letters = among(letter_net.look(crops(tops, cells)).letters, within)
-    said: Witnesses = witnesses(kinds, cells, letters, board)
+    said = witnesses(kinds, cells, letters, board)
     truth = np.array([symbol for row in view.labels for symbol in row])
     known = np.isin(truth[said.squares], ["", "?"]) & (view.hidden.ravel()[said.squares] < SEEN)
     return said.odds[known], truth[said.squares][known] == "?"
