@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .power_cut import Disk
+from .power_cut.drop import Disk
 
 ROOT = Path(__file__).parents[2]
 
