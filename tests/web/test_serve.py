@@ -80,15 +80,16 @@ def test_sixty_phones_see_each_turn_at_once_while_others_load_the_page(table: Sh
     phones = [Phone(server.port) for _ in range(PHONES)]
     try:
         assert until(lambda: all(samples.BEFORE.events in phone.came for phone in phones))
-        delays, waits = [], []
+        late, waits = [], []
         for turn in range(100, 110):
             shown = time.monotonic()
             table.show(replace(samples.MIDGAME, events=turn))
             assert get(server.port, "/")[0] == 200
             waits.append(time.monotonic() - shown)
             assert until(lambda turn=turn: all(turn in phone.came for phone in phones))
-            delays += [phone.came[turn] - shown for phone in phones]
-        assert sorted(delays)[int(len(delays) * 0.95)] < 0.2
+            late.append(sorted(phone.came[turn] - shown for phone in phones)[int(0.95 * PHONES)])
+        # In one of the ten turns the machine may have been busy elsewhere.
+        assert sorted(late)[-2] < 0.2
         assert sorted(waits)[-2] < 0.5
     finally:
         for phone in phones:
