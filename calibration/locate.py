@@ -9,9 +9,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.lattice import fit_lattice, refit_lattice
+from calibration.quads import four_sided, overlap, patches, quads_in
 from engine.said import said
 from vision.geometry import Floats, Image, grid_corners, homography, project, rectify, square_side
 from vision.layout import bare_squares, layout_fit, square_colours
@@ -38,13 +37,6 @@ LATTICE_MARGIN: Final = 2.5
 LATTICE_SIDE: Final = 320
 """16 pixels a square and 2.5 squares around the grid: cells of 16 pixels then have the corners in their middles."""
 
-_PEAK: Final = 0.08
-_PEAKS: Final = 8
-_NEAR: Final = 3
-"""Corners lie at most so many cells outside the patch of cells on the grid."""
-_MOST_PATCHES: Final = 2
-_HYPOTHESES: Final = 6
-_COMPLETED: Final = 2
 _AGREES: Final = 0.34
 """Explained share of the layout's colours from which a grid is taken without looking further."""
 _DIFFERS: Final = 0.3
@@ -66,8 +58,6 @@ _LONGEST: Final = 1.65
 """Seen from 50 degrees off, a board is about so much longer one way than the other."""
 _TRUST_IN_TILES: Final = 0.003
 _SPARE: Final = 0.1
-_FEW: Final = 40
-"""Cells on the grid below which there is nothing like a board."""
 _LIKE_SURE: Final = 0.84
 _LIKE_PEAK: Final = 0.43
 _LIKE_QUAD: Final = 0.78
@@ -79,6 +69,10 @@ _CLOSER: Final = 0.8
 """A closer look takes in so much around what looks like a grid, and is worth it below this share of the picture."""
 _FARTHEST: Final = 2
 LAYOUT_PIXELS: Final = 12
+_LIGHT_SIDE: Final = 64
+_LIGHT_REACH: Final = 0.1
+"""How far the light of a place is averaged, as a share of the picture: more than a square, less than a board."""
+_MIDDLE_GREY: Final = 110.0
 
 
 def standardised(picture: Image, inside: Image | None = None) -> NDArray[np.float32]:
@@ -87,6 +81,16 @@ def standardised(picture: Image, inside: Image | None = None) -> NDArray[np.floa
     spread = max(float(np.sqrt((deviation**2).mean())), 4.0)
     planes = cv2.dnn.blobFromImage(picture, 1 / spread, mean=mean.ravel().tolist())[0]
     return np.asarray(planes if inside is None else planes * inside, np.float32)
+
+
+def evenly_lit(picture: Image) -> Image:
+    """(H, W, 3) uint8 with the light of each place made middling: half a board in shadow is still one board."""
+    height, width = picture.shape[:2]
+    grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+    small = cv2.resize(grey, (_LIGHT_SIDE, _LIGHT_SIDE), interpolation=cv2.INTER_AREA).astype(np.float32)
+    light = np.maximum(cv2.GaussianBlur(small, (0, 0), _LIGHT_REACH * _LIGHT_SIDE), 1.0)
+    gain = cv2.resize(_MIDDLE_GREY / light, (width, height), interpolation=cv2.INTER_LINEAR)
+    return np.asarray(np.clip(picture * gain[:, :, None], 0, 255), np.uint8)
 
 
 Box = tuple[int, int, int, int]
@@ -152,6 +156,17 @@ class BoardLocator:
 
     def locate(self, image: Image) -> Location:
         """Find the board in an (H, W, 3) uint8 BGR picture. Raises BoardNotFound with a message for a person."""
+        found, doubt = self._found(image)
+        if found is None or found[0] < _AGREES:
+            again, _ = self._found(evenly_lit(image))
+            found = max((f for f in (found, again) if f is not None), key=lambda f: f[0], default=None)
+        if found is None:
+            raise BoardNotFound(doubt)
+        agreement, corners = found
+        return Location(order_corners(corners), _confidence(agreement))
+
+    def _found(self, image: Image) -> tuple[tuple[float, Floats] | None, str]:
+        """The best grid in a picture and how good it is, or None and what to say then."""
         height, width = image.shape[:2]
         picture = _Pyramid(image)
         look = self._look(picture, (0, 0, width, height))
@@ -161,11 +176,10 @@ class BoardLocator:
             again = self._best_fit(picture, self._look(picture, closer).quads)
             best = max((f for f in (best, again) if f is not None), key=lambda f: f[0], default=None)
         if best is None or best[0] < _DIFFERS:
-            raise BoardNotFound(look.doubt)
-        agreement, corners = best
-        if _beyond(corners, width, height) > 1:
-            raise BoardNotFound(_PART)
-        return Location(order_corners(corners), _confidence(agreement))
+            return None, look.doubt
+        if _beyond(best[1], width, height) > 1:
+            return None, _PART
+        return best, look.doubt
 
     def follow(self, image: Image, corners: Floats) -> Location:
         """The same board as in an earlier picture, where it had these `corners`, after a small push at most.
@@ -258,13 +272,13 @@ class BoardLocator:
             return ((points + 0.5) * _FINDER_CELL - [left, top]) * [width / w, height / h] - 0.5 + [x0, y0]
 
         quads = [to_picture(quad) for quad in quads_in(cells)]
-        patches = _patches(cells[3])
-        if not patches:
+        on_grid = patches(cells[3])
+        if not on_grid:
             return _Look(quads, None, _NOTHING)
-        ys, xs = np.nonzero(patches[0])
+        ys, xs = np.nonzero(on_grid[0])
         low, high = np.array([xs.min(), ys.min()]), np.array([xs.max(), ys.max()])
         doubt = _NOTHING
-        if _like_a_board(cells, patches[0]):
+        if _like_a_board(cells, on_grid[0]):
             first, last = np.array([left, top]) / _FINDER_CELL, np.array([left + w, top + h]) / _FINDER_CELL - 1
             doubt = _PART if (low < first + 0.5).any() or (high > last - 0.5).any() else _UNCLEAR
         spread = to_picture(np.stack([low - 0.5, high + 0.5]).astype(np.float64))
@@ -275,7 +289,7 @@ def _like_a_board(cells: NDArray[np.float32], patch: Image) -> bool:
     """Whether a patch of grid is as sure, as four-sided and as sharp at a corner as boards and parts of boards are."""
     sure = float((1 / (1 + np.exp(-cells[3][patch > 0]))).mean())
     peak = float(1 / (1 + np.exp(-cells[0].max())))
-    return sure > _LIKE_SURE and peak > _LIKE_PEAK and _overlap(_four_sided(patch), patch) > _LIKE_QUAD
+    return sure > _LIKE_SURE and peak > _LIKE_PEAK and overlap(four_sided(patch), patch) > _LIKE_QUAD
 
 
 def _closer(spread: Floats, width: int, height: int) -> Box | None:
@@ -304,80 +318,6 @@ def _longer(corners: Floats) -> float:
 def _confidence(agreement: float) -> float:
     """From the share of the colours that the layout explains: 0.1 is chance, and most true grids have 0.45 or more."""
     return float(np.clip((agreement - 0.1) / 0.35, 0.0, 1.0))
-
-
-def quads_in(cells: NDArray[np.float32]) -> list[Floats]:
-    """Possible boards in the finder's answer (4, n, n), in cells, patch by patch, about the likeliest first.
-
-    Four peaks of the corner heat whose quad covers a patch of cells on the grid, the quad about that patch, and
-    parallelograms over three peaks; the same of all patches as one, for tiles may part the grid.
-    """
-    heat = 1 / (1 + np.exp(-cells[0]))
-    peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _PEAK)
-    quads: list[Floats] = []
-    patches = _patches(cells[3])
-    whole = [np.asarray(np.maximum.reduce(patches), np.uint8)] if len(patches) > 1 else []
-    for patch in [*patches, *whole]:
-        around = cv2.dilate(patch, np.ones((2 * _NEAR + 1, 2 * _NEAR + 1), np.uint8)) > 0
-        ys, xs = np.nonzero(peak & around)
-        order = np.argsort(-heat[ys, xs])[:_PEAKS]
-        ys, xs = ys[order], xs[order]
-        points = np.stack([xs + cells[1, ys, xs], ys + cells[2, ys, xs]], axis=1).astype(np.float64)
-        fours = map(list, combinations(range(len(points)), 4))
-        best = _likeliest(((points[four], heat[ys, xs][four]) for four in fours), patch)[: _HYPOTHESES - 1]
-        best.insert(min(len(best), 2), _four_sided(patch))
-        quads += [*best, *_likeliest(_completed(points, heat[ys, xs]), patch)[:_COMPLETED]]
-    return quads
-
-
-def _likeliest(candidates: Iterable[tuple[Floats, NDArray[np.floating]]], patch: Image) -> list[Floats]:
-    """The quads of four points `(4, 2)` that cover a patch, by how well and by the heat of their peaks."""
-    scored = []
-    for points, heat in candidates:
-        quad = order_corners(points)
-        cover = _overlap(quad, patch) if is_convex(quad) else 0.0
-        if cover > 0.5:
-            scored.append((cover * float(heat.mean()) ** 0.5, quad))
-    scored.sort(key=lambda s: -s[0])
-    return [quad for _, quad in scored]
-
-
-def _completed(points: Floats, heat: NDArray[np.floating]) -> Iterator[tuple[Floats, NDArray[np.floating]]]:
-    """The parallelograms over three peaks `(n, 2)`, with the heat of the three: a hand may lie on the fourth corner."""
-    for three in map(list, combinations(range(len(points)), 3)):
-        a, b, c = points[three]
-        for fourth in (a + b - c, b + c - a, c + a - b):
-            yield np.array([a, b, c, fourth]), heat[three]
-
-
-def _patches(on_grid: NDArray[np.float32]) -> list[Image]:
-    """The largest patches of cells that are likely on a grid, each as a mask (n, n) of 0 and 1."""
-    count, labels, stats, _ = cv2.connectedComponentsWithStats((on_grid > 0).astype(np.uint8), connectivity=4)
-    sizes = stats[:, cv2.CC_STAT_AREA]
-    largest = sorted(range(1, count), key=lambda k: -sizes[k])[:_MOST_PATCHES]
-    return [np.asarray(labels == k, np.uint8) for k in largest if sizes[k] >= _FEW]
-
-
-def _four_sided(patch: Image) -> Floats:
-    """The quad about a patch: its hull, simplified until four corners are left, else the box around it."""
-    hull = cv2.convexHull(cv2.findNonZero(patch).reshape(-1, 2))
-    length = cv2.arcLength(hull, True)
-    for part in np.linspace(0.02, 0.15, 14):
-        simple = cv2.approxPolyDP(hull, part * length, True).reshape(-1, 2)
-        if len(simple) == 4:
-            return order_corners(np.asarray(simple, np.float64))
-        if len(simple) < 4:
-            break
-    return order_corners(np.asarray(cv2.boxPoints(cv2.minAreaRect(hull)), np.float64))
-
-
-def _overlap(quad: Floats, on_grid: Image) -> float:
-    """Intersection over union of a quad and the cells on the grid; what of the quad lies beyond the picture counts."""
-    drawn = np.zeros_like(on_grid)
-    cv2.fillConvexPoly(drawn, np.round(quad * 16).astype(np.int32), 1, cv2.LINE_8, 4)
-    both = int(np.count_nonzero(drawn & on_grid))
-    whole = max(float(cv2.contourArea(quad.astype(np.float32))), float(np.count_nonzero(drawn)))
-    return both / max(whole + int(np.count_nonzero(on_grid)) - both, 1.0)
 
 
 def _colours(picture: Image, corners: Floats, around: int) -> Floats:

@@ -29,7 +29,8 @@ SMALLEST_SIDE: Final = 7.0
 _FINE: Final = 10.0
 """Pixels a square below which the letter network is surer than it is right: it has seen few such pictures."""
 UNSURE_UPRIGHT: Final = 0.95
-UNSURE_PLACE: Final = 0.5
+UNSURE_PLACE: Final = 0.6
+"""A grid that its colours do not speak for is at most so sure: half a board seen as a whole one of half its squares."""
 _VOTES: Final = 0.5
 _VOTERS: Final = 16
 """So many squares, at least so probably tiles, vote on which way is up."""

@@ -14,6 +14,7 @@ from calibration.locate import BoardLocator
 from vision.geometry import Image, square_side
 from vision.location import BoardNotFound
 from vision.quad import corner_error, is_convex
+from vision.reader import UNSURE_PLACE
 from vision.render.scene import Scene
 from vision.render.table import SimulatedTable
 
@@ -68,6 +69,16 @@ def test_dark_and_glaring_pictures(locator: BoardLocator, exposure: float) -> No
     scene = photograph(4)
     image = np.clip(scene.image * exposure, 0, 255).astype(np.uint8)
     assert corner_error(locator.locate(image).corners, scene.corners) < 0.08
+
+
+@pytest.mark.parametrize("way", [0.0, 1.9, 4.0])
+def test_a_board_half_in_deep_shadow_is_found(locator: BoardLocator, way: float) -> None:
+    scene = photograph(4)
+    x, y = np.indices(scene.image.shape[:2])[::-1] - scene.corners.mean(axis=0)[:, None, None]
+    shadow = np.cos(way) * x + np.sin(way) * y > 0
+    found = locator.locate(np.where(shadow[:, :, None], scene.image * 0.2, scene.image).astype(np.uint8))
+    assert corner_error(found.corners, scene.corners) < 0.08
+    assert found.confidence > UNSURE_PLACE
 
 
 def test_the_picture_may_end_at_the_grid(locator: BoardLocator) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.locate import quads_in
+from calibration.quads import quads_in
 
 SIDE = 64
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calibration.lattice import fit_lattice
-from calibration.locate import quads_in
+from calibration.quads import quads_in
 from calibration.train import locate_data
 from calibration.train.locate_data import Kept, faded, finder_sample, keep, lattice_sample
 from vision.geometry import project

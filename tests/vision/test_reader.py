@@ -61,6 +61,16 @@ def test_all_tiles_of_a_position_are_read(reader: BoardReader, edition: str) -> 
     assert reading.problems == ()
 
 
+@pytest.mark.parametrize(
+    ("confidence", "said"), [(0.57, "not sure that this is the board (57 %): check the corners"), (0.8, "")]
+)
+def test_doubted_grid_is_read_and_said_to_be_doubted(confidence: float, said: str) -> None:
+    scene = photographed(WORDS)
+    reading = BoardReader(lambda _: Location(scene.corners, confidence)).read(scene.image, ENGLISH)
+    assert reading.board is not None
+    assert "; ".join(reading.problems) == said
+
+
 def test_nothing_is_found_on_an_empty_board(reader: BoardReader) -> None:
     scene = photographed({})
     reading = reader.read(scene.image, ENGLISH, scene.corners)

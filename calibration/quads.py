@@ -1,0 +1,98 @@
+"""Quads that may be boards, in what the finder answers: from peaks of its corner heat and patches on the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Floats, Image
+from vision.quad import is_convex, order_corners
+
+_PEAK: Final = 0.08
+_PEAKS: Final = 8
+_NEAR: Final = 3
+"""Corners lie at most so many cells outside the patch of cells on the grid."""
+_MOST_PATCHES: Final = 2
+_HYPOTHESES: Final = 6
+_COMPLETED: Final = 2
+_FEW: Final = 40
+"""Cells on the grid below which there is nothing like a board."""
+
+
+def quads_in(cells: NDArray[np.float32]) -> list[Floats]:
+    """Possible boards in the finder's answer (4, n, n), in cells, patch by patch, about the likeliest first.
+
+    Four peaks of the corner heat whose quad covers a patch of cells on the grid, the quad about that patch, and
+    parallelograms over three peaks; the same of all patches as one, for tiles may part the grid.
+    """
+    heat = 1 / (1 + np.exp(-cells[0]))
+    peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _PEAK)
+    quads: list[Floats] = []
+    apart = patches(cells[3])
+    whole = [np.asarray(np.maximum.reduce(apart), np.uint8)] if len(apart) > 1 else []
+    for patch in [*apart, *whole]:
+        around = cv2.dilate(patch, np.ones((2 * _NEAR + 1, 2 * _NEAR + 1), np.uint8)) > 0
+        ys, xs = np.nonzero(peak & around)
+        order = np.argsort(-heat[ys, xs])[:_PEAKS]
+        ys, xs = ys[order], xs[order]
+        points = np.stack([xs + cells[1, ys, xs], ys + cells[2, ys, xs]], axis=1).astype(np.float64)
+        fours = map(list, combinations(range(len(points)), 4))
+        best = _likeliest(((points[four], heat[ys, xs][four]) for four in fours), patch)[: _HYPOTHESES - 1]
+        best.insert(min(len(best), 2), four_sided(patch))
+        quads += [*best, *_likeliest(_completed(points, heat[ys, xs]), patch)[:_COMPLETED]]
+    return quads
+
+
+def _likeliest(candidates: Iterable[tuple[Floats, NDArray[np.floating]]], patch: Image) -> list[Floats]:
+    """The quads of four points `(4, 2)` that cover a patch, by how well and by the heat of their peaks."""
+    scored = []
+    for points, heat in candidates:
+        quad = order_corners(points)
+        cover = overlap(quad, patch) if is_convex(quad) else 0.0
+        if cover > 0.5:
+            scored.append((cover * float(heat.mean()) ** 0.5, quad))
+    scored.sort(key=lambda s: -s[0])
+    return [quad for _, quad in scored]
+
+
+def _completed(points: Floats, heat: NDArray[np.floating]) -> Iterator[tuple[Floats, NDArray[np.floating]]]:
+    """The parallelograms over three peaks `(n, 2)`, with the heat of the three: a hand may lie on the fourth corner."""
+    for three in map(list, combinations(range(len(points)), 3)):
+        a, b, c = points[three]
+        for fourth in (a + b - c, b + c - a, c + a - b):
+            yield np.array([a, b, c, fourth]), heat[three]
+
+
+def patches(on_grid: NDArray[np.float32]) -> list[Image]:
+    """The largest patches of cells that are likely on a grid, each as a mask (n, n) of 0 and 1."""
+    count, labels, stats, _ = cv2.connectedComponentsWithStats((on_grid > 0).astype(np.uint8), connectivity=4)
+    sizes = stats[:, cv2.CC_STAT_AREA]
+    largest = sorted(range(1, count), key=lambda k: -sizes[k])[:_MOST_PATCHES]
+    return [np.asarray(labels == k, np.uint8) for k in largest if sizes[k] >= _FEW]
+
+
+def four_sided(patch: Image) -> Floats:
+    """The quad about a patch: its hull, simplified until four corners are left, else the box around it."""
+    hull = cv2.convexHull(cv2.findNonZero(patch).reshape(-1, 2))
+    length = cv2.arcLength(hull, True)
+    for part in np.linspace(0.02, 0.15, 14):
+        simple = cv2.approxPolyDP(hull, part * length, True).reshape(-1, 2)
+        if len(simple) == 4:
+            return order_corners(np.asarray(simple, np.float64))
+        if len(simple) < 4:
+            break
+    return order_corners(np.asarray(cv2.boxPoints(cv2.minAreaRect(hull)), np.float64))
+
+
+def overlap(quad: Floats, on_grid: Image) -> float:
+    """Intersection over union of a quad and the cells on the grid; what of the quad lies beyond the picture counts."""
+    drawn = np.zeros_like(on_grid)
+    cv2.fillConvexPoly(drawn, np.round(quad * 16).astype(np.int32), 1, cv2.LINE_8, 4)
+    both = int(np.count_nonzero(drawn & on_grid))
+    whole = max(float(cv2.contourArea(quad.astype(np.float32))), float(np.count_nonzero(drawn)))
+    return both / max(whole + int(np.count_nonzero(on_grid)) - both, 1.0)
