@@ -29,13 +29,13 @@ _IN_SIGHT: Final = 0.2
 _IN_DOUBT: Final = 0.003
 """The witnesses are heard of squares on which the letter network sees no print, hidden less than the one, and blanks
 more probably than the other."""
-_WORTH: Final = np.array([0.92, 0.48, 0.56])
+_WORTH: Final = np.array([0.94, 0.47, 0.56])
 """What the witnesses count together, in the order of `Witnesses.odds`: `python -m vision.train.plain` fits it."""
-_BLANKS: Final = np.array([-1.5, -1.5, -1.5, -2.4, -2.8])
+_BLANKS: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
 """By how much (natural logarithms) the odds of a blank instead of a bare square are less on real boards than in
 training, for a square with tiles on 0 to 4 sides. The last boards of 600 games have 146, 673, 281 and 64 blanks to
-25,381, 17,586, 6501 and 692 bare squares with tiles on 1, 2, 3 and 4 sides, a scene 1.03, 2.57, 1.90 and 0.91 to 41.5,
-14.6, 3.84 and 0.60 (mean of 1200). A square by itself is taken for one with a tile beside it. The constant that `plain`
+25,381, 17,586, 6501 and 692 bare squares with tiles on 1, 2, 3 and 4 sides, a scene 1.03, 2.58, 2.11 and 1.02 to 42.3,
+14.4, 4.01 and 0.66 (mean of 600). A square by itself is taken for one with a tile beside it. The constant that `plain`
 finds is next to nothing, and left out."""
 
 

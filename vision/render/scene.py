@@ -282,7 +282,7 @@ def random_labels(
             labels.setdefault(at, letters[int(drawn[k])])
         if rng.random() < 0.1:
             labels.setdefault((int(rng.integers(15)), int(rng.integers(15))), letters[int(drawn[0])])
-        if rng.random() < 0.03:
+        if rng.random() < 0.06:
             labels.update(_crowd(rng, letters, weights, labels))
     return labels
 

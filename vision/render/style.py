@@ -283,7 +283,7 @@ def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileSt
     """A tile set; now and then in colours close to the board it lies on, as real ones are."""
     u = rng.random
     kind = rng.choice(
-        ["wood", "ivory", "white", "dark", "any", "board", "level"], p=[0.29, 0.24, 0.11, 0.08, 0.05, 0.12, 0.11]
+        ["wood", "ivory", "white", "dark", "any", "board", "level"], p=[0.25, 0.22, 0.1, 0.08, 0.05, 0.12, 0.18]
     )
     grain, gloss = 0.0, u()
     match kind:

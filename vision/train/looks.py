@@ -150,7 +150,7 @@ class LetterLooks:
             cut = cv2.resize(cv2.resize(cut, (small, small), interpolation=cv2.INTER_AREA), side)
         elif u < 0.33:
             cut = cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.4, 1.3)))
-        elif u < 0.4:
+        elif u < 0.43:
             cut = cv2.filter2D(cut, -1, _moved(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi))))
         return np.asarray(cut, np.uint8)
 
