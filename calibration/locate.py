@@ -4,6 +4,7 @@
 2. Another looks at the board rectified by these corners and says where the corners of squares are; a homography is
    fitted to them all, again and again until it stays.
 3. The colours of the 225 squares must agree with the standard layout; of several possible grids the best wins.
+4. Where nothing is found, or the colours say little, the same once more with the light of all places made alike.
 """
 
 from __future__ import annotations
