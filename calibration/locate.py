@@ -98,6 +98,10 @@ Box = tuple[int, int, int, int]
 """Left, top, right and bottom pixel of a part of a picture, the last two beyond it."""
 
 
+_Grid = tuple[float, Floats]
+"""How good a grid is, as the share of colours that the layout explains, and its corners in the picture."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Look:
     """What the finder sees: possible quads, where to look closer, and what to say if none of them is a board."""
@@ -160,13 +164,13 @@ class BoardLocator:
         found, doubt = self._found(image)
         if found is None or found[0] < _AGREES:
             again, _ = self._found(evenly_lit(image))
-            found = max((f for f in (found, again) if f is not None), key=lambda f: f[0], default=None)
+            found = _better(found, again)
         if found is None:
             raise BoardNotFound(doubt)
         agreement, corners = found
         return Location(order_corners(corners), _confidence(agreement))
 
-    def _found(self, image: Image) -> tuple[tuple[float, Floats] | None, str]:
+    def _found(self, image: Image) -> tuple[_Grid | None, str]:
         """The best grid in a picture and how good it is, or None and what to say then."""
         height, width = image.shape[:2]
         picture = _Pyramid(image)
@@ -175,7 +179,7 @@ class BoardLocator:
         closer = look.closer
         if (best is None or best[0] < _AGREES) and closer is not None:
             again = self._best_fit(picture, self._look(picture, closer).quads)
-            best = max((f for f in (best, again) if f is not None), key=lambda f: f[0], default=None)
+            best = _better(best, again)
         if best is None or best[0] < _DIFFERS:
             return None, look.doubt
         if _beyond(best[1], width, height) > 1:
@@ -193,18 +197,16 @@ class BoardLocator:
             raise BoardNotFound(said("board-moved", "the board is not where it was"))
         return Location(found[1], _confidence(found[0]))
 
-    def _best_fit(self, picture: _Pyramid, quads: list[Floats]) -> tuple[float, Floats] | None:
+    def _best_fit(self, picture: _Pyramid, quads: list[Floats]) -> _Grid | None:
         """The likeliest quads tried in turn until one agrees with the layout; else the best of them."""
-        best: tuple[float, Floats] | None = None
+        best: _Grid | None = None
         for quad in quads:
-            found = self._refined(picture, quad)
-            if found is not None and (best is None or found[0] > best[0]):
-                best = found
-                if best[0] > _AGREES:
-                    break
+            best = _better(best, self._refined(picture, quad))
+            if best is not None and best[0] > _AGREES:
+                break
         return best
 
-    def _refined(self, pyramid: _Pyramid, quad: Floats) -> tuple[float, Floats] | None:
+    def _refined(self, pyramid: _Pyramid, quad: Floats) -> _Grid | None:
         """Fit the grid near `quad`: how good a grid it is, and its corners; None if no grid is there."""
         picture, scale = pyramid.level(square_side(quad) / LATTICE_PIXELS)
         settled = self._settled(picture, (quad + 0.5) * scale - 0.5)
@@ -284,6 +286,11 @@ class BoardLocator:
             doubt = _PART if (low < first + 0.5).any() or (high > last - 0.5).any() else _UNCLEAR
         spread = to_picture(np.stack([low - 0.5, high + 0.5]).astype(np.float64))
         return _Look(quads, _closer(spread, picture.width, picture.height), doubt)
+
+
+def _better(one: _Grid | None, other: _Grid | None) -> _Grid | None:
+    """The better of two grids, the first of two equals; None only where there is neither."""
+    return max((grid for grid in (one, other) if grid is not None), key=lambda grid: grid[0], default=None)
 
 
 def _like_a_board(cells: NDArray[np.float32], patch: Image) -> bool:
