@@ -14,7 +14,7 @@ from pathlib import Path
 
 from device.store import GameStore
 
-ROOT = Path(__file__).parents[3]
+from . import ROOT
 
 
 @dataclass

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+from . import ROOT
 
 
 def whole_program(folder: Path, runs: int, seed: int) -> list[float]:
