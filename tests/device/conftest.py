@@ -1,4 +1,4 @@
-"""A table of text with a session on it."""
+"""A table of text with a session on it, and a panel of mock pins."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gpiozero.pins.mock import MockFactory, MockPWMPin
 
+from device.panel.lights import Status
+from device.panel.panel import Panel
 from device.session import TableSession
 from device.store import GameStore
 
+from .panels import PINS, Wires, hardware, orders
 from .tables import STARTED, WORDS, TextTable
 
 
@@ -33,3 +37,22 @@ def session(table: TextTable, path: Path) -> Iterator[TableSession]:
 def playing(session: TableSession) -> TableSession:
     session.start_game(STARTED).result(5)
     return session
+
+
+@pytest.fixture
+def factory() -> Iterator[MockFactory]:
+    factory = MockFactory(pin_class=MockPWMPin)
+    yield factory
+    factory.reset()
+
+
+@pytest.fixture
+def panel(playing: TableSession, factory: MockFactory) -> Iterator[Panel]:
+    with Panel(playing, orders(playing), hardware(factory)) as panel:
+        yield panel
+
+
+@pytest.fixture
+def wires(factory: MockFactory, panel: Panel) -> Wires:
+    assert panel.view.status is Status.READY
+    return Wires(factory, PINS)

@@ -2,125 +2,27 @@
 
 from __future__ import annotations
 
-import gc
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from gpiozero import Device
-from gpiozero.pins.mock import MockFactory, MockPWMPin
+from gpiozero.pins.mock import MockFactory
 
 from device.panel.buttons import Button, Pins
 from device.panel.gestures import BOUNCE_S, HOLD_S
-from device.panel.gpio import GpioHardware, NoGpio, gpio_hardware, header_chip
+from device.panel.gpio import GpioHardware
 from device.panel.lights import Colour, Light, Rhythm, Signal, Status
-from device.panel.panel import Edge, Orders, Panel, PanelView
-from device.panel.setup import open_panel
+from device.panel.panel import Edge, Panel, PanelView
 from device.session import Refused, TableSession
-from device.settings import PanelSettings
 from device.state import Moment, Phase
 from device.store import GameStore
-from engine.events import GameStarted
 from engine.rules import STANDARD
 
-from .tables import FARM, HORN, TextTable
-
-WORDS = frozenset({"HORN", "FARM"})
-STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
-PINS = Pins()
-
-
-class Wires:
-    """The far end of the pins: what a hand and an eye are at a real panel."""
-
-    def __init__(self, factory: MockFactory, pins: Pins) -> None:
-        self.factory, self.pins = factory, pins
-
-    def down(self, button: Button) -> None:
-        self.factory.pin(self.pins.buttons[button]).drive_low()
-
-    def up(self, button: Button) -> None:
-        self.factory.pin(self.pins.buttons[button]).drive_high()
-
-    def press(self, button: Button, seconds: float = 0.0) -> None:
-        self.down(button)
-        time.sleep(seconds)
-        self.up(button)
-
-    @property
-    def status(self) -> tuple[float, ...]:
-        return tuple(self.factory.pin(pin).state for pin in self.pins.status_light)
-
-    @property
-    def players(self) -> list[bool]:
-        return [bool(self.factory.pin(pin).state) for pin in self.pins.player_lights]
-
-    @property
-    def buzzer(self) -> bool:
-        return bool(self.factory.pin(self.pins.buzzer).state)
-
-    @property
-    def beeps(self) -> int:
-        return sum(bool(state.state) for state in self.factory.pin(self.pins.buzzer).states)
-
-
-def until(true: Callable[[], bool], seconds: float = 5.0) -> bool:
-    end = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.001)
-    return True
-
-
-@pytest.fixture
-def factory() -> Iterator[MockFactory]:
-    factory = MockFactory(pin_class=MockPWMPin)
-    yield factory
-    factory.reset()
-
-
-@pytest.fixture
-def table() -> TextTable:
-    return TextTable()
-
-
-@pytest.fixture
-def session(table: TextTable, tmp_path: Path) -> Iterator[TableSession]:
-    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
-        yield session
-
-
-def orders(session: TableSession, off: Callable[[], None] | None = None) -> Orders:
-    return Orders(
-        session.end_turn,
-        session.end_game,
-        session.challenge,
-        session.undo,
-        new_game=lambda _: session.start_game(STARTED),
-        power_off=off,
-    )
-
-
-def hardware(factory: MockFactory, pins: Pins = PINS) -> Callable[..., GpioHardware]:
-    return lambda edge: GpioHardware(pins, factory, edge)
-
-
-@pytest.fixture
-def panel(session: TableSession, factory: MockFactory) -> Iterator[Panel]:
-    session.start_game(STARTED).result(5)
-    with Panel(session, orders(session), hardware(factory)) as panel:
-        yield panel
-
-
-@pytest.fixture
-def wires(factory: MockFactory, panel: Panel) -> Wires:
-    assert panel.view.status is Status.READY
-    return Wires(factory, PINS)
+from .panels import PINS, Wires, hardware, orders, until
+from .tables import FARM, HORN, STARTED, WORDS, TextTable
 
 
 def test_pressed_button_ends_the_turn_and_the_lights_say_so(
@@ -389,64 +291,6 @@ def test_button_that_is_down_at_the_start_ends_no_turn(session: TableSession, fa
         time.sleep(0.1)
         wires.press(Button.END_TURN_1)
         assert until(lambda: len(session.state.turns) == 1)
-
-
-# The pins themselves
-
-
-def test_pin_that_is_used_elsewhere_is_said_and_nothing_stays_open(factory: MockFactory) -> None:
-    from gpiozero import LED
-
-    with LED(PINS.player_lights[0], pin_factory=factory):
-        with pytest.raises(NoGpio, match="GPIO12"):
-            GpioHardware(PINS, factory, lambda *_: None)
-        gc.collect()
-
-
-def test_lights_of_a_common_anode_are_turned_round(factory: MockFactory) -> None:
-    pins = Pins(common_anode=True)
-    board = GpioHardware(pins, factory, lambda *_: None)
-    assert Wires(factory, pins).status == (1.0, 1.0, 1.0)
-    board.close()
-
-
-def test_header_chip_is_found_by_its_label() -> None:
-    pi5 = {0: "gpio-brcmstb@107d508500", 10: "gpio-brcmstb@107d517c00", 13: "pinctrl-rp1", 4: "other"}
-    assert header_chip(pi5) == 13
-    assert header_chip({0: "pinctrl-bcm2711\0", 1: "raspberrypi-exp-gpio"}) == 0
-    assert header_chip({0: "pinctrl-bcm2835"}) == 0
-    with pytest.raises(NoGpio, match="gpiochip0 INT3450"):
-        header_chip({0: "INT3450:00"})
-
-
-def test_machine_without_gpio_says_so() -> None:
-    if list(Path("/dev").glob("gpiochip*")):
-        pytest.skip("this machine has GPIO")
-    with pytest.raises(NoGpio, match=r"the page has the buttons|not installed: sudo apt install"):
-        gpio_hardware(PINS)
-    assert Device.pin_factory is None
-
-
-def test_state_of_a_panel_reads_plainly(panel: Panel) -> None:
-    assert repr(panel) == "<Panel on pins: ready>"
-
-
-def test_machine_without_pins_has_the_panel_on_its_page(session: TableSession) -> None:
-    if list(Path("/dev").glob("gpiochip*")) or Path("/dev/i2c-1").exists():
-        pytest.skip("this machine has GPIO")
-    said: list[str] = []
-    settings = PanelSettings(displays=("oled:0x3C",))
-    with open_panel(session, orders(session), settings, said.append) as panel:
-        panel.press(Button.NEW_GAME, held=True).result(5)
-        assert until(lambda: panel.view.status is Status.READY)
-    assert len(said) == 2 and said[0].startswith("No panel on pins: ") and said[1].startswith("Without that display: ")
-
-
-def test_panel_that_is_not_wanted_touches_no_pins(session: TableSession) -> None:
-    said: list[str] = []
-    with open_panel(session, orders(session), PanelSettings(use=False), said.append) as panel:
-        assert repr(panel) == "<Panel on the page: no game>"
-    assert said == []
 
 
 def test_rehearsal_shows_which_buttons_were_felt_and_does_nothing_else(
