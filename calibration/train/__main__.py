@@ -23,11 +23,10 @@ try:
     from calibration.train.parts import keep
     from vision import net
     from vision.train import letters, squares, views
-    from vision.train.scenes import kept_scenes
+    from vision.train.scenes import UNSEEN_FROM, kept_scenes
 except ModuleNotFoundError as error:
     raise SystemExit(f"{error}; training needs more than playing: pip install '.[train]'") from error
 
-SCENES = 6000
 HELD_OUT = 300
 
 
@@ -41,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m calibration.train", description=str(__doc__).split("\n\n")[0])
     parser.add_argument("--out", type=Path, help="folder for all .onnx files (default: where they belong)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--scenes", type=int, default=SCENES, help=f"scenes to draw (default {SCENES})")
+    parser.add_argument("--scenes", type=int, default=UNSEEN_FROM, help=f"scenes to draw (default {UNSEEN_FROM})")
     parser.add_argument("--share", type=float, default=1.0, help="share of the training steps, for a quick trial")
     args = parser.parse_args(argv)
     begun = time.monotonic()
@@ -63,9 +62,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def place() -> None:
         torch.set_num_threads(1)
-        locate.train_finder(placed, steps(locate.FINDER_STEPS), placing / "finder.onnx")
+        locate.train(locate.FINDER, placed, steps(locate.FINDER.steps), placing / "finder.onnx")
         say(begun, "finder done")
-        locate.train_lattice(placed, steps(locate.LATTICE_STEPS), placing / "lattice.onnx")
+        locate.train(locate.LATTICE, placed, steps(locate.LATTICE.steps), placing / "lattice.onnx")
         say(begun, "lattice done")
         print(squares.train(seen, held_out, steps(squares.STEPS), reading / "squares.onnx"), flush=True)
         say(begun, "squares done")

@@ -6,9 +6,8 @@ Rendered scenes only. Steps are counted, not timed, so that the same seed gives 
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,32 +15,30 @@ import numpy as np
 import onnx
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, Dataset
 
 from calibration.locate import FINDER_SIDE, LATTICE_SIDE
 from calibration.train.locate_data import Array, Kept, Rng, finder_sample, lattice_sample
 from calibration.train.locate_nets import Finder, Lattice
+from vision.train.fit import fit
 from vision.train.quantise import quantise
 
 BATCH = 24
-FINDER_STEPS = 1400
-LATTICE_STEPS = 2000
-"""Batches that the networks in `calibration/models` learned from: about six and eleven minutes on two free cores."""
+TOP_RATE = 4e-3
 Sample = Callable[[Kept, Rng], tuple[Array, Array]]
 
 
-class _Samples(Dataset[tuple[Array, Array]]):  # type: ignore[misc]  # torch is not typed here
-    """Sample `i` is made of a scene drawn by `i`, so that the order of work does not matter."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Samples as a network takes them, `(n, 3, h, w)`, and their targets, `(n, targets, rows, columns)`."""
 
-    def __init__(self, scenes: Sequence[Kept], make: Sample, count: int, seed: int) -> None:
-        self.scenes, self.make, self.count, self.seed = scenes, make, count, seed
+    pictures: Array
+    targets: Array
 
-    def __len__(self) -> int:
-        return self.count
 
-    def __getitem__(self, index: int) -> tuple[Array, Array]:
-        rng = np.random.default_rng((self.seed, index))
-        return self.make(self.scenes[int(rng.integers(len(self.scenes)))], rng)
+def batch(scenes: Sequence[Kept], make: Sample, rng: Rng) -> Batch:
+    """`BATCH` samples, each made anew of a scene drawn at random."""
+    made = [make(scenes[int(rng.integers(len(scenes)))], rng) for _ in range(BATCH)]
+    return Batch(np.stack([picture for picture, _ in made]), np.stack([target for _, target in made]))
 
 
 def finder_loss(answer: Tensor, target: Tensor) -> Tensor:
@@ -68,36 +65,42 @@ def lattice_loss(answer: Tensor, target: Tensor) -> Tensor:
     return place + 2 * on
 
 
-def train(
-    net: nn.Module,
-    scenes: Sequence[Kept],
-    make: Sample,
-    loss_of: Callable[[Tensor, Tensor], Tensor],
-    steps: int,
-    seed: int,
-) -> nn.Module:
-    """Train `net` on `steps` batches with AdamW under one warm-up and decay of the learning rate."""
-    torch.manual_seed(seed)
-    torch.set_num_threads(1)  # the other core makes the samples
-    loader = DataLoader(_Samples(scenes, make, steps * BATCH, seed), BATCH, num_workers=1, prefetch_factor=6)
-    net = net.to(memory_format=torch.channels_last).train()
-    optimiser = torch.optim.AdamW(net.parameters(), lr=3e-3, weight_decay=1e-2)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, total_steps=steps, pct_start=0.15)
-    begun, running = time.monotonic(), 0.0
-    for step, (pictures, targets) in enumerate(loader):
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """What one of the networks learns, from how many batches."""
+
+    name: str
+    net: type[nn.Module]
+    side: int
+    """Pixels of its pictures."""
+    sample: Sample
+    loss: Callable[[Tensor, Tensor], Tensor]
+    steps: int
+    seed: int
+
+
+FINDER = Task("finder", Finder, FINDER_SIDE, finder_sample, finder_loss, steps=1400, seed=1)
+"""Where in a picture is a board? About six minutes on two free cores."""
+LATTICE = Task("lattice", Lattice, LATTICE_SIDE, lattice_sample, lattice_loss, steps=2000, seed=2)
+"""Where exactly are the corners of the squares? About eleven minutes."""
+
+
+def train(task: Task, scenes: Sequence[Kept], steps: int, path: Path) -> None:
+    """Learn `task` from `scenes` in so many steps and write the network to `path`."""
+    torch.manual_seed(task.seed)
+    torch.set_num_threads(1)  # the other core makes the batches
+    rng = np.random.default_rng((task.seed, 5))
+    net = task.net().to(memory_format=torch.channels_last)
+
+    def loss(net: nn.Module, samples: Batch) -> Tensor:
+        pictures = torch.from_numpy(samples.pictures).to(memory_format=torch.channels_last)
         with torch.autocast("cpu", torch.bfloat16):
-            answer = net(pictures.contiguous(memory_format=torch.channels_last))
-        loss = loss_of(answer.float(), targets)
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-        optimiser.step()
-        schedule.step()
-        running = 0.98 * running + 0.02 * loss.item() if step else loss.item()
-        if step % 100 == 99:
-            rate = (step + 1) * BATCH / (time.monotonic() - begun)
-            print(f"  {step + 1}/{steps} loss {running:.3f} {rate:.0f} samples/s", file=sys.stderr, flush=True)
-    return net.eval()
+            answer = net(pictures)
+        return task.loss(answer.float(), torch.from_numpy(samples.targets))
+
+    fit(task.name, net, lambda: batch(scenes, task.sample, rng), loss, steps, TOP_RATE, every=100)
+    export(net, task.side, path)
+    quantise(path, [batch(scenes, task.sample, rng).pictures for _ in range(4)])
 
 
 def export(net: nn.Module, side: int, path: Path) -> None:
@@ -118,21 +121,3 @@ def export(net: nn.Module, side: int, path: Path) -> None:
     model = onnx.load(path)
     onnx.helper.set_model_props(model, {"tilekeeper": json.dumps({"side": side})})
     onnx.save(model, path)
-
-
-def train_finder(scenes: Sequence[Kept], steps: int, path: Path, seed: int = 1) -> None:
-    """Train the network that finds a board in a picture and write it to `path`."""
-    export(train(Finder(), scenes, finder_sample, finder_loss, steps, seed), FINDER_SIDE, path)
-    quantise(path, _examples(scenes, finder_sample, seed))
-
-
-def train_lattice(scenes: Sequence[Kept], steps: int, path: Path, seed: int = 2) -> None:
-    """Train the network that finds the corners of squares on a rectified board and write it to `path`."""
-    export(train(Lattice(), scenes, lattice_sample, lattice_loss, steps, seed), LATTICE_SIDE, path)
-    quantise(path, _examples(scenes, lattice_sample, seed))
-
-
-def _examples(scenes: Sequence[Kept], make: Sample, seed: int) -> list[Array]:
-    """Pictures to take the ranges of a network's numbers from."""
-    samples = _Samples(scenes, make, 4 * BATCH, seed)
-    return [np.stack([samples[first + i][0] for i in range(BATCH)]) for first in range(0, 4 * BATCH, BATCH)]

@@ -80,7 +80,7 @@ def test_a_short_training_learns_and_its_model_runs(kept: Kept, tmp_path: Path) 
     from calibration.train import locate
     from vision.net import Net
 
-    locate.train_lattice([kept], 40, tmp_path / "lattice.onnx")
+    locate.train(locate.LATTICE, [kept], 40, tmp_path / "lattice.onnx")
     picture, targets = lattice_sample(kept, np.random.default_rng(99))
     on_grid = Net(tmp_path / "lattice.onnx")(picture[None])[0][0, 3] > 0
     assert (on_grid == (targets[2] > 0)).mean() > 0.8

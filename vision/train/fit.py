@@ -1,23 +1,29 @@
-"""Learning, the same for both of the reader's networks: batches in, averaged weights and a temperature out."""
+"""Learning, the same for all networks: batches in, averaged weights and a temperature out."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn import functional
 
-from vision.train.looks import IGNORED, Batch, ahead
-from vision.train.nets import Average, HeadedNet
+from vision.train.looks import IGNORED
+from vision.train.nets import Average
+
+Net = TypeVar("Net", bound=nn.Module)
+Batch = TypeVar("Batch")
 
 
 def fit(
     name: str,
-    net: HeadedNet,
+    net: Net,
     draw: Callable[[], Batch],
-    loss_of: Callable[[HeadedNet, Batch], torch.Tensor],
+    loss_of: Callable[[Net, Batch], torch.Tensor],
     steps: int,
     top_rate: float,
     every: int,
@@ -35,7 +41,7 @@ def fit(
             yield draw()
 
     begun, losses = time.monotonic(), 0.0
-    for step, batch in enumerate(ahead(batches()), start=1):
+    for step, batch in enumerate(_ahead(batches()), start=1):
         loss = loss_of(net, batch)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
@@ -50,6 +56,15 @@ def fit(
             losses = 0.0
     average.put_into(net)
     net.eval()
+
+
+def _ahead(make: Iterator[Batch]) -> Iterator[Batch]:
+    """The batches of `make`, each made while the one before is learnt from."""
+    with ThreadPoolExecutor(1, thread_name_prefix="batches") as worker:
+        waiting = worker.submit(next, make, None)
+        while (batch := waiting.result()) is not None:
+            waiting = worker.submit(next, make, None)
+            yield batch
 
 
 def temperature(logits: torch.Tensor, truth: torch.Tensor) -> float:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 import cv2
 import numpy as np
@@ -30,7 +29,6 @@ from vision.train.views import (
 
 Rng = np.random.Generator
 Floats = NDArray[np.float32]
-Batch = TypeVar("Batch")
 
 SEEN: Final = 0.35
 """A tile hidden less than this is to be read, and a square hidden more than `UNSEEN` is to be called hidden."""
@@ -244,12 +242,3 @@ class SquareLooks:
         if rng.random() < 0.5:
             x += rng.standard_normal(x.shape, np.float32) * np.float32(rng.random() ** 2 * 0.05)
         return np.asarray(np.clip(x * 255, 0, 255), np.uint8)
-
-
-def ahead(make: Iterator[Batch]) -> Iterator[Batch]:
-    """The batches of `make`, each made while the one before is learnt from."""
-    with ThreadPoolExecutor(1, thread_name_prefix="batches") as worker:
-        waiting = worker.submit(next, make, None)
-        while (batch := waiting.result()) is not None:
-            waiting = worker.submit(next, make, None)
-            yield batch

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import cv2
 import numpy as np
@@ -22,6 +22,8 @@ from vision.render.scene import Scene, random_scene
 
 Kept = TypeVar("Kept")
 Draw = Callable[[np.random.Generator], Scene]
+UNSEEN_FROM: Final = 6000
+"""Number of the first scene that no network has learnt from."""
 
 
 def scene(number: int, seed: int = 0, draw: Draw | None = None) -> Scene:
