@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
+from vision.colours import KIND
 from vision.geometry import Floats
-from vision.likeness import KIND
 
 SQUARES: Final = SIZE * SIZE
 _FORGETS: Final = 8

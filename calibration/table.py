@@ -20,9 +20,9 @@ from calibration.bare import in_doubt, settled
 from calibration.examples import Looker, TileExamples
 from calibration.keeping import Kept, KnowledgeError, load, store
 from engine.reading import BLANK, EMPTY, HIDDEN, SIZE, BoardReading
+from vision.colours import square_colours
 from vision.geometry import Floats
 from vision.letters import LetterNet
-from vision.likeness import square_colours
 from vision.reader import PhotoReading
 from vision.views import BoardViews
 

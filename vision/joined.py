@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import SIZE
-from vision import likeness, squares
+from vision import colours, squares
 from vision.geometry import Floats, Image
 
 _EMPTY, _BLANK = 0, 1
@@ -107,7 +107,7 @@ def _heard(lies: Floats, asked: NDArray[np.intp], letters: Floats, chances: Floa
     plain = np.isin(np.arange(SIZE * SIZE), places)
     known_empty = in_sight & (empty > 0.97) & ~plain
     known_tile = in_sight & (1 - empty - blank > 0.9)
-    likely = likeness.like_tiles(likeness.square_colours(board), known_empty, known_tile, plain)
+    likely = colours.like_tiles(colours.square_colours(board), known_empty, known_tile, plain)
     by_squares = _log_odds(lies[places, squares.TILE], lies[places, squares.EMPTY])
     by_letters = _log_odds(seen[:, _BLANK], seen[:, _EMPTY])
     laid = (1 - empty - chances[:, -1] > 0.5).reshape(SIZE, SIZE)

@@ -6,7 +6,7 @@ import pytest
 from calibration.bare import BareBoard, settled
 from engine.reading import BLANK, EMPTY, HIDDEN, SIZE
 from tests.calibration.own_tiles import OwnTable, reading_of
-from vision.likeness import square_colours
+from vision.colours import square_colours
 from vision.views import BoardViews
 
 LETTERED = {16: "A", 48: "B", 80: "C", 128: "A", 200: "B", 210: "C"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.likeness import KIND, like_tiles, square_colours
+from vision.colours import KIND, like_tiles, square_colours
 from vision.squares import MARGIN, SCALE
 
 RNG = np.random.default_rng(0)
