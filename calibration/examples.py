@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
+from vision.alike import unit
 from vision.alphabets import shape
 from vision.geometry import Floats, Image
 from vision.letters import SIDE, TileLooks, crops
@@ -161,7 +162,7 @@ class TileExamples:
 
     def _features(self, tops: Image, squares: Sequence[int]) -> Floats:
         cut = crops(np.ascontiguousarray(tops), [divmod(square, SIZE) for square in squares])
-        return _unit(self._letters.look(cut).features)
+        return unit(self._letters.look(cut).features)
 
     def _looked(self, examples: Iterable[Example]) -> list[_Looked]:
         several = list(examples)
@@ -170,7 +171,7 @@ class TileExamples:
         classes = self._letters.classes
         return [
             _Looked(example, features, {c: float(p) for c, p in zip(classes, logs, strict=True) if c != EMPTY})
-            for example, features, logs in zip(several, _unit(looks.features), looks.letters, strict=True)
+            for example, features, logs in zip(several, unit(looks.features), looks.letters, strict=True)
         ]
 
     def _bounded(self, known: Sequence[_Looked]) -> list[_Looked]:
@@ -186,11 +187,6 @@ class TileExamples:
                 del numbers[int(older)]
         kept = sorted(number for numbers in by_symbol.values() for number in numbers)
         return [known[number] for number in kept[-MOST:]]
-
-
-def _unit(features: NDArray[np.float32]) -> Floats:
-    wide = features.astype(np.float64)
-    return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-9), np.float64)
 
 
 def _credible(one: _Looked, known: Sequence[_Looked]) -> bool:

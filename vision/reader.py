@@ -14,6 +14,7 @@ from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
 from engine.said import said
 from engine.squares import square_name
 from vision import squares
+from vision.alike import weighed
 from vision.geometry import Floats, Image, board_pose, square_side
 from vision.joined import joined
 from vision.letters import LetterNet, among, crops, tops_view
@@ -160,7 +161,9 @@ class BoardReader:
         letters = self._letters.look_again(view, cells, looks.letters, within)
         letters = self._letters.allow_turned(view, cells, letters, looks.turns)
         letters = letters * min(1.0, square_side(quad) / _FINE) ** 2
-        return joined(kinds, cells, among(letters, within), board), turn, BoardViews(board, view)
+        tile = np.array([kinds[cell][squares.TILE] for cell in cells])
+        chances = weighed(among(letters, within), tile, looks.features)
+        return joined(kinds, cells, chances, board), turn, BoardViews(board, view)
 
 
 def _turned(cell: tuple[int, int], quarter_turns: int) -> tuple[int, int]:

@@ -8,13 +8,14 @@ from vision.letters import LetterNet
 from vision.render.table import SimulatedTable
 from vision.squares import SquareNet
 from vision.train import plain, views
+from vision.train.choice import worth
 
 
 def test_the_worth_of_witnesses_is_found_again() -> None:
     rng = np.random.default_rng(3)
-    odds, worth = rng.normal(0, 3, (4000, 3)), np.array([0.9, 0.4, 0.0])
-    blank = rng.random(4000) < 1 / (1 + np.exp(-(odds @ worth - 0.5)))
-    assert np.allclose(plain.logistic(odds, blank), [*worth, -0.5], atol=0.12)
+    odds, weights = rng.normal(0, 3, (4000, 3)), np.array([0.9, 0.4, 0.0])
+    blank = rng.random(4000) < 1 / (1 + np.exp(-(odds @ weights - 0.5)))
+    assert np.allclose(worth([plain.choices(odds, blank)]), [*weights, -0.5], atol=0.12)
 
 
 def test_the_witnesses_are_heard_of_the_blank_of_a_scene() -> None:

@@ -12,58 +12,40 @@ import argparse
 from collections.abc import Sequence
 from typing import Final
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import Floats, Image
+from vision.geometry import Floats
 from vision.joined import witnesses
-from vision.letters import MARGIN as TOPS_EDGE
-from vision.letters import SCALE as TOPS_SIDE
 from vision.letters import LetterNet, among, crops
-from vision.squares import MARGIN, SCALE, SquareNet, perhaps_tiles
+from vision.squares import SquareNet, perhaps_tiles
 from vision.train import views
+from vision.train.choice import Choices, worth
 from vision.train.looks import SEEN
-from vision.train.scenes import kept_scenes
+from vision.train.scenes import UNSEEN_FROM, kept_scenes
 
-UNSEEN_FROM: Final = 6000
-"""Number of the first scene that no network has learnt from."""
 _SMALLEST: Final = 14.0
 """Pixels a square of pictures in which a blank can be told at all."""
 _NAMES: Final = ("squares", "letters", "colours")
 
 
-def _cut(view: Image, scale: int, margin: float, to_scale: int, to_margin: float) -> Image:
-    """A kept view at the scale and with the margin of the reader's own."""
-    edge = round((margin - to_margin) * scale)
-    side = round((15 + 2 * to_margin) * to_scale)
-    inner = view[edge : view.shape[0] - edge, edge : view.shape[1] - edge]
-    return np.asarray(cv2.resize(inner, (side, side), interpolation=cv2.INTER_AREA), np.uint8)
-
-
 def heard(view: views.Views, square_net: SquareNet, letter_net: LetterNet) -> tuple[Floats, NDArray[np.bool_]]:
     """What the witnesses say of the squares without print that are in sight, `(n, 3)`, and which are blanks."""
-    board = _cut(view.board, views.BOARD_SCALE, views.BOARD_MARGIN, SCALE, MARGIN)
-    tops = _cut(view.tops, views.TOPS_SCALE, views.TOPS_MARGIN, TOPS_SIDE, TOPS_EDGE)
-    kinds = square_net.read(board)
+    seen = views.as_read(view)
+    kinds = square_net.read(seen.board)
     cells = perhaps_tiles(kinds)
     within = letter_net.within([symbol for row in view.labels for symbol in row if symbol not in ("", "?")] or ["A"])
-    letters = among(letter_net.look(crops(tops, cells)).letters, within)
-    said = witnesses(kinds, cells, letters, board)
+    letters = among(letter_net.look(crops(seen.tops, cells)).letters, within)
+    said = witnesses(kinds, cells, letters, seen.board)
     truth = np.array([symbol for row in view.labels for symbol in row])
     known = np.isin(truth[said.squares], ["", "?"]) & (view.hidden.ravel()[said.squares] < SEEN)
     return said.odds[known], truth[said.squares][known] == "?"
 
 
-def logistic(odds: Floats, truth: NDArray[np.bool_], rounds: int = 30) -> Floats:
-    """Weights of the columns of `odds`, then the constant, under which `truth` is likeliest (Newton's method)."""
-    columns = np.column_stack([odds, np.ones(len(odds))])
-    weights = np.zeros(columns.shape[1])
-    for _ in range(rounds):
-        p = 1 / (1 + np.exp(-columns @ weights))
-        bend = (columns * (p * (1 - p))[:, None]).T @ columns + 1e-3 * np.eye(len(weights))
-        weights += np.linalg.solve(bend, columns.T @ (truth - p) - 1e-3 * weights)
-    return np.asarray(weights, np.float64)
+def choices(odds: Floats, blank: NDArray[np.bool_]) -> Choices:
+    """Blank or bare, of the columns of `odds` and a constant."""
+    said = np.column_stack([odds, np.ones(len(odds))])
+    return Choices(np.stack([np.zeros_like(said), said], axis=1), np.zeros((len(odds), 2)), blank.astype(np.intp))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,10 +59,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     odds, truth = np.concatenate([o for o, _ in parts]), np.concatenate([t for _, t in parts])
     print(f"{truth.sum()} blanks and {(~truth).sum()} bare squares without print that the reader asks about")
     for k, name in enumerate(_NAMES):
-        alone = logistic(odds[:, k : k + 1], truth)
-        print(f"{name:8} alone: {((odds[:, k] * alone[0] + alone[1] > 0) != truth).sum()} mistaken")
-    weights = logistic(odds, truth)
-    print(f"together: {((odds @ weights[:-1] + weights[-1] > 0) != truth).sum()} mistaken")
+        alone = choices(odds[:, k : k + 1], truth)
+        print(f"{name:8} alone: {alone.mistaken(worth([alone]))} mistaken")
+    together = choices(odds, truth)
+    weights = worth([together])
+    print(f"together: {together.mistaken(weights)} mistaken")
     print("count as " + ", ".join(f"{n} {w:.2f}" for n, w in zip((*_NAMES, "constant"), weights, strict=True)))
     return 0
 

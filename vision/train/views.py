@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY, SIZE
 from engine.tiles import tile_set, tile_set_names
+from vision import letters, squares
 from vision.alphabets import shape
 from vision.geometry import TILE_HEIGHT, Image, board_pose, rectify, square_side
 from vision.render.fonts import training_fonts
 from vision.render.scene import Scene, random_scene
-from vision.squares import PLANE
+from vision.views import BoardViews
 
 BOARD_SCALE: Final = 24
 BOARD_MARGIN: Final = 2
@@ -100,12 +101,27 @@ def keep(scene: Scene, number: int) -> Views:
     lift = TILE_HEIGHT * float(rng.uniform(0.8, 1.2))
     grey = np.asarray(cv2.cvtColor(scene.image, cv2.COLOR_BGR2GRAY), np.uint8)
     return Views(
-        board=rectify(scene.image, pose.plane(PLANE), BOARD_SCALE, BOARD_MARGIN),
+        board=rectify(scene.image, pose.plane(squares.PLANE), BOARD_SCALE, BOARD_MARGIN),
         tops=rectify(grey, pose.plane(lift), TOPS_SCALE, TOPS_MARGIN),
         labels=scene.labels,
         hidden=scene.hidden.astype(np.float32),
         side=side,
     )
+
+
+def as_read(view: Views) -> BoardViews:
+    """A scene's views at the scale and with the margin of the reader's own."""
+    return BoardViews(
+        board=_cut(view.board, BOARD_SCALE, BOARD_MARGIN, squares.SCALE, squares.MARGIN),
+        tops=_cut(view.tops, TOPS_SCALE, TOPS_MARGIN, letters.SCALE, letters.MARGIN),
+    )
+
+
+def _cut(view: Image, scale: int, margin: float, to_scale: int, to_margin: float) -> Image:
+    edge = round((margin - to_margin) * scale)
+    side = round((SIZE + 2 * to_margin) * to_scale)
+    inner = view[edge : view.shape[0] - edge, edge : view.shape[1] - edge]
+    return np.asarray(cv2.resize(inner, (side, side), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def symbols(views: Sequence[Views]) -> NDArray[np.int64]:

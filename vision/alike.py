@@ -1,0 +1,57 @@
+"""Tiles of one set that bear the same letter look alike: what a tile is, the others in its picture say as well.
+
+The letter network judges each tile by itself, of any set there is. The tiles of one picture are of one set, in one
+light and blurred alike. Whether one is an S or a B is weighed by how like it is, in the network's features, to those
+that are read as S and as B (after Zhu and Ghahramani, Learning from labeled and unlabeled data with label propagation,
+2002).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Floats
+
+_LETTERS: Final = slice(2, None)
+"""The letters among the classes of the letter network, after no tile and a blank."""
+WORTH: Final = 8.0
+"""Nats that a likeness of 1 counts: `python -m vision.train.alike` fits it to drawn scenes."""
+_LEAST: Final = 1e-9
+
+
+def unit(features: NDArray[np.float32]) -> Floats:
+    """Features `(n, 128)` of length 1, whose products are cosines."""
+    wide = features.astype(np.float64)
+    return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), _LEAST), np.float64)
+
+
+def likeness(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
+    """How alike the tiles of each letter would be to each of n tiles if it were one of them: `(n, letters)`, up to 1.
+
+    The mean cosine of the features `(n, 128)` of `TileLooks`, the tile itself among them: nothing speaks against a
+    letter that has no other tile. `chances` `(n, letters)` are the probabilities of the letters by themselves: a tile
+    counts for each as probably as it is that letter, and `tile` `(n,)` as probably as there is one at all.
+    """
+    directions = unit(features)
+    like = directions @ directions.T
+    np.fill_diagonal(like, 0)
+    counts = chances * tile[:, None]
+    others = counts.sum(axis=0) - counts
+    return np.asarray((like @ counts + 1) / (others + 1), np.float64)
+
+
+def weighed(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
+    """Probabilities of the classes, `(n, classes)`, after each of n tiles was compared with the others.
+
+    `chances` are those that the letter network gives, among the tiles of a set; `tile` and `features` as in `likeness`.
+    No tile and a blank keep their probabilities: it is only among letters that others are asked.
+    """
+    letters = chances[:, _LETTERS]
+    raised = letters * np.exp(WORTH * (likeness(letters, tile, features) - 1))
+    before, after = letters.sum(axis=1, keepdims=True), raised.sum(axis=1, keepdims=True)
+    answer = chances.copy()
+    answer[:, _LETTERS] = raised * before / np.maximum(after, _LEAST)
+    return answer

@@ -1,0 +1,66 @@
+"""How much it counts that tiles look alike: python -m vision.train.alike
+
+Reads the tiles of rendered scenes that the networks have not seen, each by itself, and prints what `vision.alike` is to
+take their likeness to each other for, by conditional logit, and how many are mistaken before and after.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from vision.alike import likeness
+from vision.alphabets import shape
+from vision.letters import LetterNet, among, crops
+from vision.train import views
+from vision.train.choice import Choices, worth
+from vision.train.looks import SEEN
+from vision.train.scenes import UNSEEN_FROM, kept_scenes
+
+_LEAST: Final = 1e-6
+"""No letter is less probable than this, so that no logarithm is endless."""
+
+
+def heard(view: views.Views, net: LetterNet) -> Choices | None:
+    """The choice of a letter for each tile in sight, among those of the smallest tile set that has them all.
+
+    None where there are no two letters to compare.
+    """
+    cells = [(r, c) for r, c in np.argwhere(view.hidden < SEEN).tolist() if view.labels[r][c] not in ("", "?")]
+    lie = {view.labels[r][c] for r, c in cells}
+    if len(lie) < 2:
+        return None
+    tops = views.as_read(view).tops
+    tiles = min((set(a) for a in views.alphabets() if lie <= set(a)), key=len, default=lie)
+    within = net.within(tiles)
+    looks = net.look(crops(tops, cells))
+    letters = np.flatnonzero(within.any(axis=0))[2:]
+    chances = among(net.look_again(tops, cells, looks.letters, within), within)[:, letters]
+    chances /= chances.sum(axis=1, keepdims=True)
+    alike = likeness(chances, np.ones(len(cells)), looks.features)
+    names = [net.classes[k] for k in letters]
+    truth = np.array([names.index(shape(view.labels[r][c])) for r, c in cells])
+    return Choices(alike[:, :, None], np.log(chances + _LEAST), truth)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Draw, read, fit, print."""
+    parser = argparse.ArgumentParser(prog="python -m vision.train.alike", description=str(__doc__).split("\n\n")[0])
+    parser.add_argument("--scenes", type=int, default=600, help="scenes to draw (default 600)")
+    args = parser.parse_args(argv)
+    net = LetterNet()
+    drawn = kept_scenes(args.scenes, views.keep, first=UNSEEN_FROM, draw=views.draw)
+    scenes = [choices for choices in (heard(view, net) for view in drawn) if choices is not None]
+    weights = worth(scenes)
+    print(f"{sum(len(s.truth) for s in scenes)} tiles in {len(scenes)} scenes")
+    for what, count in (("by themselves", np.zeros(1)), ("and by others", weights)):
+        print(f"{what}: {sum(s.mistaken(count) for s in scenes)} mistaken")
+    print(f"likeness counts {weights[0]:.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
