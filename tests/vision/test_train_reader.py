@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -145,6 +146,17 @@ def test_a_network_in_eight_bits_answers_nearly_as_before(eight_bits: tuple[Path
     before, after = (Net(path)(x) for path in eight_bits)
     for one, other in zip(before, after, strict=True):
         assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.99
+
+
+def test_one_far_number_does_not_make_the_others_coarse(eight_bits: tuple[Path, Path], tmp_path: Path) -> None:
+    whole, eight = eight_bits[0], tmp_path / "eight.onnx"
+    shutil.copy(whole, eight)
+    examples = torch.randn(64, 1, letters.SIDE, letters.SIDE).numpy()
+    examples[0, 0, 18, 18] = 1000
+    quantise(eight, [examples])
+    x = torch.randn(32, 1, letters.SIDE, letters.SIDE).numpy()
+    for one, other in zip(Net(whole)(x), Net(eight)(x), strict=True):
+        assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.98
 
 
 def test_weights_have_seven_bits_but_for_the_last_layers_which_stay_as_they_are(eight_bits: tuple[Path, Path]) -> None:
