@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from vision.geometry import Floats
 
+_BLANK: Final = 1
 _LETTERS: Final = slice(2, None)
-"""The letters among the classes of the letter network, after no tile and a blank."""
-WORTH: Final = 8.0
+"""A blank and the letters among the classes of the letter network."""
+WORTH: Final = 8.7
 """Nats that a likeness of 1 counts: `python -m vision.train.alike` fits it to drawn scenes."""
 _LEAST: Final = 1e-9
 
@@ -47,11 +48,12 @@ def weighed(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Flo
     """Probabilities of the classes, `(n, classes)`, after each of n tiles was compared with the others.
 
     `chances` are those that the letter network gives, among the tiles of a set; `tile` and `features` as in `likeness`.
-    No tile and a blank keep their probabilities: it is only among letters that others are asked.
+    No tile and a blank keep their probabilities: it is only among letters that others are asked. What is probably a
+    blank is like no letter, so that only the rest is weighed.
     """
-    letters = chances[:, _LETTERS]
+    letters, blank = chances[:, _LETTERS], chances[:, _BLANK, None]
     raised = letters * np.exp(WORTH * (likeness(letters, tile, features) - 1))
-    before, after = letters.sum(axis=1, keepdims=True), raised.sum(axis=1, keepdims=True)
+    raised *= letters.sum(axis=1, keepdims=True) / np.maximum(raised.sum(axis=1, keepdims=True), _LEAST)
     answer = chances.copy()
-    answer[:, _LETTERS] = raised * before / np.maximum(after, _LEAST)
+    answer[:, _LETTERS] = blank * letters + (1 - blank) * raised
     return answer

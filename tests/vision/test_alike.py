@@ -45,6 +45,11 @@ def test_a_tile_by_itself_is_read_as_before() -> None:
     assert np.allclose(weighed(read, np.ones(1), looking_like(S)), read)
 
 
+def test_what_is_rather_a_blank_is_no_letter_that_lacks_tiles() -> None:
+    read = tiles({B: 1.0}, {BLANK: 0.9, B: 0.05, S: 0.05})
+    assert weighed(read, np.ones(2), looking_like(B, BLANK))[1, S] < 0.06
+
+
 def test_what_is_no_tile_says_nothing() -> None:
     read = tiles({B: 1.0}, {S: 1.0}, {B: 0.6, S: 0.4})
     assert np.allclose(weighed(read, np.array([0.0, 0.0, 1.0]), looking_like(B, S, S))[2], read[2])
