@@ -48,12 +48,12 @@ def weighed(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Flo
     """Probabilities of the classes, `(n, classes)`, after each of n tiles was compared with the others.
 
     `chances` are those that the letter network gives, among the tiles of a set; `tile` and `features` as in `likeness`.
-    No tile and a blank keep their probabilities: it is only among letters that others are asked. What is probably a
-    blank is like no letter, so that only the rest is weighed.
+    No tile and a blank keep their probabilities: it is only among letters that others are asked, and as far as there is
+    a letter at all; what is hidden or a blank is like none.
     """
-    letters, blank = chances[:, _LETTERS], chances[:, _BLANK, None]
+    letters, lettered = chances[:, _LETTERS], (tile * (1 - chances[:, _BLANK]))[:, None]
     raised = letters * np.exp(WORTH * (likeness(letters, tile, features) - 1))
     raised *= letters.sum(axis=1, keepdims=True) / np.maximum(raised.sum(axis=1, keepdims=True), _LEAST)
     answer = chances.copy()
-    answer[:, _LETTERS] = blank * letters + (1 - blank) * raised
+    answer[:, _LETTERS] = lettered * raised + (1 - lettered) * letters
     return answer

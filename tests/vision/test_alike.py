@@ -50,9 +50,10 @@ def test_what_is_rather_a_blank_is_no_letter_that_lacks_tiles() -> None:
     assert weighed(read, np.ones(2), looking_like(B, BLANK))[1, S] < 0.06
 
 
-def test_what_is_no_tile_says_nothing() -> None:
+def test_what_is_no_tile_says_nothing_and_is_told_nothing() -> None:
     read = tiles({B: 1.0}, {S: 1.0}, {B: 0.6, S: 0.4})
-    assert np.allclose(weighed(read, np.array([0.0, 0.0, 1.0]), looking_like(B, S, S))[2], read[2])
+    for tile in ([0.0, 0.0, 1.0], [1.0, 1.0, 0.0]):
+        assert np.allclose(weighed(read, np.array(tile), looking_like(B, S, S))[2], read[2])
 
 
 def test_a_letter_that_many_tiles_bear_is_no_likelier_for_it() -> None:
