@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Floats
+from vision.letters import BLANK_TILE, LETTERED
 
-_BLANK: Final = 1
-_LETTERS: Final = slice(2, None)
-"""A blank and the letters among the classes of the letter network."""
 WORTH: Final = 8.7
 """Nats that a likeness of 1 counts: `python -m vision.train.alike` fits it to drawn scenes."""
 _LEAST: Final = 1e-9
@@ -51,9 +49,9 @@ def weighed(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Flo
     No tile and a blank keep their probabilities: it is only among letters that others are asked, and as far as there is
     a letter at all; what is hidden or a blank is like none.
     """
-    letters, lettered = chances[:, _LETTERS], (tile * (1 - chances[:, _BLANK]))[:, None]
+    letters, lettered = chances[:, LETTERED], (tile * (1 - chances[:, BLANK_TILE]))[:, None]
     raised = letters * np.exp(WORTH * (likeness(letters, tile, features) - 1))
     raised *= letters.sum(axis=1, keepdims=True) / np.maximum(raised.sum(axis=1, keepdims=True), _LEAST)
     answer = chances.copy()
-    answer[:, _LETTERS] = lettered * raised + (1 - lettered) * letters
+    answer[:, LETTERED] = lettered * raised + (1 - lettered) * letters
     return answer

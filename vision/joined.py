@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from engine.reading import SIZE
 from vision import colours, squares
 from vision.geometry import Floats, Image
+from vision.letters import BLANK_TILE, NO_TILE
 
-_EMPTY, _BLANK = 0, 1
-"""Places of these classes among those of the letter network."""
 _UNPRINTED: Final = 0.2
 """How often the letter network takes a blank for no tile (measured in training, on scenes held out)."""
 _MISTAKEN: Final = 0.01
@@ -62,9 +61,9 @@ def joined(
     lies, asked = _flat(kinds, cells)
     chances = _multiplied(lies, asked, letters)
     said = _heard(lies, asked, letters, chances, board)
-    plain = chances[said.squares, _EMPTY] + chances[said.squares, _BLANK]
+    plain = chances[said.squares, NO_TILE] + chances[said.squares, BLANK_TILE]
     blank = plain / (1 + np.exp(-(said.odds @ _WORTH + _BLANKS[said.beside])))
-    chances[said.squares, _BLANK], chances[said.squares, _EMPTY] = blank, plain - blank
+    chances[said.squares, BLANK_TILE], chances[said.squares, NO_TILE] = blank, plain - blank
     return chances.reshape(SIZE, SIZE, -1)
 
 
@@ -83,23 +82,23 @@ def _flat(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]]) -> tuple
 def _multiplied(lies: Floats, asked: NDArray[np.intp], letters: Floats) -> Floats:
     """The odds of both networks multiplied, `(225, classes + 1)`; both say whether there is a tile at all."""
     chances = np.zeros((SIZE * SIZE, letters.shape[1] + 1))
-    chances[:, _EMPTY] = lies[:, squares.EMPTY] + lies[:, squares.TILE]
+    chances[:, NO_TILE] = lies[:, squares.EMPTY] + lies[:, squares.TILE]
     chances[:, -1] = lies[:, squares.HIDDEN]
-    here, no_tile, tile = lies[asked], letters[:, _EMPTY], letters[:, 1:].copy()
+    here, no_tile, tile = lies[asked], letters[:, NO_TILE], letters[:, 1:].copy()
     # What looks like no tile and is one is a blank: without print the two look alike.
     tile[:, 0] += _UNPRINTED * no_tile
     which = tile / np.maximum(tile.sum(axis=1, keepdims=True), 1e-12)
     empty = here[:, squares.EMPTY] * (no_tile + _MISTAKEN)
     laid = here[:, squares.TILE] * (1 - np.minimum(no_tile + _MISTAKEN, 1 - _LEAST))
     seen = (1 - here[:, squares.HIDDEN]) / np.maximum(empty + laid, 1e-12)
-    chances[asked, _EMPTY] = empty * seen
+    chances[asked, NO_TILE] = empty * seen
     chances[asked, 1:-1] = which * (laid * seen)[:, None]
     return chances
 
 
 def _heard(lies: Floats, asked: NDArray[np.intp], letters: Floats, chances: Floats, board: Image) -> Witnesses:
-    empty, blank, in_sight = chances[:, _EMPTY], chances[:, _BLANK], chances[:, -1] < _IN_SIGHT
-    without_print = letters[:, _EMPTY] + letters[:, _BLANK] > 0.5
+    empty, blank, in_sight = chances[:, NO_TILE], chances[:, BLANK_TILE], chances[:, -1] < _IN_SIGHT
+    without_print = letters[:, NO_TILE] + letters[:, BLANK_TILE] > 0.5
     heard = without_print & (in_sight & (empty + blank > 0.5) & (blank > _IN_DOUBT))[asked]
     places, seen = asked[heard], letters[heard]
     if not len(places):
@@ -109,7 +108,7 @@ def _heard(lies: Floats, asked: NDArray[np.intp], letters: Floats, chances: Floa
     known_tile = in_sight & (1 - empty - blank > 0.9)
     likely = colours.like_tiles(colours.square_colours(board), known_empty, known_tile, plain)
     by_squares = _log_odds(lies[places, squares.TILE], lies[places, squares.EMPTY])
-    by_letters = _log_odds(seen[:, _BLANK], seen[:, _EMPTY])
+    by_letters = _log_odds(seen[:, BLANK_TILE], seen[:, NO_TILE])
     laid = (1 - empty - chances[:, -1] > 0.5).reshape(SIZE, SIZE)
     beside = tiles_beside(laid).ravel()[places]
     return Witnesses(places, np.column_stack([by_squares, by_letters, likely[places]]), beside)

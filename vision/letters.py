@@ -32,6 +32,10 @@ _CLEAR: Final = 0.95
 """Probability of the best letter below which a tile is looked at again."""
 _BESIDE: Final = ((2, 0), (-2, 0), (0, 2), (0, -2))
 """From where: the mean of five looks, 7 % of a square apart, is right where a corner of the grid was a little off."""
+NO_TILE: Final = 0
+BLANK_TILE: Final = 1
+LETTERED: Final = slice(2, None)
+"""Where no tile, a blank and the letters are among the classes of the network."""
 _LEARNT_TURNS: Final = np.array([0.8125, 0.0625, 0.0625, 0.0625])
 """How often each turn of a tile was seen in training."""
 _LAID_TURNED: Final = 0.001

@@ -14,7 +14,7 @@ import numpy as np
 
 from vision.alike import likeness
 from vision.alphabets import shape
-from vision.letters import LetterNet, among, crops
+from vision.letters import LETTERED, LetterNet, among, crops
 from vision.train import views
 from vision.train.choice import Choices, worth
 from vision.train.looks import SEEN
@@ -37,7 +37,7 @@ def heard(view: views.Views, net: LetterNet) -> Choices | None:
     tiles = min((set(a) for a in views.alphabets() if lie <= set(a)), key=len, default=lie)
     within = net.within(tiles)
     looks = net.look(crops(tops, cells))
-    letters = np.flatnonzero(within.any(axis=0))[2:]
+    letters = np.flatnonzero(within.any(axis=0))[LETTERED]
     chances = among(net.look_again(tops, cells, looks.letters, within), within)[:, letters]
     chances /= chances.sum(axis=1, keepdims=True)
     alike = likeness(chances, np.ones(len(cells)), looks.features)
