@@ -153,10 +153,25 @@ def test_one_far_number_does_not_make_the_others_coarse(eight_bits: tuple[Path, 
     shutil.copy(whole, eight)
     examples = torch.randn(64, 1, letters.SIDE, letters.SIDE).numpy()
     examples[0, 0, 18, 18] = 1000
-    quantise(eight, [examples])
+    quantise(eight, [examples], in_range=99.9)
     x = torch.randn(32, 1, letters.SIDE, letters.SIDE).numpy()
     for one, other in zip(Net(whole)(x), Net(eight)(x), strict=True):
         assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.98
+
+
+def test_unless_asked_to_no_number_of_the_examples_is_cut_off(eight_bits: tuple[Path, Path], tmp_path: Path) -> None:
+    whole = eight_bits[0]
+    far = torch.randn(64, 1, letters.SIDE, letters.SIDE).numpy()
+    far[0] *= 50
+
+    def miss(**how: float) -> float:
+        eight = tmp_path / f"eight{len(how)}.onnx"
+        shutil.copy(whole, eight)
+        quantise(eight, [far], **how)
+        one, other = (Net(path)(far[:1])[0] for path in (whole, eight))
+        return float(np.abs(one - other).max() / np.abs(one).max())
+
+    assert miss() < 0.1 < miss(in_range=99.0)
 
 
 def test_weights_have_seven_bits_but_for_the_last_layers_which_stay_as_they_are(eight_bits: tuple[Path, Path]) -> None:

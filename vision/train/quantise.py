@@ -1,10 +1,9 @@
 """Networks in eight bits: their files are a quarter as large, and a processor with instructions for it runs them in a
 half to a third of the time.
 
-Weights and what passes between layers become integers of eight bits, each tensor in the range that all but the rarest
-of its numbers take on examples: one far number would make the steps of all others coarse (Wu et al., Integer
-quantization for deep learning inference: principles and empirical evaluation, 2020). The last layer of each head stays
-as it is: its numbers become probabilities, which must be fine.
+Weights and what passes between layers become integers of eight bits, each tensor in the range that its numbers take on
+examples (Wu et al., Integer quantization for deep learning inference: principles and empirical evaluation, 2020). The
+last layer of each head stays as it is: its numbers become probabilities, which must be fine.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ from numpy.typing import NDArray
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
 
 _WEIGHTED = ("Conv", "Gemm")
-_IN_RANGE = 99.9
-"""Percent of a tensor's numbers that are kept as they are; those beyond become the last of them."""
 
 
 class _Examples(CalibrationDataReader):  # type: ignore[misc]  # not typed
@@ -30,8 +27,12 @@ class _Examples(CalibrationDataReader):  # type: ignore[misc]  # not typed
         return next(self._feeds, None)
 
 
-def quantise(path: Path, batches: Sequence[NDArray[np.float32]]) -> None:
+def quantise(path: Path, batches: Sequence[NDArray[np.float32]], in_range: float = 100.0) -> None:
     """Rewrite the model at `path` in eight bits, its ranges taken from `batches` of input.
+
+    `in_range` percent of a tensor's numbers are in its range; those beyond become the last that is. One far number
+    makes the steps of all others coarse, which a network that measures places does not bear; to one that names letters
+    it is the far numbers that say most.
 
     Weights are given seven of the eight bits: processors without an instruction for it add pairs of products in
     sixteen bits, which eight would overflow, and every machine is to read the same.
@@ -46,8 +47,8 @@ def quantise(path: Path, batches: Sequence[NDArray[np.float32]]) -> None:
         weight_type=QuantType.QInt8,
         per_channel=True,
         reduce_range=True,
-        calibrate_method=CalibrationMethod.Percentile,
-        extra_options={"CalibPercentile": _IN_RANGE},
+        calibrate_method=CalibrationMethod.Percentile if in_range < 100 else CalibrationMethod.MinMax,
+        extra_options={"CalibPercentile": in_range},
         nodes_to_exclude=_last_layers(model.graph),
     )
 
