@@ -21,7 +21,8 @@ from engine.reading import BLANK, EMPTY, HIDDEN, SIZE, BoardReading, SquareReadi
 from vision.alike import unit
 from vision.alphabets import shape
 from vision.geometry import Floats, Image
-from vision.letters import SIDE, TileLooks, crops
+from vision.letters import TileLooks
+from vision.tops import SIDE, crops
 
 PER_SYMBOL: Final = 8
 MOST: Final = 400
@@ -70,7 +71,7 @@ class Example:
     symbol: str
     """Its shape (`vision.alphabets`), or `?`."""
     crop: Image
-    """`(36, 36) uint8`, as `vision.letters.crops` cuts it."""
+    """`(36, 36) uint8`, as `vision.tops.crops` cuts it."""
     source: str
     """The game that it lay in."""
     square: int

@@ -16,7 +16,7 @@ import numpy as np
 from calibration.bare import SQUARES, BareBoard
 from calibration.examples import MOST, Example
 from engine.said import said
-from vision.letters import SIDE
+from vision.tops import SIDE
 
 _VERSION: Final = 1
 _LARGEST: Final = 4_000_000

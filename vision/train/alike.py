@@ -14,7 +14,8 @@ import numpy as np
 
 from vision.alike import likeness
 from vision.alphabets import shape
-from vision.letters import LETTERED, LetterNet, among, crops
+from vision.letters import LETTERED, LetterNet, among
+from vision.tops import Tiles
 from vision.train import views
 from vision.train.choice import Choices, worth
 from vision.train.looks import SEEN
@@ -33,12 +34,12 @@ def heard(view: views.Views, net: LetterNet) -> Choices | None:
     lie = {view.labels[r][c] for r, c in cells}
     if len(lie) < 2:
         return None
-    tops = views.as_read(view).tops
+    spots = Tiles.on(views.as_read(view).tops, cells)
     tiles = min((set(a) for a in views.alphabets() if lie <= set(a)), key=len, default=lie)
     within = net.within(tiles)
-    looks = net.look(crops(tops, cells))
+    spots, looks = net.centred(spots, net.look(spots.crops()))
     letters = np.flatnonzero(within.any(axis=0))[LETTERED]
-    chances = among(net.look_again(tops, cells, looks.letters, within), within)[:, letters]
+    chances = among(net.look_again(spots, looks.letters, within), within)[:, letters]
     chances /= chances.sum(axis=1, keepdims=True)
     alike = likeness(chances, np.ones(len(cells)), looks.features)
     names = [net.classes[k] for k in letters]

@@ -12,8 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from vision.letters import SIDE, LetterNet
+from vision.letters import LetterNet
 from vision.net import MODELS
+from vision.tops import SIDE
 from vision.train.fit import fit, temperature
 from vision.train.looks import IGNORED, LetterBatch, LetterLooks, evening
 from vision.train.nets import HeadedNet, letter_net, write_onnx
@@ -46,12 +47,15 @@ def train(
 
 def _loss(net: HeadedNet, batch: LetterBatch) -> torch.Tensor:
     with torch.autocast("cpu", torch.bfloat16):
-        letters, turns = net(torch.from_numpy(batch.crops).to(memory_format=torch.channels_last))
+        letters, turns, places = net(torch.from_numpy(batch.crops).to(memory_format=torch.channels_last))
     told = functional.cross_entropy(
         _within(letters.float(), batch), torch.from_numpy(batch.letters), ignore_index=IGNORED
     )
     turned = functional.cross_entropy(turns.float(), torch.from_numpy(batch.turns), ignore_index=IGNORED)
-    return told + 0.3 * turned
+    truth = torch.from_numpy(batch.places)
+    known = ~truth.isnan().any(dim=1)
+    missed = (places.float() - truth)[known].abs().mean()
+    return told + 0.3 * turned + 3 * missed
 
 
 def _within(letters: torch.Tensor, batch: LetterBatch) -> torch.Tensor:
@@ -61,10 +65,10 @@ def _within(letters: torch.Tensor, batch: LetterBatch) -> torch.Tensor:
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def _temperatures(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str, float]:
-    """The temperature of each head."""
+    """The temperature of the heads that tell kinds apart."""
     outputs = [net(torch.from_numpy(b.crops)) for b in proof]
     found = {}
-    for k, name in enumerate(net.heads):
+    for k, name in enumerate(("letters", "turns")):
         if name == "letters":
             logits = torch.cat([_within(o[k], b) for o, b in zip(outputs, proof, strict=True)])
         else:
@@ -79,6 +83,7 @@ def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
     right: list[NDArray[np.bool_]] = []
     sure: list[NDArray[np.float32]] = []
     turns_right: list[NDArray[np.bool_]] = []
+    missed: list[NDArray[np.float32]] = []
     confused: Counter[tuple[str, str]] = Counter()
     for batch in proof:
         looks = net.judge(batch.crops)
@@ -89,6 +94,7 @@ def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
         guess = letters.argmax(axis=1)
         right.append((guess == batch.letters)[upright])
         sure.append(np.exp(letters.max(axis=1))[upright])
+        missed.append(np.linalg.norm(looks.places - batch.places, axis=1))
         known = batch.turns != IGNORED
         turns_right.append((turns.argmax(axis=1) == batch.turns)[known])
         wrong = upright & (guess != batch.letters)
@@ -97,7 +103,11 @@ def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
         )
     hit, p = np.concatenate(right), np.concatenate(sure)
     turned = 100 * np.concatenate(turns_right).mean()
-    lines = [f"letters: {100 * hit.mean():.2f} % of {hit.size} looks right, turns {turned:.2f} %"]
+    off = float(np.nanmedian(np.concatenate(missed)))
+    lines = [
+        f"letters: {100 * hit.mean():.2f} % of {hit.size} looks right, turns {turned:.2f} %, "
+        f"middles off by {off:.3f} squares"
+    ]
     edges = [0.0, 0.5, 0.8, 0.9, 0.97, 0.99, 0.999, 1.01]
     for low, high in pairwise(edges):
         inside = (p >= low) & (p < high)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import SIZE
-from vision import letters, squares
+from vision import letters, squares, tops
 from vision.geometry import Image
 from vision.joined import tiles_beside
 from vision.render.style import LAYOUT
@@ -37,6 +37,10 @@ IGNORED: Final = -100
 _EMPTY_SHARE: Final = 0.14
 _BLANK_SHARE: Final = 0.07
 _FOREIGN_SHARE: Final = 0.25
+_OFF: Final = 0.06
+_FAR_OFF: Final = 0.15
+_SELDOM: Final = 0.15
+"""Standard deviation, in squares, by which looks miss the middle of their squares: mostly, and so often."""
 _HOLES_COUNTED: Final = 4
 """A board is looked at once more often for each bare hole between its tiles, the hardest there is; so many count."""
 _PRINTED: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in row] for row in LAYOUT])
@@ -45,7 +49,7 @@ _PRINTED: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in ro
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LetterBatch:
-    """Crops as the network takes them, `(n, 1, 36, 36)`, with the class and the quarter turn of each.
+    """Crops as the network takes them, `(n, 1, 36, 36)`, with the class, the quarter turn and the place of each.
 
     A turned crop has no class and an empty or blank one no turn: these are `IGNORED`.
     """
@@ -53,6 +57,8 @@ class LetterBatch:
     crops: Floats
     letters: NDArray[np.int64]
     turns: NDArray[np.int64]
+    places: Floats
+    """`(n, 2)`: how far right and down of the crop's middle the tile's own is, in squares; NaN without a tile."""
     possible: NDArray[np.bool_]
     """`(n, classes)`: the letters of one tile set that has the crop's; no reader looks for all letters at once."""
 
@@ -107,18 +113,21 @@ class LetterLooks:
         self._possible = possible()
         self._sets = [np.flatnonzero(self._possible[:, k]) for k in range(len(names))]
 
-    def batch(self, rng: Rng, size: int, turned: float = 0.25) -> LetterBatch:
+    def batch(self, rng: Rng, size: int, turned: float = 0.15) -> LetterBatch:
         """`size` crops, each disturbed anew, a share of them turned by 1 to 3 quarters."""
         kinds = rng.choice(len(self._share), size=size, p=self._share)
-        cut = np.empty((size, letters.SIDE, letters.SIDE), np.uint8)
+        cut = np.empty((size, tops.SIDE, tops.SIDE), np.uint8)
+        places = np.empty((size, 2), np.float32)
         for i, kind in enumerate(kinds.tolist()):
             bounds = self._bounds[kind]
             cell = self._cells[kind][np.searchsorted(bounds, rng.random() * bounds[-1], side="right")]
             view, row, column = (int(k) for k in cell)
-            cut[i] = self._crop(rng, self._views[view], row, column)
+            cut[i], places[i] = self._crop(rng, self._views[view], row, column)
         turns = np.where(rng.random(size) < turned, rng.integers(0, 4, size), 0)
         for i in np.flatnonzero(turns).tolist():
             cut[i] = np.rot90(cut[i], -int(turns[i]))
+            for _quarter in range(int(turns[i])):  # clockwise
+                places[i] = -places[i, 1], places[i, 0]
         lit = disturbed(rng, cut)
         sets = [
             self._sets[kind][int(u * len(self._sets[kind]))] for kind, u in zip(kinds, rng.random(size), strict=True)
@@ -127,19 +136,24 @@ class LetterLooks:
             crops=letters.evened(lit),
             letters=np.where(turns == 0, kinds, IGNORED).astype(np.int64),
             turns=np.where(kinds < 2, IGNORED, turns).astype(np.int64),
+            places=places,
             possible=self._possible[sets],
         )
 
     @staticmethod
-    def _crop(rng: Rng, view: Views, row: int, column: int) -> Image:
+    def _crop(rng: Rng, view: Views, row: int, column: int) -> tuple[Image, Floats]:
+        """A look at a square, and how far from its middle that of the tile's top is, in squares."""
         turn = rng.normal(0, 0.035)
-        zoom = TOPS_SCALE / letters.SCALE * np.exp(rng.normal(0, 0.05))
+        zoom = TOPS_SCALE / tops.SCALE * np.exp(rng.normal(0, 0.05))
         stretch = np.exp(rng.normal(0, 0.03))
         axes = zoom * np.array([[np.cos(turn) * stretch, -np.sin(turn)], [np.sin(turn) * stretch, np.cos(turn)]])
-        middle = TOPS_SCALE * (np.array([column, row]) + 0.5 + TOPS_MARGIN + rng.normal(0, 0.06, 2)) - 0.5
-        half = (letters.SIDE - 1) / 2
+        off = _FAR_OFF if rng.random() < _SELDOM else _OFF
+        centre = np.array([column, row]) + 0.5 + rng.normal(0, off, 2)
+        middle = TOPS_SCALE * (centre + TOPS_MARGIN) - 0.5
+        place = np.linalg.solve(axes, TOPS_SCALE * (view.centres[row, column] - centre)) / tops.SCALE
+        half = (tops.SIDE - 1) / 2
         matrix = np.column_stack([axes, middle - axes @ np.array([half, half])])
-        side = (letters.SIDE, letters.SIDE)
+        side = (tops.SIDE, tops.SIDE)
         flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
         cut = cv2.warpAffine(view.tops, matrix, side, flags=flags, borderMode=cv2.BORDER_REPLICATE)
         u = rng.random()
@@ -150,7 +164,7 @@ class LetterLooks:
             cut = cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.4, 1.3)))
         elif u < 0.43:
             cut = cv2.filter2D(cut, -1, _moved(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi))))
-        return np.asarray(cut, np.uint8)
+        return np.asarray(cut, np.uint8), np.asarray(place, np.float32)
 
 
 def _moved(length: float, angle: float) -> Floats:

@@ -68,7 +68,10 @@ def square_net() -> HeadedNet:
 
 
 def letter_net(classes: int) -> HeadedNet:
-    """(n, 1, 36, 36) -> letters (n, classes) and quarter turns (n, 4); before the letters, `FEATURES` numbers."""
+    """(n, 1, 36, 36) -> letters (n, classes), quarter turns (n, 4) and places (n, 2).
+
+    Before the letters, `FEATURES` numbers.
+    """
     trunk = [
         *conv(1, 24, 2, 5),
         *conv(24, 48),
@@ -81,7 +84,8 @@ def letter_net(classes: int) -> HeadedNet:
     flat = 72 * 5 * 5
     letters = [nn.Dropout(0.3), nn.Linear(flat, FEATURES), nn.ReLU(inplace=True), nn.Linear(FEATURES, classes)]
     turns = [nn.Dropout(0.3), nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 4)]
-    return HeadedNet(trunk, {"letters": letters, "turns": turns})
+    places = [nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 2)]
+    return HeadedNet(trunk, {"letters": letters, "turns": turns, "places": places})
 
 
 class Average:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from vision.geometry import Floats
 from vision.joined import witnesses
-from vision.letters import LetterNet, among, crops
+from vision.letters import LetterNet, among
 from vision.squares import SquareNet, perhaps_tiles
+from vision.tops import crops
 from vision.train import views
 from vision.train.choice import Choices, worth
 from vision.train.looks import SEEN

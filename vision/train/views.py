@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY, SIZE
 from engine.tiles import tile_set, tile_set_names
-from vision import letters, squares
+from vision import squares, tops
 from vision.alphabets import shape
-from vision.geometry import TILE_HEIGHT, Image, board_pose, rectify, square_side
+from vision.geometry import TILE_HEIGHT, Image, board_pose, project, rectify, square_side
 from vision.render.fonts import training_fonts
 from vision.render.scene import Scene, random_scene
 from vision.views import BoardViews
@@ -46,6 +46,8 @@ class Views:
     """`(15, 15)`, share of each square that cannot be seen."""
     side: float
     """Pixels of a square in the picture."""
+    centres: NDArray[np.float32]
+    """`(15, 15, 2)`: right and down, in squares on `tops`, the middle of each tile's top; NaN where there is none."""
 
 
 @lru_cache(maxsize=1)
@@ -99,13 +101,15 @@ def keep(scene: Scene, number: int) -> Views:
     height, width = scene.image.shape[:2]
     pose = board_pose(corners, (width, height))
     lift = TILE_HEIGHT * float(rng.uniform(0.8, 1.2))
+    plane = pose.plane(lift)
     grey = np.asarray(cv2.cvtColor(scene.image, cv2.COLOR_BGR2GRAY), np.uint8)
     return Views(
         board=rectify(scene.image, pose.plane(squares.PLANE), BOARD_SCALE, BOARD_MARGIN),
-        tops=rectify(grey, pose.plane(lift), TOPS_SCALE, TOPS_MARGIN),
+        tops=rectify(grey, plane, TOPS_SCALE, TOPS_MARGIN),
         labels=scene.labels,
         hidden=scene.hidden.astype(np.float32),
         side=side,
+        centres=project(np.linalg.inv(plane), scene.centres).astype(np.float32),
     )
 
 
@@ -113,7 +117,7 @@ def as_read(view: Views) -> BoardViews:
     """A scene's views at the scale and with the margin of the reader's own."""
     return BoardViews(
         board=_cut(view.board, BOARD_SCALE, BOARD_MARGIN, squares.SCALE, squares.MARGIN),
-        tops=_cut(view.tops, TOPS_SCALE, TOPS_MARGIN, letters.SCALE, letters.MARGIN),
+        tops=_cut(view.tops, TOPS_SCALE, TOPS_MARGIN, tops.SCALE, tops.MARGIN),
     )
 
 
