@@ -18,15 +18,15 @@ from engine.reading import BLANK, EMPTY
 from vision.alphabets import bare, shape, spoken
 from vision.geometry import Image
 from vision.net import MODELS, Net
-from vision.tops import SCALE, SIDE, Tiles
+from vision.tops import SCALE, SIDE, Spots
 
 FEATURES: Final = 128
 """Numbers that the network makes of a crop before it names it."""
 _CLEAR: Final = 0.95
 """Probability of the best letter below which a tile is looked at again."""
 _BESIDE: Final = ((2, 0), (-2, 0), (0, 2), (0, -2))
-"""From where: the mean of five looks, 7 % of a square apart, is right where a corner of the grid was a little off."""
-OFF: Final = 2
+"""From where: the mean of five looks, 7 % of a square apart, errs less than one look does."""
+_WORTH_MOVING: Final = 2
 """Pixels, down or right, from the middle of a crop to that of a tile from which on it is cut out anew."""
 _LETTERED: Final = 0.5
 """Probability of a letter from which on the network is believed where the tile is: a bare square has no middle."""
@@ -69,10 +69,6 @@ class TileLooks:
     features: NDArray[np.float32]
     """`(n, 128)`: what the network makes of a crop before it names it; alike where tiles look alike."""
 
-    def off(self) -> NDArray[np.intp]:
-        """`places` as whole pixels down and right, `(n, 2)`."""
-        return np.rint(SCALE * self.places[:, ::-1]).astype(np.intp)
-
     def replaced(self, which: NDArray[np.intp], others: TileLooks) -> TileLooks:
         """With `others` in place of the looks of these numbers."""
         mine = TileLooks(*(getattr(self, f.name).copy() for f in fields(self)))
@@ -101,33 +97,33 @@ class LetterNet:
             return TileLooks(*none)
         return self.judge(evened(cut))
 
-    def centred(self, tiles: Tiles, looks: TileLooks) -> tuple[Tiles, TileLooks]:
+    def centred(self, spots: Spots, looks: TileLooks) -> tuple[Spots, TileLooks]:
         """Cut out anew, and look again at, the tiles that lie beside the middle of their crops."""
         lettered = np.exp(looks.letters[:, LETTERED]).sum(axis=1) > _LETTERED
-        off = looks.off()
-        here = np.flatnonzero(lettered & (np.abs(off).max(axis=1, initial=0) >= OFF))
+        further = np.rint(SCALE * looks.places[:, ::-1]).astype(np.intp)
+        here = np.flatnonzero(lettered & (np.abs(further).max(axis=1, initial=0) >= _WORTH_MOVING))
         if not len(here):
-            return tiles, looks
-        tiles = tiles.moved(here, off[here])
-        return tiles, looks.replaced(here, self.look(tiles.crops(here)))
+            return spots, looks
+        spots = spots.moved(here, further[here])
+        return spots, looks.replaced(here, self.look(spots.crops(here)))
 
     def look_again(
-        self, tiles: Tiles, letters: NDArray[np.float32], within: NDArray[np.float32]
+        self, spots: Spots, letters: NDArray[np.float32], within: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """`letters` of the `tiles`, after more looks at those that are not clear `within` a set."""
+        """`letters` of the `spots`, after more looks at those that are not clear `within` a set."""
         unclear = np.flatnonzero(among(letters, within).max(axis=1) < _CLEAR)
         if not len(unclear):
             return letters
-        looks = self.look(np.concatenate([tiles.crops(unclear, beside) for beside in _BESIDE])).letters
+        looks = self.look(np.concatenate([spots.crops(unclear, beside) for beside in _BESIDE])).letters
         beside = looks.reshape(len(_BESIDE), len(unclear), -1)
         better = letters.copy()
         better[unclear] = _log_softmax(np.concatenate([letters[None, unclear], beside]).mean(axis=0))
         return better
 
     def allow_turned(
-        self, tiles: Tiles, letters: NDArray[np.float32], turns: NDArray[np.float32]
+        self, spots: Spots, letters: NDArray[np.float32], turns: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """`letters` of the `tiles` of an upright view, with those that seem to lie turned read as they lie.
+        """`letters` of the `spots` of an upright view, with those that seem to lie turned read as they lie.
 
         `turns` are those of `TileLooks`. That a tile was laid upside down is so rare that only plain ones count:
         an upside down W is rather an M.
@@ -140,7 +136,7 @@ class LetterNet:
             here = np.flatnonzero(likely[:, turn] > 0.1)
             if not len(here):
                 continue
-            cut = np.rot90(tiles.crops(here), turn, axes=(1, 2))
+            cut = np.rot90(spots.crops(here), turn, axes=(1, 2))
             share = likely[here, turn, None]
             seen = np.exp(self.look(np.ascontiguousarray(cut)).letters)
             mixed[here] = np.log((1 - share) * np.exp(mixed[here]) + share * seen + 1e-12)

@@ -17,13 +17,13 @@ from vision import squares
 from vision.alike import weighed
 from vision.geometry import Floats, Image, board_pose, square_side
 from vision.joined import joined
-from vision.letters import OFF, LetterNet, TileLooks, among
+from vision.letters import LetterNet, TileLooks, among
 from vision.location import BoardNotFound, Location
 from vision.net import NoNumbers
 from vision.orient import Upright, agreed, upright
 from vision.quad import as_quad, is_convex, turned
 from vision.squares import SquareNet, board_view, perhaps_tiles
-from vision.tops import Tiles, crops, moved, tops_view
+from vision.tops import Spots, crops, tops_view
 from vision.views import BoardViews
 
 SMALLEST_SIDE: Final = 7.0
@@ -36,8 +36,6 @@ UNSURE_PLACE: Final = 0.6
 _VOTES: Final = 0.5
 _VOTERS: Final = 16
 """So many squares, at least so probably tiles, vote on which way is up."""
-_ALIKE: Final = 4
-"""So many tiles say how far all lie beside their squares: the corners are a little off, or the tiles thick or thin."""
 _LEAST: Final = 1e-4
 _MOST: Final = 8
 """Candidates kept for a square: at most so many, none less probable than `_LEAST`."""
@@ -153,13 +151,8 @@ class BoardReader:
             kinds = np.rot90(kinds, turn.quarter_turns)
             view, board = np.rot90(view, turn.quarter_turns), np.rot90(board, turn.quarter_turns)
             cells = [_turned(cell, turn.quarter_turns) for cell in cells]
-        off = _common(looks)
-        if off.any():
-            view = moved(view, off)
-            looks = self._letters.look(crops(view, cells))
-        else:
-            looks += self._letters.look(crops(view, cells[len(voters) :]))
-        spots, looks = self._letters.centred(Tiles.on(view, cells), looks)
+        looks += self._letters.look(crops(view, cells[len(voters) :]))
+        spots, looks = self._letters.centred(Spots.on(view, cells), looks)
         letters = self._letters.look_again(spots, looks.letters, within)
         letters = self._letters.allow_turned(spots, letters, looks.turns)
         letters = letters * min(1.0, square_side(quad) / _FINE) ** 2
@@ -174,14 +167,6 @@ class BoardReader:
         ways = [self._letters.look(np.ascontiguousarray(np.rot90(cut, k, axes=(1, 2)))) for k in range(4)]
         turn = upright(agreed([way.turns for way in ways]))
         return turn, ways[turn.quarter_turns]
-
-
-def _common(looks: TileLooks) -> NDArray[np.intp]:
-    """Pixels down and right that tiles lie beside their squares, if they do so all alike: `(2,)`."""
-    if len(looks.places) < _ALIKE:
-        return np.zeros(2, np.intp)
-    off = np.rint(np.median(looks.off(), axis=0)).astype(np.intp)
-    return off if np.abs(off).max() >= OFF else np.zeros(2, np.intp)
 
 
 def _turned(cell: tuple[int, int], quarter_turns: int) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """The tops of a board's tiles, seen from straight above, and where to cut each out.
 
 They lie in a plane of their own, seen from low down well beside their squares. How far is known only nearly: corners
-are found a little off, tiles are thicker or thinner than most, and laid beside the middle of their squares. So a view
-can be moved as a whole, and each crop by itself.
+are found a little off, tiles are thicker or thinner than most, and laid beside the middle of their squares. So each
+crop can be moved.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ SCALE: Final = 28
 SIDE: Final = 36
 """Pixels of a crop: the square and a little more, for tiles beside their squares."""
 MARGIN: Final = 0.5
-"""Squares of a view beyond the grid."""
+"""Squares of a view beyond the grid: room for a crop at its edge that is moved, and looked at from beside."""
 FARTHEST: Final = 8
-"""Pixels, down or right, by which a crop is moved at most."""
+"""Pixels, down or right, by which a crop is moved at most: from half a square on a tile would be its neighbour's."""
 _FIRST: Final = round(SCALE * MARGIN) - (SIDE - SCALE) // 2
 
 
@@ -33,22 +33,14 @@ def tops_view(image: Image, pose: BoardPose) -> Image:
     return rectify(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY).astype(np.uint8), pose.plane(TILE_HEIGHT), SCALE, MARGIN)
 
 
-def moved(view: Image, off: NDArray[np.intp]) -> Image:
-    """A `tops_view` of what lies `off` pixels further down and right, `(2,)`; its edge is repeated."""
-    reach = int(np.abs(off).max())
-    down, right = reach + off
-    wide = np.pad(view, reach, mode="edge")
-    return np.asarray(wide[down : down + len(view), right : right + len(view)], np.uint8)
-
-
 def crops(view: Image, cells: Sequence[tuple[int, int]]) -> Image:
     """Cut `(row, column)` squares from a `tops_view`: `(n, 36, 36) uint8`."""
-    return Tiles.on(view, cells).crops()
+    return Spots.on(view, cells).crops()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tiles:
-    """n squares of a `tops_view` that are read as tiles."""
+class Spots:
+    """Where on a `tops_view` the tiles of n squares are looked for."""
 
     view: Image
     cells: Sequence[tuple[int, int]]
@@ -57,18 +49,18 @@ class Tiles:
     """`(n, 2)`: pixels down and right from the middle of each square to where its tile is."""
 
     @classmethod
-    def on(cls, view: Image, cells: Sequence[tuple[int, int]]) -> Tiles:
-        """Tiles in the middle of their squares."""
+    def on(cls, view: Image, cells: Sequence[tuple[int, int]]) -> Spots:
+        """The middles of squares."""
         return cls(view, cells, np.zeros((len(cells), 2), np.intp))
 
-    def moved(self, which: NDArray[np.intp], off: NDArray[np.intp]) -> Tiles:
-        """The tiles of these numbers so many pixels further down and right, `(len(which), 2)`, as far as may be."""
+    def moved(self, which: NDArray[np.intp], off: NDArray[np.intp]) -> Spots:
+        """With those of these numbers so many pixels further down and right, `(len(which), 2)`, as far as may be."""
         further = self.off.copy()
         further[which] = np.clip(further[which] + off, -FARTHEST, FARTHEST)
         return replace(self, off=further)
 
     def crops(self, which: NDArray[np.intp] | None = None, beside: tuple[int, int] = (0, 0)) -> Image:
-        """Cut out all tiles, or those of these numbers, `beside` pixels further down and right: `(n, 36, 36) uint8`."""
+        """Cut out all, or those of these numbers, `beside` pixels further down and right: `(n, 36, 36) uint8`."""
         numbers = range(len(self.cells)) if which is None else which.tolist()
         starts = np.array([self.cells[n] for n in numbers], np.intp).reshape(-1, 2) * SCALE + _FIRST
         starts += self.off[list(numbers)] + np.array(beside)

@@ -14,4 +14,4 @@ class BoardViews:
     board: Image
     """`(272, 272, 3) uint8 BGR`: the board and a little around it, half way up the tiles (`vision.squares`)."""
     tops: Image
-    """`(448, 448) uint8`: the plane of the tile tops in grey (`vision.tops`), moved to where the tiles are."""
+    """`(448, 448) uint8`: the plane of the tile tops in grey (`vision.tops`)."""

@@ -52,6 +52,19 @@ def rows(tiles: Tiles) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(tiles.get((r, c), EMPTY) for c in range(SIZE)) for r in range(SIZE))
 
 
+@pytest.mark.parametrize("turned", [0, 1])
+def test_tiles_a_third_of_a_square_from_where_they_are_looked_for_are_read(reader: BoardReader, turned: int) -> None:
+    scene = photographed(WORDS)
+    across, down = (scene.corners[k] - scene.corners[0] for k in (1, 3))
+    off = scene.corners + (0.33 * across - 0.1 * down) / SIZE
+    if turned:
+        reading = found_at(np.roll(off, turned, axis=0)).read(scene.image, ENGLISH)
+    else:
+        reading = reader.read(scene.image, ENGLISH, off)
+    assert reading.board is not None
+    assert reading.board.rows() == rows(WORDS)
+
+
 @pytest.mark.parametrize("edition", ["classic", "green", "deluxe"])
 def test_all_tiles_of_a_position_are_read(reader: BoardReader, edition: str) -> None:
     scene = photographed(WORDS, edition=edition)

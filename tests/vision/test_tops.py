@@ -11,7 +11,7 @@ from engine.tiles import tile_set
 from vision.geometry import Image, board_pose
 from vision.letters import LetterNet
 from vision.render.table import SimulatedTable
-from vision.tops import FARTHEST, SCALE, SIDE, Tiles, crops, moved, tops_view
+from vision.tops import FARTHEST, SCALE, SIDE, Spots, crops, tops_view
 
 CELLS = [(7, 3 + i) for i in range(8)] + [(0, 0), (14, 14)]
 
@@ -37,20 +37,14 @@ def test_a_crop_is_a_square_and_a_little_around_it() -> None:
     assert (last[more:, more:] == SIZE * SIZE - 1).all()
 
 
-def test_a_view_moved_shows_what_lies_further_down_and_right(view: Image) -> None:
-    tiles = Tiles.on(view, CELLS).moved(np.arange(len(CELLS)), np.tile(off(3, -5), (len(CELLS), 1)))
-    assert (crops(moved(view, off(3, -5)), CELLS) == tiles.crops()).all()
-    assert (moved(view, off(0, 0)) == view).all()
-
-
 def test_one_tile_is_moved_and_the_others_stay_and_none_goes_far(view: Image) -> None:
-    tiles = Tiles.on(view, CELLS).moved(np.array([2]), off(20, -1)[None])
+    tiles = Spots.on(view, CELLS).moved(np.array([2]), off(20, -1)[None])
     assert tiles.off[2].tolist() == [FARTHEST, -1]
     assert not np.delete(tiles.off, 2, axis=0).any()
 
 
 def test_no_crop_reaches_beyond_the_view(view: Image) -> None:
-    corner = Tiles.on(view, [(0, 0), (14, 14)]).moved(np.arange(2), np.array([[-FARTHEST] * 2, [FARTHEST] * 2]))
+    corner = Spots.on(view, [(0, 0), (14, 14)]).moved(np.arange(2), np.array([[-FARTHEST] * 2, [FARTHEST] * 2]))
     first, last = corner.crops(beside=(-50, -50))[0], corner.crops(beside=(50, 50))[1]
     assert (first == view[:SIDE, :SIDE]).all()
     assert (last == view[-SIDE:, -SIDE:]).all()
@@ -59,8 +53,8 @@ def test_no_crop_reaches_beyond_the_view(view: Image) -> None:
 @pytest.mark.parametrize("further", [off(5, 0), off(0, -5), off(-4, 4)])
 def test_the_network_finds_the_tiles_that_lie_beside_their_crops(view: Image, further: NDArray[np.intp]) -> None:
     net = LetterNet()
-    at_rest, _ = net.centred(Tiles.on(view, CELLS), net.look(crops(view, CELLS)))
-    beside = Tiles.on(moved(view, further), CELLS)
+    at_rest, _ = net.centred(Spots.on(view, CELLS), net.look(crops(view, CELLS)))
+    beside = Spots.on(np.roll(view, -further, axis=(0, 1)), CELLS)
     found, looks = net.centred(beside, net.look(beside.crops()))
     assert np.abs(found.off + further - at_rest.off).max() <= 2
     assert [net.classes[k] for k in looks.letters.argmax(axis=1)] == list("PREMIUMSAK")
@@ -68,6 +62,6 @@ def test_the_network_finds_the_tiles_that_lie_beside_their_crops(view: Image, fu
 
 def test_bare_squares_stay_where_they_are(view: Image) -> None:
     net, bare = LetterNet(), [(1, 2), (3, 3), (7, 1), (6, 4)]
-    tiles, looks = net.centred(Tiles.on(view, bare), net.look(crops(view, bare)))
+    tiles, looks = net.centred(Spots.on(view, bare), net.look(crops(view, bare)))
     assert not tiles.off.any()
     assert looks.letters.argmax(axis=1).tolist() == [0] * len(bare)

@@ -76,6 +76,18 @@ def test_turned_crops_teach_turns_and_not_letters(kept: views.Views) -> None:
     assert set(batch.turns[batch.turns != IGNORED].tolist()) == {0, 1, 2, 3}
 
 
+def test_each_look_tells_where_its_tile_is(kept: views.Views) -> None:
+    dot = np.zeros_like(kept.tops)
+    x, y = ((kept.centres[7, 7] + views.TOPS_MARGIN) * views.TOPS_SCALE - 0.5).round().astype(int).tolist()
+    dot[y - 1 : y + 2, x - 1 : x + 2] = 255
+    looks = LetterLooks([kept])
+    for seed in range(40):
+        crop, place = looks._crop(np.random.default_rng(seed), replace(kept, tops=dot), 7, 7)
+        if np.abs(place).max() < 0.4:
+            seen = np.argwhere(crop > crop.max() / 2).mean(axis=0)[::-1]
+            assert np.allclose((seen - (tops.SIDE - 1) / 2) / tops.SCALE, place, atol=0.06), seed
+
+
 def test_crops_tell_where_their_tiles_are(kept: views.Views) -> None:
     beside = replace(kept, centres=kept.centres + np.float32([0.2, 0]))
     batch = LetterLooks([beside]).batch(np.random.default_rng(5), 2000, turned=1)

@@ -15,7 +15,7 @@ import numpy as np
 from vision.alike import likeness
 from vision.alphabets import shape
 from vision.letters import LETTERED, LetterNet, among
-from vision.tops import Tiles
+from vision.tops import Spots
 from vision.train import views
 from vision.train.choice import Choices, worth
 from vision.train.looks import SEEN
@@ -34,7 +34,7 @@ def heard(view: views.Views, net: LetterNet) -> Choices | None:
     lie = {view.labels[r][c] for r, c in cells}
     if len(lie) < 2:
         return None
-    spots = Tiles.on(views.as_read(view).tops, cells)
+    spots = Spots.on(views.as_read(view).tops, cells)
     tiles = min((set(a) for a in views.alphabets() if lie <= set(a)), key=len, default=lie)
     within = net.within(tiles)
     spots, looks = net.centred(spots, net.look(spots.crops()))

@@ -37,10 +37,11 @@ IGNORED: Final = -100
 _EMPTY_SHARE: Final = 0.14
 _BLANK_SHARE: Final = 0.07
 _FOREIGN_SHARE: Final = 0.25
-_OFF: Final = 0.06
-_FAR_OFF: Final = 0.15
-_SELDOM: Final = 0.15
-"""Standard deviation, in squares, by which looks miss the middle of their squares: mostly, and so often."""
+_MISSED: Final = 0.06
+_FAR_MISSED: Final = 0.15
+"""Standard deviations, in squares, by which looks miss the middle of their squares: most of them, and some."""
+_FAR: Final = 0.15
+"""Share of the looks that may miss by far."""
 _HOLES_COUNTED: Final = 4
 """A board is looked at once more often for each bare hole between its tiles, the hardest there is; so many count."""
 _PRINTED: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in row] for row in LAYOUT])
@@ -147,8 +148,8 @@ class LetterLooks:
         zoom = TOPS_SCALE / tops.SCALE * np.exp(rng.normal(0, 0.05))
         stretch = np.exp(rng.normal(0, 0.03))
         axes = zoom * np.array([[np.cos(turn) * stretch, -np.sin(turn)], [np.sin(turn) * stretch, np.cos(turn)]])
-        off = _FAR_OFF if rng.random() < _SELDOM else _OFF
-        centre = np.array([column, row]) + 0.5 + rng.normal(0, off, 2)
+        spread = _FAR_MISSED if rng.random() < _FAR else _MISSED
+        centre = np.array([column, row]) + 0.5 + rng.normal(0, spread, 2)
         middle = TOPS_SCALE * (centre + TOPS_MARGIN) - 0.5
         place = np.linalg.solve(axes, TOPS_SCALE * (view.centres[row, column] - centre)) / tops.SCALE
         half = (tops.SIDE - 1) / 2

@@ -31,8 +31,8 @@ def quantise(path: Path, batches: Sequence[NDArray[np.float32]], in_range: float
     """Rewrite the model at `path` in eight bits, its ranges taken from `batches` of input.
 
     `in_range` percent of a tensor's numbers are in its range; those beyond become the last that is. One far number
-    makes the steps of all others coarse, which a network that measures places does not bear; to one that names letters
-    it is the far numbers that say most.
+    makes the steps of all others coarse, which the lattice does not bear; what names a letter is far numbers, which the
+    letter network does not do without. To the network of squares it is all one.
 
     Weights are given seven of the eight bits: processors without an instruction for it add pairs of products in
     sixteen bits, which eight would overflow, and every machine is to read the same.

@@ -47,7 +47,7 @@ class Views:
     side: float
     """Pixels of a square in the picture."""
     centres: NDArray[np.float32]
-    """`(15, 15, 2)`: right and down, in squares on `tops`, the middle of each tile's top; NaN where there is none."""
+    """`(15, 15, 2)`: the middle of each tile's top, in squares right and down of the grid's corner; NaN without one."""
 
 
 @lru_cache(maxsize=1)
