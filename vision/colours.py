@@ -30,14 +30,25 @@ _LEAST_SPREAD: Final = 0.005
 _FREEDOM: Final = 4.0
 """Degrees of freedom of the t distribution of colours: shadows and worn squares are no rarity."""
 _MOST: Final = 6.0
+_BRIGHTEST: Final = 250
+"""Of 255 in each colour: glare, and not a white tile in a picture that is well exposed."""
 
 
 def square_colours(view: Image) -> Floats:
     """The logarithm of the usual colour of each square's inner half, of a `board_view`: `(225, 3)`."""
+    return np.asarray(np.log(np.median(_inner(view), axis=1) + 8.0), np.float64)
+
+
+def washed_out(view: Image) -> NDArray[np.bool_]:
+    """Which squares of a `board_view` are mostly as bright as can be, so that no print would show: `(225,)`."""
+    return np.asarray((_inner(view).min(axis=2) >= _BRIGHTEST).mean(axis=1) > 0.5, np.bool_)
+
+
+def _inner(view: Image) -> Image:
+    """The inner half of each square, `(225, 64, 3)`."""
     edge, inset = MARGIN * SCALE, SCALE // 4
     grid = view[edge:-edge, edge:-edge].reshape(SIZE, SCALE, SIZE, SCALE, 3)[:, inset:-inset, :, inset:-inset]
-    inner = grid.transpose(0, 2, 1, 3, 4).reshape(SIZE * SIZE, -1, 3)
-    return np.asarray(np.log(np.median(inner, axis=1) + 8.0), np.float64)
+    return grid.transpose(0, 2, 1, 3, 4).reshape(SIZE * SIZE, -1, 3)
 
 
 def like_tiles(colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Floats:

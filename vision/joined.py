@@ -64,6 +64,10 @@ def joined(
     plain = chances[said.squares, NO_TILE] + chances[said.squares, BLANK_TILE]
     blank = plain / (1 + np.exp(-(said.odds @ _WORTH + _BLANKS[said.beside])))
     chances[said.squares, BLANK_TILE], chances[said.squares, NO_TILE] = blank, plain - blank
+    # What looks like a blank under glare may be any tile.
+    washed = said.squares[colours.washed_out(board)[said.squares]]
+    chances[washed, -1] += chances[washed, BLANK_TILE]
+    chances[washed, BLANK_TILE] = 0
     return chances.reshape(SIZE, SIZE, -1)
 
 

@@ -66,6 +66,14 @@ def test_networks_that_are_sure_of_a_blank_are_not_believed_against_the_colours(
     assert of_ground < of_wood / 2
 
 
+def test_what_looks_like_a_blank_under_glare_is_hidden_and_a_letter_there_is_not() -> None:
+    glare = (255, 255, 252)
+    like_a_blank = said(glare, 0.98, (0.02, 0.98, 0.0, 0.0)).at(ASKED)
+    assert like_a_blank[BLANK] == 0
+    assert like_a_blank[HIDDEN] > 0.5
+    assert said(glare, 0.98, (0.01, 0.0, 0.98, 0.01)).at(ASKED)[A] > 0.9
+
+
 def test_between_tiles_a_plain_square_is_more_often_bare_than_elsewhere() -> None:
     open_, hole = (said(WOOD, 0.7, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
     sides = [(6, 7), (8, 7), (7, 6), (7, 8)]
