@@ -19,7 +19,7 @@ from vision.geometry import Floats
 from vision.joined import witnesses
 from vision.letters import LetterNet, among
 from vision.squares import SquareNet, perhaps_tiles
-from vision.tops import Spots, crops
+from vision.tops import Spots
 from vision.train import views
 from vision.train.choice import Choices, worth
 from vision.train.looks import SEEN
@@ -36,7 +36,8 @@ def heard(view: views.Views, square_net: SquareNet, letter_net: LetterNet) -> tu
     kinds = square_net.read(seen.board)
     cells = perhaps_tiles(kinds)
     within = letter_net.within([symbol for row in view.labels for symbol in row if symbol not in ("", "?")] or ["A"])
-    _, looks = letter_net.centred(Spots.on(seen.tops, cells), letter_net.look(crops(seen.tops, cells)))
+    spots = Spots.on(seen.tops, cells)
+    _, looks = letter_net.centred(spots, letter_net.look(spots.crops()))
     letters = among(looks.letters, within)
     said = witnesses(kinds, cells, letters, seen.board)
     truth = np.array([symbol for row in view.labels for symbol in row])
