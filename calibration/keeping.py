@@ -11,18 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.bare import SQUARES, BareBoard
 from calibration.examples import MOST, Example
 from engine.said import said
 from vision.tops import SIDE
 
-_VERSION: Final = 2
-_SIDES: Final = {1: 36, _VERSION: SIDE}
-"""Pixels of an example's picture in the files of each version: an earlier one's are made larger."""
+_VERSION: Final = 1
 _LARGEST: Final = 4_000_000
 """Bytes, unpacked, that no file of ours comes near."""
 _LONGEST_NAME: Final = 24
@@ -100,8 +96,7 @@ def _to_arrays(kept: Kept) -> dict[str, Any]:
 
 def _from_arrays(arrays: Mapping[str, Any]) -> Kept:
     """Raises ValueError or KeyError for arrays that are not ours."""
-    side = _SIDES.get(int(arrays["version"]))
-    if side is None:
+    if int(arrays["version"]) != _VERSION:
         raise ValueError("it is of another version")
     crops, symbols, sources = arrays["crops"], arrays["symbols"], arrays["sources"]
     squares, told = arrays["squares"], arrays["told"]
@@ -109,7 +104,7 @@ def _from_arrays(arrays: Mapping[str, Any]) -> Kept:
     count = len(crops)
     fits = (
         count <= MOST
-        and crops.shape == (count, side, side)
+        and crops.shape == (count, SIDE, SIDE)
         and crops.dtype == np.uint8
         and symbols.dtype.kind == sources.dtype.kind == "U"
         and symbols.shape == sources.shape == squares.shape == told.shape == (count,)
@@ -123,12 +118,6 @@ def _from_arrays(arrays: Mapping[str, Any]) -> Kept:
         raise ValueError("its parts do not fit together")
     examples = tuple(
         Example(str(symbol), crop, str(source), int(square), bool(was_told))
-        for symbol, crop, source, square, was_told in zip(symbols, _sized(crops), sources, squares, told, strict=True)
+        for symbol, crop, source, square, was_told in zip(symbols, crops, sources, squares, told, strict=True)
     )
     return Kept(examples, BareBoard(colours, times.astype(np.int64)), record)
-
-
-def _sized(crops: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Pictures `(n, side, side)` as large as the letter network takes them."""
-    sized = [np.asarray(cv2.resize(crop, (SIDE, SIDE), interpolation=cv2.INTER_CUBIC), np.uint8) for crop in crops]
-    return np.array(sized, np.uint8).reshape(-1, SIDE, SIDE)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from vision.geometry import Floats
 from vision.letters import BLANK_TILE, LETTERED
 
-WORTH: Final = 8.75
+WORTH: Final = 8.25
 """Nats that a likeness of 1 counts: `python -m vision.train.alike` fits it to drawn scenes."""
 _LEAST: Final = 1e-9
 

@@ -28,7 +28,7 @@ _IN_SIGHT: Final = 0.2
 _IN_DOUBT: Final = 0.003
 """The witnesses are heard of squares on which the letter network sees no print, hidden less than the one, and blanks
 more probably than the other."""
-_WORTH: Final = np.array([0.90, 0.55, 0.53])
+_WORTH: Final = np.array([0.94, 0.47, 0.56])
 """What the witnesses count together, in the order of `Witnesses.odds`: `python -m vision.train.plain` fits it."""
 _BLANKS: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
 """By how much (natural logarithms) the odds of a blank instead of a bare square are less on real boards than in

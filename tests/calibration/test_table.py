@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import cv2
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -51,20 +49,6 @@ def test_what_was_learnt_outlasts_the_program(tmp_path: Path) -> None:
     assert again.problem == ""
     assert again.view() == taught().view()
     assert symbol_at_100(again) == "B"
-
-
-def test_smaller_pictures_of_an_earlier_version_are_still_of_use(tmp_path: Path) -> None:
-    path = tmp_path / "table.npz"
-    taught(path).save()
-    with np.load(path) as arrays:
-        kept = dict(arrays)
-    smaller = np.array([cv2.resize(crop, (36, 36), interpolation=cv2.INTER_AREA) for crop in kept["crops"]])
-    np.savez_compressed(path, **(kept | {"version": np.array(1), "crops": smaller}))
-    again = TableKnowledge(path, Muddle())
-    assert again.problem == ""
-    assert symbol_at_100(again) == "B"
-    again.save()
-    assert TableKnowledge(path, Muddle()).view() == taught().view()
 
 
 def test_the_file_is_bounded(tmp_path: Path) -> None:

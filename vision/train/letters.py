@@ -22,7 +22,7 @@ from vision.train.quantise import quantise
 from vision.train.views import Views, classes
 
 BATCH = 256
-STEPS = 11500
+STEPS = 14500
 TOP_RATE = 2e-3
 
 
@@ -84,7 +84,6 @@ def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
     sure: list[NDArray[np.float32]] = []
     turns_right: list[NDArray[np.bool_]] = []
     missed: list[NDArray[np.float32]] = []
-    slanted: list[NDArray[np.float32]] = []
     confused: Counter[tuple[str, str]] = Counter()
     for batch in proof:
         looks = net.judge(batch.crops)
@@ -95,8 +94,7 @@ def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
         guess = letters.argmax(axis=1)
         right.append((guess == batch.letters)[upright])
         sure.append(np.exp(letters.max(axis=1))[upright])
-        missed.append(np.linalg.norm((looks.places - batch.places)[:, :2], axis=1))
-        slanted.append(np.abs(looks.places - batch.places)[:, 2])
+        missed.append(np.linalg.norm(looks.places - batch.places, axis=1))
         known = batch.turns != IGNORED
         turns_right.append((turns.argmax(axis=1) == batch.turns)[known])
         wrong = upright & (guess != batch.letters)
@@ -105,11 +103,10 @@ def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
         )
     hit, p = np.concatenate(right), np.concatenate(sure)
     turned = 100 * np.concatenate(turns_right).mean()
-    off, slant = (float(np.nanmedian(np.concatenate(errors))) for errors in (missed, slanted))
+    off = float(np.nanmedian(np.concatenate(missed)))
     lines = [
         f"letters: {100 * hit.mean():.2f} % of {hit.size} looks right, turns {turned:.2f} %, "
-        f"middles off by {off:.3f} squares, "
-        f"slants by {np.rad2deg(slant):.1f} degrees"
+        f"middles off by {off:.3f} squares"
     ]
     edges = [0.0, 0.5, 0.8, 0.9, 0.97, 0.99, 0.999, 1.01]
     for low, high in pairwise(edges):

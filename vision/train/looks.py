@@ -50,7 +50,7 @@ _PRINTED: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in ro
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LetterBatch:
-    """Crops as the network takes them, `(n, 1, 54, 54)`, with the class, the quarter turn and the place of each.
+    """Crops as the network takes them, `(n, 1, 36, 36)`, with the class, the quarter turn and the place of each.
 
     A turned crop has no class and an empty or blank one no turn: these are `IGNORED`.
     """
@@ -59,8 +59,7 @@ class LetterBatch:
     letters: NDArray[np.int64]
     turns: NDArray[np.int64]
     places: Floats
-    """`(n, 3)`: how far right and down of the crop's middle the tile's own is, in squares, and how far it is turned, in
-    radians clockwise, quarters left out; NaN without a tile."""
+    """`(n, 2)`: how far right and down of the crop's middle the tile's own is, in squares; NaN without a tile."""
     possible: NDArray[np.bool_]
     """`(n, classes)`: the letters of one tile set that has the crop's; no reader looks for all letters at once."""
 
@@ -106,7 +105,7 @@ class LetterLooks:
         names = classes()
         self._cells = [np.argwhere((labels == k) & (hidden < SEEN)) for k in range(len(names))]
         # Clear pictures teach more than those that hardly anybody could read, printed squares more than plain ones.
-        clear = np.clip([(v.side - 8) / 24 for v in views], 0.15, 1.5)[:, None, None]
+        clear = np.clip([(v.side - 8) / 16 for v in views], 0.2, 1.5)[:, None, None]
         weight = np.broadcast_to(clear * np.where(labels == 0, _PRINTED, 1.0), labels.shape)
         self._bounds = [np.cumsum(weight[tuple(c.T)]) for c in self._cells]
         usable = np.array([len(c) > 0 for c in self._cells])
@@ -119,7 +118,7 @@ class LetterLooks:
         """`size` crops, each disturbed anew, a share of them turned by 1 to 3 quarters."""
         kinds = rng.choice(len(self._share), size=size, p=self._share)
         cut = np.empty((size, tops.SIDE, tops.SIDE), np.uint8)
-        places = np.empty((size, 3), np.float32)
+        places = np.empty((size, 2), np.float32)
         for i, kind in enumerate(kinds.tolist()):
             bounds = self._bounds[kind]
             cell = self._cells[kind][np.searchsorted(bounds, rng.random() * bounds[-1], side="right")]
@@ -129,7 +128,7 @@ class LetterLooks:
         for i in np.flatnonzero(turns).tolist():
             cut[i] = np.rot90(cut[i], -int(turns[i]))
             for _quarter in range(int(turns[i])):  # clockwise
-                places[i, :2] = -places[i, 1], places[i, 0]
+                places[i] = -places[i, 1], places[i, 0]
         lit = disturbed(rng, cut)
         sets = [
             self._sets[kind][int(u * len(self._sets[kind]))] for kind, u in zip(kinds, rng.random(size), strict=True)
@@ -144,7 +143,7 @@ class LetterLooks:
 
     @staticmethod
     def _crop(rng: Rng, view: Views, row: int, column: int) -> tuple[Image, Floats]:
-        """A look at a square, and how its tile lies in it, as in `LetterBatch.places`."""
+        """A look at a square, and how far from its middle that of the tile's top is, in squares."""
         turn = rng.normal(0, 0.035)
         zoom = TOPS_SCALE / tops.SCALE * np.exp(rng.normal(0, 0.05))
         stretch = np.exp(rng.normal(0, 0.03))
@@ -152,10 +151,7 @@ class LetterLooks:
         spread = _FAR_MISSED if rng.random() < _FAR else _MISSED
         centre = np.array([column, row]) + 0.5 + rng.normal(0, spread, 2)
         middle = TOPS_SCALE * (centre + TOPS_MARGIN) - 0.5
-        askew = view.askew[row, column]
-        seen = np.column_stack([TOPS_SCALE * (view.centres[row, column] - centre), (np.cos(askew), np.sin(askew))])
-        (right, ahead), (down, aside) = np.linalg.solve(axes, seen)
-        place = right / tops.SCALE, down / tops.SCALE, np.arctan2(aside, ahead)
+        place = np.linalg.solve(axes, TOPS_SCALE * (view.centres[row, column] - centre)) / tops.SCALE
         half = (tops.SIDE - 1) / 2
         matrix = np.column_stack([axes, middle - axes @ np.array([half, half])])
         side = (tops.SIDE, tops.SIDE)
@@ -163,30 +159,21 @@ class LetterLooks:
         cut = cv2.warpAffine(view.tops, matrix, side, flags=flags, borderMode=cv2.BORDER_REPLICATE)
         u = rng.random()
         if u < 0.15:
-            small = round(tops.SIDE * rng.uniform(0.42, 0.82))
+            small = int(rng.integers(15, 30))
             cut = cv2.resize(cv2.resize(cut, (small, small), interpolation=cv2.INTER_AREA), side)
         elif u < 0.33:
-            cut = cv2.GaussianBlur(cut, (0, 0), tops.SCALE * float(rng.uniform(0.014, 0.06)))
-        elif u < 0.47:
-            cut = cv2.filter2D(cut, -1, _shaken(rng, tops.SCALE * float(rng.uniform(0.05, 0.25))))
+            cut = cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.4, 1.3)))
+        elif u < 0.43:
+            cut = cv2.filter2D(cut, -1, _moved(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi))))
         return np.asarray(cut, np.uint8), np.asarray(place, np.float32)
 
 
-def _shaken(rng: Rng, length: float) -> Floats:
-    """What a shake of so many pixels during the exposure does to a point: a square array, sum 1.
-
-    Along a line, and not evenly: where the camera lingers it leaves pictures beside each other.
-    """
-    middle, angle = int(np.ceil(length / 2)) + 2, rng.uniform(0, np.pi)
-    way = length * np.array([np.cos(angle), np.sin(angle)])
-    kernel = np.zeros((2 * middle + 1,) * 2, np.float32)
-    ends = [((middle + t * way) * 16).round().astype(int).tolist() for t in (-0.5, 0.5)]
+def _moved(length: float, angle: float) -> Floats:
+    """What moving by so many pixels during the exposure does to a point: `(9, 9)`, sum 1."""
+    kernel = np.zeros((9, 9), np.float32)
+    reach = np.array([np.cos(angle), np.sin(angle)]) * length / 2
+    ends = (((4 - reach) * 16).round().astype(int).tolist(), ((4 + reach) * 16).round().astype(int).tolist())
     cv2.line(kernel, ends[0], ends[1], 1.0, 1, cv2.LINE_AA, 4)
-    kernel /= kernel.sum()
-    for stop in np.clip(rng.uniform(-0.8, 0.8, int(rng.integers(0, 4))), -0.5, 0.5):
-        x, y = (middle + stop * way).round().astype(int)
-        kernel[y, x] += rng.uniform(0, 1)
-    kernel = np.asarray(cv2.GaussianBlur(kernel, (0, 0), 0.7), np.float32)
     return np.asarray(kernel / kernel.sum(), np.float32)
 
 
@@ -203,7 +190,7 @@ def disturbed(rng: Rng, cut: Image) -> Image:
         edge = (across * np.cos(angle) + down * np.sin(angle) - rng.uniform(-0.7, 0.7)) / rng.uniform(0.03, 0.5)
         x[i] *= (1 - rng.uniform(0.15, 0.6) / (1 + np.exp(-4 * edge))).astype(np.float32)
     for i in np.flatnonzero(rng.random(n) < 0.06):
-        size = rng.integers(side // 9, side // 2, 2)
+        size = rng.integers(4, side // 2, 2)
         place = [int(rng.choice([0, side - s])) for s in size]
         x[i, place[0] : place[0] + size[0], place[1] : place[1] + size[1]] = rng.random()
     for i in np.flatnonzero(rng.random(n) < 0.06):  # a lamp mirrored in the tile

@@ -68,23 +68,23 @@ def square_net() -> HeadedNet:
 
 
 def letter_net(classes: int) -> HeadedNet:
-    """(n, 1, 54, 54) -> letters (n, classes), quarter turns (n, 4) and places (n, 3).
+    """(n, 1, 36, 36) -> letters (n, classes), quarter turns (n, 4) and places (n, 2).
 
     Before the letters, `FEATURES` numbers.
     """
     trunk = [
-        *conv(1, 16, 2, 5),
-        *conv(16, 48, 2),
-        *conv(48, 64),
-        *conv(64, 96, 2),
-        *conv(96, 128),
-        *conv(128, 40, 1, 1),
+        *conv(1, 24, 2, 5),
+        *conv(24, 48),
+        *conv(48, 64, 2),
+        *conv(64, 96),
+        *conv(96, 128, 2),
+        *conv(128, 72, 1, 1),
         nn.Flatten(),
     ]
-    flat = 40 * 7 * 7
+    flat = 72 * 5 * 5
     letters = [nn.Dropout(0.3), nn.Linear(flat, FEATURES), nn.ReLU(inplace=True), nn.Linear(FEATURES, classes)]
     turns = [nn.Dropout(0.3), nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 4)]
-    places = [nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 3)]
+    places = [nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 2)]
     return HeadedNet(trunk, {"letters": letters, "turns": turns, "places": places})
 
 
