@@ -2,7 +2,7 @@
 
 Draws the scenes once, cuts them down to what each network learns from, trains the four networks in two processes of
 one thread each and writes them where the programs look for them. The same seed gives the same scenes and, on the
-same machine, the same weights. Under an hour on two cores; needs `pip install .[train]` and the Debian packages of
+same machine, the same weights. About an hour on two cores; needs `pip install .[train]` and the Debian packages of
 fonts that `vision.render.fonts` names.
 """
 
