@@ -23,8 +23,8 @@ from engine.scoring import Status, play_status
 from engine.squares import SQUARES, Square, column_of, row_of
 from engine.tiles import Tile
 
-SURE = 0.9  # below this two explanations are close, and somebody is asked
-SURE_OF_BLANK = 0.95  # the same where a blank was laid: glare on a letter makes a blank of it
+SURE = 0.95
+"""Below this two explanations are close, and somebody is asked: worn print and glare make letters of others at 0.9."""
 _ALARM = 0.8  # a tile that is seen, or not seen, with this probability is worth a question
 _COVERED = 0.2  # a square that is hidden with this probability may hold one more tile of the play
 _SHOWN = 6
@@ -109,7 +109,7 @@ def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> 
     total = sum(exp(one.score - top) for one in ranked)
     explanations = tuple(_explanation(game, one, evidence, exp(one.score - top) / total) for one in ranked[:_SHOWN])
     best = explanations[0]
-    rival = explanations[1] if len(explanations) > 1 and _certainty(game, best, evidence) < _sure(game, best) else None
+    rival = explanations[1] if len(explanations) > 1 and _certainty(game, best, evidence) < SURE else None
     alarms = _alarms(best, evidence)
     doubt = sorted(
         {*alarms, *best.unsure, *best.covered, *(best.game.board.differences(rival.game.board) if rival else ())}
@@ -182,13 +182,6 @@ def _certainty(before: Game, best: Explanation, evidence: Evidence) -> float:
     reads = [(evidence.reading.squares[s], board[s]) for s in fresh]
     letters = prod(min(1.0, _seen(read, tile) / max(tile_probability(read), CANDIDATE)) for read, tile in reads)
     return min(best.likelihood, letters)
-
-
-def _sure(before: Game, best: Explanation) -> float:
-    """How likely the best explanation must be for nobody to be asked."""
-    board = best.game.board
-    laid = (board[square] for square in before.board.differences(board))
-    return SURE_OF_BLANK if any(tile and tile.is_blank for tile in laid) else SURE
 
 
 def _to_confirm(best: Explanation) -> bool:
