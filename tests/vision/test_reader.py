@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from engine.reading import EMPTY, HIDDEN, SIZE
+from engine.reading import EMPTY, HIDDEN, SIZE, SquareReading
 from engine.tiles import tile_set
 from vision.geometry import Floats, Image, square_side
 from vision.location import BoardNotFound, Location
@@ -153,6 +153,12 @@ def test_squares_under_a_hand_are_called_hidden(reader: BoardReader) -> None:
     assert len(hidden & covered) >= 0.8 * len(covered)
     assert not {at for at in hidden if scene.hidden[at] == 0}
     assert any(problem.startswith("cannot see ") for problem in reading.problems)
+
+
+@pytest.mark.parametrize(("hidden", "guess"), [(0.6, "A"), (0.85, "A"), (0.99, EMPTY)])
+def test_a_square_that_is_hardly_seen_at_all_is_guessed_to_be_bare(hidden: float, guess: str) -> None:
+    seen = 1 - hidden
+    assert shown(SquareReading(((HIDDEN, hidden), ("A", 0.7 * seen), (EMPTY, 0.3 * seen))))[0] == guess
 
 
 def test_probabilities_fall_and_sum_to_at_most_one(reader: BoardReader) -> None:
