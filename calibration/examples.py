@@ -17,12 +17,13 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.reading import BLANK, EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
+from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
 from vision.alike import unit
 from vision.alphabets import shape
 from vision.geometry import Floats, Image
 from vision.letters import TileLooks
-from vision.tops import SIDE, crops
+from vision.tops import SIDE
+from vision.views import BoardViews
 
 PER_SYMBOL: Final = 8
 MOST: Final = 400
@@ -71,7 +72,7 @@ class Example:
     symbol: str
     """Its shape (`vision.alphabets`), or `?`."""
     crop: Image
-    """`(36, 36) uint8`, as `vision.tops.crops` cuts it."""
+    """`(36, 36) uint8`, as `vision.tops` cuts it."""
     source: str
     """The game that it lay in."""
     square: int
@@ -126,20 +127,19 @@ class TileExamples:
         """Nats that a likeness is worth at this table; 0 where the examples do not help."""
         return self._fitted.bonus
 
-    def learn(self, tops: Image, faces: Mapping[int, str], source: str, told: Collection[int]) -> None:
-        """Take in the tiles on a `tops_view`: square to face. The same square of the same game is learnt anew."""
+    def learn(self, views: BoardViews, faces: Mapping[int, str], source: str, told: Collection[int]) -> None:
+        """Take in the tiles of a picture: square to face. The same square of the same game is learnt anew."""
         squares = list(faces)
-        cut = crops(np.ascontiguousarray(tops), [divmod(square, SIZE) for square in squares])
         new = self._looked(
             Example(shape(faces[square]), crop, source, square, square in told)
-            for square, crop in zip(squares, cut, strict=True)
+            for square, crop in zip(squares, views.crops(squares), strict=True)
         )
         places = {one.place for one in new}
         kept = [one for one in self._known if one.place not in places]
         self._known = self._bounded([*kept, *(one for one in new if _credible(one, kept))])
         self._fitted = _fit(self._known)
 
-    def adapt(self, tops: Image, board: BoardReading, tiles: Collection[str]) -> BoardReading:
+    def adapt(self, views: BoardViews, board: BoardReading, tiles: Collection[str]) -> BoardReading:
         """The reading of a board with its letters in doubt weighed by their likeness to examples."""
         fitted = self._fitted
         if not fitted.bonus:
@@ -152,7 +152,7 @@ class TileExamples:
         # Squares that are clear are looked at too where few are in doubt: they tell whether these are our tiles.
         clear = [at for at, square in enumerate(board.squares) if square.is_tile and at not in set(asked)]
         looked = [*asked, *clear[:: max(1, len(clear) // 16)]]
-        features = self._features(tops, looked)
+        features = unit(self._letters.look(views.crops(looked)).features)
         like = features @ fitted.features.T
         if np.median(like.max(axis=1)) < fitted.alike:
             return board
@@ -160,10 +160,6 @@ class TileExamples:
         for at, row in zip(asked, like, strict=False):
             squares[at] = _weighed(squares[at], _bonuses(row, fitted), tiles)
         return BoardReading(tuple(squares))
-
-    def _features(self, tops: Image, squares: Sequence[int]) -> Floats:
-        cut = crops(np.ascontiguousarray(tops), [divmod(square, SIZE) for square in squares])
-        return unit(self._letters.look(cut).features)
 
     def _looked(self, examples: Iterable[Example]) -> list[_Looked]:
         several = list(examples)

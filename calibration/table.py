@@ -85,14 +85,14 @@ class TableKnowledge:
         with self._lock:
             self._judge(views, faces)
             self._bare = self._bare.with_picture(colours, np.array([face == EMPTY for face in faces]))
-            self._tiles.learn(views.tops, tiles, source, told)
+            self._tiles.learn(views, tiles, source, told)
 
     def adapt(self, reading: PhotoReading, tiles: Collection[str]) -> PhotoReading:
         """The same reading, with squares in doubt weighed by what this table has taught. `tiles`: the set's letters."""
         if reading.board is None or reading.views is None:
             return reading
         with self._lock:
-            board = self._tiles.adapt(reading.views.tops, reading.board, tiles)
+            board = self._tiles.adapt(reading.views, reading.board, tiles)
             if any(in_doubt(square) for square in board.squares):
                 words = self._bare.likes_tiles(square_colours(np.ascontiguousarray(reading.views.board)), board)
                 self._said.append((reading.views, _words(board, words)))

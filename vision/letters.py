@@ -18,7 +18,7 @@ from engine.reading import BLANK, EMPTY
 from vision.alphabets import bare, shape, spoken
 from vision.geometry import Image
 from vision.net import MODELS, Net
-from vision.tops import SCALE, SIDE, Spots
+from vision.tops import SIDE, Spots
 
 FEATURES: Final = 128
 """Numbers that the network makes of a crop before it names it."""
@@ -26,8 +26,10 @@ _CLEAR: Final = 0.95
 """Probability of the best letter below which a tile is looked at again."""
 _BESIDE: Final = ((2, 0), (-2, 0), (0, 2), (0, -2))
 """From where: the mean of five looks, 7 % of a square apart, errs less than one look does."""
-_WORTH_MOVING: Final = 2
-"""Pixels, down or right, from the middle of a crop to that of a tile from which on it is cut out anew."""
+_WORTH_CUTTING: Final = 0.07
+"""Squares right or down, or radians, by which a tile lies otherwise than its crop, from which on it is cut anew."""
+_CUTS: Final = 2
+"""So often: how far a tile slants that is well turned is told nearly at first, and well once it is nearly straight."""
 _LETTERED: Final = 0.5
 """Probability of a letter from which on the network is believed where the tile is: a bare square has no middle."""
 NO_TILE: Final = 0
@@ -65,7 +67,8 @@ class TileLooks:
     turns: NDArray[np.float32]
     """`(n, 4)`: that the tile stands upright once the crop is turned 0..3 quarters anticlockwise."""
     places: NDArray[np.float32]
-    """`(n, 2)`: how far right and down of the crop's middle the tile's own is, in squares; of worth where a tile is."""
+    """`(n, 3)`: how far right and down of the crop's middle the tile's own is, in squares, and how far it is turned on
+    its square, in radians clockwise; of worth where a tile is."""
     features: NDArray[np.float32]
     """`(n, 128)`: what the network makes of a crop before it names it; alike where tiles look alike."""
 
@@ -93,19 +96,20 @@ class LetterNet:
     def look(self, cut: Image) -> TileLooks:
         """Read crops `(n, 36, 36) uint8`."""
         if not len(cut):
-            none = (np.zeros((0, width), np.float32) for width in (len(self.classes), 4, 2, FEATURES))
+            none = (np.zeros((0, width), np.float32) for width in (len(self.classes), 4, 3, FEATURES))
             return TileLooks(*none)
         return self.judge(evened(cut))
 
     def centred(self, spots: Spots, looks: TileLooks) -> tuple[Spots, TileLooks]:
-        """Cut out anew, and look again at, the tiles that lie beside the middle of their crops."""
-        lettered = np.exp(looks.letters[:, LETTERED]).sum(axis=1) > _LETTERED
-        further = np.rint(SCALE * looks.places[:, ::-1]).astype(np.intp)
-        here = np.flatnonzero(lettered & (np.abs(further).max(axis=1, initial=0) >= _WORTH_MOVING))
-        if not len(here):
-            return spots, looks
-        spots = spots.moved(here, further[here])
-        return spots, looks.replaced(here, self.look(spots.crops(here)))
+        """Cut out anew, and look again at, the tiles that lie beside the middle of their crops, or slant in them."""
+        for _ in range(_CUTS):
+            lettered = np.exp(looks.letters[:, LETTERED]).sum(axis=1) > _LETTERED
+            here = np.flatnonzero(lettered & (np.abs(looks.places) >= _WORTH_CUTTING).any(axis=1))
+            if not len(here):
+                break
+            spots = spots.moved(here, looks.places[here].astype(np.float64))
+            looks = looks.replaced(here, self.look(spots.crops(here)))
+        return spots, looks
 
     def look_again(
         self, spots: Spots, letters: NDArray[np.float32], within: NDArray[np.float32]

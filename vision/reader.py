@@ -151,7 +151,8 @@ class BoardReader:
         turn, looks = self._vote(crops(view, voters), known_upright)
         if turn.quarter_turns:
             kinds = np.rot90(kinds, turn.quarter_turns)
-            view, board = np.rot90(view, turn.quarter_turns), np.rot90(board, turn.quarter_turns)
+            view = np.ascontiguousarray(np.rot90(view, turn.quarter_turns))
+            board = np.rot90(board, turn.quarter_turns)
             cells = [_turned(cell, turn.quarter_turns) for cell in cells]
         looks += self._letters.look(crops(view, cells[len(voters) :]))
         spots, looks = self._letters.centred(Spots.on(view, cells), looks)
@@ -160,7 +161,7 @@ class BoardReader:
         letters = letters * min(1.0, square_side(quad) / _FINE) ** 2
         tile = np.array([kinds[cell][squares.TILE] for cell in cells])
         chances = weighed(among(letters, within), tile, looks.features)
-        return joined(kinds, cells, chances, board), turn, BoardViews(board, view)
+        return joined(kinds, cells, chances, board), turn, BoardViews(board, view, spots.by_square())
 
     def _vote(self, cut: Image, known_upright: bool) -> tuple[Upright, TileLooks]:
         """Which way is up, by the crops of likely tiles, and the looks at them the right way up."""
@@ -182,10 +183,11 @@ def _turned(cell: tuple[int, int], quarter_turns: int) -> tuple[int, int]:
 def _board(chances: NDArray[np.float64], names: tuple[str, ...]) -> BoardReading:
     flat = chances.reshape(SIZE * SIZE, -1)
     order = np.argsort(-flat, axis=1, kind="stable")[:, :_MOST]
+    likely = np.take_along_axis(flat, order, axis=1)
     return BoardReading(
         tuple(
-            SquareReading(tuple((names[k], float(p[k])) for k in best if p[k] >= _LEAST))
-            for p, best in zip(flat, order, strict=True)
+            SquareReading(tuple((names[k], p) for k, p in zip(best, ps, strict=True) if p >= _LEAST))
+            for best, ps in zip(order.tolist(), likely.tolist(), strict=True)
         )
     )
 

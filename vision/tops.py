@@ -2,7 +2,7 @@
 
 They lie in a plane of their own, seen from low down well beside their squares. How far is known only nearly: corners
 are found a little off, tiles are thicker or thinner than most, and laid beside the middle of their squares. So each
-crop can be moved.
+crop can be moved and turned.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import TILE_HEIGHT, BoardPose, Image, rectify
+from engine.reading import SIZE
+from vision.geometry import TILE_HEIGHT, BoardPose, Floats, Image, rectify
 
 SCALE: Final = 28
 """Pixels a square."""
@@ -23,8 +24,8 @@ SIDE: Final = 36
 """Pixels of a crop: the square and a little more, for tiles beside their squares."""
 MARGIN: Final = 0.5
 """Squares of a view beyond the grid: room for a crop at its edge that is moved, and looked at from beside."""
-FARTHEST: Final = 8
-"""Pixels, down or right, by which a crop is moved at most: from half a square on a tile would be its neighbour's."""
+FARTHEST: Final = np.array([0.3, 0.3, 0.6])
+"""Squares right and down, and radians, by which a crop is moved at most: from half a square on it shows a neighbour."""
 _FIRST: Final = round(SCALE * MARGIN) - (SIDE - SCALE) // 2
 
 
@@ -40,30 +41,54 @@ def crops(view: Image, cells: Sequence[tuple[int, int]]) -> Image:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spots:
-    """Where on a `tops_view` the tiles of n squares are looked for."""
+    """Where and how on a `tops_view` the tiles of n squares lie, as far as is known."""
 
     view: Image
     cells: Sequence[tuple[int, int]]
     """Their rows and columns."""
-    off: NDArray[np.intp]
-    """`(n, 2)`: pixels down and right from the middle of each square to where its tile is."""
+    lies: Floats
+    """`(n, 3)`: squares right and down from the middle of each square to that of its tile, and how far the tile is
+    turned on it, in radians clockwise."""
 
     @classmethod
     def on(cls, view: Image, cells: Sequence[tuple[int, int]]) -> Spots:
-        """The middles of squares."""
-        return cls(view, cells, np.zeros((len(cells), 2), np.intp))
+        """Straight in the middles of their squares."""
+        return cls(view, cells, np.zeros((len(cells), 3)))
 
-    def moved(self, which: NDArray[np.intp], off: NDArray[np.intp]) -> Spots:
-        """With those of these numbers so many pixels further down and right, `(len(which), 2)`, as far as may be."""
-        further = self.off.copy()
-        further[which] = np.clip(further[which] + off, -FARTHEST, FARTHEST)
-        return replace(self, off=further)
+    def moved(self, which: NDArray[np.intp], by: Floats) -> Spots:
+        """With those of these numbers further right, down and clockwise, `(len(which), 3)`, as far as may be."""
+        further = self.lies.copy()
+        further[which] = np.clip(further[which] + by, -FARTHEST, FARTHEST)
+        return replace(self, lies=further)
+
+    def by_square(self) -> Floats:
+        """`lies` of all squares, `(15, 15, 3)`; 0 where none is looked for."""
+        lies = np.zeros((SIZE, SIZE, 3))
+        for cell, lie in zip(self.cells, self.lies, strict=True):
+            lies[cell] = lie
+        return lies
 
     def crops(self, which: NDArray[np.intp] | None = None, beside: tuple[int, int] = (0, 0)) -> Image:
         """Cut out all, or those of these numbers, `beside` pixels further down and right: `(n, 36, 36) uint8`."""
         numbers = range(len(self.cells)) if which is None else which.tolist()
-        starts = np.array([self.cells[n] for n in numbers], np.intp).reshape(-1, 2) * SCALE + _FIRST
-        starts += self.off[list(numbers)] + np.array(beside)
-        inside = np.clip(starts, 0, len(self.view) - SIDE)
-        cut = [self.view[y : y + SIDE, x : x + SIDE] for y, x in inside.tolist()]
-        return np.stack(cut) if cut else np.zeros((0, SIDE, SIDE), np.uint8)
+        lies = self.lies.tolist()
+        cut = np.empty((len(numbers), SIDE, SIDE), np.uint8)
+        for k, number in enumerate(numbers):
+            row, column = self.cells[number]
+            y, x = row * SCALE + _FIRST + beside[0], column * SCALE + _FIRST + beside[1]
+            cut[k] = self._slanting(x, y, *lies[number]) if any(lies[number]) else self._straight(x, y)
+        return cut
+
+    def _straight(self, x: int, y: int) -> Image:
+        last = len(self.view) - SIDE
+        x, y = min(max(x, 0), last), min(max(y, 0), last)
+        return self.view[y : y + SIDE, x : x + SIDE]
+
+    def _slanting(self, x: int, y: int, right: float, down: float, turn: float) -> Image:
+        half = (SIDE - 1) / 2
+        axes = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+        middle = np.array([x + half + SCALE * right, y + half + SCALE * down])
+        matrix = np.column_stack([axes, middle - axes @ (half, half)])
+        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        cut = cv2.warpAffine(self.view, matrix, (SIDE, SIDE), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+        return np.asarray(cut, np.uint8)

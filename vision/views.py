@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from vision.geometry import Image
+import numpy as np
+
+from engine.reading import SIZE
+from vision.geometry import Floats, Image
+from vision.tops import Spots
+
+
+def _straight() -> Floats:
+    return np.zeros((SIZE, SIZE, 3))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -15,3 +24,11 @@ class BoardViews:
     """`(272, 272, 3) uint8 BGR`: the board and a little around it, half way up the tiles (`vision.squares`)."""
     tops: Image
     """`(448, 448) uint8`: the plane of the tile tops in grey (`vision.tops`)."""
+    lies: Floats = field(default_factory=_straight)
+    """`(15, 15, 3)`: where and how on `tops` the tile of each square lies (`vision.tops.Spots`)."""
+
+    def crops(self, squares: Sequence[int]) -> Image:
+        """Cut squares (0..224) out of `tops`, each where its tile lies: `(n, 36, 36) uint8`."""
+        cells = [divmod(square, SIZE) for square in squares]
+        lies = self.lies.reshape(SIZE * SIZE, 3)[list(squares)]
+        return Spots(self.tops, cells, lies).crops()

@@ -13,6 +13,7 @@ from vision.letters import TileLooks
 from vision.squares import MARGIN, SCALE
 from vision.tops import MARGIN as TOPS_MARGIN
 from vision.tops import SCALE as TOPS_SCALE
+from vision.tops import SIDE
 from vision.views import BoardViews
 
 LETTERS = ("A", "B", "C")
@@ -29,7 +30,7 @@ class Muddle:
         self._letters = np.log(np.array([1e-6, others, sure, others, others]))
 
     def look(self, cut: Image) -> TileLooks:
-        small = cut.reshape(-1, 6, 6, 6, 6).mean(axis=(2, 4)).reshape(len(cut), 36).astype(np.float32)
+        small = cut.reshape(-1, 6, SIDE // 6, 6, SIDE // 6).mean(axis=(2, 4)).reshape(len(cut), 36).astype(np.float32)
         features = small - small.mean(axis=1, keepdims=True)
         return TileLooks(
             np.tile(self._letters, (len(cut), 1)).astype(np.float32),
@@ -62,7 +63,7 @@ class OwnTable:
         tops = np.full((2 * first + TOPS_SCALE * SIZE,) * 2, 130.0)
         for square, face in tiles.items():
             y, x = (first + TOPS_SCALE * k for k in divmod(square, SIZE))
-            tops[y : y + TOPS_SCALE, x : x + TOPS_SCALE] = patterns[face].repeat(4, axis=0).repeat(4, axis=1)
+            tops[y : y + TOPS_SCALE, x : x + TOPS_SCALE] = np.kron(patterns[face], np.ones((TOPS_SCALE // 7,) * 2))
         tops = tops * light + noise.normal(0, 4, tops.shape)
         return BoardViews(np.clip(board, 0, 255).astype(np.uint8), np.clip(tops, 0, 255).astype(np.uint8))
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from engine.reading import SIZE
 from engine.tiles import tile_set
 from vision.geometry import Image, board_pose
 from vision.letters import LetterNet
 from vision.render.table import SimulatedTable
-from vision.tops import FARTHEST, SCALE, SIDE, Spots, crops, tops_view
+from vision.tops import FARTHEST, MARGIN, SCALE, SIDE, Spots, crops, tops_view
 
 CELLS = [(7, 3 + i) for i in range(8)] + [(0, 0), (14, 14)]
 
@@ -24,8 +24,12 @@ def view() -> Image:
     return tops_view(scene.image, board_pose(scene.corners, (scene.image.shape[1], scene.image.shape[0])))
 
 
-def off(down: int, right: int) -> NDArray[np.intp]:
-    return np.array([down, right], np.intp)
+def seen_turned(view: Image, cell: tuple[int, int], degrees: float) -> Image:
+    """A view turned clockwise about the middle of one square."""
+    y, x = ((np.array(cell) + 0.5 + MARGIN) * SCALE - 0.5).tolist()
+    matrix = cv2.getRotationMatrix2D((x, y), -degrees, 1.0)
+    turned = cv2.warpAffine(view, matrix, view.shape[::-1], borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(turned, np.uint8)
 
 
 def test_a_crop_is_a_square_and_a_little_around_it() -> None:
@@ -38,30 +42,56 @@ def test_a_crop_is_a_square_and_a_little_around_it() -> None:
 
 
 def test_one_tile_is_moved_and_the_others_stay_and_none_goes_far(view: Image) -> None:
-    tiles = Spots.on(view, CELLS).moved(np.array([2]), off(20, -1)[None])
-    assert tiles.off[2].tolist() == [FARTHEST, -1]
-    assert not np.delete(tiles.off, 2, axis=0).any()
+    tiles = Spots.on(view, CELLS).moved(np.array([2]), np.array([[0.7, -0.1, 2]]))
+    assert tiles.lies[2].tolist() == [FARTHEST[0], -0.1, FARTHEST[2]]
+    assert not np.delete(tiles.lies, 2, axis=0).any()
+
+
+def test_a_crop_that_is_moved_by_whole_pixels_is_cut_where_it_is_moved_to(view: Image) -> None:
+    moved = Spots.on(view, [(7, 5)]).moved(np.array([0]), np.array([[4 / SCALE, -2 / SCALE, 0]])).crops()[0]
+    assert np.abs(moved.astype(int) - Spots.on(view, [(7, 5)]).crops(beside=(-2, 4))[0]).max() <= 1
+
+
+def test_a_crop_is_turned_about_the_middle_of_its_tile(view: Image) -> None:
+    lies = np.array([[0, 0, np.deg2rad(12)]])
+    straight = Spots.on(view, [(7, 5)]).crops()[0].astype(int)
+    again = Spots(seen_turned(view, (7, 5), 12), [(7, 5)], lies).crops()[0]
+    inner = slice(SIDE // 6, -SIDE // 6)
+    assert np.abs(straight - again)[inner, inner].mean() < 0.2 * straight[inner, inner].std()
 
 
 def test_no_crop_reaches_beyond_the_view(view: Image) -> None:
-    corner = Spots.on(view, [(0, 0), (14, 14)]).moved(np.arange(2), np.array([[-FARTHEST] * 2, [FARTHEST] * 2]))
+    corner = Spots.on(view, [(0, 0), (14, 14)])
     first, last = corner.crops(beside=(-50, -50))[0], corner.crops(beside=(50, 50))[1]
     assert (first == view[:SIDE, :SIDE]).all()
     assert (last == view[-SIDE:, -SIDE:]).all()
 
 
-@pytest.mark.parametrize("further", [off(5, 0), off(0, -5), off(-4, 4)])
-def test_the_network_finds_the_tiles_that_lie_beside_their_crops(view: Image, further: NDArray[np.intp]) -> None:
+@pytest.mark.parametrize("pixels", [(5, 0), (0, -5), (-4, 4)])
+def test_the_network_finds_the_tiles_that_lie_beside_their_crops(view: Image, pixels: tuple[int, int]) -> None:
     net = LetterNet()
     at_rest, _ = net.centred(Spots.on(view, CELLS), net.look(crops(view, CELLS)))
-    beside = Spots.on(np.roll(view, -further, axis=(0, 1)), CELLS)
+    beside = Spots.on(np.roll(view, pixels, axis=(1, 0)), CELLS)
     found, looks = net.centred(beside, net.look(beside.crops()))
-    assert np.abs(found.off + further - at_rest.off).max() <= 2
+    further = (found.lies - at_rest.lies)[:, :2] * SCALE
+    assert np.abs(further - pixels).max() <= 2.5
     assert [net.classes[k] for k in looks.letters.argmax(axis=1)] == list("PREMIUMSAK")
+
+
+@pytest.mark.parametrize("degrees", [-15, 8, 15])
+def test_the_network_straightens_tiles_that_slant_on_their_squares(view: Image, degrees: float) -> None:
+    net, read, missed = LetterNet(), "", []
+    for cell in CELLS:
+        spots = Spots.on(seen_turned(view, cell, degrees), [cell])
+        found, looks = net.centred(spots, net.look(spots.crops()))
+        missed.append(abs(np.rad2deg(found.lies[0, 2]) - degrees))
+        read += net.classes[int(looks.letters[0].argmax())]
+    assert read == "PREMIUMSAK"
+    assert np.median(missed) < 4
 
 
 def test_bare_squares_stay_where_they_are(view: Image) -> None:
     net, bare = LetterNet(), [(1, 2), (3, 3), (7, 1), (6, 4)]
     tiles, looks = net.centred(Spots.on(view, bare), net.look(crops(view, bare)))
-    assert not tiles.off.any()
+    assert not tiles.lies.any()
     assert looks.letters.argmax(axis=1).tolist() == [0] * len(bare)

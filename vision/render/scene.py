@@ -39,6 +39,7 @@ class Scene:
     labels   15 x 15 symbols: '' empty, '?' blank, else the letter
     hidden   (15, 15) float64, the fraction of each square (at tile height) covered by a hand or out of the picture
     centres  (15, 15, 2) float64 px, the middle of the top of the tile on each square; NaN where there is none
+    rights   (15, 15, 2) float64 px, the middle of the right edge of that top, as the tile reads
     focal    px
     """
 
@@ -47,6 +48,7 @@ class Scene:
     labels: tuple[tuple[str, ...], ...]
     hidden: npt.NDArray[np.float64]
     centres: npt.NDArray[np.float64]
+    rights: npt.NDArray[np.float64]
     focal: float
 
 
@@ -158,7 +160,8 @@ def compose(
         corners=_grid_corners(camera),
         labels=tuple(tuple(labels.get((r, c), "") for c in range(15)) for r in range(15)),
         hidden=_hidden(covered, camera, style.height),
-        centres=_centres(tiles, camera, style.height),
+        centres=_seen(tiles, [(tile.x, tile.y) for tile in tiles], camera, style.height),
+        rights=_seen(tiles, [tile.right(style.size) for tile in tiles], camera, style.height),
         focal=camera.focal,
     )
 
@@ -244,13 +247,14 @@ def _hidden(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> np
     return np.asarray(flat.reshape(15, cell, 15, cell).mean(axis=(1, 3)) / 255, np.float64)
 
 
-def _centres(tiles: Sequence[LaidTile], camera: Camera, height: float) -> npt.NDArray[np.float64]:
-    """(15, 15, 2) where in the picture the middle of each tile's top is."""
-    centres = np.full((15, 15, 2), np.nan)
+def _seen(
+    tiles: Sequence[LaidTile], points: Sequence[tuple[float, float]], camera: Camera, height: float
+) -> npt.NDArray[np.float64]:
+    """(15, 15, 2) where in the picture a point of each tile's top is."""
+    seen = np.full((15, 15, 2), np.nan)
     if tiles:
-        seen = camera.project([(tile.x, tile.y) for tile in tiles], height)
-        centres[[int(tile.y) for tile in tiles], [int(tile.x) for tile in tiles]] = seen
-    return centres
+        seen[[int(tile.y) for tile in tiles], [int(tile.x) for tile in tiles]] = camera.project(points, height)
+    return seen
 
 
 def random_camera(rng: Rng) -> Camera:

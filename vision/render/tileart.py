@@ -29,6 +29,10 @@ class LaidTile:
     turn: float
     seed: int = 0
 
+    def right(self, size: float) -> tuple[float, float]:
+        """The middle of the tile's right edge, as it reads."""
+        return self.x + size / 2 * float(np.cos(self.turn)), self.y + size / 2 * float(np.sin(self.turn))
+
     def quad(self, size: float) -> npt.NDArray[np.float64]:
         """(4, 2) corners of the tile, clockwise from its own top left."""
         c, s = np.cos(self.turn), np.sin(self.turn)

@@ -54,8 +54,8 @@ def _loss(net: HeadedNet, batch: LetterBatch) -> torch.Tensor:
     turned = functional.cross_entropy(turns.float(), torch.from_numpy(batch.turns), ignore_index=IGNORED)
     truth = torch.from_numpy(batch.places)
     known = ~truth.isnan().any(dim=1)
-    missed = (places.float() - truth)[known].abs().sum() / (2 * known.sum()).clamp(min=1)
-    return told + 0.3 * turned + 3 * missed
+    missed = (places.float() - truth)[known].abs().sum() / known.sum().clamp(min=1)
+    return told + 0.3 * turned + 1.5 * missed
 
 
 def _within(letters: torch.Tensor, batch: LetterBatch) -> torch.Tensor:
@@ -84,6 +84,7 @@ def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
     sure: list[NDArray[np.float32]] = []
     turns_right: list[NDArray[np.bool_]] = []
     missed: list[NDArray[np.float32]] = []
+    slanted: list[NDArray[np.float32]] = []
     confused: Counter[tuple[str, str]] = Counter()
     for batch in proof:
         looks = net.judge(batch.crops)
@@ -94,7 +95,8 @@ def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
         guess = letters.argmax(axis=1)
         right.append((guess == batch.letters)[upright])
         sure.append(np.exp(letters.max(axis=1))[upright])
-        missed.append(np.linalg.norm(looks.places - batch.places, axis=1))
+        missed.append(np.linalg.norm((looks.places - batch.places)[:, :2], axis=1))
+        slanted.append(np.abs(looks.places - batch.places)[:, 2])
         known = batch.turns != IGNORED
         turns_right.append((turns.argmax(axis=1) == batch.turns)[known])
         wrong = upright & (guess != batch.letters)
@@ -103,10 +105,11 @@ def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
         )
     hit, p = np.concatenate(right), np.concatenate(sure)
     turned = 100 * np.concatenate(turns_right).mean()
-    off = float(np.nanmedian(np.concatenate(missed)))
+    off, slant = (float(np.nanmedian(np.concatenate(errors))) for errors in (missed, slanted))
     lines = [
         f"letters: {100 * hit.mean():.2f} % of {hit.size} looks right, turns {turned:.2f} %, "
-        f"middles off by {off:.3f} squares"
+        f"middles off by {off:.3f} squares, "
+        f"slants by {np.rad2deg(slant):.1f} degrees"
     ]
     edges = [0.0, 0.5, 0.8, 0.9, 0.97, 0.99, 0.999, 1.01]
     for low, high in pairwise(edges):

@@ -59,7 +59,8 @@ class LetterBatch:
     letters: NDArray[np.int64]
     turns: NDArray[np.int64]
     places: Floats
-    """`(n, 2)`: how far right and down of the crop's middle the tile's own is, in squares; NaN without a tile."""
+    """`(n, 3)`: how far right and down of the crop's middle the tile's own is, in squares, and how far it is turned, in
+    radians clockwise, quarters left out; NaN without a tile."""
     possible: NDArray[np.bool_]
     """`(n, classes)`: the letters of one tile set that has the crop's; no reader looks for all letters at once."""
 
@@ -118,7 +119,7 @@ class LetterLooks:
         """`size` crops, each disturbed anew, a share of them turned by 1 to 3 quarters."""
         kinds = rng.choice(len(self._share), size=size, p=self._share)
         cut = np.empty((size, tops.SIDE, tops.SIDE), np.uint8)
-        places = np.empty((size, 2), np.float32)
+        places = np.empty((size, 3), np.float32)
         for i, kind in enumerate(kinds.tolist()):
             bounds = self._bounds[kind]
             cell = self._cells[kind][np.searchsorted(bounds, rng.random() * bounds[-1], side="right")]
@@ -128,7 +129,7 @@ class LetterLooks:
         for i in np.flatnonzero(turns).tolist():
             cut[i] = np.rot90(cut[i], -int(turns[i]))
             for _quarter in range(int(turns[i])):  # clockwise
-                places[i] = -places[i, 1], places[i, 0]
+                places[i, :2] = -places[i, 1], places[i, 0]
         lit = disturbed(rng, cut)
         sets = [
             self._sets[kind][int(u * len(self._sets[kind]))] for kind, u in zip(kinds, rng.random(size), strict=True)
@@ -143,7 +144,7 @@ class LetterLooks:
 
     @staticmethod
     def _crop(rng: Rng, view: Views, row: int, column: int) -> tuple[Image, Floats]:
-        """A look at a square, and how far from its middle that of the tile's top is, in squares."""
+        """A look at a square, and how its tile lies in it, as in `LetterBatch.places`."""
         turn = rng.normal(0, 0.035)
         zoom = TOPS_SCALE / tops.SCALE * np.exp(rng.normal(0, 0.05))
         stretch = np.exp(rng.normal(0, 0.03))
@@ -151,7 +152,10 @@ class LetterLooks:
         spread = _FAR_MISSED if rng.random() < _FAR else _MISSED
         centre = np.array([column, row]) + 0.5 + rng.normal(0, spread, 2)
         middle = TOPS_SCALE * (centre + TOPS_MARGIN) - 0.5
-        place = np.linalg.solve(axes, TOPS_SCALE * (view.centres[row, column] - centre)) / tops.SCALE
+        askew = view.askew[row, column]
+        seen = np.column_stack([TOPS_SCALE * (view.centres[row, column] - centre), (np.cos(askew), np.sin(askew))])
+        (right, ahead), (down, aside) = np.linalg.solve(axes, seen)
+        place = right / tops.SCALE, down / tops.SCALE, np.arctan2(aside, ahead)
         half = (tops.SIDE - 1) / 2
         matrix = np.column_stack([axes, middle - axes @ np.array([half, half])])
         side = (tops.SIDE, tops.SIDE)

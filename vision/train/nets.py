@@ -68,7 +68,7 @@ def square_net() -> HeadedNet:
 
 
 def letter_net(classes: int) -> HeadedNet:
-    """(n, 1, 36, 36) -> letters (n, classes), quarter turns (n, 4) and places (n, 2).
+    """(n, 1, 36, 36) -> letters (n, classes), quarter turns (n, 4) and places (n, 3).
 
     Before the letters, `FEATURES` numbers.
     """
@@ -84,7 +84,7 @@ def letter_net(classes: int) -> HeadedNet:
     flat = 72 * 5 * 5
     letters = [nn.Dropout(0.3), nn.Linear(flat, FEATURES), nn.ReLU(inplace=True), nn.Linear(FEATURES, classes)]
     turns = [nn.Dropout(0.3), nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 4)]
-    places = [nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 2)]
+    places = [nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 3)]
     return HeadedNet(trunk, {"letters": letters, "turns": turns, "places": places})
 
 

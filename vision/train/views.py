@@ -48,6 +48,8 @@ class Views:
     """Pixels of a square in the picture."""
     centres: NDArray[np.float32]
     """`(15, 15, 2)`: the middle of each tile's top, in squares right and down of the grid's corner; NaN without one."""
+    askew: NDArray[np.float32]
+    """`(15, 15)`: how far each tile is turned on its square, in radians clockwise; NaN without one."""
 
 
 @lru_cache(maxsize=1)
@@ -103,13 +105,16 @@ def keep(scene: Scene, number: int) -> Views:
     lift = TILE_HEIGHT * float(rng.uniform(0.8, 1.2))
     plane = pose.plane(lift)
     grey = np.asarray(cv2.cvtColor(scene.image, cv2.COLOR_BGR2GRAY), np.uint8)
+    centres, rights = (project(np.linalg.inv(plane), points) for points in (scene.centres, scene.rights))
+    right, down = np.moveaxis(rights - centres, -1, 0)
     return Views(
         board=rectify(scene.image, pose.plane(squares.PLANE), BOARD_SCALE, BOARD_MARGIN),
         tops=rectify(grey, plane, TOPS_SCALE, TOPS_MARGIN),
         labels=scene.labels,
         hidden=scene.hidden.astype(np.float32),
         side=side,
-        centres=project(np.linalg.inv(plane), scene.centres).astype(np.float32),
+        centres=centres.astype(np.float32),
+        askew=np.arctan2(down, right).astype(np.float32),
     )
 
 
