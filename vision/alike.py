@@ -3,7 +3,7 @@
 The letter network judges each tile by itself, of any set there is. The tiles of one picture are of one set, in one
 light and blurred alike. Whether one is an S or a B is weighed by how like it is, in the network's features, to those
 that are read as S and as B (after Zhu and Ghahramani, Learning from labeled and unlabeled data with label propagation,
-2002).
+2002). And where the others are more in doubt than is usual, this one is more so than the network says.
 """
 
 from __future__ import annotations
@@ -16,8 +16,13 @@ from numpy.typing import NDArray
 from vision.geometry import Floats
 from vision.letters import BLANK_TILE, LETTERED
 
-WORTH: Final = 8.25
-"""Nats that a likeness of 1 counts: `python -m vision.train.alike` fits it to drawn scenes."""
+WORTH: Final = np.array([8.42, -0.132])
+"""What counts for a letter beside what the network says, in the order of `said`, in nats.
+
+`python -m vision.train.alike` fits it to drawn scenes."""
+_USUAL_DOUBT: Final = 0.02
+"""Of one more tile that is counted among the others: it is what is known where there are none. Where they are less in
+doubt, a tile is not surer for it: one may be worn among clear ones."""
 _LEAST: Final = 1e-9
 
 
@@ -42,6 +47,27 @@ def likeness(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Fl
     return np.asarray((like @ counts + 1) / (others + 1), np.float64)
 
 
+def further_doubt(chances: Floats, tile: Floats) -> Floats:
+    """How many times as much as usual the other tiles of the picture are in doubt, as logarithms `(n,)`, at least 0.
+
+    `chances` and `tile` as in `likeness`.
+    """
+    letters = chances.sum(axis=1)
+    lettered, doubt = tile * letters, 1 - chances.max(axis=1, initial=0) / np.maximum(letters, _LEAST)
+    others, count = (lettered * doubt).sum() - lettered * doubt, lettered.sum() - lettered
+    usual = (others / _USUAL_DOUBT + 1) / (count + 1)
+    return np.asarray(np.log(np.maximum(usual, 1)), np.float64)
+
+
+def said(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
+    """What is said for each letter of each tile, `(n, letters, 2)`; the arguments are those of `likeness`.
+
+    Its likeness to the tiles of that letter; what the network says, as a logarithm, times the others' further doubt.
+    """
+    doubted = np.log(np.maximum(chances, _LEAST)) * further_doubt(chances, tile)[:, None]
+    return np.stack([likeness(chances, tile, features), doubted], axis=2)
+
+
 def weighed(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
     """Probabilities of the classes, `(n, classes)`, after each of n tiles was compared with the others.
 
@@ -50,7 +76,8 @@ def weighed(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Flo
     a letter at all; what is hidden or a blank is like none.
     """
     letters, lettered = chances[:, LETTERED], (tile * (1 - chances[:, BLANK_TILE]))[:, None]
-    raised = letters * np.exp(WORTH * (likeness(letters, tile, features) - 1))
+    worth = said(letters, tile, features) @ WORTH
+    raised = letters * np.exp(worth - worth.max(axis=1, keepdims=True, initial=-np.inf))
     raised *= letters.sum(axis=1, keepdims=True) / np.maximum(raised.sum(axis=1, keepdims=True), _LEAST)
     answer = chances.copy()
     answer[:, LETTERED] = lettered * raised + (1 - lettered) * letters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -43,6 +44,14 @@ def test_nothing_speaks_against_a_letter_that_has_no_other_tile() -> None:
 def test_a_tile_by_itself_is_read_as_before() -> None:
     read = tiles({NONE: 0.1, B: 0.5, S: 0.4})
     assert np.allclose(weighed(read, np.ones(1), looking_like(S)), read)
+
+
+def test_a_tile_among_tiles_in_doubt_is_more_in_doubt_and_among_clear_ones_no_less() -> None:
+    this, looks = {B: 0.9, S: 0.1}, looking_like(B, S, B, S, Z)  # unlike all others
+    clear, doubtful = ([{B: 1 - p, S: p}, {S: 1 - p, B: p}] * 2 for p in (0.001, 0.4))
+    among_clear, in_doubt = (weighed(tiles(*beside, this), np.ones(5), looks)[4, B] for beside in (clear, doubtful))
+    assert among_clear == pytest.approx(0.9, abs=0.03)
+    assert in_doubt < 0.85
 
 
 def test_what_is_rather_a_blank_is_no_letter_that_lacks_tiles() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from vision.alike import WORTH
 from vision.letters import LetterNet
 from vision.render.table import SimulatedTable
 from vision.train import views
@@ -30,7 +31,7 @@ def test_the_tiles_of_a_scene_are_compared_with_each_other() -> None:
     assert len(choices.truth) == 5
     alike = choices.said[np.arange(5), choices.truth, 0]
     assert alike.min() > 0.8  # D by itself counts as like itself
-    assert choices.mistaken(np.array([8.0])) == 0
+    assert choices.mistaken(WORTH) == 0
 
 
 def test_a_scene_of_one_letter_has_nothing_to_compare() -> None:

@@ -1,7 +1,7 @@
 """How much it counts that tiles look alike: python -m vision.train.alike
 
 Reads the tiles of rendered scenes that the networks have not seen, each by itself, and prints what `vision.alike` is to
-take their likeness to each other for, by conditional logit, and how many are mistaken before and after.
+take their likeness to each other and their doubt for, by conditional logit, and how many are mistaken before and after.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from vision.alike import likeness
+from vision.alike import said
 from vision.alphabets import shape
 from vision.letters import LETTERED, LetterNet, among
 from vision.tops import Spots
@@ -21,7 +21,7 @@ from vision.train.choice import Choices, worth
 from vision.train.looks import SEEN
 from vision.train.scenes import UNSEEN_FROM, kept_scenes
 
-_LEAST: Final = 1e-6
+_LEAST: Final = 1e-9
 """No letter is less probable than this, so that no logarithm is endless."""
 
 
@@ -41,10 +41,9 @@ def heard(view: views.Views, net: LetterNet) -> Choices | None:
     letters = np.flatnonzero(within.any(axis=0))[LETTERED]
     chances = among(net.look_again(spots, looks.letters, within), within)[:, letters]
     chances /= chances.sum(axis=1, keepdims=True)
-    alike = likeness(chances, np.ones(len(cells)), looks.features)
     names = [net.classes[k] for k in letters]
     truth = np.array([names.index(shape(view.labels[r][c])) for r, c in cells])
-    return Choices(alike[:, :, None], np.log(chances + _LEAST), truth)
+    return Choices(said(chances, np.ones(len(cells)), looks.features), np.log(chances + _LEAST), truth)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,9 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     scenes = [choices for choices in (heard(view, net) for view in drawn) if choices is not None]
     weights = worth(scenes)
     print(f"{sum(len(s.truth) for s in scenes)} tiles in {len(scenes)} scenes")
-    for what, count in (("by themselves", np.zeros(1)), ("and by others", weights)):
+    for what, count in (("by themselves", np.zeros(2)), ("and by others", weights)):
         print(f"{what}: {sum(s.mistaken(count) for s in scenes)} mistaken")
-    print(f"likeness counts {weights[0]:.2f}")
+    print("likeness counts {:.2f}, what the network says times the others' further doubt {:.3f}".format(*weights))
     return 0
 
 
