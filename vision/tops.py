@@ -56,10 +56,15 @@ class Spots:
         return cls(view, cells, np.zeros((len(cells), 3)))
 
     def moved(self, which: NDArray[np.intp], by: Floats) -> Spots:
-        """With those of these numbers further right, down and clockwise, `(len(which), 3)`, as far as may be."""
+        """With those of these numbers further right, down and clockwise, `(len(which), 3)`, as far as may be.
+
+        Right and down are those of the crop, which slants as its tile does so far.
+        """
+        right, down, turn = by.T
+        cos, sin = np.cos(self.lies[which, 2]), np.sin(self.lies[which, 2])
         further = self.lies.copy()
-        further[which] = np.clip(further[which] + by, -FARTHEST, FARTHEST)
-        return replace(self, lies=further)
+        further[which] += np.column_stack([cos * right - sin * down, sin * right + cos * down, turn])
+        return replace(self, lies=np.clip(further, -FARTHEST, FARTHEST))
 
     def by_square(self) -> Floats:
         """`lies` of all squares, `(15, 15, 3)`; 0 where none is looked for."""

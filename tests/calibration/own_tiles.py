@@ -35,7 +35,7 @@ class Muddle:
         return TileLooks(
             np.tile(self._letters, (len(cut), 1)).astype(np.float32),
             np.zeros((len(cut), 4), np.float32),
-            np.zeros((len(cut), 2), np.float32),
+            np.zeros((len(cut), 3), np.float32),
             features.astype(np.float32),
         )
 

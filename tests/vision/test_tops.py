@@ -60,11 +60,25 @@ def test_a_crop_is_turned_about_the_middle_of_its_tile(view: Image) -> None:
     assert np.abs(straight - again)[inner, inner].mean() < 0.2 * straight[inner, inner].std()
 
 
-def test_no_crop_reaches_beyond_the_view(view: Image) -> None:
+def test_no_straight_crop_reaches_beyond_the_view(view: Image) -> None:
     corner = Spots.on(view, [(0, 0), (14, 14)])
     first, last = corner.crops(beside=(-50, -50))[0], corner.crops(beside=(50, 50))[1]
     assert (first == view[:SIDE, :SIDE]).all()
     assert (last == view[-SIDE:, -SIDE:]).all()
+
+
+def test_a_slanting_crop_at_the_edge_goes_on_as_the_view_ends(view: Image) -> None:
+    grey = np.full_like(view, 90)
+    corners = Spots(grey, [(0, 0), (14, 14)], np.array([[-0.3, -0.3, 0.3], [0.3, 0.3, 0.3]]))
+    assert (corners.crops(beside=(2, 2)) == 90).all()
+
+
+def test_a_crop_that_slants_is_moved_along_its_own_sides(view: Image) -> None:
+    slanting = Spots(view, [(7, 5)], np.array([[0, 0, np.deg2rad(30)]]))
+    moved = slanting.moved(np.array([0]), np.array([[0.2, 0, 0]]))
+    assert np.allclose(moved.lies, [[0.2 * np.cos(np.deg2rad(30)), 0.1, np.deg2rad(30)]])
+    further = slanting.crops()[0][:, 6:].astype(int)  # 5.6 pixels to the right
+    assert np.abs(moved.crops()[0][:, :-6] - further).mean() < 0.2 * further.std()
 
 
 @pytest.mark.parametrize("pixels", [(5, 0), (0, -5), (-4, 4)])
