@@ -166,6 +166,13 @@ def test_a_tile_that_belongs_to_no_play_is_named() -> None:
     assert found.question == "Ben played FARM at H6 for 9: but what lies on A1?"
 
 
+@pytest.mark.parametrize(("sure", "asked"), [(0.92, True), (0.97, False)])
+def test_a_letter_that_may_be_another_is_asked_about(sure: float, asked: bool) -> None:
+    game = with_plays("8F HORN")
+    found = explain(game, seen(after(game, "H7 A.D"), {"H9": {"D": sure, "P": 0.98 - sure}}))
+    assert (found.question is not None) is asked
+
+
 def test_an_unclear_letter_is_the_likeliest_that_is_left() -> None:
     game = with_plays("8G QI")
     found = explain(game, seen(after(game, "H7 A.D"), {"H9": {"Q": 0.6, "O": 0.37}}))
