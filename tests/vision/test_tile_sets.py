@@ -42,8 +42,8 @@ def test_the_letters_of_a_tile_set_are_read_by_their_own_names(reader: BoardRead
         assert reading.board is not None
         rows = reading.board.rows()
         mistaken += [(letter, rows[r][c]) for (r, c), letter in laid.items() if rows[r][c] != letter]
-    # Ш and Щ differ by a tail where the value stands, Ö and Ő by the slant of two dots.
-    assert len(mistaken) <= 0.08 * 3 * len(laid), mistaken
+    # Ш and Щ differ by a tail where the value stands, Ö and Ő by the slant of two dots: Hungarian is read worst.
+    assert len(mistaken) <= (0.08 if name == "hu" else 0.06) * 3 * len(laid), mistaken
 
 
 def test_letters_of_one_shape_are_told_apart_by_the_tile_set() -> None:
