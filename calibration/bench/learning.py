@@ -25,17 +25,18 @@ from engine.tiles import tile_set
 from vision.letters import LetterNet
 from vision.reader import BoardReader
 
-UNSEEN: Final = (
-    "opentype/urw-base35/Z003-MediumItalic.otf",
-    "opentype/urw-base35/NimbusMonoPS-Italic.otf",
-    "opentype/linux-libertine/LinLibertine_I.otf",
-    "truetype/dejavu/DejaVuSansMono-Oblique.ttf",
-    "opentype/league-spartan/LeagueSpartan-Bold.otf",
-    "opentype/mplus/Mplus2-Medium.otf",
-    "opentype/roboto/slab/RobotoSlab-Regular.otf",
-    "truetype/paratype/PTN77F.ttf",
-)
-"""Fonts below /usr/share/fonts in which no tile of the training is lettered."""
+FONTS: Final = Path("/usr/share/fonts")
+UNSEEN: Final = {
+    "opentype/urw-base35/Z003-MediumItalic.otf": "fonts-urw-base35",
+    "opentype/urw-base35/NimbusMonoPS-Italic.otf": "fonts-urw-base35",
+    "opentype/linux-libertine/LinLibertine_I.otf": "fonts-linuxlibertine",
+    "truetype/dejavu/DejaVuSansMono-Oblique.ttf": "fonts-dejavu-extra",
+    "opentype/league-spartan/LeagueSpartan-Bold.otf": "fonts-league-spartan",
+    "opentype/mplus/Mplus2-Medium.otf": "fonts-mplus",
+    "opentype/roboto/slab/RobotoSlab-Regular.otf": "fonts-roboto-slab",
+    "truetype/paratype/PTN77F.ttf": "fonts-paratype",
+}
+"""Files of `FONTS` in which no tile of the training is lettered, and the Debian packages that they are of."""
 
 
 @dataclass(slots=True)
@@ -156,7 +157,10 @@ def main() -> None:
             halves[f"{shot.table} {shot.game}"].append(tally)
         print(as_table(_by_half(halves)))
     if asked.rendered:
-        fonts = asked.font or [Path("/usr/share/fonts") / name for name in UNSEEN]
+        missing = {UNSEEN[name] for name in UNSEEN if not asked.font and not (FONTS / name).exists()}
+        if missing:
+            parser.error(f"fonts are missing: apt-get install {' '.join(sorted(missing))}, or name some with --font")
+        fonts = asked.font or [FONTS / name for name in UNSEEN]
         by_game: dict[str, Tally] = defaultdict(Tally)
         by_table: dict[str, Tally] = defaultdict(Tally)
         shots = _rendered(fonts, asked.tables, asked.games, asked.pictures, asked.seed)

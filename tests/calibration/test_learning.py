@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from calibration.bench.learning import UNSEEN, Tally, play
+from calibration.bench import learning
+from calibration.bench.learning import FONTS, UNSEEN, Tally, play
 from calibration.bench.photos import photo_shots
 from calibration.bench.tables import RenderedTable
 
-FONTS = Path("/usr/share/fonts")
 PHOTOS = Path(__file__).parents[2] / ".." / "shared" / "photos"
 
 pytestmark = pytest.mark.slow
 
 
 def test_tiles_in_a_hand_that_no_training_saw_are_read_better_from_game_to_game() -> None:
-    font = FONTS / UNSEEN[0]
+    font = FONTS / next(iter(UNSEEN))
     if not font.exists():
         pytest.skip(f"the font {font} is not installed")
     games: dict[str, Tally] = defaultdict(Tally)
@@ -37,3 +37,13 @@ def test_no_photograph_of_a_game_is_read_worse_for_what_the_table_knows() -> Non
         whole.add(tally)
     assert whole.pictures > 0
     assert whole.wrong_with <= whole.wrong_without
+
+
+def test_fonts_that_are_missing_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(learning, "FONTS", tmp_path)
+    monkeypatch.setattr("sys.argv", ["learning", "--rendered"])
+    with pytest.raises(SystemExit):
+        learning.main()
+    assert "apt-get install fonts-dejavu-extra" in capsys.readouterr().err
