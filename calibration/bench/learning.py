@@ -24,19 +24,21 @@ from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading
 from engine.tiles import tile_set
 from vision.letters import LetterNet
 from vision.reader import BoardReader
+from vision.render.fonts import DEBIAN_ROOT, installed_fonts
 
-FONTS: Final = Path("/usr/share/fonts")
 UNSEEN: Final = {
-    "opentype/urw-base35/Z003-MediumItalic.otf": "fonts-urw-base35",
-    "opentype/urw-base35/NimbusMonoPS-Italic.otf": "fonts-urw-base35",
-    "opentype/linux-libertine/LinLibertine_I.otf": "fonts-linuxlibertine",
-    "truetype/dejavu/DejaVuSansMono-Oblique.ttf": "fonts-dejavu-extra",
-    "opentype/league-spartan/LeagueSpartan-Bold.otf": "fonts-league-spartan",
-    "opentype/mplus/Mplus2-Medium.otf": "fonts-mplus",
-    "opentype/roboto/slab/RobotoSlab-Regular.otf": "fonts-roboto-slab",
-    "truetype/paratype/PTN77F.ttf": "fonts-paratype",
+    "fonts-urw-base35": (
+        "opentype/urw-base35/Z003-MediumItalic.otf",
+        "opentype/urw-base35/NimbusMonoPS-Italic.otf",
+    ),
+    "fonts-linuxlibertine": ("opentype/linux-libertine/LinLibertine_I.otf",),
+    "fonts-dejavu-extra": ("truetype/dejavu/DejaVuSansMono-Oblique.ttf",),
+    "fonts-league-spartan": ("opentype/league-spartan/LeagueSpartan-Bold.otf",),
+    "fonts-mplus": ("opentype/mplus/Mplus2-Medium.otf",),
+    "fonts-roboto-slab": ("opentype/roboto/slab/RobotoSlab-Regular.otf",),
+    "fonts-paratype": ("truetype/paratype/PTN77F.ttf",),
 }
-"""Files of `FONTS` in which no tile of the training is lettered, and the Debian packages that they are of."""
+"""Fonts in which no tile of the training is lettered, by the Debian packages that they are of."""
 
 
 @dataclass(slots=True)
@@ -157,10 +159,10 @@ def main() -> None:
             halves[f"{shot.table} {shot.game}"].append(tally)
         print(as_table(_by_half(halves)))
     if asked.rendered:
-        missing = {UNSEEN[name] for name in UNSEEN if not asked.font and not (FONTS / name).exists()}
-        if missing:
-            parser.error(f"fonts are missing: apt-get install {' '.join(sorted(missing))}, or name some with --font")
-        fonts = asked.font or [FONTS / name for name in UNSEEN]
+        try:
+            fonts = asked.font or installed_fonts(UNSEEN, DEBIAN_ROOT)
+        except RuntimeError as error:
+            parser.error(f"{error}, or name some with --font")
         by_game: dict[str, Tally] = defaultdict(Tally)
         by_table: dict[str, Tally] = defaultdict(Tally)
         shots = _rendered(fonts, asked.tables, asked.games, asked.pictures, asked.seed)

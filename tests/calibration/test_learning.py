@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from calibration.bench import learning
-from calibration.bench.learning import FONTS, UNSEEN, Tally, play
+from calibration.bench.learning import UNSEEN, Tally, play
 from calibration.bench.photos import photo_shots
 from calibration.bench.tables import RenderedTable
+from vision.render.fonts import DEBIAN_ROOT
 
 PHOTOS = Path(__file__).parents[2] / ".." / "shared" / "photos"
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_tiles_in_a_hand_that_no_training_saw_are_read_better_from_game_to_game() -> None:
-    font = FONTS / next(iter(UNSEEN))
+    font = DEBIAN_ROOT / UNSEEN["fonts-urw-base35"][0]
     if not font.exists():
         pytest.skip(f"the font {font} is not installed")
     games: dict[str, Tally] = defaultdict(Tally)
@@ -42,7 +43,7 @@ def test_no_photograph_of_a_game_is_read_worse_for_what_the_table_knows() -> Non
 def test_fonts_that_are_missing_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(learning, "FONTS", tmp_path)
+    monkeypatch.setattr(learning, "DEBIAN_ROOT", tmp_path)
     monkeypatch.setattr("sys.argv", ["learning", "--rendered"])
     with pytest.raises(SystemExit):
         learning.main()

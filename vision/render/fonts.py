@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -33,7 +34,9 @@ PACKAGED = {
     ),
 }
 
-# Debian package -> font files below /usr/share. Upright text faces, sans first: that is what tiles are lettered in.
+DEBIAN_ROOT = Path("/usr/share/fonts")
+
+# Debian package -> font files below DEBIAN_ROOT. Upright text faces, sans first: that is what tiles are lettered in.
 DEBIAN = {
     "fonts-adf-gillius": (
         "truetype/adf/GilliusADF-Bold.otf",
@@ -203,12 +206,17 @@ def packaged_fonts() -> tuple[Path, ...]:
     return tuple(found)
 
 
-def training_fonts(root: Path = Path("/usr/share/fonts")) -> tuple[Path, ...]:
-    """All fonts of the training set. Raises RuntimeError naming the Debian packages that are missing."""
-    missing = [package for package, files in DEBIAN.items() if not all((root / f).exists() for f in files)]
+def installed_fonts(packages: Mapping[str, Sequence[str]], root: Path = DEBIAN_ROOT) -> tuple[Path, ...]:
+    """The font files below `root` of these Debian packages. Raises RuntimeError naming those that are missing."""
+    missing = [package for package, files in packages.items() if not all((root / f).exists() for f in files)]
     if missing:
-        raise RuntimeError(f"training fonts are missing: apt-get install {' '.join(missing)}")
-    return packaged_fonts() + tuple(root / f for files in DEBIAN.values() for f in files)
+        raise RuntimeError(f"fonts are missing: apt-get install {' '.join(sorted(missing))}")
+    return tuple(root / f for files in packages.values() for f in files)
+
+
+def training_fonts(root: Path = DEBIAN_ROOT) -> tuple[Path, ...]:
+    """All fonts of the training set. Raises RuntimeError naming the Debian packages that are missing."""
+    return packaged_fonts() + installed_fonts(DEBIAN, root)
 
 
 @lru_cache(maxsize=256)
