@@ -63,18 +63,18 @@ def like_tiles(colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool
     bare = {kind: squares for kind, squares in bare.items() if len(squares) >= _ENOUGH}
     if len(laid) < _ENOUGH or not bare:
         return answer
-    tile_spread = _spread(colours[laid] - _nearby(colours, laid, laid))
+    tile_spread = _spread(colours[laid] - nearby(colours, laid, laid))
     # Only all kinds together have squares enough to say how much those of one kind differ.
-    bare_spread = _spread(np.concatenate([colours[s] - _nearby(colours, s, s) for s in bare.values()]))
+    bare_spread = _spread(np.concatenate([colours[s] - nearby(colours, s, s) for s in bare.values()]))
     for kind, squares in bare.items():
         here = np.flatnonzero(asked & (kind == KIND))
-        as_tile = _log_likelihood(colours[here] - _nearby(colours, laid, here), tile_spread)
-        as_bare = _log_likelihood(colours[here] - _nearby(colours, squares, here), bare_spread)
+        as_tile = log_likelihood(colours[here] - nearby(colours, laid, here), tile_spread)
+        as_bare = log_likelihood(colours[here] - nearby(colours, squares, here), bare_spread)
         answer[here] = np.clip(as_tile - as_bare, -_MOST, _MOST)
     return answer
 
 
-def _nearby(colours: Floats, known: NDArray[np.intp], at: NDArray[np.intp]) -> Floats:
+def nearby(colours: Floats, known: NDArray[np.intp], at: NDArray[np.intp]) -> Floats:
     """The mean colour of `known` squares as seen from each of `at`, itself left out."""
     far = ((_PLACES[at][:, None] - _PLACES[known][None]) ** 2).sum(axis=2)
     weight = np.where(far > 0, 1 / (far + _REACH**2), 0.0)
@@ -82,10 +82,18 @@ def _nearby(colours: Floats, known: NDArray[np.intp], at: NDArray[np.intp]) -> F
 
 
 def _spread(differences: Floats) -> Floats:
-    return np.asarray(differences.T @ differences / len(differences) + np.eye(3) * _LEAST_SPREAD**2, np.float64)
+    return covariance(differences, _LEAST_SPREAD)
 
 
-def _log_likelihood(differences: Floats, spread: Floats) -> Floats:
+def covariance(differences: Floats, least: float) -> Floats:
+    """How `differences` `(n, d)` from what is usual spread: `(d, d)`, by the standard deviation `least` at least."""
+    return np.asarray(
+        differences.T @ differences / len(differences) + np.eye(differences.shape[1]) * least**2, np.float64
+    )
+
+
+def log_likelihood(differences: Floats, spread: Floats) -> Floats:
+    """Of each of `differences` `(n, d)` where they spread so, less a constant of their size: t distribution, `(n,)`."""
     squared = np.einsum("ni,ij,nj->n", differences, np.linalg.inv(spread), differences)
-    logs = -0.5 * np.linalg.slogdet(spread)[1] - (_FREEDOM + 3) / 2 * np.log1p(squared / _FREEDOM)
+    logs = -0.5 * np.linalg.slogdet(spread)[1] - (_FREEDOM + differences.shape[1]) / 2 * np.log1p(squared / _FREEDOM)
     return np.asarray(logs, np.float64)

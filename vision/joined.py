@@ -1,7 +1,8 @@
 """What both networks say of a board made one: what lies on each square, and if a tile, which.
 
 They look at different things, the one at colours and surroundings, the other at print and shape. Where neither sees
-print, the board itself is asked as well: a blank has the colour of its tiles, a bare square that of its uncovered ones.
+print, the board itself is asked as well: a blank has the colour and the edges of its tiles, a bare square those of its
+uncovered ones.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import SIZE
-from vision import colours, squares
+from vision import colours, edges, squares
 from vision.geometry import Floats, Image
 from vision.letters import BLANK_TILE, NO_TILE
 
@@ -28,14 +29,16 @@ _IN_SIGHT: Final = 0.2
 _IN_DOUBT: Final = 0.003
 """The witnesses are heard of squares on which the letter network sees no print, hidden less than the one, and blanks
 more probably than the other."""
-_WORTH: Final = np.array([0.94, 0.47, 0.56])
+_WORTH: Final = np.array([0.85, 0.44, 0.52, 0.156, -0.206])
 """What the witnesses count together, in the order of `Witnesses.odds`: `python -m vision.train.plain` fits it."""
+_DOUBTFUL: Final = 6.0
+"""The edges of a square are looked at where the first three witnesses leave it nearer to even odds: natural
+logarithms."""
 _BLANKS: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
 """By how much (natural logarithms) the odds of a blank instead of a bare square are less on real boards than in
 training, for a square with tiles on 0 to 4 sides. The last boards of 600 games have 146, 673, 281 and 64 blanks to
 25,381, 17,586, 6501 and 692 bare squares with tiles on 1, 2, 3 and 4 sides, a scene 1.03, 2.58, 2.11 and 1.02 to 42.3,
-14.4, 4.01 and 0.66 (mean of 600). A square by itself is taken for one with a tile beside it. The constant that `plain`
-finds is next to nothing, and left out."""
+14.4, 4.01 and 0.66 (mean of 600). A square by itself is taken for one with a tile beside it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +48,8 @@ class Witnesses:
     squares: NDArray[np.intp]
     """Their numbers, `(n,)`."""
     odds: Floats
-    """Logarithms of odds `(n, 3)`: by the network of squares, by that of letters, by the colours of this board."""
+    """Logarithms of odds `(n, 5)`: by the network of squares, by that of letters, by the colours and by the edges of
+    this board, these last with the number of edges that are known of."""
     beside: NDArray[np.intp]
     """On how many sides of them a tile lies, `(n,)`."""
 
@@ -106,16 +110,22 @@ def _heard(lies: Floats, asked: NDArray[np.intp], letters: Floats, chances: Floa
     heard = without_print & (in_sight & (empty + blank > 0.5) & (blank > _IN_DOUBT))[asked]
     places, seen = asked[heard], letters[heard]
     if not len(places):
-        return Witnesses(places, np.zeros((0, 3)), places)
+        return Witnesses(places, np.zeros((0, len(_WORTH))), places)
     plain = np.isin(np.arange(SIZE * SIZE), places)
     known_empty = in_sight & (empty > 0.97) & ~plain
     known_tile = in_sight & (1 - empty - blank > 0.9)
-    likely = colours.like_tiles(colours.square_colours(board), known_empty, known_tile, plain)
+    square_colours = colours.square_colours(board)
+    by_colours = colours.like_tiles(square_colours, known_empty, known_tile, plain)[places]
     by_squares = _log_odds(lies[places, squares.TILE], lies[places, squares.EMPTY])
     by_letters = _log_odds(seen[:, BLANK_TILE], seen[:, NO_TILE])
-    laid = (1 - empty - chances[:, -1] > 0.5).reshape(SIZE, SIZE)
-    beside = tiles_beside(laid).ravel()[places]
-    return Witnesses(places, np.column_stack([by_squares, by_letters, likely[places]]), beside)
+    odds = np.column_stack([by_squares, by_letters, by_colours, np.zeros((len(places), 2))])
+    laid = 1 - empty - chances[:, -1] > 0.5
+    beside = tiles_beside(laid.reshape(SIZE, SIZE)).ravel()[places]
+    doubtful = np.abs(odds @ _WORTH + _BLANKS[beside]) < _DOUBTFUL
+    if doubtful.any():
+        at = places[doubtful]
+        odds[doubtful, 3:] = edges.like_tiles(board, square_colours, known_empty, known_tile, laid, at)
+    return Witnesses(places, odds, beside)
 
 
 def tiles_beside(tiles: NDArray[np.bool_]) -> NDArray[np.intp]:

@@ -36,8 +36,8 @@ UNSURE_PLACE: Final = 0.6
 _VOTES: Final = 0.5
 _VOTERS: Final = 16
 """So many squares, at least so probably tiles, vote on which way is up."""
-_GLIMPSE: Final = 0.1
-"""A square that is in sight less probably than so is told of by what covers it."""
+_MOSTLY_BARE: Final = 0.8
+"""The share of a board's squares that are bare, midway through a game."""
 _LEAST: Final = 1e-4
 _MOST: Final = 8
 """Candidates kept for a square: at most so many, none less probable than `_LEAST`."""
@@ -195,13 +195,13 @@ def _board(chances: NDArray[np.float64], names: tuple[str, ...]) -> BoardReading
 def shown(square: SquareReading) -> tuple[str, float]:
     """What to show for a square, and how probable it is.
 
-    For a hidden square that is a guess: a tile where one can half be seen and something is seen at all, else nothing.
+    For a hidden square that is a guess: bare as most are, unless what is half seen there makes a tile likelier.
     """
     if square.symbol != HIDDEN:
         return square.candidates[0]
-    seen = 1 - square.confidence
-    best = next(((s, p) for s, p in square.candidates if s != HIDDEN), (EMPTY, 0.0))
-    return best if seen > _GLIMPSE and best[1] > seen / 2 else (EMPTY, square.probability(EMPTY))
+    bare = square.probability(EMPTY) + _MOSTLY_BARE * square.confidence
+    tiles = ((symbol, p) for symbol, p in square.candidates if symbol not in (EMPTY, HIDDEN))
+    return max((EMPTY, bare), next(tiles, (EMPTY, 0.0)), key=lambda guess: guess[1])
 
 
 def _timed(begun: float, located: float) -> Milliseconds:

@@ -98,9 +98,15 @@ def test_a_square_that_the_letter_network_was_not_asked_about_holds_no_tile() ->
 
 
 def test_each_network_has_its_say_about_a_square_without_print() -> None:
-    usual = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[BLANK]
-    assert said(WOOD, 0.95, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[BLANK] > usual + 0.02
-    assert said(WOOD, 0.6, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[BLANK] > usual + 0.02
+    usual = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[EMPTY]
+    assert said(WOOD, 0.95, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
+    assert said(WOOD, 0.6, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
+
+
+def test_the_edges_are_looked_at_where_the_others_leave_doubt() -> None:
+    doubtful, clear = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), said(WOOD, 0.999, (0.001, 0.999, 0.0, 0.0))
+    for board, looked in ((doubtful, True), (clear, False)):
+        assert (witnesses(board.kinds, board.cells, board.letters, board.board).odds[0, 3:] != 0).all() == looked
 
 
 def test_a_square_half_hidden_is_not_compared() -> None:

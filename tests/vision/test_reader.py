@@ -155,10 +155,12 @@ def test_squares_under_a_hand_are_called_hidden(reader: BoardReader) -> None:
     assert any(problem.startswith("cannot see ") for problem in reading.problems)
 
 
-@pytest.mark.parametrize(("hidden", "guess"), [(0.6, "A"), (0.85, "A"), (0.99, EMPTY)])
-def test_a_square_that_is_hardly_seen_at_all_is_guessed_to_be_bare(hidden: float, guess: str) -> None:
-    seen = 1 - hidden
-    assert shown(SquareReading(((HIDDEN, hidden), ("A", 0.7 * seen), (EMPTY, 0.3 * seen))))[0] == guess
+@pytest.mark.parametrize(("hidden", "tile", "guess"), [(0.51, 0.45, "A"), (0.51, 0.3, EMPTY), (0.9, 0.1, EMPTY)])
+def test_a_hidden_square_is_guessed_to_be_bare_unless_a_tile_is_likelier(
+    hidden: float, tile: float, guess: str
+) -> None:
+    square = SquareReading(((HIDDEN, hidden), ("A", tile), (EMPTY, 1 - hidden - tile)))
+    assert shown(square)[0] == guess
 
 
 def test_probabilities_fall_and_sum_to_at_most_one(reader: BoardReader) -> None:

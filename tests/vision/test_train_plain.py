@@ -14,14 +14,14 @@ from vision.train.choice import worth
 def test_the_worth_of_witnesses_is_found_again() -> None:
     rng = np.random.default_rng(3)
     odds, weights = rng.normal(0, 3, (4000, 3)), np.array([0.9, 0.4, 0.0])
-    blank = rng.random(4000) < 1 / (1 + np.exp(-(odds @ weights - 0.5)))
-    assert np.allclose(worth([plain.choices(odds, blank)]), [*weights, -0.5], atol=0.12)
+    blank = rng.random(4000) < 1 / (1 + np.exp(-(odds @ weights)))
+    assert np.allclose(worth([plain.choices(odds, blank)]), weights, atol=0.12)
 
 
 def test_the_witnesses_are_heard_of_the_blank_of_a_scene() -> None:
     table = SimulatedTable(seed=5, tilt=20)
     table.lay_tiles({(7, 6): "L", (7, 7): "A", (7, 8): "?", (7, 9): "E"})
     odds, blank = plain.heard(views.keep(table.photograph(), 0), SquareNet(), LetterNet())
-    assert odds.shape == (len(blank), 3)
+    assert odds.shape == (len(blank), 5)
     assert blank.sum() == 1  # the one that lies there
     assert odds[blank][0, 0] > 0

@@ -1,9 +1,9 @@
 """How much each witness counts where a square shows no print: python -m vision.train.plain
 
 Whether such a square is a blank or bare is told by the network of squares, by that of letters and by the board's own
-colours, which err alike. Reads rendered scenes that the networks have not seen, each tile at one look, and prints what
-`vision.joined` is to take the witnesses for, by logistic regression, and how often each alone and all together are
-mistaken.
+colours and edges, which err alike. Reads rendered scenes that the networks have not seen, each tile at one look, and
+prints what `vision.joined` is to take the witnesses for, by logistic regression, and how often each is mistaken alone
+and with those before it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from vision.train.scenes import UNSEEN_FROM, kept_scenes
 
 _SMALLEST: Final = 14.0
 """Pixels a square of pictures in which a blank can be told at all."""
-_NAMES: Final = ("squares", "letters", "colours")
+_WITNESSES: Final = {"squares": 1, "letters": 1, "colours": 1, "edges": 2}
+"""How many columns of `Witnesses.odds` are each one's, in their order."""
 
 
 def heard(view: views.Views, square_net: SquareNet, letter_net: LetterNet) -> tuple[Floats, NDArray[np.bool_]]:
-    """What the witnesses say of the squares without print that are in sight, `(n, 3)`, and which are blanks."""
+    """What the witnesses say of the squares without print that are in sight, `(n, 5)`, and which are blanks."""
     seen = views.as_read(view)
     kinds = square_net.read(seen.board)
     cells = perhaps_tiles(kinds)
@@ -46,9 +47,8 @@ def heard(view: views.Views, square_net: SquareNet, letter_net: LetterNet) -> tu
 
 
 def choices(odds: Floats, blank: NDArray[np.bool_]) -> Choices:
-    """Blank or bare, of the columns of `odds` and a constant."""
-    said = np.column_stack([odds, np.ones(len(odds))])
-    return Choices(np.stack([np.zeros_like(said), said], axis=1), np.zeros((len(odds), 2)), blank.astype(np.intp))
+    """Blank or bare, of the columns of `odds`."""
+    return Choices(np.stack([np.zeros_like(odds), odds], axis=1), np.zeros((len(odds), 2)), blank.astype(np.intp))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,13 +61,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parts = [heard(view, *nets) for view in drawn if view.side > _SMALLEST]
     odds, truth = np.concatenate([o for o, _ in parts]), np.concatenate([t for _, t in parts])
     print(f"{truth.sum()} blanks and {(~truth).sum()} bare squares without print that the reader asks about")
-    for k, name in enumerate(_NAMES):
-        alone = choices(odds[:, k : k + 1], truth)
-        print(f"{name:8} alone: {alone.mistaken(worth([alone]))} mistaken")
-    together = choices(odds, truth)
-    weights = worth([together])
-    print(f"together: {together.mistaken(weights)} mistaken")
-    print("count as " + ", ".join(f"{n} {w:.2f}" for n, w in zip((*_NAMES, "constant"), weights, strict=True)))
+    first = 0
+    for name, columns in _WITNESSES.items():
+        alone, so_far = (choices(odds[:, k : first + columns], truth) for k in (first, 0))
+        mistaken = [heard_so.mistaken(worth([heard_so])) for heard_so in (alone, so_far)]
+        print("{:8} {:5} mistaken alone, {:5} with those above".format(name, *mistaken))
+        first += columns
+    print("count as " + ", ".join(f"{weight:.3f}" for weight in worth([choices(odds, truth)])))
     return 0
 
 
