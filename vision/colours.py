@@ -22,6 +22,8 @@ KIND: Final = np.array([_KINDS.index(p) for p in layout().premiums])
 _PLACES: Final = np.indices((SIZE, SIZE)).reshape(2, -1).T.astype(np.float64)
 _REACH: Final = 2.0
 """Squares within which neighbours count nearly alike."""
+_NEAR: Final = 1 / (((_PLACES[:, None] - _PLACES) ** 2).sum(axis=2) + _REACH**2) * (1 - np.eye(SIZE * SIZE))
+"""How much each square counts for each other, `(225, 225)`."""
 _ENOUGH: Final = 4
 """Squares of a sort that it takes to know how they look."""
 _LEAST_SPREAD: Final = 0.005
@@ -76,8 +78,7 @@ def like_tiles(colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool
 
 def nearby(colours: Floats, known: NDArray[np.intp], at: NDArray[np.intp]) -> Floats:
     """The mean colour of `known` squares as seen from each of `at`, itself left out."""
-    far = ((_PLACES[at][:, None] - _PLACES[known][None]) ** 2).sum(axis=2)
-    weight = np.where(far > 0, 1 / (far + _REACH**2), 0.0)
+    weight = _NEAR[np.ix_(at, known)]
     return np.asarray(weight @ colours[known] / weight.sum(axis=1, keepdims=True), np.float64)
 
 

@@ -184,10 +184,11 @@ def _board(chances: NDArray[np.float64], names: tuple[str, ...]) -> BoardReading
     flat = chances.reshape(SIZE * SIZE, -1)
     order = np.argsort(-flat, axis=1, kind="stable")[:, :_MOST]
     likely = np.take_along_axis(flat, order, axis=1)
+    kept = (likely >= _LEAST).sum(axis=1)
     return BoardReading(
         tuple(
-            SquareReading(tuple((names[k], p) for k, p in zip(best, ps, strict=True) if p >= _LEAST))
-            for best, ps in zip(order.tolist(), likely.tolist(), strict=True)
+            SquareReading(tuple(zip((names[k] for k in best[:n]), ps[:n], strict=True)))
+            for best, ps, n in zip(order.tolist(), likely.tolist(), kept.tolist(), strict=True)
         )
     )
 

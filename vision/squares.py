@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,8 +45,9 @@ def balanced(view: Image) -> NDArray[np.float32]:
     grid = view[edge:-edge:3, edge:-edge:3].reshape(-1, 3)
     low, high = np.percentile(grid, [3, 97], axis=0)
     span = np.maximum(high - low, 12.0)
-    even = (view.astype(np.float32) - np.float32((low + high) / 2)) / np.float32(span / 2)
-    return np.ascontiguousarray(np.clip(even, -3, 3).transpose(2, 0, 1))
+    values = (np.arange(256, dtype=np.float32)[:, None] - np.float32((low + high) / 2)) / np.float32(span / 2)
+    even = cv2.LUT(view, np.clip(values, -3, 3)[None])
+    return np.ascontiguousarray(even.transpose(2, 0, 1), np.float32)
 
 
 class SquareNet:
