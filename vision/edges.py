@@ -51,7 +51,7 @@ def like_tiles(
         return answer
     light = nearby(colours, bare, np.arange(SIZE * SIZE))
     edges = (_edges(view) - light[:, None, None]).reshape(SIZE * SIZE, 4, -1)
-    covered = _covered(laid)
+    covered = tile_beside(laid.reshape(SIZE, SIZE)).reshape(SIZE * SIZE, 4)
     for side, by_tile in np.ndindex(4, 2):
         here = covered[asked, side] == by_tile
         if here.any():
@@ -62,6 +62,17 @@ def like_tiles(
                 odds = _likelihood(seen, of_tiles) - _likelihood(seen, of_bare)
                 answer[here] += np.column_stack([np.clip(odds, -_MOST, _MOST), np.ones_like(odds)])
     return answer
+
+
+def tile_beside(tiles: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether a tile lies beside each side of each square, clockwise from the upper: `(..., 15, 15, 4)`.
+
+    `tiles` says on which squares of boards one lies, `(..., 15, 15)`.
+    """
+    around = np.pad(tiles, [(0, 0)] * (tiles.ndim - 2) + [(1, 1), (1, 1)])
+    above, below = around[..., :-2, 1:-1], around[..., 2:, 1:-1]
+    left, right = around[..., 1:-1, :-2], around[..., 1:-1, 2:]
+    return np.stack([above, right, below, left], axis=-1)
 
 
 def _edges(view: Image) -> Floats:
@@ -79,13 +90,6 @@ def _lines(view: Image) -> Floats:
     strips = view[rows, border:-border].reshape(SIZE + 1, len(_ACROSS), SIZE, SCALE, 3)
     colours = strips[:, :, :, _CORNER:-_CORNER].mean(axis=3)
     return np.asarray(np.log(colours + 8.0).transpose(0, 2, 1, 3), np.float64)
-
-
-def _covered(laid: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether something lies beside each side of each square, clockwise from the upper: `(225, 4)`."""
-    around = np.pad(laid.reshape(SIZE, SIZE), 1)
-    beside = (around[:-2, 1:-1], around[1:-1, 2:], around[2:, 1:-1], around[1:-1, :-2])
-    return np.stack(beside, axis=2).reshape(SIZE * SIZE, 4)
 
 
 def _known(edges: Floats, which: NDArray[np.bool_], side: int) -> Floats:

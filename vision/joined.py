@@ -120,19 +120,12 @@ def _heard(lies: Floats, asked: NDArray[np.intp], letters: Floats, chances: Floa
     by_letters = _log_odds(seen[:, BLANK_TILE], seen[:, NO_TILE])
     odds = np.column_stack([by_squares, by_letters, by_colours, np.zeros((len(places), 2))])
     laid = 1 - empty - chances[:, -1] > 0.5
-    beside = tiles_beside(laid.reshape(SIZE, SIZE)).ravel()[places]
+    beside = edges.tile_beside(laid.reshape(SIZE, SIZE)).sum(axis=-1).ravel()[places]
     doubtful = np.abs(odds @ _WORTH + _BLANKS[beside]) < _DOUBTFUL
     if doubtful.any():
         at = places[doubtful]
         odds[doubtful, 3:] = edges.like_tiles(board, square_colours, known_empty, known_tile, laid, at)
     return Witnesses(places, odds, beside)
-
-
-def tiles_beside(tiles: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """On how many sides of each square of boards `(..., 15, 15)` a tile lies."""
-    around = np.pad(tiles, [(0, 0)] * (tiles.ndim - 2) + [(1, 1), (1, 1)]).astype(np.intp)
-    across = around[..., 1:-1, :-2] + around[..., 1:-1, 2:]
-    return np.asarray(across + around[..., :-2, 1:-1] + around[..., 2:, 1:-1], np.intp)
 
 
 def _log_odds(one: Floats, other: Floats) -> Floats:
