@@ -77,7 +77,7 @@ def like_tiles(colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool
 
 
 def nearby(colours: Floats, known: NDArray[np.intp], at: NDArray[np.intp]) -> Floats:
-    """The mean colour of `known` squares as seen from each of `at`, itself left out."""
+    """The mean colour of `known` squares as seen from each of `at`, itself left out: there must be another."""
     weight = _NEAR[np.ix_(at, known)]
     return np.asarray(weight @ colours[known] / weight.sum(axis=1, keepdims=True), np.float64)
 

@@ -29,11 +29,12 @@ _IN_SIGHT: Final = 0.2
 _IN_DOUBT: Final = 0.003
 """The witnesses are heard of squares on which the letter network sees no print, hidden less than the one, and blanks
 more probably than the other."""
-_WORTH: Final = np.array([0.85, 0.44, 0.52, 0.156, -0.206])
-"""What the witnesses count together, in the order of `Witnesses.odds`: `python -m vision.train.plain` fits it."""
+_WORTH: Final = np.array([0.87, 0.44, 0.45, 0.25])
+"""What the witnesses count together, in the order of `Witnesses.odds`: `python -m vision.train.plain` fits it, without
+a constant."""
 _DOUBTFUL: Final = 6.0
-"""The edges of a square are looked at where the first three witnesses leave it nearer to even odds: natural
-logarithms."""
+"""The edges of a square are looked at where the other witnesses leave it nearer to even odds (natural logarithms): at
+most they make a difference of four times `_WORTH` a side."""
 _BLANKS: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
 """By how much (natural logarithms) the odds of a blank instead of a bare square are less on real boards than in
 training, for a square with tiles on 0 to 4 sides. The last boards of 600 games have 146, 673, 281 and 64 blanks to
@@ -48,8 +49,8 @@ class Witnesses:
     squares: NDArray[np.intp]
     """Their numbers, `(n,)`."""
     odds: Floats
-    """Logarithms of odds `(n, 5)`: by the network of squares, by that of letters, by the colours and by the edges of
-    this board, these last with the number of edges that are known of."""
+    """Logarithms of odds `(n, 4)`: by the network of squares, by that of letters, by the colours and by the edges of
+    this board; 0 where one has nothing to say or was not asked."""
     beside: NDArray[np.intp]
     """On how many sides of them a tile lies, `(n,)`."""
 
@@ -118,13 +119,13 @@ def _heard(lies: Floats, asked: NDArray[np.intp], letters: Floats, chances: Floa
     by_colours = colours.like_tiles(square_colours, known_empty, known_tile, plain)[places]
     by_squares = _log_odds(lies[places, squares.TILE], lies[places, squares.EMPTY])
     by_letters = _log_odds(seen[:, BLANK_TILE], seen[:, NO_TILE])
-    odds = np.column_stack([by_squares, by_letters, by_colours, np.zeros((len(places), 2))])
-    laid = 1 - empty - chances[:, -1] > 0.5
-    beside = edges.tile_beside(laid.reshape(SIZE, SIZE)).sum(axis=-1).ravel()[places]
-    doubtful = np.abs(odds @ _WORTH + _BLANKS[beside]) < _DOUBTFUL
+    odds = np.column_stack([by_squares, by_letters, by_colours, np.zeros(len(places))])
+    laid = (1 - empty - chances[:, -1] > 0.5).reshape(SIZE, SIZE)
+    beside = edges.beside(laid).sum(axis=-1).ravel()[places]
+    doubtful = np.isin(np.arange(SIZE * SIZE), places[np.abs(odds @ _WORTH + _BLANKS[beside]) < _DOUBTFUL])
     if doubtful.any():
-        at = places[doubtful]
-        odds[doubtful, 3:] = edges.like_tiles(board, square_colours, known_empty, known_tile, laid, at)
+        by_edges = edges.like_tiles(board, square_colours, known_empty, known_tile, doubtful)
+        odds[:, 3] = by_edges[places]
     return Witnesses(places, odds, beside)
 
 

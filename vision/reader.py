@@ -196,7 +196,8 @@ def _board(chances: NDArray[np.float64], names: tuple[str, ...]) -> BoardReading
 def shown(square: SquareReading) -> tuple[str, float]:
     """What to show for a square, and how probable it is.
 
-    For a hidden square that is a guess: bare as most are, unless what is half seen there makes a tile likelier.
+    For a hidden square that is a guess, and its probability as much from what most squares are as from the picture:
+    bare, unless what is half seen there makes one tile likelier.
     """
     if square.symbol != HIDDEN:
         return square.candidates[0]

@@ -1,4 +1,4 @@
-"""Two networks and the board's own colours, made one."""
+"""Two networks and the colours and edges of the board itself, made one."""
 
 from __future__ import annotations
 
@@ -103,10 +103,22 @@ def test_each_network_has_its_say_about_a_square_without_print() -> None:
     assert said(WOOD, 0.6, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
 
 
+def test_a_blank_of_the_colour_of_the_board_is_told_by_its_edges() -> None:
+    covered, shown = (said(GROUND, 0.6, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
+    for board in (covered, shown):
+        for at in (SCALE * k for k in range(MARGIN, SIZE + MARGIN + 1)):
+            board.board[at - 1 : at + 1] = board.board[:, at - 1 : at + 1] = (230, 230, 230)
+        for row, column in LAID if board is shown else [*LAID, ASKED]:
+            top, left = SCALE * (row + MARGIN), SCALE * (column + MARGIN)
+            board.board[top : top + SCALE, left : left + SCALE] = GROUND
+    assert shown.at(ASKED)[BLANK] < 0.1
+    assert covered.at(ASKED)[BLANK] > 0.9
+
+
 def test_the_edges_are_looked_at_where_the_others_leave_doubt() -> None:
     doubtful, clear = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), said(WOOD, 0.999, (0.001, 0.999, 0.0, 0.0))
     for board, looked in ((doubtful, True), (clear, False)):
-        assert (witnesses(board.kinds, board.cells, board.letters, board.board).odds[0, 3:] != 0).all() == looked
+        assert (witnesses(board.kinds, board.cells, board.letters, board.board).odds[0, 3] != 0) == looked
 
 
 def test_a_square_half_hidden_is_not_compared() -> None:

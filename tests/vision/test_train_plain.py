@@ -22,6 +22,6 @@ def test_the_witnesses_are_heard_of_the_blank_of_a_scene() -> None:
     table = SimulatedTable(seed=5, tilt=20)
     table.lay_tiles({(7, 6): "L", (7, 7): "A", (7, 8): "?", (7, 9): "E"})
     odds, blank = plain.heard(views.keep(table.photograph(), 0), SquareNet(), LetterNet())
-    assert odds.shape == (len(blank), 5)
+    assert odds.shape == (len(blank), 4)
     assert blank.sum() == 1  # the one that lies there
     assert odds[blank][0, 0] > 0

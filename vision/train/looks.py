@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.reading import SIZE
 from vision import letters, squares, tops
-from vision.edges import tile_beside
+from vision.edges import beside
 from vision.geometry import Image
 from vision.render.style import LAYOUT
 from vision.train.views import (
@@ -218,7 +218,7 @@ class SquareLooks:
         kinds = np.where(tile, squares.TILE, squares.EMPTY)
         kinds = np.where(hidden > UNSEEN, squares.HIDDEN, kinds)
         self._kinds = np.where((hidden > SEEN) & (hidden <= UNSEEN), IGNORED, kinds)
-        holes = (~tile & (tile_beside(tile).sum(axis=-1) >= 3)).sum(axis=(1, 2))
+        holes = (~tile & (beside(tile).sum(axis=-1) >= 3)).sum(axis=(1, 2))
         weight = 1 + np.minimum(holes, _HOLES_COUNTED)
         self._share = weight / weight.sum()
 

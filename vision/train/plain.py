@@ -27,12 +27,12 @@ from vision.train.scenes import UNSEEN_FROM, kept_scenes
 
 _SMALLEST: Final = 14.0
 """Pixels a square of pictures in which a blank can be told at all."""
-_WITNESSES: Final = {"squares": 1, "letters": 1, "colours": 1, "edges": 2}
-"""How many columns of `Witnesses.odds` are each one's, in their order."""
+_WITNESSES: Final = ("squares", "letters", "colours", "edges")
+"""In the order of `Witnesses.odds`."""
 
 
 def heard(view: views.Views, square_net: SquareNet, letter_net: LetterNet) -> tuple[Floats, NDArray[np.bool_]]:
-    """What the witnesses say of the squares without print that are in sight, `(n, 5)`, and which are blanks."""
+    """What the witnesses say of the squares without print that are in sight, `(n, 4)`, and which are blanks."""
     seen = views.as_read(view)
     kinds = square_net.read(seen.board)
     cells = perhaps_tiles(kinds)
@@ -61,12 +61,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parts = [heard(view, *nets) for view in drawn if view.side > _SMALLEST]
     odds, truth = np.concatenate([o for o, _ in parts]), np.concatenate([t for _, t in parts])
     print(f"{truth.sum()} blanks and {(~truth).sum()} bare squares without print that the reader asks about")
-    first = 0
-    for name, columns in _WITNESSES.items():
-        alone, so_far = (choices(odds[:, k : first + columns], truth) for k in (first, 0))
-        mistaken = [heard_so.mistaken(worth([heard_so])) for heard_so in (alone, so_far)]
-        print("{:8} {:5} mistaken alone, {:5} with those above".format(name, *mistaken))
-        first += columns
+    for k, name in enumerate(_WITNESSES):
+        spoke = odds[:, k] != 0
+        alone, so_far = choices(odds[spoke, k : k + 1], truth[spoke]), choices(odds[:, : k + 1], truth)
+        print(
+            f"{name:8} alone {alone.mistaken(worth([alone])):4} mistaken of the {spoke.sum()} of which it speaks,"
+            f" with those above {so_far.mistaken(worth([so_far]))} of all"
+        )
     print("count as " + ", ".join(f"{weight:.3f}" for weight in worth([choices(odds, truth)])))
     return 0
 
