@@ -8,7 +8,7 @@ squares called hidden do not count. Squares called empty are counted apart, for 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +30,8 @@ VALIDATION: Final = 424242
 _TEMPERATURES: Final = np.exp(np.linspace(np.log(0.5), np.log(3), 61))
 _LEAST: Final = 1e-6
 _SIDE: Final = 420
+_COLOURS: Final = ((190, 120, 40), (40, 110, 210))
+"""BGR, of photographs and of drawn pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,24 +118,29 @@ def as_text(name: str, squares: Sequence[Called]) -> str:
     return "\n".join(lines)
 
 
-def draw(table: Sequence[Bin], path: Path) -> None:
-    """Draw confidence against share right, with two standard errors, as a PNG."""
+def draw(tables: Mapping[str, Sequence[Bin]], path: Path) -> None:
+    """Draw confidence against share right, with two standard errors, of each kind of pictures, as a PNG."""
     side, edge = _SIDE, 40
     chart = np.full((side + 2 * edge, side + 2 * edge, 3), 255, np.uint8)
 
     def at(x: float, y: float) -> tuple[int, int]:
         return edge + round(x * side), edge + round((1 - y) * side)
 
+    def write(text: str, place: tuple[int, int], colour: tuple[int, int, int] = (60, 60, 60)) -> None:
+        cv2.putText(chart, text, place, 0, 0.45, colour, 1, cv2.LINE_AA)
+
     cv2.rectangle(chart, at(0, 1), at(1, 0), (60, 60, 60), 1)
     cv2.line(chart, at(0, 0), at(1, 1), (170, 170, 170), 1, cv2.LINE_AA)
     for tick in (0.0, 0.5, 1.0):
-        cv2.putText(chart, f"{tick:g}", (at(tick, 0)[0] - 10, side + edge + 20), 0, 0.45, (60, 60, 60), 1, cv2.LINE_AA)
-        cv2.putText(chart, f"{tick:g}", (6, at(0, tick)[1] + 5), 0, 0.45, (60, 60, 60), 1, cv2.LINE_AA)
-    for b in table:
-        low, high = max(b.right - 2 * b.error, 0.0), min(b.right + 2 * b.error, 1.0)
-        cv2.line(chart, at(b.confidence, low), at(b.confidence, high), (190, 120, 40), 1, cv2.LINE_AA)
-        cv2.circle(chart, at(b.confidence, b.right), 4, (190, 120, 40), -1, cv2.LINE_AA)
-    cv2.putText(chart, "called with this confidence: right", (edge, 25), 0, 0.5, (60, 60, 60), 1, cv2.LINE_AA)
+        write(f"{tick:g}", (at(tick, 0)[0] - 10, side + edge + 20))
+        write(f"{tick:g}", (6, at(0, tick)[1] + 5))
+    for row, ((name, table), colour) in enumerate(zip(tables.items(), _COLOURS, strict=False)):
+        for b in table:
+            low, high = max(b.right - 2 * b.error, 0.0), min(b.right + 2 * b.error, 1.0)
+            cv2.line(chart, at(b.confidence, low), at(b.confidence, high), colour, 1, cv2.LINE_AA)
+            cv2.circle(chart, at(b.confidence, b.right), 4, colour, -1, cv2.LINE_AA)
+        write(name, (at(0.7, 0)[0], at(0, 0.08 + 0.06 * row)[1]), colour)
+    write("called with this confidence: right", (edge, 25))
     cv2.imwrite(str(path), chart)
 
 
@@ -167,13 +174,15 @@ def main() -> None:
     groups = {"photographs": photo_shots(asked.folder)} if asked.folder else {}
     if asked.rendered:
         groups["drawn"] = drawn(asked.rendered)
+    tables = {}
     for name, shots in groups.items():
         squares = list(read(shots))
         tiles = [square for square in squares if not square.empty]
         print(as_text(f"{name}, called a tile", tiles))
         print(as_text(f"{name}, called empty", [square for square in squares if square.empty]))
-        if asked.png:
-            draw(bins(tiles), asked.png)
+        tables[name] = bins(tiles)
+    if asked.png:
+        draw(tables, asked.png)
 
 
 if __name__ == "__main__":

@@ -39,8 +39,12 @@ def test_confidences_that_are_too_high_are_found_out() -> None:
     assert "20 wrong" in as_text("boastful", boastful)
 
 
-def test_the_table_is_drawn(tmp_path: Path) -> None:
-    draw(bins(squares(0.9, 90, 10)), tmp_path / "reliability.png")
-    drawn = cv2.imread(str(tmp_path / "reliability.png"))
-    assert drawn is not None
-    assert np.ptp(drawn) > 0
+def test_the_tables_of_photographs_and_of_drawn_pictures_are_drawn_together(tmp_path: Path) -> None:
+    photographs, both = tmp_path / "photographs.png", tmp_path / "both.png"
+    draw({"photographs": bins(squares(0.9, 90, 10))}, photographs)
+    draw({"photographs": bins(squares(0.9, 90, 10)), "drawn": bins(squares(0.6, 60, 40))}, both)
+    one, two = (cv2.imread(str(path)) for path in (photographs, both))
+    assert one is not None
+    assert two is not None
+    assert np.ptp(one) > 0
+    assert (one != two).any()
