@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Final
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Floats, Image
-from vision.quad import is_convex, order_corners
+from vision.quad import are_convex, order_corners
 
 _PEAK: Final = 0.08
 _PEAKS: Final = 8
@@ -41,31 +40,40 @@ def quads_in(cells: NDArray[np.float32]) -> list[Floats]:
         order = np.argsort(-heat[ys, xs])[:_PEAKS]
         ys, xs = ys[order], xs[order]
         points = np.stack([xs + cells[1, ys, xs], ys + cells[2, ys, xs]], axis=1).astype(np.float64)
-        fours = map(list, combinations(range(len(points)), 4))
-        best = _likeliest(((points[four], heat[ys, xs][four]) for four in fours), patch)[: _HYPOTHESES - 1]
+        fours = _choices(len(points), 4)
+        best = _likeliest(points[fours], heat[ys, xs][fours], patch)[: _HYPOTHESES - 1]
         best.insert(min(len(best), 2), four_sided(patch))
-        quads += [*best, *_likeliest(_completed(points, heat[ys, xs]), patch)[:_COMPLETED]]
+        threes = _choices(len(points), 3)
+        completed = _completed(points[threes]), np.repeat(heat[ys, xs][threes], 3, axis=0)
+        quads += [*best, *_likeliest(*completed, patch)[:_COMPLETED]]
     return quads
 
 
-def _likeliest(candidates: Iterable[tuple[Floats, NDArray[np.floating]]], patch: Image) -> list[Floats]:
-    """The quads of four points `(4, 2)` that cover a patch, by how well and by the heat of their peaks."""
-    scored = []
-    for points, heat in candidates:
-        quad = order_corners(points)
-        cover = overlap(quad, patch) if is_convex(quad) else 0.0
-        if cover > 0.5:
-            scored.append((cover * float(heat.mean()) ** 0.5, quad))
+def _choices(among: int, count: int) -> NDArray[np.intp]:
+    """All choices of `count` out of so many, `(choices, count)`."""
+    return np.array(list(combinations(range(among), count)), np.intp).reshape(-1, count)
+
+
+def _likeliest(fours: Floats, heats: NDArray[np.floating], patch: Image) -> list[Floats]:
+    """The quads of four points each, `(n, 4, 2)`, that cover a patch, by how well and by the heat of their peaks."""
+    quads = order_corners(fours)
+    convex = are_convex(quads)
+    warmth = heats.mean(axis=1)[convex] ** 0.5
+    scored = [
+        (cover * float(w), quad)
+        for quad, w in zip(quads[convex], warmth, strict=True)
+        if (cover := overlap(quad, patch)) > 0.5
+    ]
     scored.sort(key=lambda s: -s[0])
     return [quad for _, quad in scored]
 
 
-def _completed(points: Floats, heat: NDArray[np.floating]) -> Iterator[tuple[Floats, NDArray[np.floating]]]:
-    """The parallelograms over three peaks `(n, 2)`, with the heat of the three: a hand may lie on the fourth corner."""
-    for three in map(list, combinations(range(len(points)), 3)):
-        a, b, c = points[three]
-        for fourth in (a + b - c, b + c - a, c + a - b):
-            yield np.array([a, b, c, fourth]), heat[three]
+def _completed(threes: Floats) -> Floats:
+    """The parallelograms over each three peaks `(n, 3, 2)`, `(3 n, 4, 2)`: a hand may lie on the fourth corner."""
+    a, b, c = threes.transpose(1, 0, 2)
+    fourths = np.stack([a + b - c, b + c - a, c + a - b], axis=1)
+    fours = [np.broadcast_to(threes[:, None], (len(threes), 3, 3, 2)), fourths[:, :, None]]
+    return np.concatenate(fours, axis=2).reshape(-1, 4, 2)
 
 
 def patches(on_grid: NDArray[np.float32]) -> list[Image]:

@@ -6,11 +6,14 @@ A quad is a (4, 2) float64 array of corners in picture pixels, clockwise as seen
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vision.geometry import Floats
+
+_NEXT: Final = [1, 2, 3, 0]
 
 
 def as_quad(corners: Any) -> Floats:
@@ -23,18 +26,24 @@ def as_quad(corners: Any) -> Floats:
 
 def is_convex(quad: Floats) -> bool:
     """True when the corners run clockwise and none lies within the others: a possible view of a board."""
-    edges = np.roll(quad, -1, axis=0) - quad
-    following = np.roll(edges, -1, axis=0)
-    turns = edges[:, 0] * following[:, 1] - edges[:, 1] * following[:, 0]
-    return bool((turns > 1e-6).all())
+    return bool(are_convex(quad))
+
+
+def are_convex(quads: Floats) -> NDArray[np.bool_]:
+    """The same of each of `quads`, `(..., 4, 2)`."""
+    edges = quads[..., _NEXT, :] - quads
+    following = edges[..., _NEXT, :]
+    turns = edges[..., 0] * following[..., 1] - edges[..., 1] * following[..., 0]
+    return np.asarray((turns > 1e-6).all(axis=-1), np.bool_)
 
 
 def order_corners(points: Floats) -> Floats:
-    """Four points in any order as a quad, clockwise from the one nearest the picture's top left."""
-    centre = points.mean(axis=0)
-    angles = np.arctan2(points[:, 1] - centre[1], points[:, 0] - centre[0])
-    quad = points[np.argsort(angles)]
-    return np.roll(quad, -int(np.argmin(quad.sum(axis=1))), axis=0)
+    """Four points in any order as a quad, clockwise from the one nearest the picture's top left; `(..., 4, 2)`."""
+    from_middle = points - points.mean(axis=-2, keepdims=True)
+    around = np.argsort(np.arctan2(from_middle[..., 1], from_middle[..., 0]), axis=-1)
+    first = np.argmin(np.take_along_axis(points.sum(axis=-1), around, axis=-1), axis=-1, keepdims=True)
+    order = np.take_along_axis(around, (first + np.arange(4)) % 4, axis=-1)
+    return np.take_along_axis(points, order[..., None], axis=-2)
 
 
 def turned(quad: Floats, quarter_turns: int) -> Floats:

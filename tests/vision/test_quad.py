@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.geometry import Floats, grid_corners, homography, project
-from vision.quad import as_quad, corner_error, fit_homography, is_convex, order_corners, turned
+from vision.quad import are_convex, as_quad, corner_error, fit_homography, is_convex, order_corners, turned
 
 
 @st.composite
@@ -26,6 +26,14 @@ def test_corners_in_any_order_become_the_same_clockwise_quad(order: list[int], q
     assert is_convex(ordered)
     assert ordered[0].sum() == quad.sum(axis=1).min()
     assert sorted(map(tuple, ordered)) == sorted(map(tuple, quad))
+
+
+@given(st.lists(quads(), min_size=1, max_size=5))
+def test_many_quads_are_ordered_and_judged_as_each_by_itself(many: list[Floats]) -> None:
+    together = order_corners(np.stack(many)[:, [2, 0, 3, 1]])
+    assert np.array_equal(together, [order_corners(quad) for quad in many])
+    flipped = np.stack([*many, *(quad[::-1] for quad in many)])
+    assert are_convex(flipped).tolist() == [is_convex(quad) for quad in flipped]
 
 
 def test_a_mirrored_or_crossed_quad_is_not_a_view_of_a_board() -> None:
