@@ -220,8 +220,9 @@ class BoardLocator:
             if best.explained > _DIFFERS:
                 agreement = best.explained
                 corners = project(homography(corners), grid_corners() + best.shift)
+                colours = _colours(picture, corners, 0)
         if agreement > _DIFFERS:
-            corners = settled.without_tiles(corners, bare_squares(_colours(picture, corners, 0)))
+            corners = settled.without_tiles(corners, bare_squares(colours))
         corners = (corners + 0.5) / scale - 0.5
         # A lattice that skips a row can still lie under most of the premium squares, but not under the lines.
         worth = agreement * min(1.0, settled.seen / _WELL_SEEN)

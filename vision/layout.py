@@ -60,7 +60,7 @@ def layout_fit(colours: Floats, around: int = 2) -> list[LayoutFit]:
     """
     side = SIZE + 2 * around
     flat = colours.reshape(-1, 3)
-    near = np.exp(-((flat[:, None] - flat) ** 2).sum(axis=2) / (2 * _SCALE**2))
+    near = _alike(flat)
     number = np.arange(side * side).reshape(side, side)
     fits = []
     for dy in range(2 * around + 1):
@@ -77,10 +77,16 @@ def bare_squares(colours: Floats) -> NDArray[np.bool_]:
     `colours` is (15, 15, 3), of a grid that agrees with the layout.
     """
     flat = colours.reshape(-1, 3)
-    near = np.exp(-((flat[:, None] - flat) ** 2).sum(axis=2) / (2 * _SCALE**2))
+    near = _alike(flat)
     beta = _fitted(_TOLD_APART, flat, near, _tile(near))
     board, tiles = _misses(_TOLD_APART, flat, beta)
     return np.asarray((board < tiles) & (board < _UNLIKE), np.bool_).reshape(SIZE, SIZE)
+
+
+def _alike(colours: Floats) -> Floats:
+    """How alike each two of `colours` `(n, 3)` are: `(n, n)` in 0..1."""
+    apart = sum(np.subtract.outer(channel, channel) ** 2 for channel in colours.T)
+    return np.asarray(np.exp(-apart / (2 * _SCALE**2)), np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
