@@ -6,7 +6,7 @@ Which of them a tile bears follows from the tile set that is played with.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection
+from functools import lru_cache
 from typing import Final
 
 _CYRILLIC: Final = zip("АВЕКМНОРСТХІ", "ABEKMHOPCTXI", strict=True)
@@ -26,7 +26,8 @@ def bare(name: str) -> str:
     return shape(_STROKED.get(name) or unicodedata.normalize("NFD", name)[0]) if len(name) == 1 else name
 
 
-def spoken(classes: Collection[str], tiles: Collection[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=8)
+def spoken(classes: tuple[str, ...], tiles: tuple[str, ...]) -> tuple[str, ...]:
     """For each of `classes` (shapes), the tile of the set `tiles` that looks so; without one, the class itself."""
     own = {shape(tile): tile for tile in tiles}
     return tuple(own.get(name, name) for name in classes)

@@ -24,6 +24,8 @@ _REACH: Final = 2.0
 """Squares within which neighbours count nearly alike."""
 _NEAR: Final = 1 / (((_PLACES[:, None] - _PLACES) ** 2).sum(axis=2) + _REACH**2) * (1 - np.eye(SIZE * SIZE))
 """How much each square counts for each other, `(225, 225)`."""
+_NEAR_ALIKE: Final = _NEAR * (KIND[:, None] == KIND)
+"""The same, squares of other kinds for nothing."""
 _ENOUGH: Final = 4
 """Squares of a sort that it takes to know how they look."""
 _LEAST_SPREAD: Final = 0.005
@@ -61,24 +63,25 @@ def like_tiles(colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool
     """
     answer = np.zeros(SIZE * SIZE)
     laid = np.flatnonzero(tiles)
-    bare = {kind: np.flatnonzero(empty & (kind == KIND)) for kind in range(len(_KINDS))}
-    bare = {kind: squares for kind, squares in bare.items() if len(squares) >= _ENOUGH}
-    if len(laid) < _ENOUGH or not bare:
+    known = np.bincount(KIND[empty], minlength=len(_KINDS)) >= _ENOUGH
+    bare, here = np.flatnonzero(empty & known[KIND]), np.flatnonzero(asked & known[KIND])
+    if len(laid) < _ENOUGH or not len(bare):
         return answer
     tile_spread = _spread(colours[laid] - nearby(colours, laid, laid))
     # Only all kinds together have squares enough to say how much those of one kind differ.
-    bare_spread = _spread(np.concatenate([colours[s] - nearby(colours, s, s) for s in bare.values()]))
-    for kind, squares in bare.items():
-        here = np.flatnonzero(asked & (kind == KIND))
-        as_tile = log_likelihood(colours[here] - nearby(colours, laid, here), tile_spread)
-        as_bare = log_likelihood(colours[here] - nearby(colours, squares, here), bare_spread)
-        answer[here] = np.clip(as_tile - as_bare, -_MOST, _MOST)
+    bare_spread = _spread(colours[bare] - nearby(colours, bare, bare, _NEAR_ALIKE))
+    as_tile = log_likelihood(colours[here] - nearby(colours, laid, here), tile_spread)
+    as_bare = log_likelihood(colours[here] - nearby(colours, bare, here, _NEAR_ALIKE), bare_spread)
+    answer[here] = np.clip(as_tile - as_bare, -_MOST, _MOST)
     return answer
 
 
-def nearby(colours: Floats, known: NDArray[np.intp], at: NDArray[np.intp]) -> Floats:
-    """The mean colour of `known` squares as seen from each of `at`, itself left out: there must be another."""
-    weight = _NEAR[np.ix_(at, known)]
+def nearby(colours: Floats, known: NDArray[np.intp], at: NDArray[np.intp], near: Floats = _NEAR) -> Floats:
+    """The mean colour of `known` squares as seen from each of `at`, itself left out: there must be another.
+
+    `near` `(225, 225)` says how much each square counts for each other.
+    """
+    weight = near[np.ix_(at, known)]
     return np.asarray(weight @ colours[known] / weight.sum(axis=1, keepdims=True), np.float64)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -49,12 +50,13 @@ def evened(cut: Image) -> NDArray[np.float32]:
 
     Middle grey and contrast are those of the crop's inner part, which is tile; the surroundings take what comes.
     """
-    grey = cut.astype(np.float32)
     edge = SIDE // 6
-    inner = grey[:, edge:-edge, edge:-edge]
-    middle = np.median(inner, axis=(1, 2), keepdims=True)
-    contrast = inner.std(axis=(1, 2), keepdims=True) + np.float32(_FAINTEST)
-    even = np.clip((grey - middle) / (2 * contrast), -3, 3)[:, None]
+    inner = cut[:, edge:-edge, edge:-edge]
+    grey = cut.astype(np.float32)
+    contrast = grey[:, edge:-edge, edge:-edge].std(axis=(1, 2)) + np.float32(_FAINTEST)
+    ranked = np.sort(inner.reshape(len(cut), -1), axis=1, kind="stable")  # bytes are sorted by counting them
+    middle = ranked[:, [(ranked.shape[1] - 1) // 2, ranked.shape[1] // 2]].mean(axis=1, dtype=np.float32)
+    even = np.clip((grey - middle[:, None, None]) / (2 * contrast[:, None, None]), -3, 3)[:, None]
     return np.asarray(even, np.float32)
 
 
@@ -157,22 +159,28 @@ class LetterNet:
         No tile, a blank and the letters of the set count for themselves. An accented letter where the set has none
         with such a base is that base and something beside it, a dimple or dirt; other letters count for nothing.
         """
-        possible = {EMPTY, BLANK, *map(shape, tiles)}
-        accented = {bare(name) for name in possible if bare(name) != name}
-        counted = np.zeros((len(self.classes), len(self.classes)), np.float32)
-        for k, name in enumerate(self.classes):
-            as_name = name if name in possible else bare(name)
-            if as_name in possible.intersection(self.classes) and (as_name == name or as_name not in accented):
-                counted[k, self.classes.index(as_name)] = 1
-        return counted
+        return _counted(self.classes, frozenset(tiles))
 
     def names(self, tiles: Collection[str]) -> tuple[str, ...]:
         """The classes, each called as the tile set calls it."""
-        return spoken(self.classes, tiles)
+        return spoken(self.classes, tuple(tiles))
 
     def unknown(self, tiles: Collection[str]) -> tuple[str, ...]:
         """Tiles of a set that the network has not learnt."""
         return tuple(sorted(t for t in tiles if shape(t) not in self.classes))
+
+
+@lru_cache(maxsize=8)
+def _counted(classes: tuple[str, ...], tiles: frozenset[str]) -> NDArray[np.float32]:
+    possible = {EMPTY, BLANK, *map(shape, tiles)}
+    accented = {bare(name) for name in possible if bare(name) != name}
+    counted = np.zeros((len(classes), len(classes)), np.float32)
+    for k, name in enumerate(classes):
+        as_name = name if name in possible else bare(name)
+        if as_name in possible.intersection(classes) and (as_name == name or as_name not in accented):
+            counted[k, classes.index(as_name)] = 1
+    counted.flags.writeable = False  # the same for whoever asks
+    return counted
 
 
 def among(letters: NDArray[np.float32], within: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -184,13 +184,10 @@ def _board(chances: NDArray[np.float64], names: tuple[str, ...]) -> BoardReading
     flat = chances.reshape(SIZE * SIZE, -1)
     order = np.argsort(-flat, axis=1, kind="stable")[:, :_MOST]
     likely = np.take_along_axis(flat, order, axis=1)
-    kept = (likely >= _LEAST).sum(axis=1)
-    return BoardReading(
-        tuple(
-            SquareReading(tuple(zip((names[k] for k in best[:n]), ps[:n], strict=True)))
-            for best, ps, n in zip(order.tolist(), likely.tolist(), kept.tolist(), strict=True)
-        )
-    )
+    kept = (likely >= _LEAST).sum(axis=1).tolist()
+    symbols = np.array(names, object)[order].tolist()
+    squares = zip(symbols, likely.tolist(), kept, strict=True)
+    return BoardReading(tuple(SquareReading(tuple(zip(best[:n], ps[:n], strict=True))) for best, ps, n in squares))
 
 
 def shown(square: SquareReading) -> tuple[str, float]:

@@ -75,24 +75,19 @@ class Spots:
 
     def crops(self, which: NDArray[np.intp] | None = None, beside: tuple[int, int] = (0, 0)) -> Image:
         """Cut out all, or those of these numbers, `beside` pixels further down and right: `(n, 36, 36) uint8`."""
-        numbers = range(len(self.cells)) if which is None else which.tolist()
-        lies = self.lies.tolist()
-        cut = np.empty((len(numbers), SIDE, SIDE), np.uint8)
-        for k, number in enumerate(numbers):
-            row, column = self.cells[number]
-            y, x = row * SCALE + _FIRST + beside[0], column * SCALE + _FIRST + beside[1]
-            cut[k] = self._slanting(x, y, *lies[number]) if any(lies[number]) else self._straight(x, y)
-        return cut
+        numbers = np.arange(len(self.cells)) if which is None else which
+        first = SCALE * np.array(self.cells, np.intp).reshape(-1, 2)[numbers] + _FIRST + beside
+        y, x = np.clip(first, 0, len(self.view) - SIDE).T
+        cut = np.lib.stride_tricks.sliding_window_view(self.view, (SIDE, SIDE))[y, x]
+        for k in np.flatnonzero(self.lies[numbers].any(axis=1)).tolist():
+            cut[k] = self._slanting(first[k], *self.lies[numbers[k]].tolist())
+        return np.asarray(cut, np.uint8)
 
-    def _straight(self, x: int, y: int) -> Image:
-        last = len(self.view) - SIDE
-        x, y = min(max(x, 0), last), min(max(y, 0), last)
-        return self.view[y : y + SIDE, x : x + SIDE]
-
-    def _slanting(self, x: int, y: int, right: float, down: float, turn: float) -> Image:
+    def _slanting(self, first: NDArray[np.intp], right: float, down: float, turn: float) -> Image:
+        """Cut out a tile that lies so in the square whose crop begins with the `first` row and column."""
         half = (SIDE - 1) / 2
         axes = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-        middle = np.array([x + half + SCALE * right, y + half + SCALE * down])
+        middle = first[::-1] + half + SCALE * np.array([right, down])
         matrix = np.column_stack([axes, middle - axes @ (half, half)])
         flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
         cut = cv2.warpAffine(self.view, matrix, (SIDE, SIDE), flags=flags, borderMode=cv2.BORDER_REPLICATE)

@@ -41,6 +41,17 @@ def test_without_tiles_nothing_can_be_said() -> None:
     assert not like_tiles(colours(nothing), ~asked, nothing, asked).any()
 
 
+def test_a_kind_of_which_too_few_squares_are_bare_is_not_spoken_of() -> None:
+    tiles = np.zeros(225, bool)
+    tiles[100:111] = True
+    tiles[(KIND[0] == KIND)] = True  # the corners' kind
+    asked = np.zeros(225, bool)
+    asked[[0, 130]] = True
+    likely = like_tiles(colours(tiles), ~tiles & ~asked, tiles & ~asked, asked)
+    assert likely[0] == 0
+    assert likely[130] < -2
+
+
 def test_the_colour_of_a_square_is_that_of_its_inner_half() -> None:
     side = SCALE * (15 + 2 * MARGIN)
     view = np.zeros((side, side, 3), np.uint8)

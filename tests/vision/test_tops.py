@@ -9,7 +9,7 @@ import pytest
 from engine.reading import SIZE
 from engine.tiles import tile_set
 from vision.geometry import Image, board_pose
-from vision.letters import LetterNet
+from vision.letters import LetterNet, evened
 from vision.render.table import SimulatedTable
 from vision.tops import FARTHEST, MARGIN, SCALE, SIDE, Spots, crops, tops_view
 
@@ -30,6 +30,15 @@ def seen_turned(view: Image, cell: tuple[int, int], degrees: float) -> Image:
     matrix = cv2.getRotationMatrix2D((x, y), -degrees, 1.0)
     turned = cv2.warpAffine(view, matrix, view.shape[::-1], borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(turned, np.uint8)
+
+
+def test_crops_are_evened_by_the_median_and_the_contrast_of_their_inner_part(view: Image) -> None:
+    cut = crops(view, CELLS)
+    usual, edge = evened(cut), SIDE // 6
+    grey = cut.astype(np.float64)
+    inner = grey[:, edge:-edge, edge:-edge]
+    expected = (grey - np.median(inner, axis=(1, 2), keepdims=True)) / (2 * inner.std(axis=(1, 2), keepdims=True) + 12)
+    assert np.allclose(usual[:, 0], np.clip(expected, -3, 3), atol=1e-5)
 
 
 def test_a_crop_is_a_square_and_a_little_around_it() -> None:
