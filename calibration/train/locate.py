@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from calibration.locate import FINDER_SIDE, LATTICE_SIDE
 from calibration.train.locate_data import Array, Kept, Rng, finder_sample, lattice_sample
 from calibration.train.locate_nets import Finder, Lattice
-from vision.train.fit import fit
+from vision.train.fit import fit, quick
 from vision.train.quantise import quantise
 
 BATCH = 24
@@ -96,7 +96,7 @@ def train(task: Task, scenes: Sequence[Kept], steps: int, path: Path) -> None:
 
     def loss(net: nn.Module, samples: Batch) -> Tensor:
         pictures = torch.from_numpy(samples.pictures).to(memory_format=torch.channels_last)
-        with torch.autocast("cpu", torch.bfloat16):
+        with quick():
             answer = net(pictures)
         return task.loss(answer.float(), torch.from_numpy(samples.targets))
 

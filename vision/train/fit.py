@@ -58,6 +58,15 @@ def fit(
     net.eval()
 
 
+def quick() -> torch.autocast:
+    """The context to calculate a loss in: of half precision where that is quicker.
+
+    It takes a processor that multiplies bfloat16 (AVX-512): others take ten times as long with it as without.
+    """
+    able = torch.backends.cpu.get_cpu_capability() == "AVX512"
+    return torch.autocast("cpu", torch.bfloat16, enabled=able)
+
+
 def _ahead(make: Iterator[Batch]) -> Iterator[Batch]:
     """The batches of `make`, each made while the one before is learnt from."""
     with ThreadPoolExecutor(1, thread_name_prefix="batches") as worker:

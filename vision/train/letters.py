@@ -15,7 +15,7 @@ from torch.nn import functional
 from vision.letters import LetterNet
 from vision.net import MODELS
 from vision.tops import SIDE
-from vision.train.fit import fit, temperature
+from vision.train.fit import fit, quick, temperature
 from vision.train.looks import IGNORED, LetterBatch, LetterLooks, evening
 from vision.train.nets import HeadedNet, letter_net, write_onnx
 from vision.train.quantise import quantise
@@ -46,7 +46,7 @@ def train(
 
 
 def _loss(net: HeadedNet, batch: LetterBatch) -> torch.Tensor:
-    with torch.autocast("cpu", torch.bfloat16):
+    with quick():
         letters, turns, places = net(torch.from_numpy(batch.crops).to(memory_format=torch.channels_last))
     told = functional.cross_entropy(
         _within(letters.float(), batch), torch.from_numpy(batch.letters), ignore_index=IGNORED

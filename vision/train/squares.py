@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from vision.net import MODELS
 from vision.squares import MARGIN, SquareNet
-from vision.train.fit import fit, temperature
+from vision.train.fit import fit, quick, temperature
 from vision.train.looks import IGNORED, SquareBatch, SquareLooks
 from vision.train.nets import HeadedNet, square_net, write_onnx
 from vision.train.quantise import quantise
@@ -49,7 +49,7 @@ def _grid(logits: torch.Tensor) -> torch.Tensor:
 
 
 def _loss(net: HeadedNet, batch: SquareBatch) -> torch.Tensor:
-    with torch.autocast("cpu", torch.bfloat16):
+    with quick():
         (logits,) = net(torch.from_numpy(batch.boards).to(memory_format=torch.channels_last))
     return functional.cross_entropy(_grid(logits), torch.from_numpy(batch.kinds), ignore_index=IGNORED)
 
