@@ -34,8 +34,11 @@ UNSURE_UPRIGHT: Final = 0.95
 UNSURE_PLACE: Final = 0.6
 """A grid that its colours do not speak for is at most so sure: half a board seen as a whole one of half its squares."""
 _VOTES: Final = 0.5
-_VOTERS: Final = 16
-"""So many squares, at least so probably tiles, vote on which way is up."""
+_VOTERS: Final = (8, 16)
+"""So many squares, at least so probably tiles, vote on which way is up: the second number where the first do not agree.
+"""
+_AGREED: Final = 1 - 1e-9
+"""A way up so probable needs no more votes: nearly all of the first are for it."""
 _MOSTLY_BARE: Final = 0.8
 """The share of a board's squares that are bare, midway through a game."""
 _LEAST: Final = 1e-4
@@ -146,9 +149,11 @@ class BoardReader:
         board, view = board_view(image, pose), tops_view(image, pose)
         kinds = self._squares.read(board)
         cells, within = perhaps_tiles(kinds), self._letters.within(tiles)
-        # The likeliest tiles vote; more of them would say the same again.
-        voters = [cell for cell in cells if kinds[cell][squares.TILE] >= _VOTES][:_VOTERS]
-        turn, looks = self._vote(crops(view, voters), known_upright)
+        likely = [cell for cell in cells if kinds[cell][squares.TILE] >= _VOTES]
+        for voters in (likely[:count] for count in _VOTERS):
+            turn, looks = self._vote(crops(view, voters), known_upright)
+            if turn.confidence >= _AGREED:
+                break
         if turn.quarter_turns:
             kinds = np.rot90(kinds, turn.quarter_turns)
             view = np.ascontiguousarray(np.rot90(view, turn.quarter_turns))

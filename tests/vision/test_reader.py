@@ -10,6 +10,7 @@ import pytest
 from engine.reading import EMPTY, HIDDEN, SIZE, SquareReading
 from engine.tiles import tile_set
 from vision.geometry import Floats, Image, square_side
+from vision.letters import LetterNet, TileLooks
 from vision.location import BoardNotFound, Location
 from vision.reader import BoardReader, shown
 from vision.render.scene import Scene
@@ -63,6 +64,31 @@ def test_tiles_a_third_of_a_square_from_where_they_are_looked_for_are_read(reade
         reading = reader.read(scene.image, ENGLISH, off)
     assert reading.board is not None
     assert reading.board.rows() == rows(WORDS)
+
+
+class Counting(LetterNet):
+    """Remembers how many crops it was asked to look at each time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked: list[int] = []
+
+    def look(self, cut: Image) -> TileLooks:
+        self.looked.append(len(cut))
+        return super().look(cut)
+
+
+@pytest.mark.parametrize(("mixed", "votes"), [(False, [8] * 4), (True, [8] * 4 + [16] * 4)])
+def test_where_eight_tiles_disagree_which_way_is_up_sixteen_are_asked(mixed: bool, votes: list[int]) -> None:
+    table, net = SimulatedTable(seed=3, tilt=0, values=tile_set("en").values), Counting()
+    laid = [
+        LaidTile(letter, 2.5 + k % 10, 5.5 + k // 10, np.pi if mixed and k % 2 else 0.0)
+        for k, letter in enumerate("QUARTZBEFGJKLPRAVECW")
+    ]
+    scene = table.photograph(extra=laid)
+    BoardReader(lambda _: Location(scene.corners, 1.0), letter_net=net).read(scene.image, ENGLISH)
+    assert net.looked[: len(votes)] == votes
+    assert net.looked[len(votes)] < len(laid)
 
 
 @pytest.mark.parametrize("edition", ["classic", "green", "deluxe"])
