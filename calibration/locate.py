@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -155,9 +156,9 @@ class _Pyramid:
 class BoardLocator:
     """Finds boards. `models` is the folder with `finder.onnx` and `lattice.onnx`."""
 
-    def __init__(self, models: Path = MODELS) -> None:
-        self._finder = Net(models / "finder.onnx")
-        self._lattice = Net(models / "lattice.onnx")
+    def __init__(self, models: Path = MODELS, net: Callable[[Path], Net] = Net) -> None:
+        self._finder = net(models / "finder.onnx")
+        self._lattice = net(models / "lattice.onnx")
 
     def locate(self, image: Image) -> Location:
         """Find the board in an (H, W, 3) uint8 BGR picture. Raises BoardNotFound with a message for a person."""

@@ -6,7 +6,7 @@ itself, so that the tile's and the letter's colours do not matter.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -88,8 +88,8 @@ class TileLooks:
 class LetterNet:
     """The network that reads tiles."""
 
-    def __init__(self, path: Path = MODELS / "letters.onnx") -> None:
-        self._net = Net(path)
+    def __init__(self, path: Path = MODELS / "letters.onnx", net: Callable[[Path], Net] = Net) -> None:
+        self._net = net(path)
         classes = self._net.facts["classes"]
         assert isinstance(classes, list)
         self.classes: Final[tuple[str, ...]] = tuple(str(c) for c in classes)

@@ -16,6 +16,8 @@ import onnxruntime
 from engine.said import said
 
 MODELS: Final = Path(__file__).parent / "models"
+FACTS: Final = "tilekeeper"
+"""The key of a model file's metadata under which its facts lie."""
 _LARGEST: Final = 1e6
 """Logits and features are a few hundred at most."""
 
@@ -31,8 +33,8 @@ class NoNumbers(ModelError):  # noqa: N818 (named for what happened)
 class Net:
     """One network: float32 in, float32 out, with the facts that its training wrote into the file.
 
-    The facts (class names, sizes) travel as JSON under the metadata key `tilekeeper`, so that weights and what
-    they mean cannot part. One thread: a Pi has other things to do, and small nets gain nothing from more.
+    The facts (class names, sizes) travel as JSON under the metadata key `FACTS`, so that weights and what they mean
+    cannot part. One thread: a Pi has other things to do, and small nets gain nothing from more.
     """
 
     def __init__(self, path: Path) -> None:
@@ -43,7 +45,7 @@ class Net:
             self._session = onnxruntime.InferenceSession(
                 str(path), sess_options=options, providers=["CPUExecutionProvider"]
             )
-            self.facts: dict[str, object] = json.loads(self._session.get_modelmeta().custom_metadata_map["tilekeeper"])
+            self.facts: dict[str, object] = json.loads(self._session.get_modelmeta().custom_metadata_map[FACTS])
         except Exception as error:  # onnxruntime's own errors share no other base
             raise ModelError(f"{path.name}: not a model of ours; train it with python -m calibration.train") from error
         self._input = self._session.get_inputs()[0].name

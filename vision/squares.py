@@ -6,6 +6,7 @@ and by how the light falls, not by colours set by hand.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -53,8 +54,8 @@ def balanced(view: Image) -> NDArray[np.float32]:
 class SquareNet:
     """The network that tells empty squares, tiles and hidden squares apart."""
 
-    def __init__(self, path: Path = MODELS / "squares.onnx") -> None:
-        self._net = Net(path)
+    def __init__(self, path: Path = MODELS / "squares.onnx", net: Callable[[Path], Net] = Net) -> None:
+        self._net = net(path)
 
     def read(self, view: Image) -> NDArray[np.float32]:
         """Probabilities of `EMPTY`, `TILE`, `HIDDEN` from a `board_view`: `(15, 15, 3)`.

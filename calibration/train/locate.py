@@ -5,20 +5,19 @@ Rendered scenes only. Steps are counted, not timed, so that the same seed gives 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import torch
 from torch import Tensor, nn
 
 from calibration.locate import FINDER_SIDE, LATTICE_SIDE
 from calibration.train.locate_data import Array, Kept, Rng, finder_sample, lattice_sample
 from calibration.train.locate_nets import Finder, Lattice
+from vision.train.facts import add_facts
 from vision.train.fit import fit, quick
 from vision.train.quantise import quantise
 
@@ -120,6 +119,4 @@ def export(net: nn.Module, side: int, path: Path) -> None:
         opset_version=17,
         dynamo=False,
     )
-    model = onnx.load(path)
-    onnx.helper.set_model_props(model, {"tilekeeper": json.dumps({"side": side})})
-    onnx.save(model, path)
+    add_facts(path, {"side": side})

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from device.sight import Whereabouts
     from engine.events import GameStarted
     from engine.lexicon import Lexicon
+    from vision.net import Net
     from vision.reader import BoardReader
 
 
@@ -155,14 +156,17 @@ def games_file(args: argparse.Namespace) -> Path:
     return path
 
 
-def board_reader() -> BoardReader:
-    """The reader with the networks that are shipped. Raises `UserError`."""
+def board_reader(net: Callable[[Path], Net] | None = None) -> BoardReader:
+    """The reader with the networks that are shipped, run by `net`. Raises `UserError`."""
     from calibration.locate import BoardLocator
-    from vision.net import ModelError
+    from vision.letters import LetterNet
+    from vision.net import ModelError, Net
     from vision.reader import BoardReader
+    from vision.squares import SquareNet
 
+    run = net or Net
     try:
-        return BoardReader(BoardLocator().locate)
+        return BoardReader(BoardLocator(net=run).locate, SquareNet(net=run), LetterNet(net=run))
     except ModelError as error:
         raise UserError(str(error)) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
 from vision.letters import FEATURES
+from vision.train.facts import add_facts
 
 
 def conv(inside: int, outside: int, stride: int = 1, side: int = 3) -> list[nn.Module]:
@@ -194,10 +194,10 @@ def write_onnx(
         nodes, "tilekeeper", [helper.make_tensor_value_info("input", TensorProto.FLOAT, shape)], outputs, weights
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-    helper.set_model_props(model, {"tilekeeper": json.dumps(dict(facts), ensure_ascii=False)})
     onnx.checker.check_model(model)
     path.parent.mkdir(parents=True, exist_ok=True)
     onnx.save(model, str(path))
+    add_facts(path, facts)
 
 
 def _folded(layer: nn.Conv2d, norm: nn.BatchNorm2d | None) -> tuple[np.ndarray, np.ndarray]:

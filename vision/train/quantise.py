@@ -16,6 +16,8 @@ import onnx
 from numpy.typing import NDArray
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
 
+from vision.train.facts import add_facts, multiplications
+
 _WEIGHTED = ("Conv", "Gemm")
 
 
@@ -38,6 +40,7 @@ def quantise(path: Path, batches: Sequence[NDArray[np.float32]], in_range: float
     sixteen bits, which eight would overflow, and every machine is to read the same.
     """
     model = onnx.load(path)
+    count = multiplications(model, (1, *batches[0].shape[1:]))
     quantize_static(
         str(path),
         str(path),
@@ -51,6 +54,7 @@ def quantise(path: Path, batches: Sequence[NDArray[np.float32]], in_range: float
         extra_options={"CalibPercentile": in_range},
         nodes_to_exclude=_last_layers(model.graph),
     )
+    add_facts(path, {"multiplications": count})
 
 
 def _last_layers(graph: onnx.GraphProto) -> list[str]:
