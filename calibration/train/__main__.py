@@ -12,10 +12,12 @@ import argparse
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 try:
+    import torch
+
     from calibration.locate import MODELS
     from calibration.train import locate
     from calibration.train.parts import keep
@@ -58,27 +60,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     held_out = seen[-min(HELD_OUT, args.scenes // 5) :]
     seen = seen[: -len(held_out)]
 
-    def finder() -> None:
+    def place() -> None:
+        torch.set_num_threads(1)
         locate.train(locate.FINDER, placed, steps(locate.FINDER.steps), placing / "finder.onnx")
-
-    def lattice() -> None:
+        say(begun, "finder done")
         locate.train(locate.LATTICE, placed, steps(locate.LATTICE.steps), placing / "lattice.onnx")
-
-    def square_net() -> None:
+        say(begun, "lattice done")
         print(squares.train(seen, held_out, steps(squares.STEPS), reading / "squares.onnx"), flush=True)
+        say(begun, "squares done")
 
-    def letter_net() -> None:
+    def read() -> None:
+        torch.set_num_threads(1)
         print(letters.train(seen, held_out, steps(letters.STEPS), reading / "letters.onnx"), flush=True)
-
-    def one_after_another(works: Sequence[Callable[[], None]]) -> None:
-        for work in works:
-            work()
-            say(begun, f"{work.__name__} done")
+        say(begun, "letters done")
 
     say(begun, "training")
     context = multiprocessing.get_context("fork")  # the children see the scenes without copying them
-    shares = (letter_net, finder), (square_net, lattice)  # which take about as long
-    children = [context.Process(target=one_after_another, args=(works,)) for works in shares]
+    children = [context.Process(target=work, name=work.__name__) for work in (place, read)]
     for child in children:
         child.start()
     for child in children:
