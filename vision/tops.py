@@ -77,11 +77,12 @@ class Spots:
         """Cut out all, or those of these numbers, `beside` pixels further down and right: `(n, 36, 36) uint8`."""
         numbers = np.arange(len(self.cells)) if which is None else which
         first = SCALE * np.array(self.cells, np.intp).reshape(-1, 2)[numbers] + _FIRST + beside
-        y, x = np.clip(first, 0, len(self.view) - SIDE).T
-        cut = np.lib.stride_tricks.sliding_window_view(self.view, (SIDE, SIDE))[y, x]
+        cut = np.empty((len(numbers), SIDE, SIDE), np.uint8)
+        for k, (y, x) in enumerate(np.clip(first, 0, len(self.view) - SIDE).tolist()):
+            cut[k] = self.view[y : y + SIDE, x : x + SIDE]
         for k in np.flatnonzero(self.lies[numbers].any(axis=1)).tolist():
             cut[k] = self._slanting(first[k], *self.lies[numbers[k]].tolist())
-        return np.asarray(cut, np.uint8)
+        return cut
 
     def _slanting(self, first: NDArray[np.intp], right: float, down: float, turn: float) -> Image:
         """Cut out a tile that lies so in the square whose crop begins with the `first` row and column."""
