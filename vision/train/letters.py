@@ -22,7 +22,7 @@ from vision.train.quantise import quantise
 from vision.train.views import Views, classes
 
 BATCH = 256
-STEPS = 14500
+STEPS = 11500
 TOP_RATE = 2e-3
 
 
