@@ -24,6 +24,9 @@ from numpy.typing import NDArray
 
 from vision.net import Net
 
+Range = tuple[float, float]
+"""Seconds at least and at most."""
+
 _RESNET18, _MOBILENET = 1.814e9, 0.569e9
 """Multiplications of the two networks for a picture of 224 x 224 (their papers: He 2015, Howard 2017)."""
 _CORES: Final = {
@@ -65,17 +68,6 @@ class Work:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Reckoned:
-    """Seconds that a reading takes on a Raspberry Pi, at least and at most."""
-
-    least: float
-    most: float
-
-    def __str__(self) -> str:
-        return f"{self.least:.1f} to {self.most:.1f} s"
-
-
 class Tallied(Net):
     """A network that counts what it does."""
 
@@ -100,12 +92,12 @@ def rate() -> float:
     return float(done.stdout)
 
 
-def reckoned(work: Work, rate: float) -> dict[str, Reckoned]:
+def reckoned(work: Work, rate: float) -> dict[str, Range]:
     """How long `work` takes on each Raspberry Pi, where a core here does `rate` multiplications a second."""
     count = work.multiplications + work.seconds * rate  # all of it, in multiplications
     times = {
-        name: Reckoned(count * resnet / _RESNET18, _ONNXRUNTIME * count * mobilenet / _MOBILENET)
+        name: (count * resnet / _RESNET18, _ONNXRUNTIME * count * mobilenet / _MOBILENET)
         for name, (resnet, mobilenet) in _CORES.items()
     }
-    four = times["4 (1.8 GHz)"]
-    return times | {"5": Reckoned(four.least / _FIVE[0], four.most / _FIVE[1])}
+    least, most = times["4 (1.8 GHz)"]
+    return times | {"5": (least / _FIVE[0], most / _FIVE[1])}

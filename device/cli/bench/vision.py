@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from device.cli.bench.pi import Reckoned, Tallied, Tally, Work, rate, reckoned
+from device.cli.bench.pi import Range, Tallied, Tally, Work, rate, reckoned
 from device.cli.options import board_reader
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class VisionCost:
     nothing: float
     memory: float
     models: float
-    read_on_pi: Mapping[str, Reckoned]
-    known_on_pi: Mapping[str, Reckoned]
+    read_on_pi: Mapping[str, Range]
+    known_on_pi: Mapping[str, Range]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -77,10 +77,9 @@ def run(args: argparse.Namespace) -> int:
     print(f"a picture without a board searched: {cost.nothing:.0f} ms")
     print(f"peak memory of a program that reads: {cost.memory:.0f} MB (aim 200)")
     print(f"model files: {cost.models:.2f} MB (aim 6)")
-    for name, read in cost.read_on_pi.items():
-        print(
-            f"reckoned for a Raspberry Pi {name}: found and read {read}, with the grid known {cost.known_on_pi[name]}"
-        )
+    for name, (least, most) in cost.read_on_pi.items():
+        known = "{:.1f} to {:.1f} s".format(*cost.known_on_pi[name])
+        print(f"reckoned for a Raspberry Pi {name}: found and read {least:.1f} to {most:.1f} s, grid known {known}")
     return 0
 
 
