@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,11 +34,10 @@ UNSURE_UPRIGHT: Final = 0.95
 UNSURE_PLACE: Final = 0.6
 """A grid that its colours do not speak for is at most so sure: half a board seen as a whole one of half its squares."""
 _VOTES: Final = 0.5
-_VOTERS: Final = (8, 16)
-"""So many squares, at least so probably tiles, vote on which way is up: the second number where the first do not agree.
-"""
+_VOTERS: Final = 8
+"""So many squares, at least so probably tiles, vote on which way is up; as many more where these leave a doubt."""
 _AGREED: Final = 1 - 1e-9
-"""A way up so probable needs no more votes: nearly all of the first are for it."""
+"""A way up so probable leaves none: at most two of eight clear votes are against it."""
 _MOSTLY_BARE: Final = 0.8
 """The share of a board's squares that are bare, midway through a game."""
 _LEAST: Final = 1e-4
@@ -150,16 +149,13 @@ class BoardReader:
         kinds = self._squares.read(board)
         cells, within = perhaps_tiles(kinds), self._letters.within(tiles)
         likely = [cell for cell in cells if kinds[cell][squares.TILE] >= _VOTES]
-        for voters in (likely[:count] for count in _VOTERS):
-            turn, looks = self._vote(crops(view, voters), known_upright)
-            if turn.confidence >= _AGREED:
-                break
+        turn, looks = self._vote(view, [] if known_upright else likely)
         if turn.quarter_turns:
             kinds = np.rot90(kinds, turn.quarter_turns)
             view = np.ascontiguousarray(np.rot90(view, turn.quarter_turns))
             board = np.rot90(board, turn.quarter_turns)
             cells = [_turned(cell, turn.quarter_turns) for cell in cells]
-        looks += self._letters.look(crops(view, cells[len(voters) :]))
+        looks += self._letters.look(crops(view, cells[len(looks.letters) :]))
         spots, looks = self._letters.centred(Spots.on(view, cells), looks)
         letters = self._letters.look_again(spots, looks.letters, within)
         letters = self._letters.allow_turned(spots, letters, looks.turns)
@@ -168,12 +164,19 @@ class BoardReader:
         chances = weighed(among(letters, within), tile, looks.features)
         return joined(kinds, cells, chances, board), turn, BoardViews(board, view, spots.by_square())
 
-    def _vote(self, cut: Image, known_upright: bool) -> tuple[Upright, TileLooks]:
-        """Which way is up, by the crops of likely tiles, and the looks at them the right way up."""
-        if known_upright:
-            return Upright(0, 1.0, 0), self._letters.look(cut)
-        ways = [self._letters.look(np.ascontiguousarray(np.rot90(cut, k, axes=(1, 2)))) for k in range(4)]
-        turn = upright(agreed([way.turns for way in ways]))
+    def _vote(self, view: Image, likely: Sequence[tuple[int, int]]) -> tuple[Upright, TileLooks]:
+        """Which way is up, by the first of the `likely` tiles, and the looks at them the right way up.
+
+        Without tiles the view stays as it is.
+        """
+        ways = [self._letters.look(crops(view, []))] * 4
+        for voters in (likely[:_VOTERS], likely[_VOTERS : 2 * _VOTERS]):
+            cut = crops(view, voters)
+            looks = (self._letters.look(np.ascontiguousarray(np.rot90(cut, k, axes=(1, 2)))) for k in range(4))
+            ways = [way + look for way, look in zip(ways, looks, strict=True)]
+            turn = upright(agreed([way.turns for way in ways]))
+            if turn.confidence >= _AGREED:
+                break
         return turn, ways[turn.quarter_turns]
 
 
