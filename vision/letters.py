@@ -54,7 +54,9 @@ def evened(cut: Image) -> NDArray[np.float32]:
     inner = cut[:, edge:-edge, edge:-edge]
     grey = cut.astype(np.float32)
     contrast = grey[:, edge:-edge, edge:-edge].std(axis=(1, 2)) + np.float32(_FAINTEST)
-    ranked = np.sort(inner.reshape(len(cut), -1), axis=1, kind="stable")  # bytes are sorted by counting them
+    ranked = np.sort(
+        inner.reshape(len(cut), (SIDE - 2 * edge) ** 2), axis=1, kind="stable"
+    )  # bytes are sorted by counting them
     middle = ranked[:, [(ranked.shape[1] - 1) // 2, ranked.shape[1] // 2]].mean(axis=1, dtype=np.float32)
     even = np.clip((grey - middle[:, None, None]) / (2 * contrast[:, None, None]), -3, 3)[:, None]
     return np.asarray(even, np.float32)

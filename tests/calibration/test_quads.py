@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from calibration.quads import quads_in
@@ -30,6 +31,15 @@ def test_a_grid_that_tiles_part_in_two_is_still_one_board() -> None:
     on_grid[6:59, 6:59] = True
     on_grid[:40, 38:40] = on_grid[38:40, :40] = False
     quads = quads_in(answer(corners, on_grid))
+    assert min(farthest(quad, corners) for quad in quads) < 1
+
+
+@pytest.mark.parametrize("peaks", range(5))
+def test_a_patch_of_grid_is_a_quad_however_few_corners_are_seen(peaks: int) -> None:
+    corners = [(6, 6), (57, 6), (57, 57), (6, 57)]
+    on_grid = np.zeros((SIDE, SIDE), np.bool_)
+    on_grid[6:58, 6:58] = True
+    quads = quads_in(answer(corners[:peaks], on_grid))
     assert min(farthest(quad, corners) for quad in quads) < 1
 
 

@@ -25,6 +25,7 @@ onnx = pytest.importorskip("onnx", reason="training needs the extra [train]")
 from onnx import numpy_helper  # noqa: E402
 
 from vision.train import views  # noqa: E402
+from vision.train.fit import quick  # noqa: E402
 from vision.train.looks import IGNORED, LetterLooks, SquareLooks, evening, shares  # noqa: E402
 from vision.train.nets import letter_net, square_net, write_onnx  # noqa: E402
 from vision.train.quantise import quantise  # noqa: E402
@@ -237,6 +238,15 @@ def test_a_network_in_eight_bits_is_small_and_keeps_its_facts(eight_bits: tuple[
     before, after = eight_bits
     assert after.stat().st_size < before.stat().st_size / 3
     assert Net(after).facts.items() > Net(before).facts.items()
+
+
+@pytest.mark.parametrize(("processor", "half"), [("AVX512", True), ("AVX2", False)])
+def test_half_precision_is_for_processors_that_gain_by_it(
+    processor: str, half: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: processor)
+    with quick():
+        assert torch.is_autocast_enabled("cpu") == half
 
 
 def test_a_network_tells_how_much_it_multiplies(tmp_path: Path) -> None:

@@ -23,7 +23,10 @@ def add_facts(path: Path, facts: Mapping[str, object]) -> None:
 
 
 def multiplications(model: onnx.ModelProto, shape: Sequence[int]) -> int:
-    """How many multiplications a network takes for an input of that shape, in all its convolutions and products."""
+    """How many multiplications a network takes for an input of that shape, in all its convolutions and products.
+
+    Raises ValueError for a network with products of another kind than ours have.
+    """
     sized = onnx.ModelProto()
     sized.CopyFrom(model)
     for dimension, size in zip(sized.graph.input[0].type.tensor_type.shape.dim, shape, strict=True):
@@ -42,4 +45,6 @@ def multiplications(model: onnx.ModelProto, shape: Sequence[int]) -> int:
             total += prod(known[node.output[0]]) * prod(known[node.input[1]][1:])
         elif node.op_type == "Gemm":
             total += prod(known[node.output[0]][:1]) * prod(known[node.input[1]])
+        elif "Conv" in node.op_type or "MatMul" in node.op_type:
+            raise ValueError(f"how much {node.op_type} multiplies is not known")
     return total

@@ -61,7 +61,7 @@ def fit(
 def quick() -> torch.autocast:
     """The context to calculate a loss in: of half precision where that is quicker.
 
-    It takes a processor that multiplies bfloat16 (AVX-512): others take ten times as long with it as without.
+    Processors with AVX-512 gain by it; those without take ten times as long as in whole precision (seen with AVX2).
     """
     able = torch.backends.cpu.get_cpu_capability() == "AVX512"
     return torch.autocast("cpu", torch.bfloat16, enabled=able)

@@ -47,8 +47,8 @@ sys.exit(status)
 class VisionCost:
     """Medians in milliseconds of one core, megabytes, and what the first two are reckoned to take on a Raspberry Pi.
 
-    `read` finds the board and reads it, `known` reads it where it was, `follow` asks whether it is still there, `watch`
-    looks at one preview frame; `nothing` searches a picture without a board.
+    `read` finds the board and reads it, `known` reads it where its corners are given, `follow` asks whether it is
+    still there, `watch` looks at one preview frame; `nothing` searches a picture without a board.
     """
 
     read: float
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"model files: {cost.models:.2f} MB (aim 6)")
     for name, (least, most) in cost.read_on_pi.items():
         known = "{:.1f} to {:.1f} s".format(*cost.known_on_pi[name])
-        print(f"reckoned for a Raspberry Pi {name}: found and read {least:.1f} to {most:.1f} s, grid known {known}")
+        print(f"reckoned for a Raspberry Pi {name}: found and read {least:.1f} to {most:.1f} s, corners given {known}")
     return 0
 
 
