@@ -78,10 +78,9 @@ class Spots:
         numbers = np.arange(len(self.cells)) if which is None else which
         first = SCALE * np.array(self.cells, np.intp).reshape(-1, 2)[numbers] + _FIRST + beside
         cut = np.empty((len(numbers), SIDE, SIDE), np.uint8)
+        lies = self.lies[numbers].tolist()
         for k, (y, x) in enumerate(np.clip(first, 0, len(self.view) - SIDE).tolist()):
-            cut[k] = self.view[y : y + SIDE, x : x + SIDE]
-        for k in np.flatnonzero(self.lies[numbers].any(axis=1)).tolist():
-            cut[k] = self._slanting(first[k], *self.lies[numbers[k]].tolist())
+            cut[k] = self._slanting(first[k], *lies[k]) if any(lies[k]) else self.view[y : y + SIDE, x : x + SIDE]
         return cut
 
     def _slanting(self, first: NDArray[np.intp], right: float, down: float, turn: float) -> Image:
