@@ -148,8 +148,10 @@ class BoardReader:
         board, view = board_view(image, pose), tops_view(image, pose)
         kinds = self._squares.read(board)
         cells, within = perhaps_tiles(kinds), self._letters.within(tiles)
-        likely = [cell for cell in cells if kinds[cell][squares.TILE] >= _VOTES]
-        turn, looks = self._vote(view, [] if known_upright else likely)
+        if known_upright:
+            turn, looks = Upright(0, 1.0, 0), self._letters.look(crops(view, cells))
+        else:
+            turn, looks = self._vote(view, [cell for cell in cells if kinds[cell][squares.TILE] >= _VOTES])
         if turn.quarter_turns:
             kinds = np.rot90(kinds, turn.quarter_turns)
             view = np.ascontiguousarray(np.rot90(view, turn.quarter_turns))
