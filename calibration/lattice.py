@@ -27,8 +27,8 @@ _GROWTHS: Final = 8
 _ROUNDS: Final = 3
 _ENOUGH: Final = 0.7
 """Share of the grid's corners that, seen in their places, make further patches needless."""
-_SHIFTS: Final = np.stack(np.meshgrid(np.arange(-3.0, 4.0), np.arange(-3.0, 4.0)), axis=-1).reshape(-1, 2)
-"""By how many squares the believed grid may be off."""
+_SHIFTS: Final = np.arange(-3.0, 4.0)
+"""By how many squares, right or down, the believed grid may be off."""
 _FEWEST: Final = 12
 _ALIGNED: Final = 0.7
 """Share of the corners that, where the believed grid has them, let the fit begin with it."""
@@ -202,7 +202,8 @@ def _judged(seen: _Seen, to_cells: Floats) -> LatticeFit:
 
 def _first_corner(seen: _Seen, to_cells: Floats) -> Floats:
     """The shift (3, 3) by whole squares under which the grid's corners are where corners were seen."""
-    board = project(np.linalg.inv(to_cells), seen.middle).reshape(1, -1, 2)
-    covered = (np.abs(board - _SHIFTS[:, None] - SIZE / 2) < SIZE / 2 + 0.5).all(axis=2)
-    dx, dy = _SHIFTS[int(np.argmax(covered @ seen.odds.ravel()))]
-    return np.array([[1.0, 0, dx], [0, 1.0, dy], [0, 0, 1.0]])
+    board = project(np.linalg.inv(to_cells), seen.middle).reshape(-1, 2)
+    covered = np.abs(board.T[:, None] - _SHIFTS[:, None] - SIZE / 2) < SIZE / 2 + 0.5
+    odds = (covered[1] * seen.odds.ravel()) @ covered[0].T
+    down, right = np.unravel_index(int(np.argmax(odds)), odds.shape)
+    return np.array([[1.0, 0, _SHIFTS[right]], [0, 1.0, _SHIFTS[down]], [0, 0, 1.0]])

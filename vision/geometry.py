@@ -65,8 +65,8 @@ def project(H: NDArray[np.floating], points: NDArray[np.floating]) -> Floats:
 
 def square_side(corners: NDArray[np.floating]) -> float:
     """The mean side of a square in pixels."""
-    c = np.asarray(corners, np.float64)
-    return float(np.linalg.norm(c - np.roll(c, -1, axis=0), axis=1).mean() / SIZE)
+    c = np.asarray(corners, np.float64).tolist()
+    return sum(map(math.dist, c, c[1:] + c[:1])) / (len(c) * SIZE)
 
 
 def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
