@@ -34,10 +34,11 @@ UNSURE_UPRIGHT: Final = 0.95
 UNSURE_PLACE: Final = 0.6
 """A grid that its colours do not speak for is at most so sure: half a board seen as a whole one of half its squares."""
 _VOTES: Final = 0.5
-_VOTERS: Final = 8
-"""So many squares, at least so probably tiles, vote on which way is up; as many more where these leave a doubt."""
+_VOTERS: Final = 6
+_MORE_VOTERS: Final = 10
+"""So many squares, at least so probably tiles, vote on which way is up; so many more where these leave a doubt."""
 _AGREED: Final = 1 - 1e-9
-"""A way up so probable leaves none: at most two of eight clear votes are against it."""
+"""A way up so probable leaves none: it takes the clear votes of five, and two more for each that is against it."""
 _MOSTLY_BARE: Final = 0.8
 """The share of a board's squares that are bare, midway through a game."""
 _LEAST: Final = 1e-4
@@ -172,7 +173,7 @@ class BoardReader:
         Without tiles the view stays as it is.
         """
         ways = [self._letters.look(crops(view, []))] * 4
-        for voters in (likely[:_VOTERS], likely[_VOTERS : 2 * _VOTERS]):
+        for voters in (likely[:_VOTERS], likely[_VOTERS : _VOTERS + _MORE_VOTERS]):
             cut = crops(view, voters)
             looks = (self._letters.look(np.ascontiguousarray(np.rot90(cut, k, axes=(1, 2)))) for k in range(4))
             ways = [way + look for way, look in zip(ways, looks, strict=True)]
