@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import OneCycleLR
 
 from vision.train.looks import IGNORED
 from vision.train.nets import Average
 
+DECAY: Final = 0.02
+"""How much weights shrink in a step, for a rate of 1."""
+
 Net = TypeVar("Net", bound=nn.Module)
 Batch = TypeVar("Batch")
+
+
+def adamw(net: nn.Module, rate: float) -> list[Optimizer]:
+    """AdamW for all of a network."""
+    return [torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=DECAY)]
 
 
 def fit(
@@ -27,14 +37,15 @@ def fit(
     steps: int,
     top_rate: float,
     every: int,
+    optimisers: Callable[[Net, float], Sequence[Optimizer]] = adamw,
 ) -> None:
     """Let `net` learn from `steps` batches of `draw`; it ends with its averaged weights, ready to judge.
 
-    AdamW under one warm-up and decay of the learning rate. Says how it goes after `every` so many steps.
+    The `optimisers`, made for a network and a rate, go through one warm-up and decay of the learning rate. Says how it
+    goes after `every` so many steps.
     """
     average = Average(net)
-    optimiser = torch.optim.AdamW(net.parameters(), lr=top_rate, weight_decay=0.02)
-    rate = torch.optim.lr_scheduler.OneCycleLR(optimiser, top_rate, total_steps=steps, pct_start=0.1)
+    learning = [(optimiser, _cycle(optimiser, steps)) for optimiser in optimisers(net, top_rate)]
 
     def batches() -> Iterator[Batch]:
         for _ in range(steps):
@@ -43,11 +54,12 @@ def fit(
     begun, losses = time.monotonic(), 0.0
     for step, batch in enumerate(_ahead(batches()), start=1):
         loss = loss_of(net, batch)
-        optimiser.zero_grad(set_to_none=True)
+        net.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-        optimiser.step()
-        rate.step()
+        for optimiser, rate in learning:
+            optimiser.step()
+            rate.step()
         average.update(net)
         losses += loss.item()
         if step % every == 0:
@@ -56,6 +68,12 @@ def fit(
             losses = 0.0
     average.put_into(net)
     net.eval()
+
+
+def _cycle(optimiser: Optimizer, steps: int) -> OneCycleLR:
+    """From little to the optimiser's rate and back; where the rate is high, AdamW remembers less."""
+    forgets = isinstance(optimiser, torch.optim.AdamW)
+    return OneCycleLR(optimiser, optimiser.defaults["lr"], total_steps=steps, pct_start=0.1, cycle_momentum=forgets)
 
 
 def quick() -> torch.autocast:
