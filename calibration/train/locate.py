@@ -18,7 +18,7 @@ from calibration.locate import FINDER_SIDE, LATTICE_SIDE
 from calibration.train.locate_data import Array, Kept, Rng, finder_sample, lattice_sample
 from calibration.train.locate_nets import Finder, Lattice
 from vision.train.facts import add_facts
-from vision.train.fit import fit, quick
+from vision.train.fit import adamw, fit, quick
 from vision.train.quantise import quantise
 
 BATCH = 24
@@ -99,7 +99,15 @@ def train(task: Task, scenes: Sequence[Kept], steps: int, path: Path) -> None:
             answer = net(pictures)
         return task.loss(answer.float(), torch.from_numpy(samples.targets))
 
-    fit(task.name, net, lambda: batch(scenes, task.sample, rng), loss, steps, TOP_RATE, every=100)
+    fit(
+        task.name,
+        net,
+        lambda: batch(scenes, task.sample, rng),
+        loss,
+        steps,
+        [adamw(net.parameters(), TOP_RATE)],
+        every=100,
+    )
     export(net, task.side, path)
     quantise(path, [batch(scenes, task.sample, rng).pictures for _ in range(4)], _IN_RANGE)
 

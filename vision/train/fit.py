@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
@@ -19,14 +19,13 @@ from vision.train.nets import Average
 
 DECAY: Final = 0.02
 """How much weights shrink in a step, for a rate of 1."""
-
 Net = TypeVar("Net", bound=nn.Module)
 Batch = TypeVar("Batch")
 
 
-def adamw(net: nn.Module, rate: float) -> list[Optimizer]:
-    """AdamW for all of a network."""
-    return [torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=DECAY)]
+def adamw(weights: Iterable[nn.Parameter], rate: float) -> Optimizer:
+    """AdamW, of this rate at most."""
+    return torch.optim.AdamW(weights, lr=rate, weight_decay=DECAY)
 
 
 def fit(
@@ -35,17 +34,16 @@ def fit(
     draw: Callable[[], Batch],
     loss_of: Callable[[Net, Batch], torch.Tensor],
     steps: int,
-    top_rate: float,
+    optimisers: Sequence[Optimizer],
     every: int,
-    optimisers: Callable[[Net, float], Sequence[Optimizer]] = adamw,
 ) -> None:
     """Let `net` learn from `steps` batches of `draw`; it ends with its averaged weights, ready to judge.
 
-    The `optimisers`, made for a network and a rate, go through one warm-up and decay of the learning rate. Says how it
-    goes after `every` so many steps.
+    The `optimisers`, each of some of its weights, warm up to their rates and decay once. Says how it goes after `every`
+    so many steps.
     """
     average = Average(net)
-    learning = [(optimiser, _cycle(optimiser, steps)) for optimiser in optimisers(net, top_rate)]
+    learning = [(optimiser, _cycle(optimiser, steps)) for optimiser in optimisers]
 
     def batches() -> Iterator[Batch]:
         for _ in range(steps):
@@ -71,8 +69,8 @@ def fit(
 
 
 def _cycle(optimiser: Optimizer, steps: int) -> OneCycleLR:
-    """From little to the optimiser's rate and back; where the rate is high, AdamW remembers less."""
-    forgets = isinstance(optimiser, torch.optim.AdamW)
+    """From little to the optimiser's rate and back; where the rate is high, AdamW remembers less (Muon does not)."""
+    forgets = "betas" in optimiser.defaults
     return OneCycleLR(optimiser, optimiser.defaults["lr"], total_steps=steps, pct_start=0.1, cycle_momentum=forgets)
 
 

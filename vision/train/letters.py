@@ -15,7 +15,7 @@ from torch.nn import functional
 from vision.letters import LetterNet
 from vision.net import MODELS
 from vision.tops import SIDE
-from vision.train.fit import fit, quick, temperature
+from vision.train.fit import adamw, fit, quick, temperature
 from vision.train.looks import IGNORED, LetterBatch, LetterLooks, evening
 from vision.train.nets import HeadedNet, letter_net, write_onnx
 from vision.train.quantise import quantise
@@ -35,7 +35,7 @@ def train(
     rng = np.random.default_rng((seed, 1))
     looks = LetterLooks(views)
     net = letter_net(len(classes())).to(memory_format=torch.channels_last)
-    fit("letters", net, lambda: looks.batch(rng, BATCH), _loss, steps, TOP_RATE, every=500)
+    fit("letters", net, lambda: looks.batch(rng, BATCH), _loss, steps, [adamw(net.parameters(), TOP_RATE)], every=500)
     proof = [LetterLooks(held_out).batch(np.random.default_rng((seed, 2, i)), 512) for i in range(16)]
     facts = {"classes": list(classes()), "temperature": _temperatures(net, proof)}
     write_onnx(

@@ -14,7 +14,7 @@ from typing import Final
 import torch
 from torch import nn
 
-from vision.train.fit import DECAY
+from vision.train.fit import DECAY, adamw
 from vision.train.nets import HeadedNet
 
 _RATE: Final = 3.0
@@ -30,7 +30,7 @@ def muon(net: HeadedNet, rate: float) -> list[torch.optim.Optimizer]:
     last = {id(layers[-1].weight) for layers in net.heads.values() if isinstance(layers, nn.Sequential)}
     between = [p for p in net.parameters() if p.ndim > 1 and id(p) not in last]
     others = [p for p in net.parameters() if p.ndim == 1 or id(p) in last]
-    return [Muon(between, _RATE * rate), torch.optim.AdamW(others, lr=rate, weight_decay=DECAY)]
+    return [Muon(between, _RATE * rate), adamw(others, rate)]
 
 
 class Muon(torch.optim.Optimizer):  # type: ignore[misc]  # torch is not typed here
@@ -44,7 +44,10 @@ class Muon(torch.optim.Optimizer):  # type: ignore[misc]  # torch is not typed h
         """Take one step along the gradients."""
         for group in self.param_groups:
             for weight in group["params"]:
-                mean = self.state[weight].setdefault("mean", torch.zeros_like(weight))
+                state = self.state[weight]
+                if not state:
+                    state["mean"] = torch.zeros_like(weight)
+                mean = state["mean"]
                 mean.lerp_(weight.grad, 1 - _MOMENTUM)
                 ahead = torch.lerp(weight.grad, mean, _MOMENTUM)
                 weight.mul_(1 - group["lr"] * DECAY)

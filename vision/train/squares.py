@@ -32,7 +32,7 @@ def train(
     rng = np.random.default_rng((seed, 3))
     looks = SquareLooks(views)
     net = square_net().to(memory_format=torch.channels_last)
-    fit("squares", net, lambda: looks.batch(rng, BATCH), _loss, steps, TOP_RATE, every=200, optimisers=muon)
+    fit("squares", net, lambda: looks.batch(rng, BATCH), _loss, steps, muon(net, TOP_RATE), every=200)
     proof = [SquareLooks(held_out).batch(np.random.default_rng((seed, 4, i)), 8) for i in range(16)]
     write_onnx(
         net,
