@@ -10,8 +10,9 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from engine.said import said
 _log = logging.getLogger(__name__)
 
 _BESIDE = ("-wal", "-journal", "-shm")
+_TABLE = 0
+"""What is noted under this number is no game's."""
 
 
 class StandIn(GameStore):
@@ -42,7 +45,9 @@ class StandIn(GameStore):
                             for number, kind in self.pictures(game.id)
                             if (jpeg := self.picture(game.id, number, kind)) is not None
                         )
-                        own.add(game.started, self.events(game.id), pictures, imported=game.imported)
+                        notes = self.notes_of(game.id)
+                        own.add(game.started, self.events(game.id), pictures, notes, imported=game.imported)
+                    _furnish(own, self.notes_of(_TABLE), self.players())
         except StoreError as error:
             _log.error("what was played in memory is lost: %s", error)
         finally:
@@ -93,33 +98,59 @@ def _refill(store: GameStore, damaged: Path) -> tuple[int, int]:
     """Take over what can be read; how many games that were, and how many are missing or not whole."""
     kept, lost = 0, 0
     try:
-        for events, pictures, started, imported, whole in readable_games(damaged):
-            try:
-                store.add(started, events, pictures, imported=imported)
-                kept, lost = kept + 1, lost + (not whole)
-            except StoreError as error:
-                _log.warning("a game of %s is not taken over: %s", damaged, error)
-                lost += 1
+        with closing(_reading(damaged)) as db:
+            for found in _readable_games(db):
+                try:
+                    store.add(found.started, found.events, found.pictures, found.notes, imported=found.imported)
+                    kept, lost = kept + 1, lost + (not found.whole)
+                except StoreError as error:
+                    _log.warning("a game of %s is not taken over: %s", damaged, error)
+                    lost += 1
+            _furnish(store, _notes(db, _TABLE), _as_far_as_possible(db, "SELECT name, colour FROM player"))
     except (sqlite3.Error, OSError) as error:
         _log.warning("the rescue of %s ended early: %s", damaged, error)
         lost += 1
     return kept, lost
 
 
-Found = tuple[list[StoredEvent], Iterator[StoredPicture], float, bool, bool]
+def _furnish(store: GameStore, notes: Mapping[str, str], players: Iterable[tuple[str, str]]) -> None:
+    """Bring what is no game's: what is noted of the table, and the colours that players chose."""
+    try:
+        for name, text in notes.items():
+            store.note(_TABLE, name, text)
+        for name, colour in players:
+            if colour:
+                store.colour(name, colour)
+    except StoreError as error:
+        _log.warning("of the table itself not all is taken over: %s", error)
 
 
-def readable_games(path: Path) -> Iterator[Found]:
-    """What can be read of a damaged store, game by game: events, pictures, beginning, imported, whether it is whole.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """What can be read of one game: the events up to the first that cannot be, and whether these are all."""
 
-    Of each game, the events up to the first that cannot be read.
-    """
-    with closing(_reading(path)) as db:
-        pictures = _picture_rows(db)
-        for number, started, imported in _games(db):
-            events, whole = _events(db, number)
-            if events:
-                yield events, _pictures(db, pictures.get(number, []), len(events)), started, imported, whole
+    events: list[StoredEvent]
+    pictures: Iterator[StoredPicture]
+    notes: Mapping[str, str]
+    started: float
+    imported: bool
+    whole: bool
+
+
+def _readable_games(db: sqlite3.Connection) -> Iterator[_Found]:
+    """The games of a damaged store of which anything can be read."""
+    pictures = _picture_rows(db)
+    for number, started, imported in _games(db):
+        events, whole = _events(db, number)
+        if events:
+            shown = _pictures(db, pictures.get(number, []), len(events))
+            yield _Found(events, shown, _notes(db, number), started, imported, whole)
+
+
+def _notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
+    """What is noted of a game, such as its clock; nothing in files of version 1."""
+    rows = _as_far_as_possible(db, "SELECT name, text FROM note WHERE game = ?", game)
+    return {name: text for name, text in rows if isinstance(name, str) and isinstance(text, str)}
 
 
 def _reading(path: Path) -> sqlite3.Connection:

@@ -21,6 +21,7 @@ from typing import Any
 
 from device.schema import VERSION, migrate
 from device.storefaults import DamagedStore, FullStore, NewerStore, StoreError, fault_of, gone
+from device.transaction import Transaction
 from engine.said import said
 
 __all__ = ["GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
@@ -35,6 +36,7 @@ STORE_MOST = 4 * 2**30
 _LOG_TABLES = ("game", "event")
 _INSERT_EVENT = "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)"
 _INSERT_PICTURE = "INSERT INTO picture (game, number, kind, jpeg) VALUES (?, ?, ?, ?)"
+_INSERT_NOTE = "INSERT OR REPLACE INTO note (game, name, text) VALUES (?, ?, ?)"
 _PLAYED = """
 INSERT INTO player (name, played) VALUES (?, ?)
     ON CONFLICT (name) DO UPDATE SET played = max(played, excluded.played)
@@ -179,13 +181,20 @@ class GameStore:
         self._read("PRAGMA wal_checkpoint(TRUNCATE)")  # what is left of it in the write-ahead log goes too
 
     def add(
-        self, started: float, events: Sequence[StoredEvent], pictures: Iterable[StoredPicture], *, imported: bool = True
+        self,
+        started: float,
+        events: Sequence[StoredEvent],
+        pictures: Iterable[StoredPicture],
+        notes: Mapping[str, str] | None = None,
+        *,
+        imported: bool = True,
     ) -> int:
         """Take in a whole game from elsewhere, all or nothing, and give its number; times stay as they are."""
         with self._writing() as db:
             game = self._new_game(db, started, events[0].body, imported=imported)
             db.executemany(_INSERT_EVENT, ((game, e.number, e.time, _dumps(e.body)) for e in events))
             db.executemany(_INSERT_PICTURE, ((game, p.number, p.kind, p.jpeg) for p in pictures))
+            db.executemany(_INSERT_NOTE, ((game, name, text) for name, text in (notes or {}).items()))
         self._last_game = game
         return game
 
@@ -211,12 +220,16 @@ class GameStore:
     def note(self, game: int, name: str, text: str) -> None:
         """Keep a text under a name, in the place of the one before; game 0 is the table itself. On disk at return."""
         with self._writing() as db:
-            db.execute("INSERT OR REPLACE INTO note (game, name, text) VALUES (?, ?, ?)", (game, name, text))
+            db.execute(_INSERT_NOTE, (game, name, text))
 
     def noted(self, game: int, name: str) -> str | None:
         """The text that was noted last under a name, or None."""
         rows = self._read("SELECT text FROM note WHERE game = ? AND name = ?", game, name)
         return str(rows[0][0]) if rows else None
+
+    def notes_of(self, game: int) -> dict[str, str]:
+        """All that is noted of a game, or of the table (0), by name."""
+        return dict(self._read("SELECT name, text FROM note WHERE game = ?", game))
 
     def note_all(self, name: str, texts: Mapping[int, str]) -> None:
         """Keep a text for each of many games under one name, all or none. On disk at return.
@@ -329,8 +342,8 @@ class GameStore:
         except StoreError as error:  # the game has begun all the same
             _log.warning("old pictures are still there: %s", error)
 
-    def _writing(self) -> _Transaction:
-        return _Transaction(self._db, self._lock, self.path)
+    def _writing(self) -> Transaction:
+        return Transaction(self._db, self._lock, self.path)
 
     def _read(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         try:
@@ -340,44 +353,6 @@ class GameStore:
             return []
         except sqlite3.Error as error:
             raise fault_of(error, self.path) from error
-
-
-class _Transaction:
-    """One transaction under the store's lock: committed and synced at its end, or undone by an exception."""
-
-    def __init__(self, db: sqlite3.Connection, lock: threading.Lock, path: str) -> None:
-        self._db, self._lock, self._path = db, lock, path
-
-    def __enter__(self) -> sqlite3.Connection:
-        self._lock.acquire()
-        try:
-            self._undo()
-            self._db.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:
-            self._lock.release()
-            raise fault_of(error, self._path) from error
-        return self._db
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        try:
-            if error is None:
-                self._db.execute("COMMIT")
-        except sqlite3.Error as failed:
-            raise fault_of(failed, self._path) from failed
-        finally:
-            try:
-                self._undo()
-            except sqlite3.Error as failed:
-                _log.warning("what was not committed is undone before the next writing: %s", failed)
-            finally:
-                self._lock.release()
-        if isinstance(error, (sqlite3.Error, OverflowError)):
-            raise fault_of(error, self._path) from error
-
-    def _undo(self) -> None:
-        """Roll back what is open still; SQLite itself has done so after some errors."""
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
 
 
 def _dumps(body: Body) -> str:

@@ -100,6 +100,39 @@ def test_any_damaged_page_leaves_a_store_that_takes_turns(path: Path, games: int
     assert rescued
 
 
+def without(path: Path, *tables: str) -> None:
+    """Overwrite the first page of each of these tables."""
+    with GameStore(path) as store:
+        named = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
+        pages = [store._db.execute(named, (table,)).fetchone()[0] for table in tables]
+    broken = bytearray(path.read_bytes())
+    for page in pages:
+        broken[(page - 1) * PAGE : page * PAGE] = bytes(PAGE)
+    path.write_bytes(broken)
+
+
+def test_damaged_store_gives_back_clocks_colours_and_what_is_noted_of_the_table(path: Path, games: int) -> None:
+    with GameStore(path) as store:
+        store.note(games, "clock", "12 minutes")
+        store.note(0, "corners", "where they were placed")
+        store.colour("Ben", "#ff8800")
+        store.delete(1)  # so that numbers change
+    without(path, "game")
+    store, trouble = open_store(path)
+    with store:
+        assert "was damaged" in trouble and len(store.games()) == games - 1
+        assert store.notes("clock") == {games - 1: "12 minutes"}
+        assert store.notes_of(0) == {"corners": "where they were placed"}
+        assert dict(store.players())["Ben"] == "#ff8800"
+
+
+def test_damaged_notes_and_players_cost_no_game(path: Path, games: int) -> None:
+    without(path, "game", "note", "player")
+    store, trouble = open_store(path)
+    with store:
+        assert "was damaged" in trouble and len(store.games()) == games
+
+
 def test_store_of_another_program_is_not_taken(path: Path) -> None:
     with GameStore(path), pytest.raises(LockedStore, match="in use by another"):
         open_store(path)
@@ -163,7 +196,10 @@ def test_games_in_memory_go_home_when_the_store_can_be_used_at_the_end(tmp_path:
     with store:
         first = store.begin({"kind": "started", "players": ["Anna", "Ben"]})
         store.append(first, [{"kind": "pass", "player": 0}], {"board": b"\xff\xd8\xff"})
-        store.begin({"kind": "started", "players": ["Carl", "Dora"]})
+        second = store.begin({"kind": "started", "players": ["Carl", "Dora"]})
+        store.note(second, "clock", "12 minutes")
+        store.note(0, "corners", "where they were placed")
+        store.colour("Dora", "#ff8800")
         folder.unlink()
         folder.mkdir()
     with GameStore(folder / "games.db") as own:
@@ -172,6 +208,8 @@ def test_games_in_memory_go_home_when_the_store_can_be_used_at_the_end(tmp_path:
             ("Anna", 2, False),
         ]
         assert own.picture(1, 1, "board") == b"\xff\xd8\xff"
+        assert own.noted(2, "clock") == "12 minutes" and own.noted(0, "corners") == "where they were placed"
+        assert dict(own.players())["Dora"] == "#ff8800"
 
 
 def test_games_in_memory_that_cannot_go_home_are_said_to_be_lost(
