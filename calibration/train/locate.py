@@ -18,7 +18,8 @@ from calibration.locate import FINDER_SIDE, LATTICE_SIDE
 from calibration.train.locate_data import Array, Kept, Rng, finder_sample, lattice_sample
 from calibration.train.locate_nets import Finder, Lattice
 from vision.train.facts import add_facts
-from vision.train.fit import adamw, fit, quick
+from vision.train.fit import fit, quick
+from vision.train.muon import muon
 from vision.train.quantise import quantise
 
 BATCH = 24
@@ -105,7 +106,7 @@ def train(task: Task, scenes: Sequence[Kept], steps: int, path: Path) -> None:
         lambda: batch(scenes, task.sample, rng),
         loss,
         steps,
-        [adamw(net.parameters(), TOP_RATE)],
+        muon(net, [net.head], TOP_RATE),
         every=100,
     )
     export(net, task.side, path)

@@ -15,7 +15,6 @@ import torch
 from torch import nn
 
 from vision.train.fit import DECAY, adamw
-from vision.train.nets import HeadedNet
 
 _RATE: Final = 3.0
 """Of Muon's steps, for one of AdamW's."""
@@ -25,11 +24,11 @@ _NEWTON_SCHULZ: Final = (3.4445, -4.7750, 2.0315)
 _ROUNDS: Final = 5
 
 
-def muon(net: HeadedNet, rate: float) -> list[torch.optim.Optimizer]:
-    """Muon for the weights of `net`, AdamW of this `rate` for the last layers of its heads and for all that adds."""
-    last = {id(layers[-1].weight) for layers in net.heads.values() if isinstance(layers, nn.Sequential)}
-    between = [p for p in net.parameters() if p.ndim > 1 and id(p) not in last]
-    others = [p for p in net.parameters() if p.ndim == 1 or id(p) in last]
+def muon(net: nn.Module, last: Iterable[nn.Module], rate: float) -> list[torch.optim.Optimizer]:
+    """Muon for the weights of `net`, AdamW of this `rate` for those of its `last` layers and for all that adds."""
+    ends = {id(layer.weight) for layer in last}
+    between = [p for p in net.parameters() if p.ndim > 1 and id(p) not in ends]
+    others = [p for p in net.parameters() if p.ndim == 1 or id(p) in ends]
     return [Muon(between, _RATE * rate), adamw(others, rate)]
 
 

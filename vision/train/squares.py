@@ -11,15 +11,14 @@ from torch.nn import functional
 
 from vision.net import MODELS
 from vision.squares import MARGIN, SquareNet
-from vision.train.fit import fit, quick, temperature
+from vision.train.fit import adamw, fit, quick, temperature
 from vision.train.looks import IGNORED, SquareBatch, SquareLooks
-from vision.train.muon import muon
 from vision.train.nets import HeadedNet, square_net, write_onnx
 from vision.train.quantise import quantise
 from vision.train.views import Views
 
 BATCH = 12
-STEPS = 4000
+STEPS = 8000
 TOP_RATE = 3e-3
 
 
@@ -32,7 +31,7 @@ def train(
     rng = np.random.default_rng((seed, 3))
     looks = SquareLooks(views)
     net = square_net().to(memory_format=torch.channels_last)
-    fit("squares", net, lambda: looks.batch(rng, BATCH), _loss, steps, muon(net, TOP_RATE), every=200)
+    fit("squares", net, lambda: looks.batch(rng, BATCH), _loss, steps, [adamw(net.parameters(), TOP_RATE)], every=200)
     proof = [SquareLooks(held_out).batch(np.random.default_rng((seed, 4, i)), 8) for i in range(16)]
     write_onnx(
         net,
