@@ -36,6 +36,8 @@ _FREEDOM: Final = 4.0
 _MOST: Final = 6.0
 _BRIGHTEST: Final = 250
 """Of 255 in each colour: glare, and not a white tile in a picture that is well exposed."""
+_BRIGHT: Final = 200
+"""From where on the faces of tiles are so bright themselves that glare cannot be told from them."""
 
 
 def square_colours(view: Image) -> Floats:
@@ -43,9 +45,15 @@ def square_colours(view: Image) -> Floats:
     return np.asarray(np.log(np.median(_inner(view), axis=1) + 8.0), np.float64)
 
 
-def washed_out(view: Image) -> NDArray[np.bool_]:
-    """Which squares of a `board_view` are mostly as bright as can be, so that no print would show: `(225,)`."""
-    return np.asarray((_inner(view).min(axis=2) >= _BRIGHTEST).mean(axis=1) > 0.5, np.bool_)
+def washed_out(view: Image) -> Floats:
+    """The share of each square of a `board_view` that is as bright as can be, so that no print would show: `(225,)`."""
+    return np.asarray((_inner(view).min(axis=2) >= _BRIGHTEST).mean(axis=1), np.float64)
+
+
+def glare(view: Image, tiles: NDArray[np.bool_]) -> Floats:
+    """The share of each square that glare has washed out; 0 everywhere where `tiles` `(225,)` are usually so bright."""
+    faces = np.percentile(_inner(view)[tiles].min(axis=2), 75, axis=1) if tiles.any() else np.zeros(1)
+    return washed_out(view) if np.median(faces) < _BRIGHT else np.zeros(SIZE * SIZE)
 
 
 def _inner(view: Image) -> Image:

@@ -35,6 +35,10 @@ a constant."""
 _DOUBTFUL: Final = 6.0
 """The edges of a square are looked at where the other witnesses leave it nearer to even odds (natural logarithms): at
 most they make a difference of four times `_WORTH` a side."""
+_WASHED_OUT: Final = 0.5
+"""Share of a square that is washed out from which on print there would not show."""
+_LETTERED: Final = 0.5
+"""Probability of a letter from which on a square's face tells how bright tiles are."""
 _BLANKS: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
 """By how much (natural logarithms) the odds of a blank instead of a bare square are less on real boards than in
 training, for a square with tiles on 0 to 4 sides. The last boards of 600 games have 146, 673, 281 and 64 blanks to
@@ -70,10 +74,18 @@ def joined(
     blank = plain / (1 + np.exp(-(said.odds @ _WORTH + _BLANKS[said.beside])))
     chances[said.squares, BLANK_TILE], chances[said.squares, NO_TILE] = blank, plain - blank
     # What looks like a blank under glare may be any tile.
-    washed = said.squares[colours.washed_out(board)[said.squares]]
+    washed = said.squares[colours.washed_out(board)[said.squares] > _WASHED_OUT]
     chances[washed, -1] += chances[washed, BLANK_TILE]
     chances[washed, BLANK_TILE] = 0
-    return chances.reshape(SIZE, SIZE, -1)
+    return _doubted_under_glare(chances, board).reshape(SIZE, SIZE, -1)
+
+
+def _doubted_under_glare(chances: Floats, board: Image) -> Floats:
+    """An O of which glare has washed out one side is surely a C to the network: part of a letter is not the letter."""
+    letters = chances[:, BLANK_TILE + 1 : -1]
+    unseen = colours.glare(board, letters.sum(axis=1) > _LETTERED) ** 2
+    hidden = chances[:, -1] + unseen * letters.sum(axis=1)
+    return np.column_stack([chances[:, : BLANK_TILE + 1], (1 - unseen)[:, None] * letters, hidden])
 
 
 def witnesses(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image) -> Witnesses:

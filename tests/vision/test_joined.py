@@ -66,12 +66,37 @@ def test_networks_that_are_sure_of_a_blank_are_not_believed_against_the_colours(
     assert of_ground < of_wood / 2
 
 
-def test_what_looks_like_a_blank_under_glare_is_hidden_and_a_letter_there_is_not() -> None:
-    glare = (255, 255, 252)
-    like_a_blank = said(glare, 0.98, (0.02, 0.98, 0.0, 0.0)).at(ASKED)
+GLARE = (255, 255, 252)
+LETTER = (0.01, 0.0, 0.98, 0.01)
+
+
+def test_what_looks_like_a_blank_under_glare_is_hidden() -> None:
+    like_a_blank = said(GLARE, 0.98, (0.02, 0.98, 0.0, 0.0)).at(ASKED)
     assert like_a_blank[BLANK] == 0
     assert like_a_blank[HIDDEN] > 0.5
-    assert said(glare, 0.98, (0.01, 0.0, 0.98, 0.01)).at(ASKED)[A] > 0.9
+
+
+def washed(columns: int) -> Said:
+    """A letter, of whose square glare has washed out so many of the inner eight columns of pixels."""
+    one = said(WOOD, 0.98, LETTER)
+    top, left = (SCALE * (at + MARGIN) for at in ASKED)
+    one.board[top : top + SCALE, left : left + SCALE // 4 + columns] = GLARE
+    return one
+
+
+def test_a_letter_is_doubted_the_more_of_it_glare_has_washed_out() -> None:
+    sure = [washed(columns).at(ASKED) for columns in (0, 1, 4, 8)]
+    assert sure[0][A] > 0.95 and sure[1][A] > 0.95
+    assert sure[2][A] < 0.8 < sure[2][A] + sure[2][HIDDEN]
+    assert sure[3][HIDDEN] > 0.9
+
+
+def test_letters_on_tiles_that_are_all_as_bright_as_glare_are_believed() -> None:
+    overexposed = washed(4)
+    for row, column in LAID:
+        top, left = SCALE * (row + MARGIN), SCALE * (column + MARGIN)
+        overexposed.board[top : top + SCALE, left : left + SCALE] = GLARE
+    assert overexposed.at(ASKED)[A] > 0.95
 
 
 def test_between_tiles_a_plain_square_is_more_often_bare_than_elsewhere() -> None:
