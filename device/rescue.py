@@ -16,15 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from device.store import GameStore, StoredEvent, StoredPicture
+from device.store import TABLE, GameStore, StoredEvent, StoredPicture
 from device.storefaults import DamagedStore, LockedStore, StoreError, fault_of
 from engine.said import said
 
 _log = logging.getLogger(__name__)
 
 _BESIDE = ("-wal", "-journal", "-shm")
-_TABLE = 0
-"""What is noted under this number is no game's."""
 
 
 class StandIn(GameStore):
@@ -47,7 +45,7 @@ class StandIn(GameStore):
                         )
                         notes = self.notes_of(game.id)
                         own.add(game.started, self.events(game.id), pictures, notes, imported=game.imported)
-                    _furnish(own, self.notes_of(_TABLE), self.players())
+                    _furnish(own, self.notes_of(TABLE), self.players())
         except StoreError as error:
             _log.error("what was played in memory is lost: %s", error)
         finally:
@@ -106,7 +104,7 @@ def _refill(store: GameStore, damaged: Path) -> tuple[int, int]:
                 except StoreError as error:
                     _log.warning("a game of %s is not taken over: %s", damaged, error)
                     lost += 1
-            _furnish(store, _notes(db, _TABLE), _as_far_as_possible(db, "SELECT name, colour FROM player"))
+            _furnish(store, _notes(db, TABLE), _as_far_as_possible(db, "SELECT name, colour FROM player"))
     except (sqlite3.Error, OSError) as error:
         _log.warning("the rescue of %s ended early: %s", damaged, error)
         lost += 1
@@ -117,7 +115,7 @@ def _furnish(store: GameStore, notes: Mapping[str, str], players: Iterable[tuple
     """Bring what is no game's: what is noted of the table, and the colours that players chose."""
     try:
         for name, text in notes.items():
-            store.note(_TABLE, name, text)
+            store.note(TABLE, name, text)
         for name, colour in players:
             if colour:
                 store.colour(name, colour)

@@ -16,7 +16,7 @@ from device.cameras import Image
 from device.messages import refusal
 from device.sight import Sight
 from device.state import SetUpView
-from device.store import GameStore, StoreError
+from device.store import TABLE, GameStore, StoreError
 from engine.reading import EMPTY, SIZE
 from engine.said import joined
 from engine.squares import SQUARES, square_name
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 LONGEST = 1280
 """The longest side, in pixels, of the picture that a table is set up by."""
 QUALITY = 80
-TABLE, NOTE = 0, "corners"
+NOTE = "corners"
 LESSON = "lesson"
 
 Corners = Sequence[Sequence[float]]

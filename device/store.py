@@ -24,7 +24,7 @@ from device.storefaults import DamagedStore, FullStore, NewerStore, StoreError, 
 from device.transaction import Transaction
 from engine.said import said
 
-__all__ = ["GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
+__all__ = ["TABLE", "GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
 
 _log = logging.getLogger(__name__)
 
@@ -32,6 +32,9 @@ PICTURE_MOST = 4_000_000
 """Bytes; a larger picture is not kept."""
 STORE_MOST = 4 * 2**30
 """Bytes; in a larger store the pictures of the oldest games make room when a game begins."""
+
+TABLE = 0
+"""Notes under this number are of no game, but of the table itself."""
 
 _LOG_TABLES = ("game", "event")
 _INSERT_EVENT = "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)"
@@ -218,7 +221,7 @@ class GameStore:
     # Notes and players
 
     def note(self, game: int, name: str, text: str) -> None:
-        """Keep a text under a name, in the place of the one before; game 0 is the table itself. On disk at return."""
+        """Keep a text under a name, in the place of the one before; `TABLE` is no game. On disk at return."""
         with self._writing() as db:
             db.execute(_INSERT_NOTE, (game, name, text))
 
@@ -228,7 +231,7 @@ class GameStore:
         return str(rows[0][0]) if rows else None
 
     def notes_of(self, game: int) -> dict[str, str]:
-        """All that is noted of a game, or of the table (0), by name."""
+        """All that is noted of a game, or of the `TABLE`, by name."""
         return dict(self._read("SELECT name, text FROM note WHERE game = ?", game))
 
     def note_all(self, name: str, texts: Mapping[int, str]) -> None:

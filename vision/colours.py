@@ -50,10 +50,10 @@ def washed_out(view: Image) -> Floats:
     return np.asarray((_inner(view).min(axis=2) >= _BRIGHTEST).mean(axis=1), np.float64)
 
 
-def glare(view: Image, tiles: NDArray[np.bool_]) -> Floats:
-    """The share of each square that glare has washed out; 0 everywhere where `tiles` `(225,)` are usually so bright."""
-    faces = np.percentile(_inner(view)[tiles].min(axis=2), 75, axis=1) if tiles.any() else np.zeros(1)
-    return washed_out(view) if np.median(faces) < _BRIGHT else np.zeros(SIZE * SIZE)
+def bright(view: Image, tiles: NDArray[np.bool_]) -> bool:
+    """Whether the faces of `tiles` `(225,)` are usually so bright that glare on one cannot be told; not without any."""
+    faces = np.percentile(_inner(view)[tiles].min(axis=2), 75, axis=1)
+    return bool(tiles.any() and np.median(faces) >= _BRIGHT)
 
 
 def _inner(view: Image) -> Image:

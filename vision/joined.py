@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from engine.reading import SIZE
 from vision import colours, edges, squares
 from vision.geometry import Floats, Image
-from vision.letters import BLANK_TILE, NO_TILE
+from vision.letters import BLANK_TILE, LETTERED, NO_TILE
 
 _UNPRINTED: Final = 0.2
 """How often the letter network takes a blank for no tile (measured in training, on scenes held out)."""
@@ -73,19 +73,23 @@ def joined(
     plain = chances[said.squares, NO_TILE] + chances[said.squares, BLANK_TILE]
     blank = plain / (1 + np.exp(-(said.odds @ _WORTH + _BLANKS[said.beside])))
     chances[said.squares, BLANK_TILE], chances[said.squares, NO_TILE] = blank, plain - blank
-    # What looks like a blank under glare may be any tile.
-    washed = said.squares[colours.washed_out(board)[said.squares] > _WASHED_OUT]
-    chances[washed, -1] += chances[washed, BLANK_TILE]
-    chances[washed, BLANK_TILE] = 0
-    return _doubted_under_glare(chances, board).reshape(SIZE, SIZE, -1)
+    _hide_under_glare(chances, said.squares, board)
+    return chances.reshape(SIZE, SIZE, -1)
 
 
-def _doubted_under_glare(chances: Floats, board: Image) -> Floats:
-    """An O of which glare has washed out one side is surely a C to the network: part of a letter is not the letter."""
-    letters = chances[:, BLANK_TILE + 1 : -1]
-    unseen = colours.glare(board, letters.sum(axis=1) > _LETTERED) ** 2
-    hidden = chances[:, -1] + unseen * letters.sum(axis=1)
-    return np.column_stack([chances[:, : BLANK_TILE + 1], (1 - unseen)[:, None] * letters, hidden])
+def _hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image) -> None:
+    """What looks like a blank under glare may be any tile, and a letter of which only a part shows may be another one:
+    an O without one side is surely a C to the network."""
+    washed = colours.washed_out(board)
+    blanks = plain[washed[plain] > _WASHED_OUT]
+    chances[blanks, -1] += chances[blanks, BLANK_TILE]
+    chances[blanks, BLANK_TILE] = 0
+    letters = chances[:, :-1][:, LETTERED]
+    lettered = letters.sum(axis=1)
+    if not colours.bright(board, lettered > _LETTERED):
+        unseen = washed**2
+        chances[:, -1] += unseen * lettered
+        letters *= (1 - unseen)[:, None]
 
 
 def witnesses(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image) -> Witnesses:
