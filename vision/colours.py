@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,7 +48,8 @@ def square_colours(view: Image) -> Floats:
 
 def washed_out(view: Image) -> Floats:
     """The share of each square of a `board_view` that is as bright as can be, so that no print would show: `(225,)`."""
-    return np.asarray((_inner(view).min(axis=2) >= _BRIGHTEST).mean(axis=1), np.float64)
+    bright = cv2.inRange(view, (_BRIGHTEST,) * 3, (255,) * 3)
+    return np.asarray(_inner(np.asarray(bright, np.uint8)[:, :, None]).mean(axis=(1, 2)) / 255, np.float64)
 
 
 def bright(view: Image, tiles: NDArray[np.bool_]) -> bool:
@@ -57,10 +59,10 @@ def bright(view: Image, tiles: NDArray[np.bool_]) -> bool:
 
 
 def _inner(view: Image) -> Image:
-    """The inner half of each square, `(225, 64, 3)`."""
+    """The inner half of each square, `(225, 64, channels)`."""
     edge, inset = MARGIN * SCALE, SCALE // 4
-    grid = view[edge:-edge, edge:-edge].reshape(SIZE, SCALE, SIZE, SCALE, 3)[:, inset:-inset, :, inset:-inset]
-    return grid.transpose(0, 2, 1, 3, 4).reshape(SIZE * SIZE, -1, 3)
+    grid = view[edge:-edge, edge:-edge].reshape(SIZE, SCALE, SIZE, SCALE, -1)[:, inset:-inset, :, inset:-inset]
+    return grid.transpose(0, 2, 1, 3, 4).reshape(SIZE * SIZE, -1, view.shape[2])
 
 
 def like_tiles(colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Floats:

@@ -81,6 +81,8 @@ def _hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image) ->
     """What looks like a blank under glare may be any tile, and a letter of which only a part shows may be another one:
     an O without one side is surely a C to the network."""
     washed = colours.washed_out(board)
+    if not washed.any():
+        return
     blanks = plain[washed[plain] > _WASHED_OUT]
     chances[blanks, -1] += chances[blanks, BLANK_TILE]
     chances[blanks, BLANK_TILE] = 0

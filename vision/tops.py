@@ -77,18 +77,21 @@ class Spots:
         """Cut out all, or those of these numbers, `beside` pixels further down and right: `(n, 36, 36) uint8`."""
         numbers = np.arange(len(self.cells)) if which is None else which
         first = SCALE * np.array(self.cells, np.intp).reshape(-1, 2)[numbers] + _FIRST + beside
-        cut = np.empty((len(numbers), SIDE, SIDE), np.uint8)
-        lies = self.lies[numbers].tolist()
-        for k, (y, x) in enumerate(np.clip(first, 0, len(self.view) - SIDE).tolist()):
-            cut[k] = self._slanting(first[k], *lies[k]) if any(lies[k]) else self.view[y : y + SIDE, x : x + SIDE]
+        y, x = np.clip(first, 0, len(self.view) - SIDE).T
+        cut: Image = np.lib.stride_tricks.sliding_window_view(self.view, (SIDE, SIDE))[y, x]
+        lies = self.lies[numbers]
+        beside_it = np.flatnonzero(lies.any(axis=1))
+        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        for k, matrix in zip(beside_it, _matrices(first[beside_it], lies[beside_it]), strict=True):
+            cut[k] = cv2.warpAffine(self.view, matrix, (SIDE, SIDE), flags=flags, borderMode=cv2.BORDER_REPLICATE)
         return cut
 
-    def _slanting(self, first: NDArray[np.intp], right: float, down: float, turn: float) -> Image:
-        """Cut out a tile that lies so in the square whose crop begins with the `first` row and column."""
-        half = (SIDE - 1) / 2
-        axes = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-        middle = first[::-1] + half + SCALE * np.array([right, down])
-        matrix = np.column_stack([axes, middle - axes @ (half, half)])
-        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-        cut = cv2.warpAffine(self.view, matrix, (SIDE, SIDE), flags=flags, borderMode=cv2.BORDER_REPLICATE)
-        return np.asarray(cut, np.uint8)
+
+def _matrices(first: NDArray[np.intp], lies: Floats) -> Floats:
+    """From crops to the view, `(n, 2, 3)`, of tiles that lie so in squares whose crops begin with the `first` rows and
+    columns, `(n, 2)`."""
+    half = (SIDE - 1) / 2
+    cos, sin = np.cos(lies[:, 2]), np.sin(lies[:, 2])
+    axes = np.stack([cos, -sin, sin, cos], axis=1).reshape(-1, 2, 2)
+    middles = first[:, ::-1] + half + SCALE * lies[:, :2]
+    return np.concatenate([axes, (middles - half * axes.sum(axis=2))[:, :, None]], axis=2)
