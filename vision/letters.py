@@ -25,7 +25,7 @@ FEATURES: Final = 128
 """Numbers that the network makes of a crop before it names it."""
 _CLEAR: Final = 0.95
 """Probability of the best letter below which a tile is looked at again."""
-_BESIDE: Final = ((2, 0), (-2, 0), (0, 2), (0, -2))
+_BESIDE: Final = np.array([(2, 0), (-2, 0), (0, 2), (0, -2)])
 """From where: the mean of five looks, 7 % of a square apart, errs less than one look does."""
 _WORTH_CUTTING: Final = 0.07
 """Squares right or down, or radians, by which a tile lies otherwise than its crop, from which on it is cut anew."""
@@ -122,8 +122,8 @@ class LetterNet:
         unclear = np.flatnonzero(among(letters, within).max(axis=1) < _CLEAR)
         if not len(unclear):
             return letters
-        looks = self.look(np.concatenate([spots.crops(unclear, beside) for beside in _BESIDE])).letters
-        beside = looks.reshape(len(_BESIDE), len(unclear), -1)
+        cut = spots.crops(np.tile(unclear, len(_BESIDE)), np.repeat(_BESIDE, len(unclear), axis=0))
+        beside = self.look(cut).letters.reshape(len(_BESIDE), len(unclear), -1)
         better = letters.copy()
         better[unclear] = _log_softmax(np.concatenate([letters[None, unclear], beside]).mean(axis=0))
         return better

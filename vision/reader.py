@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
 from engine.said import said
 from engine.squares import square_name
-from vision import squares
+from vision import squares, tops
 from vision.alike import weighed
-from vision.geometry import Floats, Image, board_pose, square_side
+from vision.geometry import Floats, Image, board_pose, shrunk, square_side
 from vision.joined import joined
 from vision.letters import LetterNet, TileLooks, among
 from vision.location import BoardNotFound, Location
@@ -145,7 +145,7 @@ class BoardReader:
         self, image: Image, quad: Floats, tiles: Collection[str], known_upright: bool
     ) -> tuple[NDArray[np.float64], Upright, BoardViews]:
         """Probabilities `(15, 15, classes + 1)`, the last for a hidden square, of the board turned upright."""
-        pose = board_pose(quad, (image.shape[1], image.shape[0]))
+        image, pose = shrunk(image, board_pose(quad, (image.shape[1], image.shape[0])), tops.SCALE)
         board, view = board_view(image, pose), tops_view(image, pose)
         kinds = self._squares.read(board)
         cells, within = perhaps_tiles(kinds), self._letters.within(tiles)
@@ -158,7 +158,8 @@ class BoardReader:
             view = np.ascontiguousarray(np.rot90(view, turn.quarter_turns))
             board = np.rot90(board, turn.quarter_turns)
             cells = [_turned(cell, turn.quarter_turns) for cell in cells]
-        looks += self._letters.look(crops(view, cells[len(looks.letters) :]))
+        if rest := cells[len(looks.letters) :]:
+            looks += self._letters.look(crops(view, rest))
         spots, looks = self._letters.centred(Spots.on(view, cells), looks)
         letters = self._letters.look_again(spots, looks.letters, within)
         letters = self._letters.allow_turned(spots, letters, looks.turns)

@@ -13,7 +13,7 @@ from typing import Final
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from engine.reading import SIZE
 from vision.geometry import TILE_HEIGHT, BoardPose, Floats, Image, rectify
@@ -73,17 +73,22 @@ class Spots:
             lies[cell] = lie
         return lies
 
-    def crops(self, which: NDArray[np.intp] | None = None, beside: tuple[int, int] = (0, 0)) -> Image:
-        """Cut out all, or those of these numbers, `beside` pixels further down and right: `(n, 36, 36) uint8`."""
+    def crops(self, which: NDArray[np.intp] | None = None, beside: ArrayLike = (0, 0)) -> Image:
+        """Cut out all, or those of these numbers, `beside` pixels further down and right: `(n, 36, 36) uint8`.
+
+        `beside` is the same for all, or `(n, 2)`.
+        """
         numbers = np.arange(len(self.cells)) if which is None else which
-        first = SCALE * np.array(self.cells, np.intp).reshape(-1, 2)[numbers] + _FIRST + beside
-        y, x = np.clip(first, 0, len(self.view) - SIDE).T
-        cut: Image = np.lib.stride_tricks.sliding_window_view(self.view, (SIDE, SIDE))[y, x]
+        first = SCALE * np.array(self.cells, np.intp).reshape(-1, 2)[numbers] + _FIRST + np.asarray(beside)
+        cut = np.empty((len(numbers), SIDE, SIDE), np.uint8)
+        for k, (y, x) in enumerate(np.clip(first, 0, len(self.view) - SIDE).tolist()):
+            cut[k] = self.view[y : y + SIDE, x : x + SIDE]
         lies = self.lies[numbers]
-        beside_it = np.flatnonzero(lies.any(axis=1))
-        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-        for k, matrix in zip(beside_it, _matrices(first[beside_it], lies[beside_it]), strict=True):
-            cut[k] = cv2.warpAffine(self.view, matrix, (SIDE, SIDE), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+        moved = np.flatnonzero(lies.any(axis=1))
+        if len(moved):
+            flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+            for n, matrix in zip(moved, _matrices(first[moved], lies[moved]), strict=True):
+                cut[n] = cv2.warpAffine(self.view, matrix, (SIDE, SIDE), flags=flags, borderMode=cv2.BORDER_REPLICATE)
         return cut
 
 
