@@ -154,9 +154,10 @@ def write_onnx(
             gain = scale if after is None else 1.0
             if isinstance(layer, nn.Conv2d):
                 kernel, bias = _folded(layer, after if isinstance(after, nn.BatchNorm2d) else None)
-                pad = [int(layer.padding[0])] * 4
-                strides = [int(s) for s in layer.stride]
-                value = add("Conv", value, [kernel * gain, bias * gain], pads=pad, strides=strides)
+                pad, stride = int(layer.padding[0]), int(layer.stride[0])
+                if value == "input" and kernel.shape[2:] == (5, 5) and stride == 2:
+                    value, kernel, pad, stride = add("SpaceToDepth", value, [], blocksize=2), _of_blocks(kernel), 1, 1
+                value = add("Conv", value, [kernel * gain, bias * gain], pads=[pad] * 4, strides=[stride] * 2)
             elif isinstance(layer, nn.ReLU):
                 value = add("Relu", value, [])
             elif isinstance(layer, nn.Flatten):
@@ -198,6 +199,17 @@ def write_onnx(
     path.parent.mkdir(parents=True, exist_ok=True)
     onnx.save(model, str(path))
     add_facts(path, facts)
+
+
+def _of_blocks(kernel: np.ndarray) -> np.ndarray:
+    """A kernel `(n, c, 5, 5)` of stride 2, padding 2 as one `(n, 4 c, 3, 3)` of stride 1 over blocks of 2 x 2 pixels.
+
+    The sums are the same. In eight bits it is quicker: most of the time that a first layer takes, with one channel or
+    three, goes into gathering its few numbers from so many places.
+    """
+    outside, inside = kernel.shape[:2]
+    even = np.pad(kernel, ((0, 0), (0, 0), (0, 1), (0, 1))).reshape(outside, inside, 3, 2, 3, 2)
+    return even.transpose(0, 3, 5, 1, 2, 4).reshape(outside, 4 * inside, 3, 3)
 
 
 def _folded(layer: nn.Conv2d, norm: nn.BatchNorm2d | None) -> tuple[np.ndarray, np.ndarray]:
