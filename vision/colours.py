@@ -48,8 +48,8 @@ def square_colours(view: Image) -> Floats:
 
 def washed_out(view: Image) -> Floats:
     """The share of each square of a `board_view` that is as bright as can be, so that no print would show: `(225,)`."""
-    bright = cv2.inRange(view, (_BRIGHTEST,) * 3, (255,) * 3)
-    return np.asarray(_inner(np.asarray(bright, np.uint8)[:, :, None]).mean(axis=(1, 2)) / 255, np.float64)
+    brightest = cv2.inRange(view, (_BRIGHTEST,) * 3, (255,) * 3)
+    return np.asarray(_inner(np.asarray(brightest, np.uint8)[:, :, None]).mean(axis=(1, 2)) / 255, np.float64)
 
 
 def bright(view: Image, tiles: NDArray[np.bool_]) -> bool:

@@ -135,8 +135,8 @@ class BoardPose:
 
 
 def shrunk(image: Image, pose: BoardPose, scale: int) -> tuple[Image, BoardPose]:
-    """A picture halved as often as views of `scale` pixels a square or less allow, for all of them at once, and the
-    pose in it."""
+    """A picture halved as often as a view of the tile tops of `scale` pixels a square allows, once for this and all
+    coarser views, and the pose in it."""
     while _finer_than(scale, pose.plane(TILE_HEIGHT)) and min(image.shape[:2]) > 1:
         image, pose = _halved(image), pose.halved()
     return image, pose

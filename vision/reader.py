@@ -145,8 +145,8 @@ class BoardReader:
         self, image: Image, quad: Floats, tiles: Collection[str], known_upright: bool
     ) -> tuple[NDArray[np.float64], Upright, BoardViews]:
         """Probabilities `(15, 15, classes + 1)`, the last for a hidden square, of the board turned upright."""
-        image, pose = shrunk(image, board_pose(quad, (image.shape[1], image.shape[0])), tops.SCALE)
-        board, view = board_view(image, pose), tops_view(image, pose)
+        small, pose = shrunk(image, board_pose(quad, (image.shape[1], image.shape[0])), tops.SCALE)
+        board, view = board_view(small, pose), tops_view(small, pose)
         kinds = self._squares.read(board)
         cells, within = perhaps_tiles(kinds), self._letters.within(tiles)
         if known_upright:

@@ -2,8 +2,8 @@
 
 Draws the scenes once, cuts them down to what each network learns from, trains the four networks in two processes of
 one thread each and writes them where the programs look for them. The same seed gives the same scenes and, on the
-same machine, the same weights. About an hour on two cores; needs `pip install .[train]` and the Debian packages of
-fonts that `vision.render.fonts` names.
+same machine, the same weights. About an hour on two cores with AVX-512; needs `pip install .[train]` and the Debian
+packages of fonts that `vision.render.fonts` names.
 """
 
 from __future__ import annotations

@@ -82,9 +82,9 @@ class Task:
 
 
 FINDER = Task("finder", Finder, FINDER_SIDE, finder_sample, finder_loss, steps=1400, seed=1)
-"""Where in a picture is a board? About six minutes on two free cores."""
+"""Where in a picture is a board?"""
 LATTICE = Task("lattice", Lattice, LATTICE_SIDE, lattice_sample, lattice_loss, steps=2000, seed=2)
-"""Where exactly are the corners of the squares? About eleven minutes."""
+"""Where exactly are the corners of the squares?"""
 
 
 def train(task: Task, scenes: Sequence[Kept], steps: int, path: Path) -> None:

@@ -126,6 +126,7 @@ def write_onnx(
 
     Written layer by layer rather than traced, so that the file depends on the weights alone and not on the
     exporter of the day. `outputs` are scaled by `facts["temperature"]` (one number a head) where given.
+    A first layer of 5 x 5 pixels and stride 2 is written over blocks of pixels: pictures then have even sides.
     `features` names, for a head, one more output: what goes into the head's last layer. `offsets` are added to the
     scaled outputs of a head, one number a class.
     """
@@ -155,7 +156,7 @@ def write_onnx(
             if isinstance(layer, nn.Conv2d):
                 kernel, bias = _folded(layer, after if isinstance(after, nn.BatchNorm2d) else None)
                 pad, stride = int(layer.padding[0]), int(layer.stride[0])
-                if value == "input" and kernel.shape[2:] == (5, 5) and stride == 2:
+                if value == "input" and (*kernel.shape[2:], stride, pad) == (5, 5, 2, 2):
                     value, kernel, pad, stride = add("SpaceToDepth", value, [], blocksize=2), _of_blocks(kernel), 1, 1
                 value = add("Conv", value, [kernel * gain, bias * gain], pads=[pad] * 4, strides=[stride] * 2)
             elif isinstance(layer, nn.ReLU):
