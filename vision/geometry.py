@@ -9,7 +9,7 @@ Picture coordinates are pixels with (0, 0) the centre of the top left pixel, as 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import cv2
@@ -78,16 +78,12 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
     n = round(scale * (SIZE + 2 * margin))
     step = 1 / scale
     to_board = np.array([[step, 0.0, step / 2 - margin], [0.0, step, step / 2 - margin], [0.0, 0.0, 1.0]])
-    while _finer_than(scale, H) and min(image.shape[:2]) > 1:
-        image, H = _halved(image), _HALVE @ H
+    to_spare = min(square_side(project(H, grid_corners())) / _FINEST, _shortest_side(H) / _COARSEST) / scale
+    while to_spare > 1 and min(image.shape[:2]) > 1:
+        image, H, to_spare = _halved(image), _HALVE @ H, to_spare / 2
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     seen = cv2.warpPerspective(image, H @ to_board, (n, n), flags=flags, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(seen, np.uint8)
-
-
-def _finer_than(scale: int, H: Floats) -> bool:
-    """Whether a picture shows a plane so much finer than `scale` pixels a square that it is better halved first."""
-    return min(square_side(project(H, grid_corners())) / _FINEST, _shortest_side(H) / _COARSEST) > scale
 
 
 def _shortest_side(H: Floats) -> float:
@@ -123,23 +119,11 @@ class BoardPose:
         H[:, 2] += height * self.vertical
         return H
 
-    def halved(self) -> BoardPose:
-        """The same in the picture halved."""
-        return replace(self, homography=_HALVE @ self.homography, vertical=_HALVE @ self.vertical, focal=self.focal / 2)
-
     def tilt(self) -> float:
         """How far from straight above the camera sees the middle of the board, in degrees."""
         middle, step = np.array([SIZE / 2, SIZE / 2]), 1e-3
         above = project(np.linalg.inv(self.homography), project(self.plane(step), middle))
         return float(np.degrees(np.arctan(np.linalg.norm((above - middle) * [1, self.stretch]) / step)))
-
-
-def shrunk(image: Image, pose: BoardPose, scale: int) -> tuple[Image, BoardPose]:
-    """A picture halved as often as a view of the tile tops of `scale` pixels a square allows, once for this and all
-    coarser views, and the pose in it."""
-    while _finer_than(scale, pose.plane(TILE_HEIGHT)) and min(image.shape[:2]) > 1:
-        image, pose = _halved(image), pose.halved()
-    return image, pose
 
 
 def board_pose(corners: NDArray[np.floating], size: tuple[int, int], focal: float | None = None) -> BoardPose:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
 from engine.said import said
 from engine.squares import square_name
-from vision import squares, tops
+from vision import squares
 from vision.alike import weighed
-from vision.geometry import Floats, Image, board_pose, shrunk, square_side
+from vision.geometry import Floats, Image, board_pose, square_side
 from vision.joined import joined
 from vision.letters import LetterNet, TileLooks, among
 from vision.location import BoardNotFound, Location
@@ -145,8 +145,8 @@ class BoardReader:
         self, image: Image, quad: Floats, tiles: Collection[str], known_upright: bool
     ) -> tuple[NDArray[np.float64], Upright, BoardViews]:
         """Probabilities `(15, 15, classes + 1)`, the last for a hidden square, of the board turned upright."""
-        small, pose = shrunk(image, board_pose(quad, (image.shape[1], image.shape[0])), tops.SCALE)
-        board, view = board_view(small, pose), tops_view(small, pose)
+        pose = board_pose(quad, (image.shape[1], image.shape[0]))
+        board, view = board_view(image, pose), tops_view(image, pose)
         kinds = self._squares.read(board)
         cells, within = perhaps_tiles(kinds), self._letters.within(tiles)
         if known_upright:

@@ -9,14 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.geometry import (
-    TILE_HEIGHT,
     Floats,
     board_pose,
     grid_corners,
     homography,
     project,
     rectify,
-    shrunk,
     square_side,
 )
 
@@ -100,17 +98,6 @@ def test_corners_far_outside_the_picture_cost_no_more_memory_than_others() -> No
     view = rectify(np.full((60, 80, 3), 7, np.uint8), homography(corners), 16)
     assert view.shape == (240, 240, 3)
     assert (view == 7).all()
-
-
-def test_a_picture_shrunk_for_all_its_views_shows_each_as_the_whole_picture_does() -> None:
-    corners = photographed(grid(0.0), 35, 100, 2400.0, 1.0)
-    picture = np.random.default_rng(0).integers(0, 256, (2 * SIZE[1], 2 * SIZE[0]), dtype=np.uint8)
-    pose = board_pose(2 * corners, (2 * SIZE[0], 2 * SIZE[1]))
-    small, its_pose = shrunk(picture, pose, 20)
-    assert small.size < picture.size / 3
-    for height in (0.0, TILE_HEIGHT):
-        seen = rectify(small, its_pose.plane(height), 12, 1)
-        assert np.array_equal(seen, rectify(picture, pose.plane(height), 12, 1))
 
 
 @pytest.mark.parametrize("side", [45.3, 91.7, 180.0])
