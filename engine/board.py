@@ -10,8 +10,8 @@ from functools import lru_cache
 from importlib.resources import files
 
 from engine.errors import NotationError, RulesError, UnknownLayout
+from engine.messages import said
 from engine.reading import BLANK, EMPTY, SIZE
-from engine.said import said
 from engine.squares import CENTRE, SQUARES, Square, row_of, square_name, transpose
 from engine.tiles import Tile, TileSet
 

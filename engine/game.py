@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from engine.board import Board, Layout
+from engine.corrections import Entry as LedgerEntry
+from engine.corrections import Ledger, correct
 from engine.ending import Outcome, end_due, outcome, racks_wanted
 from engine.errors import RulesError
 from engine.events import BlankNamed, Correction, EndReason, Event, GameStarted, Redone, Undone
-from engine.ledger import Entry as LedgerEntry
-from engine.ledger import Ledger, correct
+from engine.messages import said
 from engine.plays import Play
 from engine.rules import STANDARD, Rules
-from engine.said import said
 from engine.scoring import PlayScore, Status, score_play
 from engine.state import State, apply, can_exchange, challengeable, start, status
 from engine.tiles import TileSet

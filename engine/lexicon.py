@@ -31,7 +31,7 @@ from typing import Any
 import marisa_trie
 
 from engine.errors import NotationError
-from engine.said import said
+from engine.messages import said
 from engine.tiles import TileSet, tile_set
 
 SHORTEST, LONGEST = 2, 15

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from engine.board import Board
 from engine.errors import NotationError, RulesError
+from engine.messages import said
 from engine.reading import SIZE
-from engine.said import said
 from engine.squares import Square, column_of, parse_position, position_name, row_of, square_name
 from engine.tiles import Tile, TileSet
 

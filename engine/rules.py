@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from engine.errors import RulesError
-from engine.said import said
+from engine.messages import said
 
 
 class Challenge(StrEnum):

@@ -10,10 +10,10 @@ from enum import IntFlag
 from typing import NamedTuple
 
 from engine.board import Board, Layout
+from engine.messages import joined, said
 from engine.plays import Play
 from engine.reading import SIZE
 from engine.rules import Rules
-from engine.said import joined, said
 from engine.squares import SQUARES, Square, position_name
 from engine.tiles import Tile, TileSet
 

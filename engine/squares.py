@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from engine.errors import NotationError
+from engine.messages import said
 from engine.reading import SIZE
-from engine.said import said
 
 Square = int
 

@@ -26,10 +26,10 @@ from engine.events import (
     RackRevealed,
     TileRecycled,
 )
+from engine.messages import said
 from engine.plays import Play
 from engine.reading import BLANK
 from engine.rules import Challenge, Rules
-from engine.said import said
 from engine.scoring import Status, describe, play_status, score_play
 from engine.tiles import Tile, TileSet, tile_set
 from engine.turns import CLOSING, Kind, Turn

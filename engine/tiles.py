@@ -15,8 +15,8 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from engine.errors import NotationError, UnknownTileSet
+from engine.messages import said
 from engine.reading import BLANK
-from engine.said import said
 
 _DATA = files("engine") / "data" / "tilesets"
 

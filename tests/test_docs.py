@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from device import optics
 from device.cameras import pi
+from device.system import mounting
 
 ROOT = Path(__file__).parents[1]
 _LINK = re.compile(r"(?<!\\)\[[^\]]*\]\(([^)\s]+)[^)]*\)")
@@ -52,19 +52,19 @@ def test_every_document_is_linked_from_the_readme() -> None:
 
 def test_the_table_of_heights_is_the_computed_one() -> None:
     told = (ROOT / "docs" / "parts.md").read_text(encoding="utf-8")
-    assert "\n".join(optics.table()) in told
+    assert "\n".join(mounting.table()) in told
 
 
 def test_heights_reckon_with_the_pictures_that_are_taken() -> None:
-    assert optics.STILL_WIDTH == pi.STILL_WIDTH
+    assert mounting.STILL_WIDTH == pi.STILL_WIDTH
 
 
 def test_a_camera_sees_the_whole_board_from_its_least_height() -> None:
-    square = optics.Camera("square", (1000, 1000), (90.0, 90.0))
-    assert square.least_height(40.0) == pytest.approx(20.0 * optics.ROOM)  # at 90 degrees it sees twice its height
+    square = mounting.Camera("square", (1000, 1000), (90.0, 90.0))
+    assert square.least_height(40.0) == pytest.approx(20.0 * mounting.ROOM)  # at 90 degrees it sees twice its height
     assert square.square_px(2.0, 20.0) == pytest.approx(50.0)
     assert square.greatest_height(2.0, 50.0) == pytest.approx(20.0)
 
 
 def test_the_view_across_follows_from_the_diagonal() -> None:
-    assert optics.diagonal_view(90.0, 4, 3) == pytest.approx((77.32, 61.93), abs=0.01)
+    assert mounting.diagonal_view(90.0, 4, 3) == pytest.approx((77.32, 61.93), abs=0.01)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read on import: else it keeps a database at home to report from
 import onnxruntime
 
-from engine.said import said
+from engine.messages import said
 
 MODELS: Final = Path(__file__).parent / "models"
 FACTS: Final = "tilekeeper"
@@ -47,7 +47,7 @@ class Net:
             )
             self.facts: dict[str, object] = json.loads(self._session.get_modelmeta().custom_metadata_map[FACTS])
         except Exception as error:  # onnxruntime's own errors share no other base
-            raise ModelError(f"{path.name}: not a model of ours; train it with python -m calibration.train") from error
+            raise ModelError(f"{path.name}: not a model of ours; train it with python -m vision.training") from error
         self._input = self._session.get_inputs()[0].name
 
     def __call__(self, batch: NDArray[np.float32]) -> list[NDArray[np.float32]]:

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image as Pictures
 from PIL import ImageOps, UnidentifiedImageError
 
-from engine.said import said
+from engine.messages import said
 from vision.geometry import Floats, Image
 
 LONGEST: Final = 2560

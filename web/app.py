@@ -10,18 +10,22 @@ from flask import Flask, render_template
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
-from device.state import Notice
-from device.store import GameStore
-from web import actions, api, desk, dialogs, filters, history, live, pages, phones, security, setup
-from web.compress import compress
-from web.languages import remember, texts
-from web.library import Library
-from web.pairing import Pairing
-from web.place import Place
+from device.session.snapshot import Notice
+from device.storage.store import GameStore
+from web import api, filters, live
+from web.compression import compress
+from web.game_archive import Library
+from web.host import Place
+from web.i18n import remember, texts
+from web.pages import actions, dialogs, history, panel, scoreboard, setup
+from web.pages import pairing as pairing_page
+from web.security import csrf
+from web.security.pairing import Pairing
 from web.table import Table
 
 STREAMS = 104
-"""Event streams open at a time; the server has more threads than that (`web.serve.THREADS`), or pages would starve."""
+"""Event streams open at a time; the server has more threads than that (`web.security.server.THREADS`), or pages would
+starve."""
 
 
 def create_app(
@@ -46,24 +50,24 @@ def create_app(
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Strict",
         PERMANENT_SESSION_LIFETIME=timedelta(days=2),
-        MAX_CONTENT_LENGTH=security.BODY_BYTES,
+        MAX_CONTENT_LENGTH=csrf.BODY_BYTES,
     )
-    app.session_interface = security.Cookies()
+    app.session_interface = csrf.Cookies()
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     filters.add_to(app)
     if pairing is None:
         pairing = Pairing(lambda text: table.tell(Notice(text)))
     app.extensions["pairing"] = pairing
-    security.add_to(app, pairing)
+    csrf.add_to(app, pairing)
     page = live.LivePage(app.jinja_env, table, streams)
     app.extensions["live"] = page
     place = place or Place()
-    app.register_blueprint(pages.blueprint(page, table, pairing, place))
+    app.register_blueprint(scoreboard.blueprint(page, table, pairing, place))
     app.register_blueprint(live.blueprint(page))
-    app.register_blueprint(phones.blueprint(pairing))
+    app.register_blueprint(pairing_page.blueprint(pairing))
     app.register_blueprint(dialogs.blueprint(table, pairing, own_lexicon))
     app.register_blueprint(actions.blueprint(table, own_lexicon))
-    app.register_blueprint(desk.blueprint(table, pairing, place))
+    app.register_blueprint(panel.blueprint(table, pairing, place))
     app.register_blueprint(setup.blueprint(table, pairing, place))
     library = Library(store or GameStore(":memory:"), lambda: table.state.game)
     app.register_blueprint(history.blueprint(library, pairing))
@@ -82,6 +86,6 @@ def _fail(error: HTTPException) -> ResponseReturnValue:
     if (told := api.fail(error)) is not None:
         return told
     text = texts()(_FAILURES.get(error.code or 500, "page.misunderstood"))
-    if security.is_document():
+    if csrf.is_document():
         return render_template("refused.html", t=texts(), why=text), error.code or 500
     return f"{text}\n", error.code or 500, {"Content-Type": "text/plain; charset=utf-8"}

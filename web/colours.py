@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from device.state import TableState
+from device.session.snapshot import TableState
 from engine.rules import COLOURS, Colours
 
 PALETTE = ("amber", "blue", "green", "violet", "red", "teal", "pink", "lime")

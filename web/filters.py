@@ -7,15 +7,15 @@ from collections.abc import Iterable
 
 from flask import Flask
 
-from device.state import LetterView, Phase, TableState, TurnView
-from device.view import view_premiums
+from device.session.snapshot import LetterView, Phase, TableState, TurnView
+from device.session.snapshot_builder import view_premiums
 from engine.board import layout
 from engine.reading import SIZE
 from engine.squares import square_name
 from engine.tiles import tile_set
 from web.colours import colour_of
+from web.game_summary import summaries
 from web.live import flags
-from web.summary import summaries
 
 
 def add_to(app: Flask) -> None:

@@ -18,9 +18,9 @@ from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from jinja2 import Environment
 
-from device.state import TableState
-from web import chart
-from web.languages import Texts, texts
+from device.session.snapshot import TableState
+from web import charts
+from web.i18n import Texts, texts
 from web.table import Table
 
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns")
@@ -181,7 +181,7 @@ class LivePage:
         return {name: self._draw_part(name, state, t) for name in PARTS}
 
     def _draw_part(self, name: str, state: TableState, t: Texts) -> str:
-        course = chart.course(state) if name == "chart" else None
+        course = charts.course(state) if name == "chart" else None
         return self._templates.get_template(f"parts/{name}.html").render(
             state=state, t=t, course=course, now=time.monotonic()
         )

@@ -7,8 +7,8 @@ from concurrent.futures import Future
 from types import EllipsisType
 from typing import Protocol
 
-from device.state import Listener, Moment, Notice, SetUpView, TableState, TurnChange
-from device.view import Words
+from device.session.snapshot import Listener, Moment, Notice, SetUpView, TableState, TurnChange
+from device.session.snapshot_builder import Words
 from engine.events import GameStarted
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from device.cameras.base import BlackPicture, Camera, CameraError, Frame, Image, NoMorePictures, Settling
-from engine.said import said
+from engine.messages import said
 
 __all__ = [
     "BlackPicture",
@@ -49,6 +49,6 @@ def patient_camera(spec: str) -> Camera:
     """The camera that `spec` names; one with a cable may be plugged in later. Raises `CameraError` as `open_camera`."""
     if spec != "pi" and not spec.startswith("usb:"):
         return open_camera(spec)
-    from device.cameras.patient import PatientCamera
+    from device.cameras.reconnecting import PatientCamera
 
     return PatientCamera(lambda: open_camera(spec))

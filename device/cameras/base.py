@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from engine.said import said
+from engine.messages import said
 
 Image = npt.NDArray[np.uint8]
 """`(H, W, 3) uint8 BGR`."""

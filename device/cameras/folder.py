@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from device.cameras.base import WAS_CLOSED, CameraError, Frame, Image, NoMorePictures
-from engine.said import said
+from engine.messages import said
 from vision.photo import PhotoError, load_photo
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from device.cameras.base import ALL_BLACK, NO_PICTURES, WAS_CLOSED, BlackPicture, CameraError, Frame, Image, is_black
-from engine.said import said
+from engine.messages import said
 
 _log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from device.cameras.base import WAS_CLOSED, CameraError, Frame, Image
-from vision.render.table import SimulatedTable
+from vision.rendering.simulated_table import SimulatedTable
 
 PREVIEW_STEP = 4
 

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from device.cameras.base import ALL_BLACK, NO_PICTURES, WAS_CLOSED, BlackPicture, CameraError, Frame, is_black
-from engine.said import said
+from engine.messages import said
 
 WIDTH, HEIGHT = 1920, 1080
 STALLED_S = 2.0

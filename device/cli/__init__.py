@@ -23,7 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 _DEBIAN = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}
 
 COMMANDS = ("read", "replay", "score", "demo", "run", "export", "import", "backup", "bench", "doctor")
-_MODULES = {"import": "bring"}
+_MODULES = {"import": "import_"}
 """The modules that are not called like their command: Python has taken the word."""
 
 

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the copy."""
-    from device.store import GameStore, StoreError
+    from device.storage.store import GameStore, StoreError
 
     try:
         with GameStore(games_file(args)) as store:

@@ -18,9 +18,9 @@ from device.cli.page import invite_phones
 from device.cli.run import addresses
 
 if TYPE_CHECKING:
-    from device.demo import Demo
-    from device.session import Reader
-    from device.sight import Whereabouts
+    from device.capture.board_camera import Whereabouts
+    from device.demo.demo_table import Demo
+    from device.session.table_session import Reader
 
 HELP = "watch a whole game on a simulated table"
 
@@ -46,9 +46,9 @@ def run(args: argparse.Namespace) -> int:
 
 def watch(args: argparse.Namespace, reader: Reader, where: Whereabouts | None = None) -> int:
     """Play demo games at the simulated table, read by `reader`, until the end or Ctrl-C."""
-    from device.demo import Demo
+    from device.demo.demo_table import Demo
     from web import create_app
-    from web.serve import PageServer, PortInUse
+    from web.security.server import PageServer, PortInUse
 
     seed = args.seed if args.seed is not None else random.SystemRandom().randrange(10_000)
     stop = threading.Event()
@@ -75,7 +75,7 @@ def watch(args: argparse.Namespace, reader: Reader, where: Whereabouts | None = 
 
 def _play(demo: Demo, *, once: bool) -> int:
     """Play one game, or one after the other; 1 if a total was not the record's."""
-    from device.session import Refused
+    from device.session.table_session import Refused
 
     while True:
         right = True

@@ -14,7 +14,7 @@ from device.cli import UserError
 from device.cli.options import add_data_options, games_file
 
 if TYPE_CHECKING:
-    from device.store import GameStore
+    from device.storage.store import GameStore
 
 HELP = "write a game of the table to a GCG or ZIP file"
 
@@ -28,8 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the games, or write one."""
-    from device.archive import ArchiveError
-    from device.store import GameStore, StoreError
+    from device.storage.archive import ArchiveError
+    from device.storage.store import GameStore, StoreError
 
     try:
         with GameStore(games_file(args)) as store:
@@ -49,7 +49,7 @@ def _list(store: GameStore) -> None:
 
 
 def _export(store: GameStore, number: int, path: Path) -> str:
-    from device.archive import gcg_of, zip_of
+    from device.storage.archive import gcg_of, zip_of
 
     if path.suffix.lower() not in (".gcg", ".zip"):
         raise UserError(f"{path} says no form: name a file that ends in .gcg or .zip")

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from device.cli import UserError
 
 if TYPE_CHECKING:
-    from calibration.adapted import AdaptedReader
-    from calibration.table import TableKnowledge
+    from calibration.profile import TableKnowledge
+    from calibration.profiled_reader import AdaptedReader
+    from device.capture.board_camera import Whereabouts
     from device.settings import GameSettings
-    from device.sight import Whereabouts
     from engine.events import GameStarted
     from engine.lexicon import Lexicon
     from vision.net import Net
-    from vision.reader import BoardReader
+    from vision.recognition.reader import BoardReader
 
 
 def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -> None:
@@ -50,7 +50,7 @@ def game_settings(args: argparse.Namespace, otherwise: GameSettings | None = Non
 
 
 def _names(listed: str) -> tuple[str, ...]:
-    from device.archive import NAME_MOST, can_be_shown
+    from device.storage.archive import NAME_MOST, can_be_shown
 
     names = tuple(name.strip() for name in listed.split(",") if name.strip())
     for name in names:
@@ -158,11 +158,11 @@ def games_file(args: argparse.Namespace) -> Path:
 
 def board_reader(net: Callable[[Path], Net] | None = None) -> BoardReader:
     """The reader with the networks that are shipped, run by `net`. Raises `UserError`."""
-    from calibration.locate import BoardLocator
-    from vision.letters import LetterNet
+    from vision.detection.locator import BoardLocator
     from vision.net import ModelError, Net
-    from vision.reader import BoardReader
-    from vision.squares import SquareNet
+    from vision.recognition.letters import LetterNet
+    from vision.recognition.reader import BoardReader
+    from vision.recognition.squares import SquareNet
 
     run = net or Net
     try:
@@ -173,12 +173,12 @@ def board_reader(net: Callable[[Path], Net] | None = None) -> BoardReader:
 
 def learning_reader() -> tuple[AdaptedReader, TableKnowledge]:
     """A reader that looks for the board in each picture anew, and learns its tiles. Raises `UserError`."""
-    from calibration.adapted import AdaptedReader
-    from calibration.locate import BoardLocator
-    from calibration.table import TableKnowledge
-    from vision.letters import LetterNet
+    from calibration.profile import TableKnowledge
+    from calibration.profiled_reader import AdaptedReader
+    from vision.detection.locator import BoardLocator
     from vision.net import ModelError
-    from vision.reader import BoardReader
+    from vision.recognition.letters import LetterNet
+    from vision.recognition.reader import BoardReader
 
     try:
         letters = LetterNet()
@@ -193,13 +193,13 @@ def table_reader(folder: Path | None) -> tuple[AdaptedReader, Whereabouts, Table
 
     That is kept in `folder`; None: as long as the program lasts. Raises `UserError`.
     """
-    from calibration.adapted import AdaptedReader
-    from calibration.locate import BoardLocator
-    from calibration.table import TableKnowledge
-    from device.sight import Whereabouts
-    from vision.letters import LetterNet
+    from calibration.profile import TableKnowledge
+    from calibration.profiled_reader import AdaptedReader
+    from device.capture.board_camera import Whereabouts
+    from vision.detection.locator import BoardLocator
     from vision.net import ModelError
-    from vision.reader import BoardReader
+    from vision.recognition.letters import LetterNet
+    from vision.recognition.reader import BoardReader
 
     try:
         where, letters = Whereabouts(BoardLocator()), LetterNet()

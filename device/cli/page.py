@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from device.settings import PageSettings
-    from web.serve import PageServer
+    from web.security.server import PageServer
 
 
 _LOCAL = re.compile(r"https?://(localhost|127\.|\[::1\])")
@@ -30,8 +30,8 @@ def open_page(
     `addresses` gives the addresses of a host and port, the best one for phones last. Yields the server, and where the
     page is, in a sentence.
     """
-    from web.door import DoorError, SecureDoor, Visitors
-    from web.serve import PageServer, PortInUse
+    from web.security.server import PageServer, PortInUse
+    from web.security.tls_proxy import DoorError, SecureDoor, Visitors
 
     visitors, port = Visitors(), page.port
     app.wsgi_app = visitors.seen_by(app.wsgi_app)  # type: ignore[method-assign, assignment]

@@ -20,7 +20,7 @@ from device.cli.options import board_reader
 if TYPE_CHECKING:
     from vision.geometry import Floats
     from vision.photo import Photo
-    from vision.reader import BoardReader, PhotoReading
+    from vision.recognition.reader import BoardReader, PhotoReading
 
 HELP = "read the board in photographs"
 _SURE = 0.9
@@ -103,7 +103,7 @@ def read_photo(
 def _answer(path: Path, reading: PhotoReading | None, corners: Floats | None, problems: list[str]) -> dict[str, object]:
     from engine.reading import SIZE
     from engine.squares import square_name
-    from vision.reader import shown
+    from vision.recognition.reader import shown
 
     answer: dict[str, object] = {
         "photo": str(path),
@@ -130,7 +130,7 @@ def _answer(path: Path, reading: PhotoReading | None, corners: Floats | None, pr
 def as_text(path: Path, reading: PhotoReading) -> str:
     """A board to look at: rows and columns named, tiles as letters, doubtful ones marked."""
     from engine.reading import EMPTY, SIZE
-    from vision.reader import shown
+    from vision.recognition.reader import shown
 
     lines = [f"{path}  ({reading.ms.total:.0f} ms)"]
     if reading.board is not None:

@@ -15,10 +15,10 @@ from device.cli import UserError
 from device.cli.options import add_game_options, game_from, game_settings, learning_reader
 
 if TYPE_CHECKING:
-    from calibration.table import TableKnowledge
-    from device.session import Reader
-    from device.state import TableState, TurnView, WordView
-    from device.view import Words
+    from calibration.profile import TableKnowledge
+    from device.session.snapshot import TableState, TurnView, WordView
+    from device.session.snapshot_builder import Words
+    from device.session.table_session import Reader
     from engine.events import GameStarted
 
 HELP = "score a game from photographs, one for each turn"
@@ -60,9 +60,9 @@ def replay(
     confirmed teaches `knowledge` the table's own tiles.
     """
     from device.cameras.folder import FolderCamera
-    from device.session import TableSession
-    from device.state import PASS_OR_EXCHANGE
-    from device.store import GameStore
+    from device.session.snapshot import PASS_OR_EXCHANGE
+    from device.session.table_session import TableSession
+    from device.storage.store import GameStore
 
     photo_of: list[str] = []
     problems: list[str] = []

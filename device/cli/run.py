@@ -32,12 +32,12 @@ from device.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from calibration.table import TableKnowledge
-    from device.hotspot import Hotspot
+    from calibration.profile import TableKnowledge
+    from device.capture.board_camera import Whereabouts
     from device.panel.panel import PanelView
-    from device.session import Reader, TableSession
+    from device.session.table_session import Reader, TableSession
     from device.settings import Settings
-    from device.sight import Whereabouts
+    from device.system.hotspot import Hotspot
     from engine.events import GameStarted
     from engine.lexicon import Lexicon
 
@@ -117,18 +117,18 @@ def serve(
     """
     from device.cameras import CameraError, patient_camera
     from device.cli.page import open_page
-    from device.messages import sentence
-    from device.notify import answers, notify, page_answers, wait_alive
-    from device.panel.invitation import Invitation, invite
+    from device.panel.pairing_display import Invitation, invite
     from device.panel.panel import Orders
     from device.panel.setup import open_panel
-    from device.rescue import open_store
-    from device.session import TableSession
-    from device.state import Notice, Trouble
-    from device.store import StoreError
+    from device.session.messages import sentence
+    from device.session.snapshot import Notice, Trouble
+    from device.session.table_session import TableSession
+    from device.storage.recovery import open_store
+    from device.storage.store import StoreError
+    from device.system.systemd import answers, notify, page_answers, wait_alive
     from web import create_app
-    from web.pairing import Pairing
-    from web.place import Place
+    from web.host import Place
+    from web.security.pairing import Pairing
 
     def power_off() -> None:
         off.set()
@@ -204,8 +204,8 @@ def _begin(
     told: bool,
 ) -> str:
     """Go on with the last game, or begin one; says which, or why neither. Raises `UserError`."""
-    from device.session import Refused
-    from device.state import Phase
+    from device.session.snapshot import Phase
+    from device.session.table_session import Refused
 
     if not new:
         try:
@@ -236,8 +236,8 @@ def seconds_left(session: TableSession) -> Callable[[int], float | None]:
 
 def _voice(session: TableSession, *, use: bool) -> AbstractContextManager[object]:
     """The voice, where one is wanted; that there is none is said once."""
-    from device.state import Notice
-    from device.voice import Voice, espeak
+    from device.session.snapshot import Notice
+    from device.system.voice import Voice, espeak
 
     def say(text: str) -> None:
         print(text)
@@ -248,7 +248,7 @@ def _voice(session: TableSession, *, use: bool) -> AbstractContextManager[object
 
 def _refusals_to(session: TableSession) -> Callable[[PanelView], None]:
     """Lets everybody read on the page why the panel refused a press."""
-    from device.state import Notice
+    from device.session.snapshot import Notice
 
     last = ""
 
@@ -273,7 +273,7 @@ def switch_off() -> None:
 
 def own_wifi() -> tuple[Hotspot | None, str]:
     """The Wi-Fi that this table opens where no known one is in reach, if it has one, or why that cannot be said."""
-    from device.hotspot import HotspotError, read_hotspot
+    from device.system.hotspot import HotspotError, read_hotspot
 
     try:
         return read_hotspot(), ""

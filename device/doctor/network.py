@@ -9,8 +9,8 @@ from device.doctor.finding import Finding, Subject
 from device.doctor.machine import service_state
 from device.doctor.program import SERVICE_UNIT
 from device.doctor.system import System
-from device.hotspot import HotspotError, read_hotspot
 from device.settings import SYSTEM_FILE, Settings
+from device.system.hotspot import HotspotError, read_hotspot
 
 FIRST_FREE_PORT = 1024
 """Ports below belong to the machine's own services (ip(7), ip_unprivileged_port_start)."""

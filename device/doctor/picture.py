@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from device.doctor.finding import Finding, Subject
-from device.optics import GOOD_PX
 from device.settings import Settings
+from device.system.mounting import GOOD_PX
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,9 +35,9 @@ def judge(image: Image, settings: Settings) -> Iterator[Finding]:
     """What is to be said of one picture, `(H, W, 3) uint8 BGR`."""
     import cv2
 
-    from calibration.locate import BoardLocator
     from engine.tiles import tile_set
-    from vision.reader import BoardReader
+    from vision.detection.locator import BoardLocator
+    from vision.recognition.reader import BoardReader
 
     yield from _light(float(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY).mean()))
     reading = BoardReader(BoardLocator().locate).read(image, tile_set(settings.game.tiles).letters)

@@ -71,11 +71,11 @@ def libraries(_system: System, _settings: Settings) -> Iterator[Finding]:
 
 def networks(_system: System, settings: Settings) -> Iterator[Finding]:
     """Whether the networks that read boards can be loaded, and know the letters of the tile set."""
-    from calibration.locate import BoardLocator
     from engine.tiles import tile_set
-    from vision.letters import LetterNet
+    from vision.detection.locator import BoardLocator
     from vision.net import ModelError
-    from vision.squares import SquareNet
+    from vision.recognition.letters import LetterNet
+    from vision.recognition.squares import SquareNet
 
     subject = Subject("networks")
     try:
@@ -179,7 +179,7 @@ def data_folder(system: System, settings: Settings) -> Path:
 
 def _store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]:
     """The file of the games. It is only read, and no lock is taken: a running table holds it."""
-    from device.schema import VERSION
+    from device.storage.schema import VERSION
 
     aside = f"sudo systemctl stop tilekeeper; sudo mv {shown} {shown}.damaged; sudo systemctl start tilekeeper"
     try:

@@ -16,11 +16,11 @@ from typing import Any, Protocol
 
 from PIL import Image, ImageDraw, ImageFont
 
-from device.panel.invitation import DIGITS, Invitation, digit_pages, pixel_pages
+from device.panel.pairing_display import DIGITS, Invitation, digit_pages, pixel_pages
 from device.panel.panel import Table
-from device.state import Phase, TableState, TurnView
-from device.voice import short_for
-from engine.said import said
+from device.session.snapshot import Phase, TableState, TurnView
+from device.system.voice import short_for
+from engine.messages import said
 
 _log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from device.panel.buttons import Button, Pins
 from device.panel.lights import DARKNESS, Levels
-from engine.said import said
+from engine.messages import said
 
 if TYPE_CHECKING:
     from device.panel.panel import Edge

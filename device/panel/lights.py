@@ -10,7 +10,7 @@ from enum import Enum, StrEnum
 from math import floor, inf
 
 from device.panel.buttons import PLAYERS
-from device.state import Phase, TableState, Trouble
+from device.session.snapshot import Phase, TableState, Trouble
 
 RGB = tuple[float, float, float]
 """Red, green, blue, 0 to 1."""

@@ -18,7 +18,7 @@ from math import inf
 from types import MappingProxyType
 from typing import Protocol
 
-from device.panel.answers import Command, Refusal, answer
+from device.panel.button_commands import Command, Refusal, answer
 from device.panel.buttons import Button
 from device.panel.gestures import HOLD_S, Gesture, Gestures, Kind
 from device.panel.lights import (
@@ -38,8 +38,8 @@ from device.panel.lights import (
     next_change,
     status_of,
 )
-from device.session import Refused
-from device.state import Listener, Moment, TableState
+from device.session.snapshot import Listener, Moment, TableState
+from device.session.table_session import Refused
 
 _log = logging.getLogger(__name__)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from device.messages import sentence
 from device.panel.displays import Clock, Display, DisplayError, Displays, Inviting, open_display
 from device.panel.gpio import NoGpio, gpio_hardware
 from device.panel.panel import Orders, Panel, Table
+from device.session.messages import sentence
 from device.settings import PanelSettings
-from engine.said import said
+from engine.messages import said
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from device.panel.answers import label
+from device.panel.button_commands import label
 from device.panel.buttons import Button, Pins
 
 POWER = {1: "3.3 V", 2: "5 V", 4: "5 V", 17: "3.3 V"}

@@ -9,9 +9,9 @@
 
 from engine.gcg.export import record_of
 from engine.gcg.reader import parse
-from engine.gcg.rebuild import game_of
 from engine.gcg.record import Entry, Player, Pragma, Problem, Rack, Record
 from engine.gcg.replay import Replay, Replayed, replay
+from engine.gcg.to_game import game_of
 from engine.gcg.writer import nickname, write
 from engine.turns import Kind
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.game import Game
-from engine.gcg.choice import DISTRIBUTIONS
+from engine.gcg.edition import DISTRIBUTIONS
 from engine.gcg.record import Entry, Player, Pragma, Record
 from engine.gcg.writer import nickname
 from engine.rules import Challenge

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from engine.errors import NotationError
 from engine.gcg.record import TURNS, Entry, Player, Pragma, Problem, Rack, Record, quoted
-from engine.said import said
+from engine.messages import said
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _ENCODING = re.compile(rb"#character-encoding[ \t]+(\S+)")

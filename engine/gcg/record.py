@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 
 from engine.errors import NotationError
+from engine.messages import said
 from engine.reading import BLANK
-from engine.said import said
 from engine.turns import Kind
 
 UNKNOWN = "UNKNOWN"

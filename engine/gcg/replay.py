@@ -7,12 +7,19 @@ from dataclasses import dataclass, replace
 
 from engine.board import Board, Layout, layout, layout_names
 from engine.errors import NotationError, RulesError
-from engine.gcg.checks import check_entry, check_order, check_racks
-from engine.gcg.choice import in_brackets, named_layout, named_tile_set, possible_tile_sets, unknown_board, unknown_game
+from engine.gcg.edition import (
+    in_brackets,
+    named_layout,
+    named_tile_set,
+    possible_tile_sets,
+    unknown_board,
+    unknown_game,
+)
 from engine.gcg.record import Entry, Pragma, Problem, Record
+from engine.gcg.validate import check_entry, check_order, check_racks
+from engine.messages import said
 from engine.plays import Play
 from engine.rules import STANDARD, Rules
-from engine.said import said
 from engine.scoring import describe, play_status, score_play
 from engine.tiles import TileSet, tile_set
 from engine.turns import Kind

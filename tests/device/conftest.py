@@ -10,11 +10,10 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 from device.panel.lights import Status
 from device.panel.panel import Panel
-from device.session import TableSession
-from device.store import GameStore
-
-from .panels import PINS, Wires, hardware, orders
-from .tables import STARTED, WORDS, TextTable
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from tests.support.panels import PINS, Wires, hardware, orders
+from tests.support.text_table import STARTED, WORDS, TextTable
 
 
 @pytest.fixture

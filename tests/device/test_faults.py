@@ -21,15 +21,14 @@ from device.cli import main
 from device.panel.gpio import NoGpio
 from device.panel.panel import Orders
 from device.panel.setup import open_panel
-from device.rescue import open_store
-from device.session import TableSession
+from device.session.snapshot import Phase, TableState, Trouble
+from device.session.table_session import TableSession
 from device.settings import PanelSettings
-from device.state import Phase, TableState, Trouble
-from device.store import GameStore
+from device.storage.recovery import open_store
+from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import Rules
-
-from .tables import FARM, HORN, PaintedTable, TextTable, play
+from tests.support.text_table import FARM, HORN, PaintedTable, TextTable, play
 
 ROOT = Path(__file__).parents[2]
 WORDS = frozenset({"HORN", "FARM", "PASTE", "FARMS"})
@@ -113,10 +112,10 @@ def test_missing_gpio_leaves_the_panel_on_the_page(live: TableSession, monkeypat
 ON_A_SMALL_DISK = """
 import json, os, sys
 from pathlib import Path
-from device.session import TableSession
-from device.store import GameStore
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
 from engine.events import GameStarted
-from tests.device.tables import FARM, HORN, TextTable, play
+from tests.support.text_table import FARM, HORN, TextTable, play
 folder = Path(sys.argv[1])
 table, said = TextTable(), {}
 with GameStore(folder / "games.db") as store, TableSession(table, table, store, frozenset()) as session:
@@ -179,7 +178,7 @@ def test_file_that_may_not_be_written_is_said_and_the_game_goes_on_in_memory(pat
         store.begin({"kind": "old"})
     path.chmod(0o444)
     script = (
-        "import os, sys; from pathlib import Path; from device.rescue import open_store; os.setuid(65534);"
+        "import os, sys; from pathlib import Path; from device.storage.recovery import open_store; os.setuid(65534);"
         "store, trouble = open_store(Path(sys.argv[1])); print(store.begin({'kind': 'new'}), trouble)"
     )
     done = subprocess.run([sys.executable, "-c", script, str(path)], cwd=ROOT, capture_output=True, text=True)

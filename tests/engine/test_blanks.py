@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.blanks import letters_that_fit, unnamed_blanks
 from engine.events import BlankNamed
 from engine.squares import parse_square
-from tests.engine.table import new_game, play
+from tests.support.engine_table import new_game, play
 
 WORDS = {"HORN", "BORN", "CORN", "THE", "CAT", "CART", "CANT", "CAST", "CO", "BO"}
 F8 = parse_square("F8")

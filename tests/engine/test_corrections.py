@@ -24,7 +24,7 @@ from engine.game import Game
 from engine.squares import parse_square
 from engine.tiles import Tile
 from engine.turns import Kind
-from tests.engine.table import new_game, play, written
+from tests.support.engine_table import new_game, play, written
 
 F8, J8 = parse_square("F8"), parse_square("J8")
 

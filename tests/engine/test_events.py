@@ -36,7 +36,7 @@ from engine.events import (
 from engine.plays import Play
 from engine.rules import PRESETS, STANDARD, Challenge, Level, Rules, Unplayed
 from engine.tiles import Tile
-from tests.engine.table import new_game, play
+from tests.support.engine_table import new_game, play
 
 PLAY = Play.of({112: Tile("CH"), 113: Tile("O", is_blank=True), 114: Tile.unnamed()}, {111: Tile("İ")})
 

@@ -22,15 +22,15 @@ from engine.events import (
     dumps,
     loads,
 )
-from engine.explain import explain
 from engine.game import Game
+from engine.inference.explain import explain
 from engine.plays import Play
 from engine.rules import STANDARD, Challenge, Rules
 from engine.scoring import Status, play_status, rearranges_one_word, score_play
 from engine.squares import transpose
 from engine.tiles import Tile
-from tests.engine.play_at_random import random_game, random_play, unnamed
-from tests.engine.table import new_game, seen
+from tests.support.engine_table import new_game, seen
+from tests.support.play_at_random import random_game, random_play, unnamed
 
 SEEDS = st.integers(0, 2**32)
 TILE_SETS = st.sampled_from(["en", "de", "ro", "es", "hu", "el", "tr"])

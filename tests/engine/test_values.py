@@ -12,7 +12,7 @@ from engine.errors import NotationError, RulesError, UnknownLayout, UnknownTileS
 from engine.plays import Play
 from engine.squares import SQUARES, parse_position, parse_square, position_name, square_name, transpose
 from engine.tiles import Tile, tile_set, tile_set_names
-from tests.engine.table import new_game, play, written
+from tests.support.engine_table import new_game, play, written
 
 EN = tile_set("en")
 

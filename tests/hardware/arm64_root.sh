@@ -110,7 +110,7 @@ install_it() {
         grep -q '^autoconnect-priority=-10$' "$root/etc/NetworkManager/system-connections/tilekeeper-hotspot.nmconnection"
     check "only root reads its key" test "$(stat -c %a "$root/etc/NetworkManager/system-connections/tilekeeper-hotspot.nmconnection")" = 600
     check "the table may read name and password" as_table "$installed/bin/python" -c \
-        'from device.hotspot import read_hotspot; assert read_hotspot().password'
+        'from device.system.hotspot import read_hotspot; assert read_hotspot().password'
     check "nothing was left in the checkout" test ! -e "$root/root/tilekeeper/build"
     inside tilekeeper doctor | sed "s,^,     | ," || true # no camera, no systemd: it says so
 }
@@ -118,7 +118,7 @@ install_it() {
 play_something() { # a game and a setting that must still be there at the end
     step "a game is kept"
     as_table "$installed/bin/python" - <<'PY'
-from device.store import GameStore
+from device.storage.store import GameStore
 with GameStore("/var/lib/tilekeeper/games.db") as store:
     print("game", store.begin({"kind": "a game of before"}))
 PY
@@ -160,7 +160,7 @@ test_it() {
     inside python3 -m pip install -q --root-user-action=ignore --target /root/testing pytest hypothesis
     # The installed libraries, the checkout's tests. Emulation is too slow for the tests of speed.
     check "they pass" inside sh -c "cd /root/tilekeeper && PYTHONPATH=/root/testing timeout 3000 $installed/bin/python -m pytest -q \
-        -p no:cacheprovider --ignore=tests/engine/test_speed.py --ignore=tests/vision/test_train_reader.py \
+        -p no:cacheprovider --ignore=tests/engine/inference/test_speed.py --ignore=tests/vision/training/test_training.py \
         ${TESTS:-tests/engine tests/vision} >/root/tests.log 2>&1"
     tail -n 8 "$root/root/tests.log"
 }
@@ -176,7 +176,7 @@ read_pictures() {
         (cd "$tree" && "$python" - "$pictures" <<'PY'
 import sys
 import cv2
-from vision.render.table import EDITIONS, SimulatedTable
+from vision.rendering.simulated_table import EDITIONS, SimulatedTable
 for seed, edition in enumerate(list(EDITIONS)[:3]):
     table = SimulatedTable(seed, edition)
     table.lay_tiles({(7, 3 + i): letter for i, letter in enumerate("QUIXOTRY")} | {(4 + i, 5): s for i, s in enumerate("VEXINGLY")})
@@ -219,7 +219,7 @@ capture() {
     (cd "$tree" && "$python" - "$root/srv/frames/0.jpg" <<'PY'
 import sys
 import cv2
-from vision.render.table import SimulatedTable
+from vision.rendering.simulated_table import SimulatedTable
 table = SimulatedTable(5, size=(1728, 1296))
 table.lay_tiles({(7, 3 + i): letter for i, letter in enumerate("QUIXOTRY")})
 cv2.imwrite(sys.argv[1], table.photograph().image, [cv2.IMWRITE_JPEG_QUALITY, 95])

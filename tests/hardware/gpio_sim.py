@@ -27,10 +27,10 @@ from device.panel.buttons import Button, Pins
 from device.panel.gestures import DOUBLE_S, Gestures, Kind
 from device.panel.gpio import GpioHardware, chip_labels, header_chip
 from device.panel.panel import Orders, Panel
-from device.session import TableSession
-from device.store import GameStore
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
 from engine.events import GameStarted
-from tests.device.tables import HORN, TextTable
+from tests.support.text_table import HORN, TextTable
 
 CONFIG = Path("/sys/kernel/config/gpio-sim")
 PINS = Pins()

@@ -25,10 +25,10 @@ import picamera2
 from device.cameras import CameraError, Image, open_camera
 from device.cameras.pi import PiCamera
 from device.cli.options import board_reader
-from device.demo import demo_games
-from device.session import TableSession
-from device.state import TableState, Trouble
-from device.store import GameStore
+from device.demo.demo_table import demo_games
+from device.session.snapshot import TableState, Trouble
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
 from engine.board import Board
 from engine.events import GameStarted
 from engine.gcg import replay
@@ -36,7 +36,7 @@ from engine.reading import BLANK, EMPTY
 from engine.squares import SQUARES, column_of, row_of
 from engine.tiles import tile_set
 from engine.turns import Kind
-from vision.render.table import EDITIONS, SimulatedTable
+from vision.rendering.simulated_table import EDITIONS, SimulatedTable
 
 FRAMES = Path("/srv/frames")
 """Where the virtual camera finds its pictures."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from engine.board import Board
 from engine.tiles import tile_set
-from tests.device.tables import HORN, rows
 from tests.hardware.picamera2_board import FRAMES, STILL, put_into_camera
-from vision.render.table import SimulatedTable
+from tests.support.text_table import HORN, rows
+from vision.rendering.simulated_table import SimulatedTable
 
 if __name__ == "__main__":
     FRAMES.mkdir(parents=True, exist_ok=True)

@@ -13,13 +13,12 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session import Refused
-from device.state import Listener, Moment, Notice, SetUpView, TableState, TurnChange
-from device.view import Words
+from device.session.snapshot import Listener, Moment, Notice, SetUpView, TableState, TurnChange
+from device.session.snapshot_builder import Words
+from device.session.table_session import Refused
 from engine.events import GameStarted
+from tests.support import samples
 from web import create_app
-
-from . import samples
 
 
 class ShownTable:

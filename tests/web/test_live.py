@@ -8,11 +8,10 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.support import samples
+from tests.web.conftest import ShownTable
 from web import create_app
-from web.languages import languages
-
-from . import samples
-from .conftest import ShownTable
+from web.i18n import languages
 
 TEXTS = languages()["en"]
 

@@ -13,14 +13,14 @@ from flask import Blueprint, Flask, Response, request
 from itsdangerous import BadSignature, URLSafeSerializer
 from werkzeug.exceptions import HTTPException
 
-from device.store import StoreError
-from web.api import devices, games, table
-from web.api.document import PREFIX
+from device.storage.store import StoreError
+from web.api import devices, games, live_game
+from web.api.openapi import PREFIX
 from web.api.operations import JSON, ApiError, Media, Operation, Problem, as_json, register
-from web.library import Library
+from web.game_archive import Library
 from web.live import LivePage
-from web.pairing import Pairing, Phone
-from web.security import comes_from_elsewhere
+from web.security.csrf import comes_from_elsewhere
+from web.security.pairing import Pairing, Phone
 from web.table import Table
 
 __all__ = ["PREFIX", "add_to", "fail", "operations"]
@@ -84,7 +84,7 @@ def operations(
         return Response(_DOCUMENT.read_bytes(), mimetype=JSON)
 
     return [
-        *table.operations(shown, page, own_lexicon),
+        *live_game.operations(shown, page, own_lexicon),
         *games.operations(library),
         *devices.operations(pairing, token_of),
         Operation("GET", "/openapi.json", openapi, Media(JSON, "The OpenAPI document of this API.")),

@@ -6,7 +6,7 @@ import json
 from typing import Any, cast
 
 from web.api import operations
-from web.api.document import document
+from web.api.openapi import document
 
 if __name__ == "__main__":
     nobody = cast(Any, None)  # the document needs what operations take and give, and nobody who carries them out

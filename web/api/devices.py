@@ -7,8 +7,8 @@ from collections.abc import Callable
 from flask import request
 
 from web.api.operations import ApiError, Operation
-from web.api.shapes import PairedDevice, PairingOrder, Token
-from web.pairing import Locked, Pairing, Phone, WrongCode
+from web.api.schemas import PairedDevice, PairingOrder, Token
+from web.security.pairing import Locked, Pairing, Phone, WrongCode
 
 
 def operations(pairing: Pairing, token_of: Callable[[Phone], str]) -> list[Operation]:

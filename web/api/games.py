@@ -10,11 +10,11 @@ import msgspec
 from flask import Response
 from msgspec import Meta
 
-from device.records import HeadToHead, PlayerRecord
-from device.state import TurnView
+from device.session.snapshot import TurnView
+from device.storage.statistics import HeadToHead, PlayerRecord
+from web.api.live_game import JPEG, rows_of
 from web.api.operations import ApiError, Media, Operation
-from web.api.table import JPEG, rows_of
-from web.library import GameLine, Library, NoGame, PlayedNow, WrongFile
+from web.game_archive import GameLine, Library, NoGame, PlayedNow, WrongFile
 
 GCG = Media("text/plain", "The game as GCG.")
 ZIP = Media("application/zip", "The game whole: events, GCG, pictures.")

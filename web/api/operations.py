@@ -15,7 +15,7 @@ import msgspec
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
-from web.pairing import Phone
+from web.security.pairing import Phone
 
 JSON = "application/json"
 
@@ -112,7 +112,7 @@ def encoded(value: object) -> bytes:
 
 
 def _plain(value: object) -> str:
-    """A text that other languages could say (`engine.said`) as a text like any other."""
+    """A text that other languages could say (`engine.messages`) as a text like any other."""
     if isinstance(value, str):
         return "".join(value)
     raise NotImplementedError(f"{type(value).__name__} has no form in JSON here")

@@ -45,7 +45,7 @@ class EngineSpeed:
 
 def measure_engine(seconds: float) -> EngineSpeed:
     """Do each thing for so many seconds of the processor, and at least once."""
-    from device.demo import demo_games
+    from device.demo.demo_table import demo_games
     from engine.gcg import game_of
 
     games = [game_of(record) for record in demo_games().values()]
@@ -102,7 +102,7 @@ def _rebuilding(game: Game) -> Callable[[], None]:
 
 def _explaining(game: Game) -> Callable[[], None]:
     """A clear reading after each play of a game explained, one after the other and over again."""
-    from engine.explain import explain
+    from engine.inference.explain import explain
     from engine.reading import EMPTY, BoardReading, SquareReading
 
     def readings() -> Iterator[tuple[Game, BoardReading]]:

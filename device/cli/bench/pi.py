@@ -80,7 +80,7 @@ class Tallied(Net):
         count = self.facts.get("multiplications")
         if not isinstance(count, int):
             raise ModelError(
-                f"{path.name} does not tell how much it multiplies: train it with python -m calibration.train"
+                f"{path.name} does not tell how much it multiplies: train it with python -m vision.training"
             )
         self._each, self._tally = count, tally
 

@@ -18,9 +18,9 @@ from device.cli import UserError
 from device.cli.options import board_reader
 
 if TYPE_CHECKING:
-    from calibration.sweep.chart import Curves
-    from calibration.sweep.measure import Level
-    from calibration.sweep.samples import Sample
+    from calibration.evaluation.robustness import Level
+    from calibration.evaluation.robustness_chart import Curves
+    from calibration.evaluation.samples import Sample
 
 HELP = "pictures spoiled step by step: what is read, asked, or scored wrong"
 
@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
 
 def sweep(photos: Path | None, count: int, step: int, only: str, out: Path | None) -> int:
     """Measure, print a table, write `sweeps.png` and `sweeps.json` to `out`. The status: 1 if a total was wrong."""
-    from calibration.sweep.disturb import DISTURBANCES
-    from calibration.sweep.measure import measure
+    from calibration.evaluation.disturbances import DISTURBANCES
+    from calibration.evaluation.robustness import measure
 
     draw = _drawn() if out else None
     asked = {name.strip() for name in only.split(",") if name.strip()}
@@ -80,15 +80,15 @@ def sweep(photos: Path | None, count: int, step: int, only: str, out: Path | Non
 def _drawn() -> Callable[[Curves, Path], None]:
     """What draws the curves; asked for before anything is measured, as measuring takes minutes."""
     try:
-        from calibration.sweep.chart import draw
+        from calibration.evaluation.robustness_chart import draw
     except ModuleNotFoundError as error:
         raise UserError(f"{error}: drawing the curves needs more than playing: pip install '.[train]'") from error
     return draw
 
 
 def _samples(photos: Path | None, count: int, step: int) -> dict[str, list[Sample]]:
-    from calibration.sweep.samples import photographs, rendered
-    from device.demo import demo_games
+    from calibration.evaluation.samples import photographs, rendered
+    from device.demo.demo_table import demo_games
     from engine.gcg import game_of
     from engine.tiles import tile_set
 

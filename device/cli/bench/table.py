@@ -35,11 +35,11 @@ from engine.reading import EMPTY, SIZE, BoardReading
 from engine.squares import SQUARES, column_of, row_of
 from engine.turns import Kind
 from vision.geometry import Floats
-from vision.reader import Milliseconds, PhotoReading
+from vision.recognition.reader import Milliseconds, PhotoReading
 
 if TYPE_CHECKING:
     from device.panel.panel import Panel
-    from device.session import TableSession
+    from device.session.table_session import TableSession
     from engine.game import Game
 
 HELP = "from the button to the score on the page; processor at rest; memory over many turns"
@@ -266,11 +266,11 @@ def _running(
 ) -> Iterator[tuple[TableSession, Panel, _Page]]:
     """Session, store, panel and page, as `tilekeeper run` puts them together, with a phone that looks at the page."""
     from device.panel.panel import Orders, Panel
-    from device.session import TableSession
-    from device.store import GameStore
+    from device.session.table_session import TableSession
+    from device.storage.store import GameStore
     from engine.lexicon import open_lexicon
     from web import create_app
-    from web.serve import PageServer
+    from web.security.server import PageServer
 
     words = open_lexicon(None, "en")
     reader, where, knowledge = table_reader(folder)
@@ -300,7 +300,7 @@ def _start(session: TableSession, players: int) -> None:
 
 
 def _recorded() -> Game:
-    from device.demo import demo_games
+    from device.demo.demo_table import demo_games
     from engine.gcg import game_of
 
     return max((game_of(record) for record in demo_games().values()), key=lambda game: len(game.turns))
@@ -309,7 +309,7 @@ def _recorded() -> Game:
 def _picture_of(board: Board) -> bytes:
     """The board on a simulated table, as a camera sends it."""
     from engine.tiles import tile_set
-    from vision.render.table import SimulatedTable
+    from vision.rendering.simulated_table import SimulatedTable
 
     table = SimulatedTable(seed=5, size=PICTURE, values=tile_set("en").values)
     table.lay_tiles({(row_of(s), column_of(s)): tile.face for s in SQUARES if (tile := board[s]) is not None})

@@ -25,7 +25,7 @@ from device.cli.bench.pi import Range, Tallied, Tally, Work, rate, reckoned
 from device.cli.options import board_reader
 
 if TYPE_CHECKING:
-    from calibration.sweep.samples import Sample
+    from calibration.evaluation.samples import Sample
     from vision.geometry import Image
 
 HELP = "time and memory that finding, reading and watching a board take"
@@ -87,10 +87,10 @@ def measure_vision(pictures: int) -> VisionCost:
     """Render so many boards, and measure each thing on all of them, on one core."""
     import cv2
 
-    from calibration.locate import BoardLocator
-    from calibration.sweep.samples import rendered
-    from device.demo import demo_games
+    from calibration.evaluation.samples import rendered
+    from device.demo.demo_table import demo_games
     from engine.gcg import game_of
+    from vision.detection.locator import BoardLocator
 
     cv2.setNumThreads(1)
     games = [game_of(record) for record in demo_games().values()]
@@ -132,7 +132,7 @@ def _work(work: Callable[[Sample], object], samples: Sequence[Sample], tally: Ta
 def _watch(samples: Sequence[Sample]) -> float:
     import cv2
 
-    from device.stillness import moved, thumbnail
+    from device.capture.motion import moved, thumbnail
 
     frames = [np.asarray(cv2.resize(s.image, PREVIEW, interpolation=cv2.INTER_AREA), np.uint8) for s in samples]
     before = thumbnail(frames[0])
@@ -167,8 +167,6 @@ def _memory(samples: Sequence[Sample]) -> float:
 
 
 def _models() -> list[Path]:
-    import calibration.locate
     import vision.net
 
-    folders = (vision.net.MODELS, Path(calibration.locate.__file__).parent / "models")
-    return [path for folder in folders for path in folder.glob("*.onnx")]
+    return list(vision.net.MODELS.glob("*.onnx"))

@@ -1,0 +1,89 @@
+"""What is said of squares under a hand, and what several pictures together see.
+
+`python -m calibration.evaluation.occlusion` draws tables with a hand that moves from picture to picture. A covered
+square should be called hidden, not guessed; merged pictures should see what any of them saw.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from calibration.evaluation.rendered_tables import RenderedTable, rows_of
+from engine.reading import HIDDEN, BoardReading
+from engine.tiles import tile_set
+from vision.detection.locator import BoardLocator
+from vision.recognition.merge import merge
+from vision.recognition.reader import BoardReader
+from vision.rendering.fonts import training_fonts
+
+_COVERED: Final = 0.9
+_CLEAR: Final = 0.1
+"""Shares of a square under a hand from which on it is covered, and up to which it is clear."""
+_SEED: Final = 90_000
+
+
+def verdicts(board: BoardReading, faces: Sequence[str]) -> Iterator[str]:
+    """For each square: `hidden`, `right`, or `wrong`."""
+    for square, face in zip(board.squares, faces, strict=True):
+        yield "hidden" if square.symbol == HIDDEN else "right" if square.symbol == face else "wrong"
+
+
+def count(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[str, Counter[str]]:
+    """Verdicts by how squares were covered, of single pictures and of merged ones."""
+    reader = BoardReader(BoardLocator().locate)
+    letters = tile_set("en").letters
+    counts: dict[str, Counter[str]] = {
+        name: Counter()
+        for name in (
+            "one picture, covered squares",
+            "one picture, partly covered",
+            "one picture, clear squares",
+            "merged, covered in all",
+            "merged, clear in one at least",
+        )
+    }
+    for number in range(tables):
+        table = RenderedTable(fonts[number * 7 % len(fonts)], _SEED + number)
+        readings, covers, faces = [], [], list[str]()
+        for scene in table.under_hands(0, pictures):
+            board = reader.read(scene.image, letters, scene.corners).board
+            assert board is not None
+            faces = [face for row in rows_of(scene) for face in row]
+            covered = scene.hidden.reshape(-1)
+            for share, verdict in zip(covered, verdicts(board, faces), strict=True):
+                where = (
+                    "covered squares" if share > _COVERED else "clear squares" if share < _CLEAR else "partly covered"
+                )
+                counts[f"one picture, {where}"][verdict] += 1
+            readings.append(board)
+            covers.append(covered)
+        least = np.min(covers, axis=0)
+        for share, verdict in zip(least, verdicts(merge(readings), faces), strict=True):
+            if share > _COVERED:
+                counts["merged, covered in all"][verdict] += 1
+            elif share < _CLEAR:
+                counts["merged, clear in one at least"][verdict] += 1
+    return counts
+
+
+def main() -> None:
+    """Print the counts."""
+    parser = argparse.ArgumentParser(prog="python -m calibration.evaluation.occlusion", description=__doc__)
+    parser.add_argument("--tables", type=int, default=30)
+    parser.add_argument("--pictures", type=int, default=3, help="of each board")
+    asked = parser.parse_args()
+    print(f"{'':32} squares   hidden    right    wrong")
+    for name, counter in count(asked.tables, asked.pictures, training_fonts()).items():
+        total = sum(counter.values())
+        shares = "".join(f"{100 * counter[v] / max(total, 1):7.2f} %" for v in ("hidden", "right", "wrong"))
+        print(f"{name:32} {total:7}{shares}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""How much better a table reads for what it has learnt, on pictures it has not learnt from.
+
+`python -m calibration.evaluation.profile_gain DIR` plays the photographs below DIR (with `manifest.json`) in order:
+each is read without and with the knowledge of the pictures before it, and only then learnt, with the squares told
+that people would have put right. `--rendered` does the same on tables drawn with fonts that the networks do not know,
+several games each. A tile that lay there in the picture before is easy; new tiles are counted by themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final
+
+from calibration.evaluation.labelled_photos import photo_shots
+from calibration.evaluation.rendered_tables import RenderedTable, Shot
+from calibration.profile import TableKnowledge
+from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading
+from engine.tiles import tile_set
+from vision.detection.locator import BoardLocator
+from vision.recognition.letters import LetterNet
+from vision.recognition.reader import BoardReader
+from vision.rendering.fonts import DEBIAN_ROOT, installed_fonts
+
+UNSEEN: Final = {
+    "fonts-urw-base35": (
+        "opentype/urw-base35/Z003-MediumItalic.otf",
+        "opentype/urw-base35/NimbusMonoPS-Italic.otf",
+    ),
+    "fonts-linuxlibertine": ("opentype/linux-libertine/LinLibertine_I.otf",),
+    "fonts-dejavu-extra": ("truetype/dejavu/DejaVuSansMono-Oblique.ttf",),
+    "fonts-league-spartan": ("opentype/league-spartan/LeagueSpartan-Bold.otf",),
+    "fonts-mplus": ("opentype/mplus/Mplus2-Medium.otf",),
+    "fonts-roboto-slab": ("opentype/roboto/slab/RobotoSlab-Regular.otf",),
+    "fonts-paratype": ("truetype/paratype/PTN77F.ttf",),
+}
+"""Fonts in which no tile of the training is lettered, by the Debian packages that they are of."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of squares; `without` and `by` the table's knowledge."""
+
+    pictures: int = 0
+    tiles: int = 0
+    new: int = 0
+    wrong_without: int = 0
+    wrong_with: int = 0
+    new_without: int = 0
+    new_with: int = 0
+    spoiled: int = 0
+
+    def add(self, other: Tally) -> None:
+        """Count the other's too."""
+        for name in (field.name for field in fields(self)):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+def play(shots: Iterable[Shot], careless: float = 0.0) -> Iterator[tuple[Shot, Tally]]:
+    """Read each shot without and with what the shots before it at its table have taught, then let it teach.
+
+    `careless` is the share of letters that are recorded wrong, as the network's second thought, and not told by anyone.
+    """
+    letters = LetterNet()
+    reader = BoardReader(BoardLocator().locate, letter_net=letters)
+    tables: dict[str, TableKnowledge] = {}
+    known: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    chance = random.Random(0)
+    for shot in shots:
+        knowledge = tables.setdefault(shot.table, TableKnowledge(None, letters))
+        tiles = tile_set(shot.language).letters
+        without = reader.read(shot.image, tiles, shot.corners)
+        if without.board is None or without.views is None:
+            yield shot, Tally(pictures=1)
+            continue
+        after = knowledge.adapt(without, tiles).board
+        assert after is not None
+        faces = [face for row in shot.rows for face in row]
+        places = known[shot.table]
+        fresh = {at for at, face in enumerate(faces) if face != EMPTY and (shot.game, at) not in places}
+        yield shot, _compared(faces, fresh, without.board, after)
+        places |= {(shot.game, at) for at in fresh}
+        told = [at for at, face in enumerate(faces) if face != EMPTY and after.squares[at].symbol != face]
+        recorded = [_misrecorded(after, at, face, chance, careless) for at, face in enumerate(faces)]
+        rows = [recorded[k : k + SIZE] for k in range(0, len(recorded), SIZE)]
+        knowledge.learn(without.views, rows, shot.game, [at for at in told if recorded[at] == faces[at]])
+
+
+def _misrecorded(board: BoardReading, at: int, face: str, chance: random.Random, careless: float) -> str:
+    if face == EMPTY or chance.random() >= careless:
+        return face
+    others = [s for s, _ in board.squares[at].candidates if s.isalpha() and s != face]
+    return others[0] if others else chance.choice("EAIONRT")
+
+
+def _compared(faces: Sequence[str], fresh: set[int], without: BoardReading, after: BoardReading) -> Tally:
+    """Hidden squares are no mistakes: nothing is said of them."""
+    wrong = {at for at, face in enumerate(faces) if without.squares[at].symbol not in (face, HIDDEN)}
+    still = {at for at, face in enumerate(faces) if after.squares[at].symbol not in (face, HIDDEN)}
+    bare = {at for at, face in enumerate(faces) if face == EMPTY}
+    return Tally(
+        pictures=1,
+        tiles=len(faces) - len(bare),
+        new=len(fresh),
+        wrong_without=len(wrong),
+        wrong_with=len(still),
+        new_without=len(wrong & (fresh | bare)),
+        new_with=len(still & (fresh | bare)),
+        spoiled=len(still - wrong),
+    )
+
+
+def as_table(tallies: Mapping[str, Tally]) -> str:
+    """The tallies as lines of text, with their sum."""
+    whole = Tally()
+    for tally in tallies.values():
+        whole.add(tally)
+    width = max(len(name) for name in (*tallies, "all"))
+    lines = [
+        f"{'':{width}}            |  wrong squares |  of these new |",
+        f"{'':{width}}  pictures  tiles | without   with | without  with | spoiled",
+    ]
+    for name, t in [*tallies.items(), ("all", whole)]:
+        lines.append(
+            f"{name:{width}}  {t.pictures:8}  {t.tiles:5} | {t.wrong_without:7} {t.wrong_with:6}"
+            f" | {t.new_without:7} {t.new_with:5} | {t.spoiled:7}"
+        )
+    return "\n".join(lines)
+
+
+def _rendered(fonts: Sequence[Path], tables: int, games: int, pictures: int, seed: int) -> Iterator[Shot]:
+    for number in range(tables):
+        table = RenderedTable(fonts[number % len(fonts)], seed + number)
+        for game in range(1, games + 1):
+            yield from table.game(game, pictures)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m calibration.evaluation.profile_gain", description=__doc__)
+    parser.add_argument("folder", nargs="*", type=Path, help="photographs with manifest.json")
+    parser.add_argument("--rendered", action="store_true", help="rendered tables, by themselves")
+    parser.add_argument("--font", action="append", type=Path, default=[], help="a font file of rendered tiles")
+    parser.add_argument("--tables", type=int, default=8)
+    parser.add_argument("--games", type=int, default=10)
+    parser.add_argument("--pictures", type=int, default=3, help="of each game")
+    parser.add_argument("--seed", type=int, default=5000)
+    parser.add_argument("--careless", type=float, default=0.0, help="share of letters that are recorded wrong")
+    asked = parser.parse_args()
+    if not asked.folder and not asked.rendered:
+        parser.error("name a folder of photographs, or --rendered")
+    for folder in asked.folder:
+        halves: dict[str, list[Tally]] = defaultdict(list)
+        for shot, tally in play(photo_shots(folder), asked.careless):
+            halves[f"{shot.table} {shot.game}"].append(tally)
+        print(as_table(_by_half(halves)))
+    if asked.rendered:
+        try:
+            fonts = asked.font or installed_fonts(UNSEEN, DEBIAN_ROOT)
+        except RuntimeError as error:
+            parser.error(f"{error}, or name some with --font")
+        by_game: dict[str, Tally] = defaultdict(Tally)
+        by_table: dict[str, Tally] = defaultdict(Tally)
+        shots = _rendered(fonts, asked.tables, asked.games, asked.pictures, asked.seed)
+        for shot, tally in play(shots, asked.careless):
+            by_game[f"game {shot.game}"].add(tally)
+            by_table[shot.table].add(tally)
+        print(as_table(by_table), as_table(by_game), sep="\n\n")
+
+
+def _by_half(games: Mapping[str, Sequence[Tally]]) -> dict[str, Tally]:
+    """The first and second half of each game."""
+    halves: dict[str, Tally] = defaultdict(Tally)
+    for name, tallies in games.items():
+        for number, tally in enumerate(tallies):
+            half = "first" if number < len(tallies) / 2 else "second"
+            halves[f"{name}, {half} half"].add(tally)
+    return halves
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Pictures with their truth: what lies on the board, and what the turn that it shows makes the totals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.events import PlayMade
+from engine.game import Game
+from engine.inference.explain import explain
+from engine.inference.history import face_of
+from engine.reading import BLANK, EMPTY, SIZE, BoardReading
+from engine.squares import SQUARES
+from vision.geometry import Floats, Image
+from vision.photo import load_photo
+from vision.rendering.board_art import draw_board
+from vision.rendering.camera import look_at_board
+from vision.rendering.fonts import packaged_fonts
+from vision.rendering.scene import Setting, compose
+from vision.rendering.simulated_table import EVENING
+from vision.rendering.style import Rng, random_board, random_tiles
+from vision.rendering.surroundings import table_top
+from vision.rendering.tile_art import lay
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The game before a picture was taken, and the totals that the play on it must lead to."""
+
+    before: Game
+    totals: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """A picture `(H, W, 3) uint8 BGR`, the grid's corners `(4, 2)` px, and the 225 faces (`.` none, `?` a blank).
+
+    `letters` is the alphabet that is read with. `turn` is None for a picture that is not part of a game. `tilted` takes
+    the same picture with every tile turned by so many degrees; None for a photograph.
+    """
+
+    name: str
+    image: Image
+    corners: Floats
+    faces: tuple[str, ...]
+    letters: tuple[str, ...]
+    turn: Turn | None = None
+    tilted: Callable[[float], Image] | None = None
+
+    @property
+    def square(self) -> float:
+        """The mean side of a square, px."""
+        sides = np.linalg.norm(self.corners - np.roll(self.corners, -1, axis=0), axis=1)
+        return float(sides.mean()) / SIZE
+
+
+def rendered(games: Sequence[Game], count: int, seed: int = 0, size: tuple[int, int] = (1280, 960)) -> Iterator[Sample]:
+    """So many rendered pictures, each of another board, tiles and camera, of turns of `games` in good light.
+
+    `size` is width and height in pixels.
+    """
+    for number in range(count):
+        rng = np.random.default_rng([seed, number])
+        game = games[number % len(games)]
+        plays = [turn for turn in game.turns if turn.play is not None and turn.stands]
+        turn = plays[int(rng.integers(len(plays)))]
+        after = Game.from_events(game.events[: turn.entry + 2])
+        faces = tuple(face_of(after.board[square]) for square in SQUARES)
+        told = Turn(Game.from_events(game.events[: turn.entry + 1]), after.totals)
+        yield _photographed(f"rendered-{number}", rng, size, faces, after, told)
+
+
+def _photographed(name: str, rng: Rng, size: tuple[int, int], faces: tuple[str, ...], game: Game, turn: Turn) -> Sample:
+    setting = _setting(rng, size)
+    labels = {divmod(at, SIZE): face for at, face in enumerate(faces) if face != EMPTY}
+    tiles = lay(rng, labels, setting.tiles)
+    ways = {at: float(rng.choice([-1.0, 1.0])) for at in range(len(tiles))}
+    seed = int(rng.integers(2**31))
+
+    def take(degrees: float) -> Image:
+        laid = [replace(tile, turn=tile.turn + ways[at] * np.deg2rad(degrees)) for at, tile in enumerate(tiles)]
+        values = {letter: game.tiles.values[letter] for letter in game.tiles.letters}
+        return compose(np.random.default_rng(seed), setting, labels, values=values, laid=laid).image
+
+    corners = setting.camera.project([[0, 0], [SIZE, 0], [SIZE, SIZE], [0, SIZE]])
+    return Sample(name, take(0.0), corners, faces, tuple(game.tiles.letters), turn, take)
+
+
+def _setting(rng: Rng, size: tuple[int, int]) -> Setting:
+    """Any board, tiles, table and angle up to 35 degrees; the light is good, so that it is the sweep that spoils it."""
+    fonts = packaged_fonts()
+    board = random_board(rng, fonts)
+    camera = look_at_board(
+        size,
+        float(rng.uniform(0.8, 1.3)) * max(size),
+        float(np.deg2rad(rng.uniform(0, 35))),
+        float(rng.uniform(0, 2 * np.pi)),
+        float(rng.normal(0, 0.1)),
+        float(rng.uniform(0.75, 0.95)),
+    )
+    art = draw_board(rng, board, 44)
+    return Setting(
+        board=board,
+        tiles=replace(random_tiles(rng, fonts, board), tilt=1.5),
+        light=replace(EVENING, direction=float(rng.uniform(0, 2 * np.pi))),
+        camera=camera,
+        art=art,
+        table=table_top(rng, board, 7.5 + max(art.margin)),
+        thickness=0.3,
+        seed=int(rng.integers(2**31)),
+    )
+
+
+def photographs(folder: Path, letters_of: Callable[[str], tuple[str, ...]], step: int = 1) -> Iterator[Sample]:
+    """Every `step`-th photograph under `folder` whose `manifest.json` tells its truth.
+
+    A manifest is a list of records: `photo` (path), `corners`, `board` (15 strings: `.` none, a small letter or `?` a
+    blank), `language`, and for games `game`, `index`, `turn` with the `score` of the play.
+    """
+    for manifest in sorted(folder.glob("*/manifest.json")):
+        records = json.loads(manifest.read_text(encoding="utf-8"))
+        turns = _turns(records)
+        for record in records[::step]:
+            photo = load_photo(manifest.parent / record["photo"])
+            corners = photo.from_file(np.asarray(record["corners"], np.float64))
+            faces = _faces(record["board"])
+            letters = letters_of(record["language"])
+            yield Sample(record["id"], photo.image, corners, faces, letters, turns.get(record["id"]))
+
+
+def _faces(board: Sequence[str]) -> tuple[str, ...]:
+    return tuple(BLANK if face.islower() else face for row in board for face in row)
+
+
+def _turns(records: Sequence[dict[str, Any]]) -> dict[str, Turn]:
+    """For each picture of a game that adds one play, what the play must lead to; other pictures are left out.
+
+    Two players take turns; the score that the record tells must be the one that the truth on the board leads to.
+    """
+    found: dict[str, Turn] = {}
+    for name in dict.fromkeys(record["game"] for record in records if record.get("index") is not None):
+        pictures = sorted(
+            (r for r in records if r.get("game") == name and r.get("index") is not None), key=lambda r: int(r["index"])
+        )
+        game = Game.start(("First", "Second"), tile_set=pictures[0]["language"])
+        for record in pictures:
+            faces = _faces(record["board"])
+            rows = [faces[at : at + SIZE] for at in range(0, SIZE * SIZE, SIZE)]
+            best = explain(game, BoardReading.certain(rows)).best
+            told = record.get("turn") or {}
+            plays = [event for event in best.events if isinstance(event, PlayMade)]
+            if len(plays) == len(best.events) == 1 and best.game.turns[-1].score == told.get("score"):
+                found[record["id"]] = Turn(game, best.game.totals)
+            game = best.game
+    return found

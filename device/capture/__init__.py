@@ -1,0 +1,1 @@
+"""Take pictures of the board at rest and keep those that a turn needs."""

@@ -1,0 +1,53 @@
+"""Take games into the table's store: GCG files of any program, or ZIP files that `tilekeeper export` wrote.
+
+A file is taken in whole or not at all. The table itself must not be running; while it runs, its page has the uploads.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from device.cli import UserError
+from device.cli.options import add_data_options, games_folder
+
+if TYPE_CHECKING:
+    from device.storage.store import GameStore
+
+HELP = "take games from GCG or ZIP files into the table's store"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="GCG or ZIP files")
+    add_data_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Take each file in; 1 where one was refused."""
+    from device.storage.store import GameStore, StoreError
+
+    refused = 0
+    try:
+        with GameStore(games_folder(args) / "games.db") as store:
+            for path in args.files:
+                refused += not _bring(store, path)
+    except StoreError as error:
+        raise UserError(str(error)) from None
+    return 1 if refused else 0
+
+
+def _bring(store: GameStore, path: Path) -> bool:
+    from device.storage.archive import GCG_MOST, ArchiveError, bring, bring_gcg
+
+    with path.open("rb") as file:
+        zipped = file.read(2) == b"PK"
+        file.seek(0)
+        try:
+            number = bring(store, file) if zipped else bring_gcg(store, file.read(GCG_MOST + 1))
+        except ArchiveError as error:
+            print(f"{path}: {error}")
+            return False
+    print(f"{path} is game {number}")
+    return True

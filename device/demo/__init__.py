@@ -1,0 +1,1 @@
+"""A simulated table that plays recorded games."""

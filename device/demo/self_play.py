@@ -1,0 +1,258 @@
+"""Games that play themselves: they made the recorded games of the demo, and make as many more as tests want.
+
+`python -m device.demo.self_play FOLDER` writes the demo's games anew, the same ones each time.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+
+from engine.board import Board
+from engine.events import (
+    Challenged,
+    EndReason,
+    Event,
+    Exchanged,
+    GameEnded,
+    GameStarted,
+    Passed,
+    PlayMade,
+    RackRevealed,
+)
+from engine.game import Game
+from engine.gcg import Entry, Player, Pragma, Record, write
+from engine.lexicon import Lexicon, open_lexicon
+from engine.plays import Play
+from engine.reading import BLANK, SIZE
+from engine.squares import CENTRE, Square, transpose
+from engine.tiles import Tile
+from engine.turns import Kind, Turn
+
+Letters = Callable[[str], str]
+"""The letters that may follow a beginning of a word in the word list."""
+
+
+class PlayFinder:
+    """Finds the plays of a rack.
+
+    After Appel and Jacobson, The World's Fastest Scrabble Program (1988): each play is grown along a line from an
+    anchor, an empty square beside a tile, by letters that keep it the beginning of a word.
+    """
+
+    def __init__(self, lexicon: Lexicon, alphabet: str) -> None:
+        self._words = lexicon
+        self._alphabet = alphabet
+        self._following: Letters = lru_cache(maxsize=None)(partial(_following, lexicon, alphabet))
+
+    def plays(self, board: Board, rack: Mapping[str, int]) -> Iterator[Play]:
+        """All plays of `rack` (tile -> how many) with words of the list; those of one tile may come twice."""
+        yield from (Play.of(placed) for placed in self._along_rows(board, rack))
+        for placed in self._along_rows(board.transposed(), rack):
+            yield Play.of({transpose(square): tile for square, tile in placed.items()})
+
+    def _along_rows(self, board: Board, rack: Mapping[str, int]) -> Iterator[dict[Square, Tile]]:
+        crossing = {s: self._fitting(board, s) for s in range(SIZE * SIZE) if board[s] is None}
+        anchors = {s for s in crossing if any(board[n] for n in board.neighbours(s))} if board else {CENTRE}
+        for row in range(0, SIZE * SIZE, SIZE):
+            line = _Line(board, row, crossing, anchors, self._following, self._words)
+            for start in range(SIZE):
+                if start == 0 or board[row + start - 1] is None:
+                    yield from line.grow("", start, Counter(rack), {}, False)
+
+    def _fitting(self, board: Board, square: Square) -> str:
+        """The letters that make a word of the column through an empty square."""
+        column = board.run(square, across=False)
+        if len(column) == 1:
+            return self._alphabet
+        pattern = ["" if s == square else _letter(board[s]) for s in column]
+        return "".join(c for c in self._alphabet if "".join(p or c for p in pattern) in self._words)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A row of the board on which words are grown from left to right."""
+
+    board: Board
+    row: Square
+    crossing: Mapping[Square, str]
+    anchors: set[Square]
+    following: Letters
+    words: Lexicon
+
+    def grow(
+        self, word: str, column: int, rack: Counter[str], placed: dict[Square, Tile], anchored: bool
+    ) -> Iterator[dict[Square, Tile]]:
+        """The plays that begin with `word`, whose next letter stands in `column`."""
+        square = self.row + column
+        free = column == SIZE or self.board[square] is None
+        if free and placed and anchored and len(word) > 1 and word in self.words:
+            yield dict(placed)
+        if column == SIZE:
+            return
+        if not free:
+            letter = _letter(self.board[square])
+            if letter in self.following(word):
+                yield from self.grow(word + letter, column + 1, rack, placed, anchored)
+            return
+        if not anchored and not any(self.row + c in self.anchors for c in range(column, SIZE)):
+            return
+        for letter in self.following(word):
+            if letter not in self.crossing[square]:
+                continue
+            for face in (letter, BLANK):
+                if rack[face]:
+                    rack[face] -= 1
+                    placed[square] = Tile(letter, is_blank=face == BLANK)
+                    yield from self.grow(word + letter, column + 1, rack, placed, anchored or square in self.anchors)
+                    del placed[square]
+                    rack[face] += 1
+
+
+def _following(lexicon: Lexicon, alphabet: str, beginning: str) -> str:
+    return "".join(letter for letter in alphabet if lexicon.begins(beginning + letter))
+
+
+def _letter(tile: Tile | None) -> str:
+    assert tile is not None
+    return tile.letter
+
+
+PATIENCE = 6
+"""So many turns without a play end a game."""
+
+
+class SelfPlay:
+    """A whole game: players who like good plays, now and then a phony, and an exchange when the rack is poor."""
+
+    def __init__(self, players: tuple[str, ...], lexicon: Lexicon, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._lexicon = lexicon
+        self.game = Game.start(players, lexicon=lexicon.name)
+        tiles = self.game.tiles
+        self._finder = PlayFinder(lexicon, "".join(tiles.letters))
+        self._bag = [tile for tile, count in tiles.counts.items() for _ in range(count)]
+        self._random.shuffle(self._bag)
+        self._racks = [self._draw(Counter()) for _ in players]
+        self._phony_at = self._random.randrange(5, 12)
+        self._exchange_at = self._random.randrange(3, 14)
+        self.racks: list[str] = []
+        """The rack before each turn of the game, in the order of `game.turns`."""
+
+    def run(self) -> Game:
+        """Play to the end: somebody is out, or nobody has done anything for `PATIENCE` turns."""
+        while self.game.end_due is None and not self._stuck():
+            self._turn()
+        for player, rack in enumerate(self._racks):
+            self.game = self.game.push(RackRevealed(player, tuple(sorted(rack.elements()))))
+        self._push(GameEnded(self.game.end_due or EndReason.AGREED), "")
+        return self.game
+
+    def _stuck(self) -> bool:
+        last = self.game.turns[-PATIENCE:]
+        return len(last) == PATIENCE and all(turn.kind in (Kind.PASS, Kind.EXCHANGE) for turn in last)
+
+    def _turn(self) -> None:
+        game, player = self.game, self.game.to_move
+        rack, number = self._racks[player], len(self.game.turns)
+        text = "".join(sorted(rack.elements()))
+        if number >= self._exchange_at and game.bag >= game.rules.rack_size:
+            self._exchange_at = 10_000
+            swapped = Counter(self._random.sample(sorted(rack.elements()), 4))
+            rack = rack - swapped
+            self._push(Exchanged(player, 4, tuple(sorted(swapped.elements()))), text)
+            self._racks[player] = self._draw(rack)
+            self._bag += swapped.elements()
+            self._random.shuffle(self._bag)
+            return
+        found = self._finder.plays(game.board, rack)
+        plays = sorted({(game.score(play).total, play.tiles) for play in found}, key=_rank)
+        if not plays:
+            self._push(Passed(player), text)
+            return
+        if number >= self._phony_at and (phony := self._phony([Play(tiles) for _, tiles in plays])):
+            self._phony_at = 10_000
+            self._push(PlayMade(player, phony), text)
+            self._push(Challenged(self.game.to_move, True), text)
+            return
+        best = [play for play in plays if play[0] >= plays[0][0] * 0.75][:6]
+        play = Play(self._random.choice(best)[1])
+        self._push(PlayMade(player, play), text)
+        self._racks[player] = self._draw(rack - Counter(tile.face for _, tile in play.tiles))
+
+    def _phony(self, plays: list[Play]) -> Play | None:
+        """A play of one word whose tiles, changed about, make none."""
+        for play in plays[:40]:
+            if len(play.tiles) < 4 or len(self.game.score(play).words) > 1:
+                continue
+            turned = Play.of(dict(zip(play.squares, [tile for _, tile in play.tiles][::-1], strict=True)))
+            if self.game.score(turned).words[0].word not in self._lexicon:
+                return turned
+        return None
+
+    def _push(self, event: Event, rack: str) -> None:
+        before = len(self.game.turns)
+        self.game = self.game.push(event)
+        self.racks += [rack] * (len(self.game.turns) - before)
+
+    def _draw(self, rack: Counter[str]) -> Counter[str]:
+        rack = Counter(rack)
+        while rack.total() < self.game.rules.rack_size and self._bag:
+            rack[self._bag.pop()] += 1
+        return rack
+
+
+def _rank(scored: tuple[int, tuple[tuple[Square, Tile], ...]]) -> tuple[int, str]:
+    return -scored[0], repr(scored[1])
+
+
+def as_record(play: SelfPlay, title: str) -> Record:
+    """A game that has been played, as GCG has it."""
+    game = play.game
+    players = tuple(Player(name, name) for name in game.players)
+    entries = tuple(_entry(turn, rack) for turn, rack in zip(game.turns, play.racks, strict=True))
+    pragmas = (Pragma("title", title), Pragma("lexicon", game.started.lexicon or "none"))
+    return Record(players, entries, pragmas)
+
+
+def _entry(turn: Turn, rack: str) -> Entry:
+    text, position = "".join(turn.tiles), ""
+    if turn.kind is Kind.PLAY:
+        text, position = turn.word or "", turn.at or ""
+    own = rack or (text if turn.score < 0 else None)
+    return Entry(turn.player, turn.kind, turn.score, turn.total, own or None, position, text)
+
+
+DEMO_GAMES: tuple[tuple[str, tuple[str, ...], int], ...] = (
+    ("kitchen-table", ("Anna", "Ben"), 11),
+    ("rainy-sunday", ("Mira", "Tom"), 23),
+    ("night-train", ("Ines", "Luka"), 37),
+    ("three-of-us", ("Ada", "Finn", "Rosa"), 41),
+)
+"""File name, players and seed of the games of the demo."""
+
+
+def started(record: Record, lexicon: str | None) -> GameStarted:
+    """The beginning of a recorded game."""
+    return GameStarted(tuple(player.name for player in record.players), lexicon=lexicon)
+
+
+def main(folder: Path) -> None:
+    """Write the demo's games."""
+    lexicon = open_lexicon(None, "en")
+    assert lexicon is not None, "the English word list is part of this program"
+    for name, players, seed in DEMO_GAMES:
+        play = SelfPlay(players, lexicon, seed)
+        play.run()
+        record = as_record(play, f"Tilekeeper demo: {name.replace('-', ' ')}")
+        (folder / f"{name}.gcg").write_text(write(record), encoding="utf-8")
+        print(name, dict(zip(play.game.players, play.game.totals, strict=True)), len(play.game.turns), "turns")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

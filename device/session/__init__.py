@@ -1,0 +1,1 @@
+"""The session: commands, phases and the game that is being played."""

@@ -1,0 +1,389 @@
+"""Games leave the store and come back: as GCG for other programs, or whole, as a ZIP with events and pictures.
+
+What comes in may be by anybody. It is never unpacked to a disk: members are known by exact names, read up to a bound,
+and a game is taken in only when every event has the right types and the game can be played by them.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import time
+import zipfile
+import zlib
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, BinaryIO, cast, get_args, get_origin, get_type_hints
+
+from PIL import Image, UnidentifiedImageError
+
+from device.storage.errors import gone, unreadable
+from device.storage.store import PICTURE_MOST, GameStore, StoredEvent, StoredGame, StoredPicture
+from engine.corrections import Ledger
+from engine.errors import NotationError, RulesError
+from engine.events import Correction, Event, GameStarted, PlayMade, Redone, from_json, to_json
+from engine.game import Game
+from engine.gcg import game_of, parse, record_of, write
+from engine.messages import said
+
+FORM = "tilekeeper-game"
+FORM_VERSION = 1
+ZIP_MOST = 512_000_000
+"""Bytes of all that a ZIP holds, unpacked."""
+EVENTS_MOST = 2_000
+REPLAYED_MOST = 40_000
+"""Turns and tiles that all corrections of a game together may have played again: hundreds at the end of a long one."""
+NUMBER_MOST = 100_000_000
+SEVERAL_MOST = 500
+"""Tiles of a rack or a play, words of a challenge."""
+TEXT_MOST = 1_000
+JSON_MOST = 8_000_000
+GCG_MOST = 1_000_000
+SIDE_MOST = 4096
+"""Pixels of a picture's longer side."""
+NAME_MOST = 40
+"""Letters of a player's name."""
+
+_EVENTS, _GCG = "game.json", "game.gcg"
+_PICTURE = re.compile(r"pictures/([0-9]{1,5})-(board|photo)\.jpg")
+_JOINERS = "\u200c\u200d"
+"""Of names in some scripts, and of pictures, though they cannot be seen."""
+_EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""ZIP knows no earlier date."""
+# What the engine may stumble over when a game is not one: it trusts events that this program wrote.
+_NO_GAME = (
+    NotationError,
+    RulesError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+class ArchiveError(Exception):
+    """What was brought cannot be taken in, or what was asked for is not there; says what to do, on one line."""
+
+
+def game_in(store: GameStore, number: int) -> Game:
+    """A game of the store. Raises `ArchiveError`, `StoreError`."""
+    events = store.events(number)
+    if not events:
+        raise ArchiveError(gone(number))
+    try:
+        return Game.from_events(from_json(event.body) for event in events)
+    except (NotationError, RulesError) as error:
+        raise ArchiveError(unreadable(number, error)) from error
+
+
+def gcg_of(store: GameStore, number: int) -> str:
+    """A game as GCG, the form that other programs read. Raises `ArchiveError`, `StoreError`."""
+    return write(record_of(game_in(store, number)))
+
+
+def zip_of(store: GameStore, number: int) -> Iterator[bytes]:
+    """A game whole, as the parts of a ZIP, one after the other: events with their times, GCG, pictures.
+
+    No more than one picture is in memory. Raises `ArchiveError`, `StoreError`, before the first part.
+    """
+    stored = _listed(store, number)
+    try:
+        gcg = gcg_of(store, number)
+    except ArchiveError:
+        gcg = ""  # a game that only a later version can play; its events are whole
+    return _zip_parts(store, stored, gcg)
+
+
+def bring(store: GameStore, file: BinaryIO) -> int:
+    """Take in a ZIP that `zip_of` made, and give the game's number here. Raises `ArchiveError`, `StoreError`."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return _bring(store, archive)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, OSError, ValueError) as error:
+        text = "this is no ZIP of a game ({0}): bring one that was exported here"
+        raise ArchiveError(said("zip-none", text, error)) from error
+
+
+def _bring(store: GameStore, archive: zipfile.ZipFile) -> int:
+    members = _members(archive)
+    started, events = _events_in(_read(archive, members[_EVENTS], JSON_MOST))
+    found = [(_PICTURE.fullmatch(name), info) for name, info in members.items()]
+    pictures = [(int(match[1]), match[2], info) for match, info in found if match]
+    for number, _, info in pictures:
+        if number >= len(events):
+            raise ArchiveError(said("zip-no-event", "{0} belongs to no event of the game", info.filename))
+        _check_picture(info.filename, _read(archive, info, PICTURE_MOST))
+    _refuse_twice(store, events)
+    read = (StoredPicture(number, kind, _read(archive, info, PICTURE_MOST)) for number, kind, info in pictures)
+    return store.add(started, events, read)
+
+
+def bring_gcg(store: GameStore, data: bytes) -> int:
+    """Take in a game that any program wrote as GCG, and give its number here. Raises `ArchiveError`, `StoreError`."""
+    if len(data) > GCG_MOST:
+        text = "a GCG file has up to {0} kB, this one {1}"
+        raise ArchiveError(said("gcg-large", text, GCG_MOST // 1000, len(data) // 1000))
+    record = parse(data)
+    if record.problems and not record.entries:
+        problem = record.problems[0]
+        raise ArchiveError(said("gcg-line", "line {0}: {1}", problem.line, problem.reason))
+    try:
+        bodies = [to_json(_named(event)) for event in game_of(record).events]
+    except (NotationError, RulesError) as error:
+        raise ArchiveError(said("gcg-impossible", "this game cannot have been played so: {0}", error)) from error
+    now = time.time()
+    events = tuple(StoredEvent(number, now, body) for number, body in enumerate(bodies))
+    _refuse_twice(store, events)
+    return store.add(now, events, ())
+
+
+def _named(event: Event) -> Event:
+    """The event with players' names as this table takes them: another program may have written anything there."""
+    if not isinstance(event, GameStarted):
+        return event
+    cleaned = ("".join(filter(can_be_shown, name)).strip()[:NAME_MOST].strip() for name in event.players)
+    return replace(event, players=tuple(name or f"Player {seat}" for seat, name in enumerate(cleaned, 1)))
+
+
+def can_be_shown(letter: str) -> bool:
+    """False for what would drive a terminal, or break a line, if it stood in a name."""
+    return letter.isprintable() or letter in _JOINERS
+
+
+def file_name(stored: StoredGame, suffix: str) -> str:
+    """What a file of this game is called: its date, its number, its players, in letters that every system takes."""
+    names = [str(name) for name in stored.first.get("players", ())]
+    named = "-".join(["".join(c for c in name if c.isascii() and c.isalnum()) or "player" for name in names])
+    return f"{time.strftime('%Y-%m-%d', _date(stored.started))}-game-{stored.id}-{named[:80]}{suffix}"
+
+
+# Out
+
+
+def _listed(store: GameStore, number: int) -> StoredGame:
+    stored = next((game for game in store.games() if game.id == number), None)
+    if stored is None:
+        raise ArchiveError(gone(number))
+    return stored
+
+
+class _Outlet(io.RawIOBase):
+    """Where a ZIP is written to: a file that cannot be sought and forgets what was taken from it."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._parts.append(bytes(data))
+        return len(self._parts[-1])
+
+    def take(self) -> bytes:
+        taken, self._parts = b"".join(self._parts), []
+        return taken
+
+
+def _zip_parts(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[bytes]:
+    outlet = _Outlet()
+    moment = max(_EARLIEST, _date(stored.started)[:6])
+    with zipfile.ZipFile(outlet, "w") as archive:
+
+        def put(name: str, data: bytes, how: int) -> bytes:
+            info = zipfile.ZipInfo(name, moment)
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, data, how)
+            return outlet.take()
+
+        yield put(_EVENTS, _json_of(store, stored), zipfile.ZIP_DEFLATED)
+        if gcg:
+            yield put(_GCG, gcg.encode(), zipfile.ZIP_DEFLATED)
+        for number, kind in store.pictures(stored.id):
+            if jpeg := store.picture(stored.id, number, kind):
+                yield put(f"pictures/{number:05}-{kind}.jpg", jpeg, zipfile.ZIP_STORED)
+    yield outlet.take()
+
+
+def _json_of(store: GameStore, stored: StoredGame) -> bytes:
+    events = [{"time": event.time, "event": event.body} for event in store.events(stored.id)]
+    whole = {"form": FORM, "version": FORM_VERSION, "started": stored.started, "events": events}
+    return json.dumps(whole, ensure_ascii=False, indent=1).encode()
+
+
+def _date(seconds: float) -> time.struct_time:
+    try:
+        return time.localtime(seconds)
+    except (OverflowError, ValueError, OSError):
+        return time.localtime(0)
+
+
+# In
+
+
+def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """What the ZIP holds, by name: nothing but what `zip_of` writes, each once, together of bounded size."""
+    members: dict[str, zipfile.ZipInfo] = {}
+    for info in archive.infolist():
+        if info.filename not in (_EVENTS, _GCG) and not _PICTURE.fullmatch(info.filename):
+            text = "{0} belongs to no exported game: bring a ZIP that was exported here"
+            raise ArchiveError(said("zip-strange", text, repr(info.filename[:60])))
+        if info.filename in members:
+            text = "{0} is there twice: bring a ZIP that was exported here"
+            raise ArchiveError(said("zip-twice", text, info.filename))
+        if info.flag_bits & 0x1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            text = "the ZIP has a password, or is packed in another way: bring one that was exported here"
+            raise ArchiveError(said("zip-packed", text))
+        members[info.filename] = info
+    if sum(info.file_size for info in members.values()) > ZIP_MOST:
+        text = "the ZIP unpacks to more than {0} MB, which no game does"
+        raise ArchiveError(said("zip-large", text, ZIP_MOST // 1_000_000))
+    if _EVENTS not in members:
+        raise ArchiveError(said("zip-empty", "the ZIP has no {0}: bring a ZIP that was exported here", _EVENTS))
+    return members
+
+
+def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    """A member, up to a bound; what its header says of its size is not believed."""
+    with archive.open(info) as member:
+        data = member.read(most + 1)
+    if len(data) > most:
+        text = "{0} is larger than {1} kB, which none of a game is"
+        raise ArchiveError(said("zip-part-large", text, info.filename, most // 1000))
+    return data
+
+
+def _events_in(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
+    """When the game began, and its events, checked."""
+    try:
+        whole = json.loads(data)
+        if whole["form"] != FORM or whole["version"] != FORM_VERSION:
+            text = "{0} is of form {1}, version {2}: not one of ours"
+            raise ArchiveError(said("zip-form", text, _EVENTS, repr(whole["form"]), repr(whole["version"])))
+        started, entries = _moment(whole["started"]), whole["events"]
+        if not 1 <= len(entries) <= EVENTS_MOST:
+            text = "a game has 1 to {0} events, this one {1}"
+            raise ArchiveError(said("zip-events", text, EVENTS_MOST, len(entries)))
+        events = [from_json(entry["event"]) for entry in entries]
+        check_game(events)
+        # only what the engine knows, as it writes it, and what the log marks events with
+        bodies = [to_json(event) | _marks(entry["event"]) for event, entry in zip(events, entries, strict=True)]
+        json.dumps(bodies, ensure_ascii=False).encode()
+        times = [_moment(entry["time"]) for entry in entries]
+    except _NO_GAME as error:
+        text = "{0} is no game that can be read: {1}: {2}"
+        why = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:120])
+        raise ArchiveError(said("zip-no-game", text, _EVENTS, type(error).__name__, why)) from error
+    return started, tuple(StoredEvent(n, at, body) for n, (at, body) in enumerate(zip(times, bodies, strict=True)))
+
+
+def _marks(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What `GameLog` writes beside an event: the press that it came with, and whether that took another back."""
+    marks = {name: body[name] for name in ("press", "way") if name in body}
+    press, way = marks.get("press", 0), marks.get("way", "undo")
+    if type(press) is not int or not 0 <= press <= EVENTS_MOST or way not in ("undo", "redo"):
+        raise ValueError(f"{marks!r} marks no press")
+    return marks
+
+
+def check_game(events: list[Event]) -> Game:
+    """The game that events from elsewhere make. Raises `ArchiveError`, or whatever the engine does on nonsense."""
+    for event in events:
+        if not _is_typed(event):
+            raise ArchiveError(said("zip-values", "an event {0} has values that no game has", repr(event.kind)))
+    first = events[0]
+    if isinstance(first, GameStarted) and not all(0 < len(name) <= NAME_MOST for name in first.players):
+        raise ArchiveError(said("zip-name", "a player's name has 1 to {0} letters", NAME_MOST))
+    seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
+    if any(who not in seats for event in events for who in _who(event)):
+        raise ArchiveError(said("zip-player", "an event names a player who does not play"))
+    game, replayed = Game.from_events(events[:1]), 0
+    for event in events[1:]:
+        replayed += _weight(game.ledger) if isinstance(event, Correction | Redone) else 0
+        if replayed > REPLAYED_MOST:
+            raise ArchiveError(said("zip-corrections", "this game was put right too often to be one that was played"))
+        game = game.push(event)
+    return game
+
+
+def _weight(ledger: Ledger) -> int:
+    """What it takes to play all of this again: a correction does."""
+    plays = (entry.event.play for entry in ledger if isinstance(entry.event, PlayMade))
+    return len(ledger) + sum(len(play.tiles) + len(play.rearranged) for play in plays)
+
+
+def _who(event: object) -> Iterator[int]:
+    """The players that an event, or one within it, names by number."""
+    for name in ("player", "by", "first"):
+        if isinstance(who := getattr(event, name, None), int):
+            yield who
+    if (inner := getattr(event, "event", None)) is not None:
+        yield from _who(inner)
+
+
+def _is_typed(value: Any) -> bool:
+    """True when every field of a dataclass is what it is declared to be, and no larger than a game has it."""
+    hints = _hints(cast(Hashable, type(value)))
+    each = [(field.name, getattr(value, field.name)) for field in fields(value)]
+    return all(_fits(one, hints[name]) and _is_bounded(name, one) for name, one in each)
+
+
+def _is_bounded(name: str, value: Any) -> bool:
+    """False for a number that nothing of this name can be."""
+    least = -NUMBER_MOST if name == "score" else 0
+    most = SEVERAL_MOST if name in ("count", "rack_size") else NUMBER_MOST
+    return not isinstance(value, (int, float)) or least <= value <= most
+
+
+@cache
+def _hints(kind: Hashable) -> Mapping[str, Any]:
+    return get_type_hints(kind)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is UnionType or str(origin) == "typing.Union":
+        return any(_fits(value, one) for one in args)
+    if origin is tuple:
+        if isinstance(value, tuple) and len(value) > SEVERAL_MOST:
+            return False
+        if args[-1] is Ellipsis:
+            return isinstance(value, tuple) and all(_fits(one, args[0]) for one in value)
+        return isinstance(value, tuple) and len(value) == len(args) and all(map(_fits, value, args))
+    if hint is float:
+        return type(value) in (int, float)
+    if hint is str:
+        return type(value) is str and len(value) <= TEXT_MOST and all(map(can_be_shown, value))
+    if hint in (int, bool, NoneType) or issubclass(hint, Enum):
+        return type(value) is hint
+    return isinstance(value, hint) and is_dataclass(value) and _is_typed(value)
+
+
+def _moment(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value < 1e11:
+        raise ValueError(f"{value!r} is no time")
+    return float(value)
+
+
+def _check_picture(name: str, jpeg: bytes) -> None:
+    """Nothing but a JPEG of bounded size is ever shown to a browser. Raises `ArchiveError`."""
+    with suppress(UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        side = max(Image.open(io.BytesIO(jpeg), formats=["JPEG"]).size)  # from the header: nothing is decoded
+        if side <= SIDE_MOST:
+            return
+    raise ArchiveError(said("zip-picture", "{0} is no JPEG of up to {1} pixels a side", name, SIDE_MOST))
+
+
+def _refuse_twice(store: GameStore, events: tuple[StoredEvent, ...]) -> None:
+    bodies = [event.body for event in events]
+    for game in store.games():
+        alike = game.length == len(bodies) and game.first == bodies[0]
+        if alike and [event.body for event in store.events(game.id)] == bodies:
+            raise ArchiveError(said("game-here", "this game is here already: it is game {0}", game.id))

@@ -1,0 +1,49 @@
+"""Writing to a store: all of it or nothing, and on disk at the end."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+
+from device.storage.errors import fault_of
+
+_log = logging.getLogger(__name__)
+
+
+class Transaction:
+    """One transaction under the store's lock: committed and synced at its end, or undone by an exception."""
+
+    def __init__(self, db: sqlite3.Connection, lock: threading.Lock, path: str) -> None:
+        self._db, self._lock, self._path = db, lock, path
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._lock.acquire()
+        try:
+            self._undo()
+            self._db.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            self._lock.release()
+            raise fault_of(error, self._path) from error
+        return self._db
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        try:
+            if error is None:
+                self._db.execute("COMMIT")
+        except sqlite3.Error as failed:
+            raise fault_of(failed, self._path) from failed
+        finally:
+            try:
+                self._undo()
+            except sqlite3.Error as failed:
+                _log.warning("what was not committed is undone before the next writing: %s", failed)
+            finally:
+                self._lock.release()
+        if isinstance(error, (sqlite3.Error, OverflowError)):
+            raise fault_of(error, self._path) from error
+
+    def _undo(self) -> None:
+        """Roll back what is open still; SQLite itself has done so after some errors."""
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")

@@ -1,0 +1,1 @@
+"""Infer what was played from readings of the board."""

@@ -1,0 +1,50 @@
+"""A table that learns reads better, and no picture makes it worse; each picture is read before it is learnt."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from calibration.evaluation import profile_gain
+from calibration.evaluation.labelled_photos import photo_shots
+from calibration.evaluation.profile_gain import UNSEEN, Tally, play
+from calibration.evaluation.rendered_tables import RenderedTable
+from vision.rendering.fonts import DEBIAN_ROOT
+
+PHOTOS = Path(__file__).parents[3] / ".." / "shared" / "photos"
+
+pytestmark = pytest.mark.slow
+
+
+def test_tiles_in_a_hand_that_no_training_saw_are_read_better_from_game_to_game() -> None:
+    font = DEBIAN_ROOT / UNSEEN["fonts-urw-base35"][0]
+    if not font.exists():
+        pytest.skip(f"the font {font} is not installed")
+    games: dict[str, Tally] = defaultdict(Tally)
+    table = RenderedTable(font, 5000)
+    for shot, tally in play(shot for game in range(4) for shot in table.game(game, 2)):
+        games[shot.game].add(tally)
+    later = [games[str(number)] for number in (1, 2, 3)]
+    assert all(tally.wrong_with <= tally.wrong_without for tally in games.values())
+    assert sum(t.wrong_with for t in later) < 0.5 * sum(t.wrong_without for t in later)
+
+
+def test_no_photograph_of_a_game_is_read_worse_for_what_the_table_knows() -> None:
+    if not PHOTOS.is_dir():
+        pytest.skip("the photographs are not here")
+    whole = Tally()
+    for shot, tally in play(photo_shots(PHOTOS / "jheidel")):
+        assert tally.spoiled == 0, shot.name
+        whole.add(tally)
+    assert whole.pictures > 0
+    assert whole.wrong_with <= whole.wrong_without
+
+
+def test_fonts_that_are_missing_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(profile_gain, "DEBIAN_ROOT", tmp_path)
+    monkeypatch.setattr("sys.argv", ["learning", "--rendered"])
+    with pytest.raises(SystemExit):
+        profile_gain.main()
+    assert "apt-get install fonts-dejavu-extra" in capsys.readouterr().err

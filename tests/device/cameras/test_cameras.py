@@ -1,0 +1,234 @@
+"""Cameras: a folder's pictures come once and in order; what cannot be seen is said."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from device.cameras import CameraError, NoMorePictures, open_camera, patient_camera
+from device.cameras.folder import FolderCamera
+from device.cameras.reconnecting import PatientCamera
+from device.cameras.simulated import SimulatedCamera
+from device.cameras.usb import UsbCamera
+from vision.rendering.simulated_table import SimulatedTable
+
+
+def write(path: Path, grey: int) -> Path:
+    assert cv2.imwrite(str(path), np.full((30, 40, 3), grey, np.uint8))
+    return path
+
+
+def grey(image: np.ndarray) -> int:
+    return round(float(image.mean()))
+
+
+def test_folder_gives_its_pictures_in_order_of_their_names_and_each_once(tmp_path: Path) -> None:
+    for name, shade in (("b.png", 20), ("a.png", 10), ("c.PNG", 30)):
+        write(tmp_path / name, shade)
+    (tmp_path / "notes.txt").write_text("no picture")
+    camera = open_camera(f"folder:{tmp_path}")
+    assert [grey(camera.still().image) for _ in range(3)] == [10, 20, 30]
+    with pytest.raises(NoMorePictures, match="add one"):
+        camera.still()
+    write(tmp_path / "d.png", 40)
+    assert grey(camera.still().image) == 40
+    assert camera.preview() is None and not camera.live
+
+
+def test_list_of_pictures_may_name_one_twice(tmp_path: Path) -> None:
+    picture = write(tmp_path / "a.png", 10)
+    camera = FolderCamera([picture, picture])
+    assert [camera.still().name for _ in range(2)] == [str(picture)] * 2
+    with pytest.raises(NoMorePictures):
+        camera.still()
+
+
+def test_picture_that_is_still_being_written_is_waited_for(tmp_path: Path) -> None:
+    whole = write(tmp_path / "whole.png", 50).read_bytes()
+    folder = tmp_path / "table"
+    folder.mkdir()
+    growing = folder / "a.png"
+    growing.write_bytes(whole[: len(whole) // 2])
+    writer = threading.Timer(0.3, growing.write_bytes, [whole])
+    writer.start()
+    assert grey(FolderCamera.watching(folder).still().image) == 50
+    writer.join()
+
+
+def test_a_folder_that_went_away_is_said(tmp_path: Path) -> None:
+    folder = tmp_path / "table"
+    folder.mkdir()
+    camera = FolderCamera.watching(folder)
+    folder.rmdir()
+    with pytest.raises(CameraError, match="put it back"):
+        camera.still()
+
+
+def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
+    broken = tmp_path / "a.jpg"
+    broken.write_bytes(b"\xff\xd8\xff\xe0 cut short")
+    os.utime(broken, (time.time() - 60,) * 2)
+    write(tmp_path / "b.png", 20)
+    camera = FolderCamera.watching(tmp_path)
+    with pytest.raises(CameraError, match=r"a\.jpg"):
+        camera.still()
+    assert grey(camera.still().image) == 20
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("folder:/nowhere/at/all", "make it"),
+        ("usb:77", "plugged in"),
+        ("film", "say folder:DIR or usb:0"),
+        ("folder:", "say folder:DIR or usb:0"),
+    ],
+)
+def test_camera_that_is_not_there_is_said_in_one_line(spec: str, said: str) -> None:
+    with pytest.raises(CameraError, match=said) as caught:
+        open_camera(spec)
+    assert "\n" not in str(caught.value)
+
+
+def test_closed_camera_says_so(tmp_path: Path) -> None:
+    camera = FolderCamera([write(tmp_path / "a.png", 10)])
+    camera.close()
+    with pytest.raises(CameraError, match="closed"):
+        camera.still()
+
+
+def test_simulated_table_shows_the_tiles_that_were_laid() -> None:
+    camera = SimulatedCamera(SimulatedTable(seed=1, size=(640, 480)))
+    empty = camera.preview().image.astype(int)
+    assert np.array_equal(empty, camera.preview().image)
+    camera.lay_tiles({(7, c): letter for c, letter in enumerate("HORN", 5)})
+    assert np.abs(camera.preview().image.astype(int) - empty).max() > 60
+    assert camera.still().image.shape == (480, 640, 3)
+    camera.close()
+    with pytest.raises(CameraError):
+        camera.still()
+
+
+class Video:
+    """A V4L2 device at the level of OpenCV's VideoCapture: frames until the plug is pulled."""
+
+    def __init__(self) -> None:
+        self.plugged, self.shade, self.released = True, 100, 0
+        self.hangs = threading.Event()
+
+    def isOpened(self) -> bool:  # noqa: N802 (OpenCV's name)
+        return True  # also after an unplug, as the real one
+
+    def set(self, *_: object) -> bool:
+        return True
+
+    def read(self) -> tuple[bool, np.ndarray | None]:
+        time.sleep(0.01)
+        while self.hangs.is_set():
+            time.sleep(0.01)
+        return (True, np.full((36, 64, 3), self.shade, np.uint8)) if self.plugged else (False, None)
+
+    def release(self) -> None:
+        self.released += 1
+
+
+@pytest.fixture
+def video(monkeypatch: pytest.MonkeyPatch) -> Video:
+    device = Video()
+    monkeypatch.setattr(cv2, "VideoCapture", lambda *_: device)
+    monkeypatch.setattr("device.cameras.usb.STALLED_S", 0.2)
+    return device
+
+
+def test_usb_still_is_newer_than_the_asking(video: Video) -> None:
+    with UsbCamera("0") as camera:
+        asked = time.monotonic()
+        assert camera.still().time > asked
+        assert camera.preview().image.shape == (12, 22, 3)
+    assert video.released == 1
+
+
+def test_unplugged_usb_camera_is_noticed_and_comes_back_by_itself(video: Video) -> None:
+    with UsbCamera("0") as camera:
+        camera.still()
+        video.plugged = False
+        time.sleep(0.25)
+        with pytest.raises(CameraError, match="cable"):
+            camera.still()
+        video.plugged = True
+        time.sleep(0.6)
+        assert grey(camera.still().image) == 100
+
+
+def test_usb_camera_that_is_pulled_out_is_noticed_at_once(video: Video, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.cameras.usb.STALLED_S", 2.0)
+    with UsbCamera("0") as camera:
+        camera.still()
+        video.plugged = False
+        time.sleep(0.05)
+        asked = time.monotonic()
+        for look in (camera.preview, camera.still):
+            with pytest.raises(CameraError, match="cable"):
+                look()
+        assert time.monotonic() - asked < 0.5
+
+
+def test_usb_camera_that_hangs_is_noticed_when_its_newest_frame_is_too_old(video: Video) -> None:
+    with UsbCamera("0") as camera:
+        camera.still()
+        video.hangs.set()
+        time.sleep(0.3)
+        asked = time.monotonic()
+        with pytest.raises(CameraError, match="cable"):
+            camera.preview()
+        assert time.monotonic() - asked < 0.15
+        video.hangs.clear()
+
+
+def test_camera_that_is_plugged_in_later_is_opened_then() -> None:
+    now, there = [0.0], [False]
+
+    def open_it() -> SimulatedCamera:
+        if not there[0]:
+            raise CameraError("no camera at usb:0: is it plugged in?")
+        return SimulatedCamera(SimulatedTable(seed=1, size=(320, 240)))
+
+    camera = PatientCamera(open_it, clock=lambda: now[0])
+    assert "plugged in" in camera.trouble and camera.live
+    camera.settle()
+    for look in (camera.still, camera.preview):
+        with pytest.raises(CameraError, match="plugged in"):
+            look()
+    there[0] = True
+    with pytest.raises(CameraError, match="plugged in"):
+        camera.still()  # its time has not come
+    now[0] = 0.6
+    assert camera.still().image.shape == (240, 320, 3) and camera.trouble == ""
+    camera.close()
+    with pytest.raises(CameraError, match="closed"):
+        camera.still()
+
+
+def test_only_a_camera_with_a_cable_is_waited_for(tmp_path: Path) -> None:
+    assert isinstance(patient_camera("usb:77"), PatientCamera)
+    for spec in (f"folder:{tmp_path / 'nowhere'}", "film"):
+        with pytest.raises(CameraError):
+            patient_camera(spec)
+
+
+def test_black_usb_picture_is_said(video: Video) -> None:
+    video.shade = 2
+    with UsbCamera("0") as camera, pytest.raises(CameraError, match="black"):
+        camera.still()
+
+
+@pytest.mark.parametrize("where", ["99999999999999", "²"])
+def test_usb_numbers_that_no_camera_has_are_refused_in_words(where: str) -> None:
+    with pytest.raises(CameraError, match="no camera at usb"):
+        UsbCamera(where)

@@ -1,0 +1,122 @@
+"""The watch between turns: camera trouble is noticed and gone again, a board at rest is seen once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from device.cameras import CameraError, Frame, Image
+from device.capture.camera_monitor import BACK_OFF_S, REST_S, STEP_S, Watch
+
+
+class Scene:
+    """A camera over a table that a test changes; time passes only as it says."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.image: Image = np.full((72, 96, 3), 90, np.uint8)
+        self.fault: CameraError | None = None
+        self.age = 0.0
+        self.busy = False
+        self.looks = 0
+        self.troubles: list[str | None] = []
+        self.rests: list[Frame] = []
+        self.watch = Watch(self, self.troubles.append, self.rests.append, lambda: not self.busy, clock=lambda: self.now)
+
+    def preview(self) -> Frame | None:
+        self.looks += 1
+        if self.fault:
+            raise self.fault
+        return Frame(self.image, self.now - self.age)
+
+    def still(self) -> Frame:
+        return Frame(self.image, self.now, "still")
+
+    def tile(self, column: int) -> None:
+        self.image = self.image.copy()
+        self.image[30:36, column : column + 6] = 230
+
+    def run(self, seconds: float) -> None:
+        end = self.now + seconds
+        while self.now < end:
+            wait = self.watch.look()
+            assert wait is not None
+            self.now += wait
+
+
+@pytest.fixture
+def scene() -> Scene:
+    scene = Scene()
+    scene.run(1.0)
+    scene.rests.clear()
+    return scene
+
+
+def test_camera_that_fails_is_noticed_at_once_and_said_once(scene: Scene) -> None:
+    scene.fault = CameraError("unplugged")
+    scene.run(STEP_S)
+    assert scene.troubles == ["unplugged"]
+    scene.run(20.0)
+    assert scene.troubles == ["unplugged"]
+
+
+def test_camera_that_fails_is_asked_less_and_less_often(scene: Scene) -> None:
+    scene.fault, scene.looks = CameraError("unplugged"), 0
+    scene.run(60.0)
+    assert scene.looks < 5 + 60 / BACK_OFF_S[-1]
+
+
+def test_camera_that_is_well_again_is_said(scene: Scene) -> None:
+    scene.fault = CameraError("unplugged")
+    scene.run(5.0)
+    scene.fault = None
+    scene.run(BACK_OFF_S[-1] + STEP_S)
+    assert scene.troubles == ["unplugged", None]
+
+
+def test_black_pictures_are_noticed_within_two_seconds(scene: Scene) -> None:
+    scene.image = np.zeros_like(scene.image)
+    scene.run(2.0)
+    assert len(scene.troubles) == 1 and "black" in str(scene.troubles[0])
+
+
+def test_camera_that_stalls_is_noticed_within_two_seconds(scene: Scene) -> None:
+    begun = scene.now
+    while not scene.troubles:
+        scene.age = scene.now - begun
+        scene.now += scene.watch.look() or 0.0
+    assert scene.now - begun < 2.0 + BACK_OFF_S[0]
+
+
+def test_tiles_that_were_laid_are_seen_once_they_lie_still(scene: Scene) -> None:
+    scene.tile(40)
+    scene.run(REST_S + 3 * STEP_S)
+    scene.run(5.0)
+    assert [frame.name for frame in scene.rests] == ["still"]
+
+
+def test_hand_that_moves_on_is_not_rest(scene: Scene) -> None:
+    for column in range(0, 80, 2):
+        scene.tile(column)
+        scene.run(STEP_S)
+    assert scene.rests == []
+
+
+def test_hand_that_only_passed_changed_nothing(scene: Scene) -> None:
+    bare = scene.image
+    scene.tile(20)
+    scene.run(2 * STEP_S)
+    scene.image = bare
+    scene.run(3.0)
+    assert scene.rests == []
+
+
+def test_nobody_looks_while_the_table_is_busy(scene: Scene) -> None:
+    scene.busy, scene.looks = True, 0
+    scene.run(2.0)
+    assert scene.looks == 0
+
+
+def test_camera_whose_pictures_do_not_move_is_not_watched(scene: Scene) -> None:
+    scene.preview = lambda: None  # type: ignore[method-assign]
+    assert scene.watch.look() is None

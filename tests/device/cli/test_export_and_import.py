@@ -1,0 +1,112 @@
+"""`tilekeeper export`, `import` and `backup`: a table's games go to files and come back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from device.cli import main
+from device.demo.demo_table import demo_games
+from device.storage.store import GameStore
+from engine.events import to_json
+from engine.gcg import game_of, write
+
+RECORD = demo_games()["kitchen-table"]
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr("device.settings.SYSTEM_FILE", tmp_path / "nowhere.toml")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    with GameStore(folder / "games.db") as store:
+        game = game_of(RECORD)
+        number = store.begin(to_json(game.events[0]))
+        store.append(number, [to_json(event) for event in game.events[1:]])
+    return folder
+
+
+def test_games_are_listed(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "--data", str(data)]) == 0
+    assert "1" in (out := capsys.readouterr().out) and "Anna, Ben" in out
+
+
+@pytest.mark.parametrize("suffix", [".gcg", ".zip"])
+def test_exported_game_comes_back_at_another_table(
+    data: Path, tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, there = tmp_path / f"game{suffix}", tmp_path / "there"
+    assert main(["export", "1", str(file), "--data", str(data)]) == 0
+    assert main(["import", str(file), "--data", str(there)]) == 0
+    assert f"{file} is game 1" in capsys.readouterr().out
+    again = tmp_path / "again.gcg"
+    assert main(["export", "1", str(again), "--data", str(there)]) == 0
+    first = tmp_path / "first.gcg"
+    assert main(["export", "1", str(first), "--data", str(data)]) == 0
+    assert again.read_text() == first.read_text()
+
+
+def test_file_that_is_no_game_is_named_and_the_others_are_taken_in(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad, good = tmp_path / "bad.gcg", tmp_path / "good.gcg"
+    bad.write_text("shopping list")
+    good.write_text(write(demo_games()["three-of-us"]))
+    assert main(["import", str(bad), str(good), "--data", str(data)]) == 1
+    out = capsys.readouterr().out
+    assert f"{bad}: " in out and f"{good} is game 2" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["export", "9", "x.gcg"], "no game 9"),
+        (["export", "1", "x.doc"], "ends in .gcg or .zip"),
+        (["import", "nowhere.gcg"], "nowhere.gcg"),
+        (["backup", "nowhere/x.db"], "nowhere"),
+    ],
+)
+def test_mistake_is_said_on_one_line(
+    data: Path, words: list[str], why: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data)
+    assert main([*words, "--data", str(data)]) == 2
+    said = capsys.readouterr().err
+    assert why in said and said.count("\n") == 1
+
+
+def test_file_that_exists_is_left_alone(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = tmp_path / "mine.zip"
+    mine.write_text("dear")
+    assert main(["export", "1", str(mine), "--data", str(data)]) == 2
+    assert main(["backup", str(mine), "--data", str(data)]) == 2
+    assert "exists already" in capsys.readouterr().err and mine.read_text() == "dear"
+
+
+def test_backup_is_a_store(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["backup", str(tmp_path / "copy.db"), "--data", str(data)]) == 0
+    assert "1 game is in" in capsys.readouterr().out
+    with GameStore(tmp_path / "copy.db") as copied:
+        assert copied.games()[0].first["players"] == ["Anna", "Ben"]
+
+
+def test_running_table_is_left_alone(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with GameStore(data / "games.db"):
+        assert main(["backup", str(tmp_path / "copy.db"), "--data", str(data)]) == 2
+    assert "in use by another Tilekeeper" in capsys.readouterr().err
+
+
+def test_folder_without_games_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "--data", str(tmp_path / "empty")]) == 2
+    assert "no games in" in capsys.readouterr().err
+
+
+def test_games_of_an_installed_table_are_found_where_a_user_has_none(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("device.settings.SERVICE_DATA", data)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    assert main(["backup", str(tmp_path / "copy.db")]) == 0
+    assert "1 game is in" in capsys.readouterr().out

@@ -1,0 +1,193 @@
+"""`tilekeeper replay`: photographs in, scored turns out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from device.cli import main
+from engine.reading import BoardReading
+from tests.support.text_table import EMPTY_ROWS, FARM, HORN, PASTE, rows
+from vision.geometry import Floats, Image
+from vision.recognition.reader import Milliseconds, PhotoReading
+
+
+class ReaderInOrder:
+    """Reads the n-th picture as the n-th board; None is a picture without a board."""
+
+    def __init__(self, boards: Sequence[Sequence[str] | None]) -> None:
+        self.boards: Iterator[Sequence[str] | None] = iter(boards)
+
+    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+        assert image.ndim == 3 and tiles and corners is None
+        board = next(self.boards)
+        if board is None:
+            return PhotoReading(None, None, ("no board found: this is a cat",), Milliseconds(1, 1, 2))
+        quad = np.array([[5.0, 5.0], [50.0, 5.0], [50.0, 50.0], [5.0, 50.0]])
+        return PhotoReading(BoardReading.certain(board), quad, (), Milliseconds(1, 1, 2))
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> list[str]:
+    paths = [tmp_path / f"{n}.png" for n in range(9)]
+    for path in paths:
+        assert cv2.imwrite(str(path), np.full((60, 60, 3), 90, np.uint8))
+    return [str(path) for path in paths]
+
+
+def replay(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    photos: list[str],
+    boards: Sequence[Sequence[str] | None],
+    *options: str,
+) -> Any:
+    monkeypatch.setattr("device.cli.replay.learning_reader", lambda: (ReaderInOrder(boards), None))
+    assert main(["replay", *photos[: len(boards)], "--players", "Anna,Ben", "--json", *options]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_answer_is_as_the_contract_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
+) -> None:
+    answer = replay(monkeypatch, capsys, photos, [rows(HORN), rows(HORN, FARM), rows(HORN, FARM, PASTE)])
+    assert answer["totals"] == {"Anna": 39, "Ben": 9} and answer["problems"] == []
+    assert [turn["photo"] for turn in answer["turns"]] == photos[:3]
+    assert answer["turns"][2] == {
+        "photo": photos[2],
+        "player": "Anna",
+        "kind": "play",
+        "at": "10F",
+        "word": "PASTE",
+        "words": [{"word": "PASTE", "score": 15, "valid": True}, {"word": "FARMS", "score": 10, "valid": True}],
+        "score": 25,
+        "total": 39,
+        "tiles": [["F10", "P"], ["G10", "A"], ["H10", "S"], ["I10", "T"], ["J10", "E"]],
+    }
+
+
+def test_nothing_added_is_a_pass_and_a_play_taken_back_is_withdrawn(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
+) -> None:
+    boards = [rows(HORN), rows(HORN), rows(HORN, ("BEE", 8, 8, True)), rows(HORN), rows(HORN, FARM)]
+    turns = replay(monkeypatch, capsys, photos, boards)["turns"]
+    assert [(t["player"], t["kind"]) for t in turns] == [
+        ("Anna", "play"),
+        ("Ben", "pass"),
+        ("Anna", "play"),
+        ("Anna", "withdrawn"),
+        ("Ben", "play"),
+    ]
+    assert turns[3]["score"] == -turns[2]["score"] and turns[3]["tiles"] == []
+    assert turns[1]["at"] is None and turns[1]["words"] == []
+
+
+def test_taken_back_and_laid_anew_on_one_photograph_are_two_turns(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
+) -> None:
+    boards = [rows(HORN), rows(HORN, ("BEE", 8, 8, True)), rows(HORN, FARM)]
+    turns = replay(monkeypatch, capsys, photos, boards)["turns"]
+    assert [(t["photo"], t["kind"]) for t in turns[2:]] == [(photos[2], "withdrawn"), (photos[2], "play")]
+
+
+def test_words_are_checked_by_the_list_that_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    photos: list[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    mine = tmp_path / "mine.txt"
+    mine.write_text("horn\n")
+    boards = [rows(HORN), rows(HORN, FARM)]
+    turns = replay(monkeypatch, capsys, photos, boards, "--lexicon", str(mine))["turns"]
+    assert [t["words"][0]["valid"] for t in turns] == [True, False]
+    turns = replay(monkeypatch, capsys, photos, boards, "--lexicon", "none")["turns"]
+    assert [t["words"][0]["valid"] for t in turns] == [None, None]
+
+
+def test_photograph_without_a_board_is_a_problem_and_the_game_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
+) -> None:
+    answer = replay(monkeypatch, capsys, photos, [rows(HORN), None, rows(HORN, FARM, PASTE)])
+    assert answer["problems"][0].startswith(photos[1]) and "cat" in answer["problems"][0]
+    assert answer["totals"] == {"Anna": 39, "Ben": 9}
+
+
+def test_damaged_photograph_is_a_problem(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
+) -> None:
+    whole = Path(photos[0]).read_bytes()
+    Path(photos[0]).write_bytes(whole[: len(whole) // 2])
+    monkeypatch.setattr("device.cli.replay.learning_reader", lambda: (ReaderInOrder([rows(HORN)]), None))
+    assert main(["replay", *photos[:2], "--players", "Anna,Ben", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert photos[0] in answer["problems"][0] and len(answer["turns"]) == 1
+
+
+def test_people_get_a_line_for_each_turn(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
+) -> None:
+    monkeypatch.setattr("device.cli.replay.learning_reader", lambda: (ReaderInOrder([rows(HORN), rows(HORN)]), None))
+    assert main(["replay", *photos[:2], "--players", "Anna,Ben"]) == 0
+    first, second, total = capsys.readouterr().out.splitlines()
+    assert "Anna" in first and "8F HORN" in first and "+14" in first
+    assert "(pass)" in second
+    assert total == "total  Anna 14, Ben 0"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--players", "Anna"], "2 to 4 players"),
+        (["--players", "A,B,C,D,E"], "2 to 4 players"),
+        (["--players", "Anna,Anna"], "same name"),
+        (["--players", "Anna,Ben", "--tiles", "xx"], "choose one of"),
+        (["--players", "Anna,Ben", "--lexicon", "/no/such/list"], "cannot be read"),
+    ],
+)
+def test_wrong_options_are_said_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    photos: list[str],
+    options: list[str],
+    said: str,
+) -> None:
+    monkeypatch.setattr("device.cli.replay.learning_reader", lambda: (ReaderInOrder([EMPTY_ROWS]), None))
+    assert main(["replay", photos[0], *options]) == 2
+    err = capsys.readouterr().err
+    assert said in err and err.count("\n") == 1
+
+
+def test_missing_photograph_is_said_before_anything_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "nowhere.jpg", "--players", "Anna,Ben"]) == 2
+    assert "nowhere.jpg" in capsys.readouterr().err
+
+
+def test_folder_is_no_photograph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(tmp_path), "--players", "Anna,Ben"]) == 2
+    assert capsys.readouterr().err == f"tilekeeper: {tmp_path}: this is a folder; name the photographs in it\n"
+
+
+SHARED = Path(__file__).parents[3] / ".." / "shared" / "photos"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the photographs of real games are not beside this repository")
+def test_recorded_game_on_photographs_is_scored_as_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = SHARED / "bucharest"
+    records = [r for r in json.loads((folder / "manifest.json").read_text()) if r["game"] == "4"]
+    assert records
+    records.sort(key=lambda r: r["index"])
+    photos = [os.fspath(folder / r["photo"]) for r in records]
+    assert main(["replay", *photos, "--players", "A,B", "--tiles", "ro", "--lexicon", "none", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    expected = sum(r["turn"]["score"] - (r.get("withdrawn") or 0) for r in records if r["turn"])
+    assert sum(answer["totals"].values()) == expected

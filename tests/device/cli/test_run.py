@@ -1,0 +1,389 @@
+"""`tilekeeper run` and `tilekeeper demo`: the whole program, from the picture in a folder to the page."""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import re
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlencode
+
+import cv2
+import numpy as np
+import pytest
+from gpiozero.pins.mock import MockFactory, MockPWMPin
+
+from device.cli import UserError, main
+from device.cli import run as run_command
+from device.cli.page import invite_phones
+from device.panel.buttons import Button, Pins
+from device.panel.gestures import HOLD_S
+from device.panel.gpio import NoGpio
+from device.settings import Settings
+from device.storage.store import GameStore
+from device.system.hotspot import Hotspot
+from tests.device.cli.test_replay import ReaderInOrder
+from tests.support.text_table import FARM, HORN, rows
+from web.qr import qr_text
+
+
+def picture(folder: Path, name: str) -> None:
+    assert cv2.imwrite(str(folder / name), np.full((60, 60, 3), 90, np.uint8))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def options(folder: Path, port: int, *more: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    run_command.configure(parser)
+    told = ["--camera", f"folder:{folder}", "--players", "Anna,Ben", "--port", str(port), "--host", "127.0.0.1"]
+    return parser.parse_args([*told, "--data", str(folder.parent / "data"), *more])
+
+
+def chosen(*words: str) -> Settings:
+    parser = argparse.ArgumentParser()
+    run_command.configure(parser)
+    return run_command.settings_of(parser.parse_args(words))
+
+
+def serve(args: argparse.Namespace) -> None:
+    run_command.serve(run_command.settings_of(args), ReaderInOrder([]), threading.Event(), threading.Event())
+
+
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the settings file of this user would be; that of the machine is left out."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr("device.settings.SYSTEM_FILE", tmp_path / "nowhere.toml")
+    path = tmp_path / "config" / "tilekeeper" / "settings.toml"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+CODE = "123456"
+
+
+@pytest.fixture(autouse=True)
+def known_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.security.pairing._new_code", lambda: CODE)
+
+
+class Browser:
+    """A phone with cookies, on the page of the table."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.cookie = port, ""
+
+    def get(self, path: str = "/") -> str:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
+            connection.request("GET", path, headers={"Cookie": self.cookie})
+            answer = connection.getresponse()
+            self.cookie = (answer.headers["Set-Cookie"] or self.cookie).split(";")[0]
+            return answer.read().decode()
+
+    def press(self, button: str) -> int:
+        if 'id="panel"' not in self.get():
+            assert self._post("/pair", self.get("/pair"), code=CODE) == 205
+        return self._post(f"/actions/{button}", self.get())
+
+    def _post(self, path: str, html: str, **fields: str) -> int:
+        fields |= dict(re.findall(r'name="(csrf|seen)" value="([^"]*)"', html))
+        headers = {"Cookie": self.cookie, "Content-Type": "application/x-www-form-urlencoded"}
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
+            connection.request("POST", path, urlencode(fields), headers)
+            answer = connection.getresponse()
+            self.cookie = (answer.headers["Set-Cookie"] or self.cookie).split(";")[0]
+            return answer.status
+
+    def sees(self, text: str) -> bool:
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            if text in re.sub(r"<[^>]+>", "", self.get()):
+                return True
+            time.sleep(0.02)
+        return False
+
+
+class Program:
+    """`tilekeeper run` in a thread."""
+
+    def __init__(self, args: argparse.Namespace, boards: list[tuple[str, ...]]) -> None:
+        self.ended, self.off = threading.Event(), threading.Event()
+        self.thread = threading.Thread(
+            target=run_command.serve,
+            args=(run_command.settings_of(args), ReaderInOrder(boards), self.ended, self.off),
+            kwargs={"new": args.new, "told": run_command.told(args)},
+        )
+        self.browser = Browser(args.port)
+
+    def __enter__(self) -> Browser:
+        self.thread.start()
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            try:
+                self.browser.get()
+                return self.browser
+            except OSError:
+                time.sleep(0.02)
+        raise AssertionError("the page did not come up")
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.thread.join(10)
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    found = tmp_path / "pictures"
+    found.mkdir()
+    return found
+
+
+def test_console_shows_where_the_page_is_and_the_code_for_phones(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = free_port()
+    with Program(options(folder, port), []) as phone:
+        phone.get()
+        said = capsys.readouterr().out
+    assert f"http://127.0.0.1:{port}" in said and f"type this code there: {CODE}" in said and "█" not in said, (
+        "no QR code in a log"
+    )
+
+
+@pytest.mark.parametrize(("address", "coded"), [("http://192.168.1.7:8080", True), ("http://localhost:8080", False)])
+def test_terminal_shows_a_code_to_scan_where_phones_can_reach_the_page(
+    address: str, coded: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    invite_phones(address, CODE, print)
+    said = capsys.readouterr().out
+    assert (qr_text(f"{address}/pair?code={CODE}") in said, "scan this" in said) == (coded, coded)
+    assert said.rstrip().endswith(f"type this code there: {CODE}")
+
+
+def test_wifi_of_the_table_is_a_code_to_scan_while_it_is_open(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wifi = Hotspot("Tilekeeper-7c2a", "k3m9x7q2wd", "10.42.0.1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for active in (True, False):
+        monkeypatch.setattr(Hotspot, "active", lambda _, active=active: active)
+        run_command.invite_to_wifi(wifi)
+        said = capsys.readouterr().out
+        assert (qr_text(wifi.qr_text) in said) == active
+        assert "join Tilekeeper-7c2a, password k3m9x7q2wd" in said
+
+
+def test_picture_in_the_folder_and_a_pressed_button_are_a_turn_on_the_page(folder: Path) -> None:
+    with Program(options(folder, free_port()), [rows(HORN), rows(HORN, FARM)]) as phone:
+        assert phone.sees("Anna to play")
+        picture(folder, "1.png")
+        assert phone.press("end-turn") == 204
+        assert phone.sees("+14") and phone.sees("Ben to play")
+        assert phone.press("end-turn") == 204
+        assert phone.sees("No new picture")
+        picture(folder, "2.png")
+        phone.press("end-turn")
+        assert phone.sees("FARM H6") and phone.sees("Anna to play")
+        assert phone.press("undo") == 204
+        assert phone.sees("Ben to play")
+
+
+def test_game_goes_on_after_a_restart_and_a_new_one_begins_when_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture(folder, "1.png")
+    with Program(options(folder, free_port()), [rows(HORN)]) as phone:
+        phone.press("end-turn")
+        assert phone.sees("+14")
+    with Program(options(folder, free_port()), []) as phone:
+        assert phone.sees("+14") and phone.sees("Ben to play")
+    with Program(options(folder, free_port(), "--new"), []) as phone:
+        assert phone.sees("Anna to play") and "+14" not in phone.get()
+    assert capsys.readouterr().out.count("The page is up") == 3
+
+
+def test_next_game_has_the_players_of_the_last_one_unless_the_command_line_names_others(folder: Path) -> None:
+    args = options(folder, free_port())
+    with Program(args, []) as phone:
+        assert phone.sees("Anna to play") and phone.press("end-game") == 204
+    args.players, args.port = None, free_port()
+    with Program(args, []) as phone:
+        assert phone.sees("Ben to play") and phone.press("end-game") == 204
+    args.players, args.port = "Mira,Tom", free_port()
+    with Program(args, []) as phone:
+        assert phone.sees("Mira to play")
+
+
+def test_taken_port_is_said_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UserError, match=f"port {port} is in use: choose another with --port"):
+            serve(options(folder, port))
+        assert main(["demo", "--port", str(port), "--once"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_camera_and_store_troubles_are_said_in_one_line(folder: Path, tmp_path: Path) -> None:
+    args = options(folder, free_port())
+    args.camera = "folder:/nowhere/at/all"
+    with pytest.raises(UserError, match="make it"):
+        serve(args)
+    with GameStore(tmp_path / "data" / "games.db"), pytest.raises(UserError, match="in use by another Tilekeeper"):
+        serve(options(folder, free_port()))
+
+
+def test_settings_file_fills_in_what_the_command_line_leaves_out(own_settings: Path) -> None:
+    own_settings.write_text(
+        '[game]\nplayers = ["Mira", "Tom", "Ada"]\ntiles = "de"\nlexicon = "none"\n'
+        '[camera]\nsource = "usb:1"\n[page]\nport = 8123\nhost = "127.0.0.1"\n[data]\nfolder = "/games"\n'
+    )
+    settings = chosen()
+    assert settings.game.players == ("Mira", "Tom", "Ada")
+    assert (settings.game.tiles, settings.game.lexicon) == ("de", "none")
+    assert settings.camera.source == "usb:1"
+    assert (settings.page.port, settings.page.host) == (8123, "127.0.0.1")
+    assert settings.data.folder == Path("/games")
+
+
+def test_command_line_wins_over_the_settings_file(tmp_path: Path, own_settings: Path) -> None:
+    own_settings.write_text("not even read")
+    path = tmp_path / "table.toml"
+    path.write_text(
+        '[game]\nplayers = ["Mira", "Tom"]\n[camera]\nsource = "usb:1"\n[page]\nport = 8123\nhost = "::1"\n'
+    )
+    game = ("--players", "Eva,Ida", "--tiles", "ro", "--lexicon", "none")
+    table = ("--camera", "folder:x", "--port", "0", "--data", "d", "--host", "")
+    settings = chosen("--settings", str(path), *game, *table)
+    assert settings.game.players == ("Eva", "Ida")
+    assert (settings.game.tiles, settings.game.lexicon) == ("ro", "none")
+    assert (settings.camera.source, settings.data.folder) == ("folder:x", Path("d"))
+    assert (settings.page.port, settings.page.host) == (0, "")
+
+
+def test_without_a_settings_file_everything_has_its_default() -> None:
+    assert chosen() == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("[page]\nport = 0\n", "line 2: page.port is 0"), ("port = ", "not written as TOML"), (None, "cannot be read")],
+)
+def test_wrong_settings_file_is_said_in_one_line(
+    tmp_path: Path, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "table.toml"
+    if text is not None:
+        path.write_text(text)
+    assert main(["run", "--settings", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
+
+
+def test_machine_without_pins_says_so_in_one_line_and_has_the_page_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, own_settings: Path
+) -> None:
+    def no_header() -> None:
+        raise NoGpio("this machine has no GPIO pins")
+
+    monkeypatch.setattr("device.panel.gpio._header_factory", no_header)
+    with Program(options(folder, free_port()), []) as phone:
+        assert phone.sees("Anna to play")
+    assert capsys.readouterr().out.count("No panel on pins: this machine has no GPIO pins.\n") == 1
+    own_settings.write_text("[panel]\nuse = false\n")
+    with Program(options(folder, free_port()), []) as phone:
+        assert phone.sees("Anna to play")
+    assert "pins" not in capsys.readouterr().out
+
+
+@pytest.fixture
+def pins(monkeypatch: pytest.MonkeyPatch) -> Iterator[MockFactory]:
+    """The far end of the header's pins."""
+    factory = MockFactory(pin_class=MockPWMPin)
+    monkeypatch.setattr("device.panel.gpio._header_factory", lambda: factory)
+    yield factory
+    factory.reset()
+
+
+def down(pins: MockFactory, button: Button) -> None:
+    pins.pin(Pins().buttons[button]).drive_low()
+
+
+def up(pins: MockFactory, button: Button) -> None:
+    pins.pin(Pins().buttons[button]).drive_high()
+
+
+def test_button_on_the_pins_is_a_turn_on_the_page_and_its_refusal_is_told_there(
+    folder: Path, pins: MockFactory
+) -> None:
+    picture(folder, "1.png")
+    with Program(options(folder, free_port()), [rows(HORN)]) as phone:
+        down(pins, Button.END_TURN_2)
+        assert phone.sees("It is the turn of Anna")
+        up(pins, Button.END_TURN_2)
+        down(pins, Button.END_TURN_1)
+        assert phone.sees("+14") and phone.sees("Ben to play")
+
+
+def test_held_power_button_ends_the_program(folder: Path, pins: MockFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.panel.gestures.HOLD_S", {**HOLD_S, Button.POWER: 0.05})
+    program = Program(options(folder, free_port()), [])
+    with program:
+        assert not program.off.is_set()
+        down(pins, Button.POWER)
+        assert program.off.wait(5)
+        program.thread.join(10)
+        assert not program.thread.is_alive()
+
+
+def test_systemd_hears_that_the_table_is_up_works_and_ends(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(10)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        monkeypatch.setenv("WATCHDOG_USEC", "600000")
+        with Program(options(folder, free_port()), []):
+            assert systemd.recv(1000).decode().startswith("READY=1\nSTATUS=The page is up: http://127.0.0.1:")
+            assert systemd.recv(1000) == b"WATCHDOG=1"
+        while (told := systemd.recv(1000)) == b"WATCHDOG=1":
+            pass
+        assert told == b"STOPPING=1"
+
+
+def test_machine_that_does_not_switch_off_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    def refuses(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 1)
+
+    monkeypatch.setattr(subprocess, "run", refuses)
+    with pytest.raises(UserError, match="sudo poweroff"):
+        run_command.switch_off()
+    assert asked == [["systemctl", "poweroff"]]
+
+
+@pytest.mark.slow
+def test_demo_reads_and_scores_a_whole_game_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--once", "--seed", "4", "--speed", "10000", "--port", str(free_port())]) == 0
+    assert "right: Mira 533, Tom 318" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("speed", ["0", "-1"])
+def test_demo_does_not_go_backwards(capsys: pytest.CaptureFixture[str], speed: str) -> None:
+    assert main(["demo", "--speed", speed]) == 2
+    assert "must be more than 0" in capsys.readouterr().err

@@ -1,0 +1,308 @@
+"""The panel on gpiozero's mock pins and a real session: pressed contacts become turns, turns become lights."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from gpiozero.pins.mock import MockFactory
+
+from device.panel.buttons import Button, Pins
+from device.panel.gestures import BOUNCE_S, HOLD_S
+from device.panel.gpio import GpioHardware
+from device.panel.lights import Colour, Light, Rhythm, Signal, Status
+from device.panel.panel import Edge, Panel, PanelView
+from device.session.snapshot import Moment, Phase
+from device.session.table_session import Refused, TableSession
+from device.storage.store import GameStore
+from engine.rules import STANDARD
+from tests.support.panels import PINS, Wires, hardware, orders, until
+from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable
+
+
+def test_pressed_button_ends_the_turn_and_the_lights_say_so(
+    wires: Wires, table: TextTable, session: TableSession
+) -> None:
+    assert until(lambda: wires.players == [True, False, False, False])
+    table.lay(HORN)
+    table.wait_s = 0.1
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: len(session.state.turns) == 1)
+    assert until(lambda: wires.players == [False, True, False, False])
+    assert until(lambda: wires.status == Colour.GREEN.value)
+    assert until(lambda: wires.beeps == 2 and not wires.buzzer)  # one for the press, one for the score
+    table.lay(HORN, FARM)
+    wires.press(Button.END_TURN_2)
+    assert until(lambda: [t.score for t in session.state.turns] == [14, 9])
+
+
+def test_invalid_word_blinks_red(wires: Wires, panel: Panel, table: TextTable) -> None:
+    table.lay(("HRON", 7, 5, True))
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: panel.view.status is Status.INVALID)
+    assert until(lambda: wires.status == Colour.RED.value)
+
+
+def test_camera_trouble_and_questions_have_their_lights(wires: Wires, panel: Panel, table: TextTable) -> None:
+    table.trouble = "unplugged"
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: panel.view.status is Status.CAMERA and wires.status == Colour.MAGENTA.value)
+    table.trouble, table.board = "", None
+    time.sleep(0.75)
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: panel.view.status is Status.QUESTION)
+
+
+def test_wrong_players_button_changes_nothing_and_the_right_light_blinks(
+    wires: Wires, panel: Panel, table: TextTable, session: TableSession
+) -> None:
+    before = session.state.revision
+    wires.press(Button.END_TURN_2)
+    assert until(lambda: panel.view.lights.players[0].rhythm is Rhythm.FAST)
+    assert "Anna" in panel.view.message
+    assert until(lambda: panel.view.lights.players[0].rhythm is Rhythm.STEADY)
+    assert session.state.revision == before and table.pictures == 0
+
+
+def test_bouncing_and_double_pressed_button_ends_one_turn(
+    session: TableSession, factory: MockFactory, table: TextTable
+) -> None:
+    """The mock pins know nothing of bounce, so that every one of these edges arrives."""
+    session.start_game(STARTED).result(5)
+    now = 100.0
+    with Panel(session, orders(session), hardware(factory), clock=lambda: now) as panel:
+        wires = Wires(factory, PINS)
+        table.lay(HORN)
+        for _ in range(5):
+            wires.down(Button.END_TURN_1)
+            now += BOUNCE_S / 10
+            wires.up(Button.END_TURN_1)
+            now += BOUNCE_S / 10
+        now += 2 * BOUNCE_S
+        wires.press(Button.END_TURN_1)
+        assert until(lambda: len(session.state.turns) == 1)
+        now += 1.0
+        wires.press(Button.PAUSE)
+        now += 2 * BOUNCE_S
+        assert until(lambda: "no pause" in panel.view.message), "all edges before were answered"
+        assert table.pictures == 1 and len(session.state.turns) == 1
+
+
+def test_press_while_the_board_is_read_is_felt_and_refused(
+    wires: Wires, panel: Panel, table: TextTable, session: TableSession
+) -> None:
+    table.wait_s = 0.4
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: panel.view.status is Status.LOOKING)
+    wires.press(Button.CHALLENGE)
+    assert until(lambda: "One moment" in panel.view.message) and session.state.phase is Phase.LOOKING
+    assert until(lambda: [t.kind for t in session.state.turns] == ["pass"])
+
+
+def test_both_players_at_once_end_one_turn(wires: Wires, session: TableSession, table: TextTable) -> None:
+    table.wait_s = 0.1
+    wires.down(Button.END_TURN_2)
+    wires.down(Button.END_TURN_1)
+    wires.up(Button.END_TURN_2)
+    wires.up(Button.END_TURN_1)
+    assert until(lambda: len(session.state.turns) == 1)
+    time.sleep(0.15)
+    assert [t.player for t in session.state.turns] == [0]
+
+
+def test_held_pause_button_takes_the_turn_back(
+    wires: Wires, panel: Panel, table: TextTable, session: TableSession
+) -> None:
+    table.lay(HORN)
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: len(session.state.turns) == 1)
+    wires.press(Button.PAUSE)
+    assert until(lambda: "no pause" in panel.view.message)
+    wires.press(Button.PAUSE, 1.1)
+    assert until(lambda: session.state.turns == ())
+
+
+def test_what_the_session_refuses_is_shown(wires: Wires, panel: Panel) -> None:
+    wires.press(Button.CHALLENGE)
+    assert until(lambda: panel.view.message == "There is no play to challenge.")
+
+
+def test_shared_button(
+    session: TableSession, factory: MockFactory, table: TextTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.panel.button_commands.SOON_S", 5.0)
+    session.start_game(STARTED).result(5)
+    pins = Pins(end_turn=(5,))
+    with Panel(session, orders(session), hardware(factory, pins)) as panel:
+        wires = Wires(factory, pins)
+        table.lay(HORN)
+        wires.press(Button.END_TURN)
+        assert until(lambda: len(session.state.turns) == 1)
+        time.sleep(0.75)
+        wires.press(Button.END_TURN)  # a nervous second press, too late to be the same: not Ben's pass
+        assert until(lambda: "quick" in panel.view.message)
+        monkeypatch.setattr("device.panel.button_commands.SOON_S", 0.5)
+        time.sleep(0.75)
+        table.lay(HORN, FARM)
+        wires.press(Button.END_TURN)
+        assert until(lambda: [t.player for t in session.state.turns] == [0, 1])
+
+
+def test_stuck_button_is_named_and_the_others_work(
+    session: TableSession, factory: MockFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.panel.gestures.STUCK_S", 0.3)
+    session.start_game(STARTED).result(5)
+    with Panel(session, orders(session), hardware(factory)) as panel:
+        wires = Wires(factory, PINS)
+        wires.down(Button.END_TURN_2)
+        assert until(lambda: panel.view.stuck == (Button.END_TURN_2,))
+        assert "end-turn 2 button is stuck" in panel.view.message
+        wires.press(Button.END_TURN_1)
+        assert until(lambda: len(session.state.turns) == 1)
+        wires.up(Button.END_TURN_2)
+        assert until(lambda: panel.view.stuck == ())
+
+
+def test_feedback_within_50_ms_while_a_read_is_going_on(wires: Wires, table: TextTable, session: TableSession) -> None:
+    table.wait_s = 3.0
+    wires.press(Button.END_TURN_1)
+    assert until(lambda: session.state.phase is Phase.LOOKING)
+    felt = []
+    for button in (Button.CHALLENGE, Button.END_TURN_2, Button.PAUSE) * 3:
+        assert until(lambda: not wires.buzzer)
+        pressed = time.monotonic()
+        wires.down(button)
+        assert until(lambda: wires.buzzer, 1.0)
+        felt.append(time.monotonic() - pressed)
+        wires.up(button)
+        time.sleep(0.25)
+    assert session.state.phase is Phase.LOOKING, "the read was going on all the time"
+    assert statistics.median(felt) < 0.05
+
+
+def test_new_game_is_begun_by_a_hold(session: TableSession, factory: MockFactory) -> None:
+    with Panel(session, orders(session), hardware(factory)) as panel:
+        assert panel.view.status is Status.LOBBY
+        wires = Wires(factory, PINS)
+        wires.press(Button.END_TURN_1)
+        assert until(lambda: "no game" in panel.view.message)
+        wires.press(Button.NEW_GAME, 2.1)
+        assert until(lambda: [p.name for p in session.state.players] == ["Anna", "Ben"])
+        assert until(lambda: panel.view.status is Status.READY)
+
+
+def test_switching_off_is_asked_for_by_a_long_hold_only(
+    session: TableSession, factory: MockFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(HOLD_S, Button.POWER, 0.8)
+    off = threading.Event()
+    with Panel(session, orders(session, off.set), hardware(factory)) as panel:
+        wires = Wires(factory, PINS)
+        wires.press(Button.POWER, 0.2)
+        assert until(lambda: "seconds" in panel.view.message) and not off.is_set()
+        wires.press(Button.POWER, 0.9)
+        assert off.wait(5) and until(lambda: panel.view.status is Status.OFF)
+
+
+def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, table: TextTable) -> None:
+    """Without pins: the virtual panel."""
+    seen: list[PanelView] = []
+    with Panel(session, orders(session)) as panel:
+        panel.listen(seen.append)
+        state = panel.press(Button.NEW_GAME, held=True).result(5)
+        table.lay(HORN)
+        state = panel.press(Button.END_TURN, seen=state.moment).result(5)
+        assert state.turns[0].score == 14
+        with pytest.raises(Refused, match="quick"):
+            panel.press(Button.END_TURN).result(5)
+        with pytest.raises(Refused, match="turn of Ben"):
+            panel.press(Button.END_TURN_1).result(5)
+        with pytest.raises(Refused, match="quicker"):
+            panel.press(Button.CHALLENGE, seen=Moment(state.game, state.events - 1)).result(5)
+        assert panel.press(Button.PAUSE, held=True).result(5).turns == ()
+        with pytest.raises(Refused, match="not switched off"):
+            panel.press(Button.POWER, held=True).result(5)
+        assert until(lambda: panel.view.status is Status.READY)
+    assert {view.status for view in seen} >= {Status.LOBBY, Status.READY, Status.LOOKING, Status.SCORED}
+
+
+def test_game_that_is_over_by_the_rules_is_ended_before_a_new_one_begins(session: TableSession) -> None:
+    state = session.start_game(replace(STARTED, rules=replace(STANDARD, scoreless_turns=2))).result(5)
+    with Panel(session, orders(session)) as panel:
+        for _ in range(2):
+            state = panel.press(Button.END_TURN, seen=state.moment).result(5)
+        assert until(lambda: panel.view.status is Status.QUESTION)
+        assert panel.press(Button.NEW_GAME, held=True).result(5).phase is Phase.ENDED
+        assert until(lambda: panel.view.status is Status.ENDED)
+        assert panel.press(Button.NEW_GAME, held=True).result(5).phase is Phase.TURN
+
+
+def test_close_ends_the_thread_darkens_the_lights_and_answers_who_waits(
+    session: TableSession, factory: MockFactory, table: TextTable
+) -> None:
+    session.start_game(STARTED).result(5)
+    table.wait_s = 0.3
+    panel = Panel(session, orders(session), hardware(factory))
+    waiting = panel.press(Button.END_TURN_1)
+    assert until(lambda: session.state.phase is Phase.LOOKING)
+    panel.close()
+    panel.close()
+    assert waiting.cancelled() or waiting.done()
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith(("panel", "GPIO"))]
+    assert until(lambda: session.state.phase.in_play)
+
+
+def test_panel_has_one_thread(session: TableSession, factory: MockFactory) -> None:
+    before = set(threading.enumerate())
+    with Panel(session, orders(session), hardware(factory)):
+        assert [thread.name for thread in set(threading.enumerate()) - before] == ["panel"]
+    assert set(threading.enumerate()) == before
+
+
+def test_closed_session_is_no_end_of_the_panel(table: TextTable, tmp_path: Path, factory: MockFactory) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        session = TableSession(table, table, store, WORDS)
+        session.start_game(STARTED).result(5)
+        with Panel(session, orders(session), hardware(factory)) as panel:
+            session.close()
+            Wires(factory, PINS).press(Button.END_TURN_1)
+            assert until(lambda: "closing" in panel.view.message)
+
+
+def test_button_that_is_down_at_the_start_ends_no_turn(session: TableSession, factory: MockFactory) -> None:
+    session.start_game(STARTED).result(5)
+    wires = Wires(factory, PINS)
+
+    def leaned_on(edge: Edge) -> GpioHardware:
+        board = GpioHardware(PINS, factory, edge)
+        wires.down(Button.END_TURN_1)
+        return board
+
+    with Panel(session, orders(session), leaned_on):
+        time.sleep(0.1)
+        assert session.state.turns == ()
+        wires.up(Button.END_TURN_1)
+        time.sleep(0.1)
+        wires.press(Button.END_TURN_1)
+        assert until(lambda: len(session.state.turns) == 1)
+
+
+def test_rehearsal_shows_which_buttons_were_felt_and_does_nothing_else(
+    wires: Wires, panel: Panel, session: TableSession
+) -> None:
+    before = session.state.moment
+    panel.rehearse(True)
+    for button in (Button.END_TURN_1, Button.CHALLENGE):
+        wires.press(button, BOUNCE_S * 2)
+    panel.press(Button.POWER, held=True).result(5)
+    assert until(lambda: set(panel.view.felt or ()) == {Button.END_TURN_1, Button.CHALLENGE, Button.POWER})
+    panel.give(Signal(0.5, Light(Colour.MAGENTA), beeps=(0.1,)))
+    assert until(lambda: wires.status == Colour.MAGENTA.value)
+    assert session.state.moment == before and panel.view.status is Status.READY
+    panel.rehearse(False)
+    assert until(lambda: panel.view.felt is None)

@@ -1,5 +1,0 @@
-"""Power cuts in the middle of a game: python -m tests.device.power_cut."""
-
-from pathlib import Path
-
-ROOT = Path(__file__).parents[3]

@@ -1,0 +1,195 @@
+"""What the table notices by itself: camera trouble, tiles that must leave, two turns under one press, hands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from device.session.snapshot import Phase, TableState, Trouble
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from engine.events import GameStarted
+from tests.support.text_table import FARM, HORN, PASTE, PaintedTable
+
+FARMS = ("FARMS", 5, 7, False)
+STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
+WORDS = frozenset({"HORN", "FARM", "PASTE", "FARMS"})
+PATIENCE_S = 20.0
+
+
+def until(true: Callable[[], bool]) -> float:
+    """Seconds until something is so."""
+    begun = time.monotonic()
+    while not true():
+        assert time.monotonic() - begun < PATIENCE_S, "it never came"
+        time.sleep(0.01)
+    return time.monotonic() - begun
+
+
+@pytest.fixture
+def table() -> PaintedTable:
+    return PaintedTable()
+
+
+@pytest.fixture
+def session(table: PaintedTable, tmp_path: Path) -> Iterator[TableSession]:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.start_game(STARTED).result(5)
+        yield session
+
+
+def end_turn(session: TableSession) -> TableState:
+    return session.end_turn().result(PATIENCE_S)
+
+
+def rest(session: TableSession, table: PaintedTable, *words: tuple[str, int, int, bool]) -> None:
+    """Lay tiles and leave them until the table has seen them at rest."""
+    before = len(session._glimpses._kept)
+    table.lay(*words)
+    until(lambda: len(session._glimpses._kept) > before)
+
+
+def camera_notices(session: TableSession) -> list[str]:
+    return [notice.text for notice in session.state.notices if notice.trouble is Trouble.CAMERA]
+
+
+def test_unplugged_camera_is_said_and_recovers_by_itself(session: TableSession, table: PaintedTable) -> None:
+    table.trouble = "the camera gives no pictures"
+    until(lambda: camera_notices(session) == ["The camera gives no pictures."])
+    assert session.pass_turn().result(5).phase is Phase.TURN, "the game goes on by hand"
+    assert camera_notices(session) == ["The camera gives no pictures."], "and the trouble is still told"
+    table.trouble = ""
+    until(lambda: camera_notices(session) == [])
+    table.lay(HORN)
+    assert end_turn(session).turns[-1].word == "HORN"
+
+
+def test_black_pictures_are_said(session: TableSession, table: PaintedTable) -> None:
+    table.black = True
+    until(lambda: any("black" in text for text in camera_notices(session)))
+    table.black = False
+    until(lambda: not camera_notices(session))
+
+
+def test_two_turns_under_one_press_are_told_apart_by_when_each_lay_there(
+    session: TableSession, table: PaintedTable
+) -> None:
+    rest(session, table, HORN)
+    table.lay(HORN, FARM)
+    state = end_turn(session)
+    assert [(turn.player, turn.word, turn.score) for turn in state.turns] == [(0, "HORN", 14), (1, "FA.M", 9)]
+    assert [notice.key for notice in state.notices] == ["two-turns"]
+    assert state.turn_of == 0 and state.question is None
+    assert session.undo().result(5).turns == ()
+
+
+def test_letter_added_after_a_rest_is_one_turn_of_one_player(session: TableSession, table: PaintedTable) -> None:
+    rest(session, table, ("HOR", 7, 5, True))
+    table.lay(HORN)
+    state = end_turn(session)
+    assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN")] and state.notices == ()
+
+
+def test_word_that_lay_there_before_it_was_lengthened_is_asked_about(
+    session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.capture.key_frames.STOOD_S", 0.0)
+    rest(session, table, HORN)
+    end_turn(session)
+    rest(session, table, HORN, FARM)
+    table.lay(HORN, FARMS)
+    state = end_turn(session)
+    assert [(turn.player, turn.word, turn.score) for turn in state.turns][1:] == [(1, "FA.MS", 10)]
+    assert state.question is not None and state.question.key == "one-or-two"
+    assert state.question.answers == (
+        "Ben played FARMS at H6 for 10.",
+        "Ben played FARM at H6 for 9, Anna played FARMS at H6 for 10.",
+    )
+    state = session.answer(1).result(5)
+    assert [(turn.player, turn.score) for turn in state.turns] == [(0, 14), (1, 9), (0, 10)] and state.turn_of == 1
+    assert len(session.undo().result(5).turns) == 1
+
+
+def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_long(
+    session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for stood, asks in ((60.0, False), (0.0, True)):
+        monkeypatch.setattr("device.capture.key_frames.STOOD_S", 0.0)
+        monkeypatch.setattr("device.capture.key_frames.STOOD_STRANGE_S", stood)
+        rest(session, table, HORN)
+        end_turn(session)
+        rest(session, table, HORN, ("FAR", 5, 7, False))
+        table.lay(HORN, FARM)
+        state = end_turn(session)
+        assert [turn.word for turn in state.turns] == ["HORN", "FA.M"] and (state.question is not None) == asks
+        table.lay()
+        session.start_game(STARTED).result(5)
+
+
+def test_play_that_is_laid_tile_by_tile_is_not_asked_about(session: TableSession, table: PaintedTable) -> None:
+    rest(session, table, HORN)
+    end_turn(session)
+    rest(session, table, HORN, FARM)
+    table.lay(HORN, FARMS)
+    state = end_turn(session)
+    assert [turn.word for turn in state.turns] == ["HORN", "FA.MS"] and state.question is None
+
+
+def test_two_turns_that_nobody_saw_apart_are_asked_about(session: TableSession, table: PaintedTable) -> None:
+    table.lay(HORN)
+    end_turn(session)
+    session._glimpses.take()
+    table.lay(HORN, FARM, PASTE)
+    state = end_turn(session)
+    assert state.question is not None or any(notice.trouble is Trouble.BOARD for notice in state.notices)
+
+
+def test_tiles_of_an_upheld_challenge_are_watched_until_they_leave(session: TableSession, table: PaintedTable) -> None:
+    rest(session, table, ("HRON", 7, 5, True))
+    end_turn(session)
+    state = session.challenge().result(5)
+    assert [notice.key for notice in state.notices] == ["take-off"]
+    table.lay()
+    until(lambda: session.state.notices == ())
+    table.lay(FARM)
+    assert end_turn(session).turns[-1].player == 1
+
+
+def test_hand_that_hides_different_squares_in_each_picture_hides_nothing(
+    session: TableSession, table: PaintedTable
+) -> None:
+    table.lay(HORN)
+    table.hidden = [frozenset({(7, 8), (7, 9)}), frozenset({(7, 4), (7, 5)})]
+    state = end_turn(session)
+    assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14)]
+    assert state.question is None and state.notices == ()
+
+
+def test_hand_that_stays_on_the_word_ends_in_a_question(
+    session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.session.turn_capture.HAND_S", 0.0)
+    table.lay(HORN)
+    table.hidden = [frozenset({(7, 8), (7, 9), (6, 8)})] * 9
+    state = end_turn(session)
+    assert state.question is not None and "I8" in state.question.text, state.notices
+    assert session.answer(len(state.question.answers) - 1).result(5).turns == (), "they say: look again"
+    table.hidden = []
+    state = end_turn(session)
+    assert state.question is None and [turn.score for turn in state.turns] == [14]
+
+
+def test_still_table_is_not_read(session: TableSession, table: PaintedTable) -> None:
+    rest(session, table, HORN)
+    stills, reads = table.stills, table.reads
+    time.sleep(1.0)
+    assert (table.stills, table.reads) == (stills, reads)
+
+
+def test_set_up_shows_the_picture_and_where_the_board_is(session: TableSession) -> None:
+    view = session.look_around().result(5)
+    assert view.jpeg.startswith(b"\xff\xd8") and view.size == (300, 300)
+    assert view.corners is not None and view.corners[2] == (300.0, 300.0)

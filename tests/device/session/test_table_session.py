@@ -1,0 +1,406 @@
+"""The session: from a pressed button to a confirmed turn that everybody was told of."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from device.session.snapshot import Moment, Notice, Phase, Trouble
+from device.session.table_session import Refused, TableSession
+from device.storage.store import GameStore
+from engine.events import GameStarted
+from engine.lexicon import Lexicon
+from engine.reading import BoardReading, SquareReading
+from engine.rules import PRESETS, STANDARD, Challenge
+from tests.support.text_table import FARM, HORN, PASTE, STARTED, TextTable, play, rows
+
+
+def test_three_turns_of_the_rule_sheet(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    state = play(playing, table, HORN, FARM, PASTE)
+    assert [(t.player, t.at, t.score, t.total) for t in state.turns] == [
+        (0, "8F", 14, 14),
+        (1, "H6", 9, 9),
+        (0, "10F", 25, 39),
+    ]
+    paste, farms = state.turns[2].words
+    assert (paste.text, paste.score, paste.valid) == ("PASTE", 15, True)
+    assert (farms.text, farms.score) == ("FARMS", 10)
+    assert [p.total for p in state.players] == [39, 9]
+    assert state.turn_of == 1
+
+
+def test_nothing_added_is_a_pass(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    state = play(playing, table, HORN)
+    assert [t.kind for t in state.turns] == ["play", "pass"]
+    assert state.turn_of == 0
+
+
+def test_invalid_words_are_marked_and_scored_all_the_same(playing: TableSession, table: TextTable) -> None:
+    state = play(playing, table, ("HRON", 7, 5, True))
+    assert state.turns[0].invalid_words == ("HRON",)
+    assert state.players[0].total == 14
+
+
+def test_challenge_takes_an_invalid_play_back(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HRON", 7, 5, True))
+    state = playing.challenge().result(5)
+    assert [(t.kind, t.score) for t in state.turns] == [("play", 14), ("withdrawn", -14)]
+    assert state.players[0].total == 0 and state.turn_of == 1
+    assert "take the tiles off" in state.notices[0].text
+    state = play(playing, table, ("HRON", 7, 5, True))
+    assert "still lie there" in state.notices[0].text and len(state.turns) == 2
+    state = play(playing, table, FARM)
+    assert (state.turns[-1].player, state.turns[-1].at, state.turns[-1].score) == (1, "H6", 18)
+
+
+def test_next_player_may_cover_the_squares_of_a_play_challenged_off(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HRON", 7, 5, True))
+    playing.challenge().result(5)
+    state = play(playing, table, ("FARM", 7, 5, True))
+    assert state.question is None and state.notices == ()
+    assert [(t.player, t.at, t.score) for t in state.turns if t.stands and t.word] == [(0, "8F", -14), (1, "8F", 18)]
+
+
+def test_challenge_of_valid_words_fails(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    state = playing.challenge().result(5)
+    assert state.players[0].total == 14 and "failed" in state.notices[0].text
+
+
+def test_challenger_in_vain_is_asked_for_where_several_may_have_been(session: TableSession, table: TextTable) -> None:
+    session.start_game(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test")).result(5)
+    play(session, table, HORN)
+    state = session.challenge().result(5)
+    assert state.question is not None and state.question.key == "who-challenged"
+    assert state.question.answers == ("Ben", "Cleo") and state.turn_of == 2, "Ben has the turn, and it counts meanwhile"
+    state = session.answer(1).result(5)
+    assert state.question is None and state.turn_of == 1
+    assert play(session, table, HORN, FARM).turn_of == 0, "Cleo loses the next turn (rule 8)"
+    session.undo().result(5)
+    assert len(session.undo().result(5).turns) == 1, "challenge and answer are one press"
+
+
+def test_next_player_has_challenged_where_nobody_says_otherwise(session: TableSession, table: TextTable) -> None:
+    session.start_game(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test")).result(5)
+    play(session, table, HORN)
+    session.challenge().result(5)
+    state = play(session, table, HORN, FARM)
+    assert state.question is None and [(t.kind, t.player) for t in state.turns][-1] == ("play", 2)
+
+
+@pytest.mark.parametrize("players", [("Anna", "Ben"), ("Anna", "Ben", "Cleo")])
+@pytest.mark.parametrize("rule", ["single", "points", "double"])
+def test_challenger_is_not_asked_for_where_nothing_hangs_on_it(
+    session: TableSession, table: TextTable, players: tuple[str, ...], rule: str
+) -> None:
+    rules = replace(STANDARD, challenge=Challenge(rule), challenge_points=5 if rule == "points" else 0)
+    session.start_game(GameStarted(players, lexicon="test", rules=rules)).result(5)
+    play(session, table, HORN)
+    assert (session.challenge().result(5).question is not None) == (rule == "double" and len(players) > 2)
+
+
+def test_challenger_of_a_good_play_is_part_of_what_people_decide(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store, TableSession(table, table, store) as session:
+        session.start_game(GameStarted(("Anna", "Ben", "Cleo"))).result(5)
+        play(session, table, HORN)
+        asked = session.challenge().result(5).question
+        assert asked is not None and asked.answers[2:] == (
+            "Yes: Ben challenged in vain.",
+            "Yes: Cleo challenged in vain.",
+        )
+        assert session.answer(3).result(5).turn_of == 1
+        assert play(session, table, HORN, FARM).turn_of == 0
+
+
+def test_words_are_not_checked_without_a_list(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store, TableSession(table, table, store) as session:
+        session.start_game(STARTED).result(5)
+        state = play(session, table, ("HRON", 7, 5, True))
+        assert state.turns[0].words[0].valid is None and not state.words_checked
+
+
+@pytest.mark.parametrize(("answer", "totals", "turn_of"), [(1, [0, 0], 1), (2, [14, 0], 0)], ids=["no", "yes"])
+def test_people_decide_a_challenge_where_no_list_does(
+    table: TextTable, path: Path, answer: int, totals: list[int], turn_of: int
+) -> None:
+    with GameStore(path) as store, TableSession(table, table, store) as session:
+        session.start_game(STARTED).result(5)
+        play(session, table, ("HRON", 7, 5, True))
+        asked = session.challenge().result(5)
+        assert asked.question is not None and asked.question.text == "Are all these words good: HRON?"
+        assert asked.question.answers[1] == "No: Anna takes the tiles back." and len(asked.turns) == 1
+        state = session.answer(answer).result(5)
+        assert ([p.total for p in state.players], state.turn_of) == (totals, turn_of)
+        assert state.question is None
+        assert session.undo().result(5).turns == asked.turns  # they look again
+
+
+def test_list_that_only_advises_marks_no_word_as_invalid_and_decides_no_challenge(table: TextTable, path: Path) -> None:
+    words = replace(Lexicon.from_words("system", ["horn"]), decides=False)
+    with GameStore(path) as store, TableSession(table, table, store, words) as session:
+        session.start_game(STARTED).result(5)
+        state = play(session, table, ("HRON", 7, 5, True))
+        assert state.lexicon_advises and state.turns[0].invalid_words == ()
+        assert state.turns[0].unlisted_words == ("HRON",) and state.turns[0].words[0].valid is None
+        assert session.challenge().result(5).question is not None
+
+
+def test_undo_takes_back_the_last_turn(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    state = playing.undo().result(5)
+    assert state.turns == () and state.turn_of == 0
+    with pytest.raises(Refused, match="nothing to take back"):
+        playing.undo().result(5)
+
+
+def test_square_is_put_right(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HURN", 7, 5, True))
+    state = playing.correct("G8", "O").result(5)
+    assert state.turns[0].words[0].text == "HORN"
+    with pytest.raises(Refused):
+        playing.correct("Z99", "O").result(5)
+
+
+def test_blank_is_named_by_people(playing: TableSession, table: TextTable) -> None:
+    state = play(playing, table, ("F?RM", 7, 5, True))
+    assert state.turns[0].words[0].valid is None
+    state = playing.name_blank("G8", "A").result(5)
+    assert (state.turns[0].words[0].text, state.turns[0].words[0].valid) == ("FARM", True)
+    for square, letter in (("F8", "A"), ("G8", "Ä"), ("A1", "A"), ("G88", "A")):
+        with pytest.raises(Refused):
+            playing.name_blank(square, letter).result(5)
+
+
+def test_live_camera_looks_again_while_there_is_a_doubt(playing: TableSession, table: TextTable) -> None:
+    table.live = True
+    table.lay(("HO", 7, 5, True), ("N", 12, 12, True))
+    table.then = [rows(HORN)]
+    state = playing.end_turn().result(5)
+    assert table.pictures == 2
+    assert state.turns[0].word == "HORN" and state.notices == ()
+
+
+def test_live_camera_gives_up_after_three_looks(playing: TableSession, table: TextTable) -> None:
+    table.live = True
+    table.lay(("HO", 7, 5, True), ("N", 12, 12, True))
+    state = playing.end_turn().result(5)
+    assert table.pictures == 3 and state.question is not None and state.turns == ()
+
+
+def test_fault_of_our_own_changes_nothing_and_is_said(
+    playing: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(table, "read", lambda *_: 1 / 0)
+    state = playing.end_turn().result(5)
+    assert "nothing was changed" in state.notices[0].text and state.phase is Phase.TURN
+    assert "ZeroDivisionError" in caplog.text
+    monkeypatch.undo()
+    assert len(play(playing, table, HORN).turns) == 1
+
+
+def test_exchange_is_a_turn(playing: TableSession) -> None:
+    state = playing.exchange(3).result(5)
+    assert [(t.kind, t.score) for t in state.turns] == [("exchange", 0)] and state.turn_of == 1
+
+
+def test_taken_back_and_played_anew_are_two_turns_of_one_look(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, ("FARM", 5, 7, False))
+    state = play(playing, table, ("SHORN", 7, 4, True))
+    assert [(t.player, t.kind) for t in state.turns][-2:] == [(1, "withdrawn"), (0, "play")]
+
+
+def test_page_is_told_at_once_that_the_board_is_looked_at(playing: TableSession, table: TextTable) -> None:
+    phases: list[Phase] = []
+    playing.listen(lambda state: phases.append(state.phase))
+    table.wait_s = 0.05
+    table.lay(HORN)
+    done = playing.end_turn()
+    assert phases == [Phase.LOOKING]
+    assert done.result(5).phase is Phase.CHALLENGE
+    assert phases == [Phase.LOOKING, Phase.CHALLENGE]
+
+
+def test_second_press_while_looking_is_refused(playing: TableSession, table: TextTable) -> None:
+    table.wait_s = 0.05
+    table.lay(HORN)
+    first, second = playing.end_turn(), playing.end_turn()
+    with pytest.raises(Refused, match="looked at"):
+        second.result(5)
+    assert len(first.result(5).turns) == 1
+
+
+def test_press_for_an_earlier_moment_is_refused(playing: TableSession, table: TextTable) -> None:
+    seen = playing.state.moment
+    play(playing, table, HORN)
+    with pytest.raises(Refused, match="quicker"):
+        playing.end_turn(seen).result(5)
+    with pytest.raises(Refused, match="quicker"):
+        playing.undo(seen).result(5)
+    assert len(playing.state.turns) == 1
+
+
+def test_many_taps_at_once_are_one_turn(playing: TableSession, table: TextTable) -> None:
+    table.lay(HORN)
+    seen = playing.state.moment
+    barrier = threading.Barrier(8)
+    outcomes: list[str] = []
+
+    def tap() -> None:
+        barrier.wait()
+        try:
+            playing.end_turn(seen).result(5)
+            outcomes.append("done")
+        except Refused:
+            outcomes.append("refused")
+
+    threads = [threading.Thread(target=tap) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["done"] + ["refused"] * 7
+    assert len(playing.state.turns) == 1
+
+
+def test_revisions_only_grow_and_listeners_hear_all_of_them(playing: TableSession, table: TextTable) -> None:
+    heard: list[int] = []
+    playing.listen(lambda state: heard.append(state.revision))
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    assert heard == sorted(set(heard)) and len(heard) == 4
+
+
+def test_camera_trouble_is_said_and_the_game_waits(playing: TableSession, table: TextTable) -> None:
+    table.trouble = "the camera gives no pictures"
+    state = playing.end_turn().result(5)
+    assert state.notices[0].trouble is Trouble.CAMERA and state.turns == ()
+    table.trouble = ""
+    assert len(play(playing, table, HORN).turns) == 1
+    assert playing.state.notices == ()
+
+
+def test_picture_without_a_board_is_said_and_shown(playing: TableSession, table: TextTable) -> None:
+    table.board = None
+    state = playing.end_turn().result(5)
+    assert "no board found" in state.notices[0].text.lower() and state.turns == ()
+    assert state.look is not None
+    picture = playing.picture(state.look.picture)
+    assert picture is not None and picture.startswith(b"\xff\xd8")
+
+
+def test_tiles_that_are_no_play_end_no_turn(playing: TableSession, table: TextTable) -> None:
+    state = play(playing, table, ("HO", 7, 5, True), ("N", 12, 12, True))
+    assert state.turns == () and state.turn_of == 0
+    assert state.question is not None and "M13" in state.question.text and state.question.chosen == 0
+    assert state.look is not None and 12 * 15 + 12 in state.look.doubtful
+
+
+def uncertain(*words: tuple[str, int, int, bool], at: tuple[int, int], symbols: str) -> BoardReading:
+    """A board on which one square may hold either of two symbols, the first a little more likely."""
+    squares = list(BoardReading.certain(rows(*words)).squares)
+    squares[at[0] * 15 + at[1]] = SquareReading(((symbols[0], 0.55), (symbols[1], 0.45)))
+    return BoardReading(tuple(squares))
+
+
+def test_people_choose_between_two_readings(playing: TableSession, table: TextTable) -> None:
+    table.board = uncertain(HORN, at=(7, 8), symbols="NM")
+    state = playing.end_turn().result(5)
+    assert state.question is not None and state.question.chosen == 0
+    assert "M" in state.question.text and len(state.question.answers) >= 2
+    assert (state.turns[0].word, state.turn_of) == ("HORN", 1)
+    state = playing.answer(1).result(5)
+    assert (state.turns[0].word, state.turn_of, state.question) == ("HORM", 1, None)
+    with pytest.raises(Refused, match="Nothing is asked"):
+        playing.answer(0).result(5)
+    assert playing.correct("I8", "N").result(5).turns[0].word == "HORN"
+    state = play(playing, table, HORN, FARM)
+    assert state.question is None and state.players[1].total == 9
+
+
+def test_tile_that_went_missing_is_asked_about_once(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN, FARM)
+    gone = ("ORN", 7, 6, True), FARM
+    state = play(playing, table, *gone)
+    assert "F8" in state.notices[0].text
+    state = play(playing, table, *gone, ("AT", 4, 7, False))
+    assert state.notices == ()
+
+
+def test_unplayed_letters_that_nobody_knows_are_asked_for_and_counted(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    state = playing.end_game().result(5)
+    assert state.racks_wanted == (0, 1)
+    playing.tell_rack(0, "AQ").result(5)
+    state = playing.tell_rack(1, "E").result(5)
+    assert [p.total for p in state.players] == [3, -1] and state.racks_wanted == ()
+    for player, letters in ((0, "QQ"), (5, "A"), (0, "7")):
+        with pytest.raises(Refused):
+            playing.tell_rack(player, letters).result(5)
+
+
+def test_commands_before_a_game_are_refused(session: TableSession) -> None:
+    for command in (session.end_turn, session.challenge, session.undo, session.end_game):
+        with pytest.raises(Refused, match="no game"):
+            command().result(5)
+    with pytest.raises(Refused, match="2 to 4"):
+        session.start_game(GameStarted(("Anna",))).result(5)
+
+
+def test_game_ends_when_people_end_it(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    state = playing.end_game().result(5)
+    assert state.phase is Phase.ENDED and state.winners == (0,) and state.turn_of is None
+    with pytest.raises(Refused, match="ended"):
+        playing.end_turn().result(5)
+
+
+def test_pass_needs_no_camera(playing: TableSession, table: TextTable) -> None:
+    state = playing.pass_turn().result(5)
+    assert [(t.player, t.kind) for t in state.turns] == [(0, "pass")] and state.turn_of == 1
+    assert table.pictures == 0
+
+
+def test_end_of_the_game_can_be_undone(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    assert playing.end_game().result(5).phase is Phase.ENDED
+    assert playing.undo().result(5).phase is Phase.CHALLENGE
+
+
+def test_one_tile_lies_on_a_square(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    for symbol in ("", "AB"):
+        with pytest.raises(Refused, match="One tile"):
+            playing.correct("G8", symbol).result(5)
+
+
+def test_words_belong_to_the_new_game(playing: TableSession) -> None:
+    state = playing.start_game(GameStarted(("Anna", "Ben"), lexicon="none"), words=None).result(5)
+    assert not state.words_checked
+    with pytest.raises(Refused, match="quicker"):
+        playing.start_game(STARTED, seen=Moment(1, 7)).result(5)
+
+
+def test_unseen_tiles_are_those_that_do_not_lie_on_the_board(playing: TableSession, table: TextTable) -> None:
+    assert dict(playing.state.unseen)["A"] == 9
+    state = play(playing, table, FARM)
+    assert dict(state.unseen)["A"] == 8 and "F" in dict(state.unseen) and sum(n for _, n in state.unseen) == 96
+
+
+def test_closed_dictionary_shows_no_word_as_invalid_before_a_challenge(session: TableSession, table: TextTable) -> None:
+    session.start_game(GameStarted(("Anna", "Ben"), rules=PRESETS["tournament"], lexicon="test")).result(5)
+    state = play(session, table, ("HRON", 7, 5, True))
+    assert state.turns[0].invalid_words == () and not state.open_dictionary
+    assert session.challenge().result(5).turns[-1].kind == "withdrawn"
+
+
+def test_everybody_is_told_what_is_no_part_of_the_game(playing: TableSession) -> None:
+    playing.tell(Notice("Pairing is locked."))
+    assert [notice.text for notice in playing.state.notices] == ["Pairing is locked."]
+    assert playing.pass_turn().result(5).notices == ()

@@ -1,0 +1,329 @@
+"""Games leave the store and come back the same; what nobody here exported is refused in words."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import struct
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from device.demo.demo_table import demo_games
+from device.session.snapshot_builder import view_game
+from device.storage import archive
+from device.storage.archive import ArchiveError, bring, bring_gcg, game_in, gcg_of, zip_of
+from device.storage.store import PICTURE_MOST, GameStore, StoreError
+from engine.events import Event, GameStarted, Passed, Redone, ScoreCorrected, Undone, to_json
+from engine.gcg import game_of, parse, replay
+
+GAME = game_of(demo_games()["three-of-us"])
+
+
+def jpeg(side: int = 40) -> bytes:
+    done, data = cv2.imencode(".jpg", np.full((side, side, 3), 90, np.uint8))
+    assert done
+    return data.tobytes()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[GameStore]:
+    with GameStore(tmp_path / "games.db", clock=lambda: 1_700_000_000.25) as store:
+        yield store
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[GameStore]:
+    with GameStore(tmp_path / "other.db") as store:
+        yield store
+
+
+@pytest.fixture
+def number(store: GameStore) -> int:
+    number = store.begin(to_json(GAME.events[0]))
+    for press, event in enumerate(GAME.events[1:-1], 1):
+        store.append(number, [{**to_json(event), "press": press}])
+    store.append(number, [{**to_json(Undone()), "press": 98, "way": "undo"}])
+    store.append(number, [{**to_json(Redone()), "press": 99, "way": "redo"}])
+    store.append(number, [to_json(GAME.events[-1])], {"board": jpeg(), "photo": jpeg(60)})
+    return number
+
+
+def zipped(store: GameStore, number: int) -> io.BytesIO:
+    return io.BytesIO(b"".join(zip_of(store, number)))
+
+
+def test_zip_brings_the_whole_game_to_another_table(store: GameStore, other: GameStore, number: int) -> None:
+    other.begin({"players": ["X", "Y"]})
+    brought = bring(other, zipped(store, number))
+    assert brought == 2
+    assert other.events(brought) == store.events(number)
+    assert other.games()[0].started == 1_700_000_000.25
+    assert other.games()[0].imported and not other.games()[1].imported
+    last = len(GAME.events) + 1
+    assert other.pictures(brought) == store.pictures(number) == ((last, "board"), (last, "photo"))
+    assert other.picture(brought, last, "photo") == jpeg(60)
+    assert game_in(other, brought) == GAME
+
+
+def test_gcg_of_the_zip_is_the_game_for_other_programs(store: GameStore, number: int) -> None:
+    with zipfile.ZipFile(zipped(store, number)) as opened:
+        text = opened.read("game.gcg").decode()
+        assert opened.testzip() is None
+    assert text == gcg_of(store, number)
+    assert replay(parse(text)).problems == ()
+    assert text.count("\n>") == len(GAME.turns)
+
+
+def test_gcg_of_any_program_becomes_a_game(other: GameStore) -> None:
+    brought = bring_gcg(other, b"#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n>B: FAM H6 FA.M +9 9\n")
+    game = game_in(other, brought)
+    assert game.players == ("Ann", "Bob") and game.totals == (14, 9)
+
+
+def test_names_of_a_gcg_are_brought_as_this_table_takes_them(store: GameStore, other: GameStore) -> None:
+    long = "B" * 80
+    data = f"#player1 A Ann\x1b[2Ja\n#player2 B {long}\n>A: HORN 8F HORN +14 14\n".encode()
+    brought = bring_gcg(store, data)
+    assert game_in(store, brought).players == ("Ann[2Ja", "B" * archive.NAME_MOST)
+    assert game_in(other, bring(other, zipped(store, brought))).totals == (14, 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "empty"),
+        (b"\0\1\2", "not a text file"),
+        (b"shopping list", "no GCG"),
+        (b">A: X 8H QQ\n" + b" " * archive.GCG_MOST, "kB"),
+        (b"#player1 A A\n#player2 B B\n>A: HORN 1A HORN +14 14\n>A: HORN 1A FORM +14 14\n", "cannot have been played"),
+    ],
+)
+def test_gcg_that_is_none_is_refused(other: GameStore, data: bytes, why: str) -> None:
+    with pytest.raises(ArchiveError, match=why):
+        bring_gcg(other, data)
+    assert other.games() == ()
+
+
+def test_game_that_is_here_is_not_taken_in_twice(store: GameStore, number: int) -> None:
+    with pytest.raises(ArchiveError, match=f"is game {number}"):
+        bring(store, zipped(store, number))
+    gcg = b"#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n"
+    brought = bring_gcg(store, gcg)
+    with pytest.raises(ArchiveError, match=f"is game {brought}"):
+        bring_gcg(store, gcg)
+
+
+def test_game_that_is_not_there_is_said_before_the_first_part(store: GameStore) -> None:
+    for out in (lambda: zip_of(store, 7), lambda: gcg_of(store, 7)):
+        with pytest.raises(ArchiveError, match="no game 7"):
+            out()
+
+
+Members = dict[str, bytes]
+
+
+def made_zip(members: Members, how: int = zipfile.ZIP_DEFLATED) -> io.BytesIO:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", how) as written:
+        for name, data in members.items():
+            written.writestr(name, data)
+    file.seek(0)
+    return file
+
+
+@pytest.fixture
+def members(store: GameStore, number: int) -> Members:
+    with zipfile.ZipFile(zipped(store, number)) as opened:
+        return {name: opened.read(name) for name in opened.namelist()}
+
+
+@pytest.mark.parametrize("name", ["../game.json", "/etc/passwd", "a.txt", "pictures/", "pictures/1-board.png", "C:\\x"])
+def test_name_that_no_export_has_is_refused(other: GameStore, members: Members, name: str) -> None:
+    with pytest.raises(ArchiveError, match="belongs to no exported game"):
+        bring(other, made_zip(members | {name: b"x"}))
+
+
+def test_bomb_is_refused_unopened_and_unpacked_no_further_than_the_bound(
+    other: GameStore, members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bomb = made_zip(members | {"pictures/00001-board.jpg": bytes(PICTURE_MOST + 1)})
+    with pytest.raises(ArchiveError, match="larger than"):
+        bring(other, bomb)
+    monkeypatch.setattr(archive, "ZIP_MOST", PICTURE_MOST)
+    with pytest.raises(ArchiveError, match="unpacks to more"):
+        bring(other, bomb)
+
+
+def test_size_that_the_header_lies_about_is_found_out(other: GameStore, members: Members) -> None:
+    data = bytearray(made_zip({"game.json": members["game.json"]}).getvalue())
+    at = data.rindex(b"PK\1\2")
+    data[at + 24 : at + 28] = struct.pack("<I", 10)  # the central directory's uncompressed size
+    with pytest.raises(ArchiveError):
+        bring(other, io.BytesIO(bytes(data)))
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", b"\xff\xd8\xff no zip", b"PK\5\6" + bytes(18)])
+def test_file_that_is_no_zip_is_refused(other: GameStore, data: bytes) -> None:
+    with pytest.raises(ArchiveError, match="ZIP"):
+        bring(other, io.BytesIO(data))
+
+
+def test_damaged_zip_is_refused(other: GameStore, store: GameStore, number: int) -> None:
+    whole = zipped(store, number).getvalue()
+    for at in range(0, len(whole), 97):
+        broken = bytearray(whole)
+        broken[at] ^= 0x55
+        try:
+            brought = bring(other, io.BytesIO(bytes(broken)))
+        except ArchiveError:
+            continue
+        assert other.events(brought) == store.events(number)  # only a date or an attribute was hit
+        other.delete(brought)
+
+
+def test_picture_that_is_none_is_refused(other: GameStore, members: Members) -> None:
+    for data in (b"<script>", b"\xff\xd8\xff", jpeg()[:50], b"GIF89a"):
+        with pytest.raises(ArchiveError, match="no JPEG"):
+            bring(other, made_zip(members | {"pictures/00001-board.jpg": data}))
+
+
+def test_picture_of_no_event_is_refused(other: GameStore, members: Members) -> None:
+    with pytest.raises(ArchiveError, match="no event"):
+        bring(other, made_zip(members | {"pictures/09999-board.jpg": jpeg()}))
+
+
+def changed(members: Members, *path: Any, to: Any) -> io.BytesIO:
+    whole = json.loads(members["game.json"])
+    at = whole
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = to
+    return made_zip({"game.json": json.dumps(whole).encode()})
+
+
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        (("form",), "other"),
+        (("version",), 2),
+        (("started",), "now"),
+        (("started",), float("nan")),
+        (("events",), []),
+        (("events",), "abc"),
+        (("events", 0, "event", "players"), [1, 2]),
+        (("events", 0, "event", "players"), ["A" * 41, "B"]),
+        (("events", 0, "event", "players"), ["A\ud800", "B"]),
+        (("events", 0, "event", "players"), ["A\x1b[2J", "B", "C"]),
+        (("events", 0, "event", "players"), ["A\nB", "B", "C"]),
+        (("events", 0, "event", "lexicon"), "/list" * 1000),
+        (("events", 0, "event", "rules"), {"rack_size": 10**9}),
+        (("events", 0, "event", "rules"), {"clock_seconds": -1}),
+        (("events", 1, "event"), {"v": 1, "kind": "exchange", "player": 0, "count": -5}),
+        (("events", 1, "event"), {"v": 1, "kind": "exchange", "player": 0, "count": 10**9}),
+        (("events", 1, "event"), {"v": 1, "kind": "rack", "player": 0, "tiles": ["A"] * 10_000}),
+        (("events", 1, "event"), {"v": 1, "kind": "rack", "player": 0, "tiles": ["\x1b[2J"]}),
+        (("events", 1, "event"), {"v": 1, "kind": "clock", "player": 0, "seconds": 1e300}),
+        (("events", 2, "event"), {"v": 1, "kind": "score-corrected", "turn": 0, "score": 10**400}),
+        (("events", 2, "event"), {"v": 1, "kind": "score-corrected", "turn": 0, "score": -(10**400)}),
+        (("events", 0, "event", "rules"), {"rack_size": "7"}),
+        (("events", 1, "event", "player"), -1),
+        (("events", 1, "event", "player"), True),
+        (("events", 1, "event", "press"), "9"),
+        (("events", 1, "event", "way"), "left"),
+        (("events", 1, "event", "kind"), "coup"),
+        (("events", 1, "event", "v"), 99),
+        (("events", 1, "time"), -5),
+    ],
+)
+def test_game_with_a_wrong_value_is_refused(other: GameStore, members: Members, path: tuple[Any, ...], to: Any) -> None:
+    with pytest.raises(ArchiveError, match=r"^[^\n]*$"):
+        bring(other, changed(members, *path, to=to))
+    assert other.games() == ()
+
+
+def test_names_are_joined_letters_and_pictures_too(other: GameStore, members: Members) -> None:
+    names = ["\N{MAN}\N{ZERO WIDTH JOINER}\N{PERSONAL COMPUTER}", "Zoë Ñandú", "C"]
+    number = bring(other, changed(members, "events", 0, "event", "players", to=names))
+    assert list(game_in(other, number).players) == names
+
+
+def test_game_of_too_many_corrections_is_refused_before_it_takes_minutes(other: GameStore) -> None:
+    """Each correction plays the whole game again."""
+    turns: list[Event] = [Passed(at % 2) for at in range(1000)]
+    events = [GameStarted(("Anna", "Ben")), *turns, *(ScoreCorrected(0, at) for at in range(900))]
+    bodies = [{"time": 0, "event": to_json(event)} for event in events]
+    whole = {"form": archive.FORM, "version": archive.FORM_VERSION, "started": 0, "events": bodies}
+    with pytest.raises(ArchiveError, match="put right too often"):
+        bring(other, made_zip({"game.json": json.dumps(whole).encode()}))
+
+
+EVENTS = [to_json(event) for event in GAME.events]
+ODD = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.lists(st.integers(), max_size=3),
+    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
+    st.sampled_from(["H8", "?A", "play", "pass", "undone", "redone", "challenge", "ended", "en", "de", 0, 1, -1]),
+)  # fmt: skip
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_taken_in_can_be_shown(data: st.DataObject) -> None:
+    """One value anywhere in a game is replaced by an odd one: it is refused in words, or else it is a game."""
+    events: Any = copy.deepcopy(EVENTS)
+    at: Any = events
+    while True:
+        step = data.draw(st.sampled_from(sorted(at) if isinstance(at, dict) else range(len(at))))
+        if not isinstance(at[step], (dict, list)) or not at[step] or data.draw(st.booleans()):
+            break
+        at = at[step]
+    at[step] = data.draw(ODD)
+    whole = {"form": "tilekeeper-game", "version": 1, "started": 0, "events": [{"time": 0, "event": e} for e in events]}
+    with GameStore(":memory:") as store:
+        try:
+            brought = bring(store, made_zip({"game.json": json.dumps(whole).encode()}))
+        except ArchiveError as error:
+            assert "\n" not in str(error)
+        else:
+            view_game(game_in(store, brought), frozenset())
+            gcg_of(store, brought)
+
+
+def test_backup_is_a_store_with_everything(store: GameStore, number: int, tmp_path: Path) -> None:
+    store.backup(tmp_path / "backup.db")
+    with GameStore(tmp_path / "backup.db") as copied:
+        assert copied.games() == store.games() and copied.events(number) == store.events(number)
+        assert copied.pictures(number) == store.pictures(number) and copied.players() == store.players()
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_backup_goes_over_nothing(store: GameStore, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(StoreError, match="exists already"):
+        store.backup(tmp_path / "letter.txt")
+    with pytest.raises(StoreError, match="nowhere"):
+        store.backup(tmp_path / "nowhere" / "backup.db")
+
+
+def test_turns_are_kept_while_a_backup_runs(store: GameStore, number: int, tmp_path: Path) -> None:
+    import threading
+
+    for _ in range(40):
+        store.append(number, [{"kind": "note"}], {"photo": bytes(200_000)})
+    turns = 0
+    backup = threading.Thread(target=store.backup, args=(tmp_path / "backup.db",))
+    backup.start()
+    while backup.is_alive():
+        store.append(number, [{"kind": "note"}])
+        turns += 1
+    assert turns
+    with GameStore(tmp_path / "backup.db") as copied:
+        assert len(copied.events(number)) >= len(GAME.events) + 40

@@ -1,0 +1,171 @@
+"""The log of a game: presses that are taken back and brought back as wholes, also after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from device.session.messages import Refused
+from device.storage.game_log import GameLog
+from device.storage.store import GameStore
+from engine.events import ClockRead, Event, Exchanged, GameStarted, Passed, Undone, to_json
+
+STARTED = GameStarted(("Anna", "Ben"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[GameStore]:
+    with GameStore(tmp_path / "games.db") as store:
+        yield store
+
+
+@pytest.fixture
+def log(store: GameStore) -> GameLog:
+    return GameLog.begin(store, STARTED)[0]
+
+
+def again(store: GameStore) -> GameLog:
+    log = GameLog.newest(store)
+    assert log is not None
+    return log
+
+
+def kinds(log: GameLog) -> list[str]:
+    return [turn.kind for turn in log.game.turns]
+
+
+def test_undo_takes_back_all_events_of_a_press(log: GameLog, store: GameStore) -> None:
+    log.append([Passed(0)])
+    log.append([ClockRead(1, 5.0), Exchanged(1, 2), Passed(0)])
+    log.undo()
+    assert kinds(log) == ["pass"] == kinds(again(store))
+    log.redo()
+    assert kinds(log) == ["pass", "exchange", "pass"] == kinds(again(store))
+
+
+def test_what_counts_instead_belongs_to_the_same_press(log: GameLog, store: GameStore) -> None:
+    log.append([Passed(0)])
+    log.append([Passed(1)])
+    log.instead([Exchanged(1, 3)])
+    assert kinds(log) == ["pass", "exchange"]
+    again(store).undo()
+    assert kinds(again(store)) == ["pass"]
+
+
+def test_new_press_leaves_nothing_to_bring_back(log: GameLog, store: GameStore) -> None:
+    log.append([Passed(0)])
+    log.undo()
+    assert log.can_redo and again(store).can_redo
+    log.append([Exchanged(0, 1)])
+    assert not log.can_redo and not again(store).can_redo
+    with pytest.raises(Refused, match="bring back"):
+        log.redo()
+
+
+def test_beginning_is_not_taken_back(log: GameLog) -> None:
+    assert not log.can_undo
+    with pytest.raises(Refused, match="take back"):
+        log.undo()
+
+
+def test_log_of_the_first_version_takes_back_event_by_event(store: GameStore) -> None:
+    number = store.begin(to_json(STARTED))
+    store.append(number, [to_json(event) for event in (Passed(0), Passed(1), Undone())])
+    log = again(store)
+    assert kinds(log) == ["pass"] and log.can_redo
+    log.undo()
+    assert kinds(log) == [] and kinds(again(store)) == []
+
+
+def test_clock_that_was_read_is_known_though_the_turn_was_taken_back(log: GameLog, store: GameStore) -> None:
+    log.append([ClockRead(0, 12.5), Passed(0)])
+    log.undo()
+    assert log.clocks == (12.5, 0.0) == again(store).clocks
+
+
+def test_imported_game_is_not_gone_on_with(log: GameLog, store: GameStore) -> None:
+    log.append([Passed(0)])
+    store.add(1.0, store.events(log.number), ())
+    assert len(store.games()) == 2 and again(store).number == log.number
+
+
+def write_protect(store: GameStore, on: bool) -> None:
+    """The card behaves as one whose file system was made read-only."""
+    store._db.execute(f"PRAGMA query_only = {'ON' if on else 'OFF'}")
+
+
+def players_and_kinds(store: GameStore) -> list[tuple[int, str, list[str]]]:
+    return [(game.id, game.first["players"][0], stored_kinds(store, game.id)) for game in store.games()]
+
+
+def stored_kinds(store: GameStore, number: int) -> list[str]:
+    return [str(event.body["kind"]) for event in store.events(number)][1:]
+
+
+def test_turns_of_every_game_since_the_card_failed_are_written_when_it_works_again(
+    log: GameLog, store: GameStore
+) -> None:
+    log.append([Passed(0)])
+    write_protect(store, on=True)
+    assert "cannot be written" in log.append([Exchanged(1, 2)])
+    second, trouble = GameLog.begin(store, GameStarted(("Carl", "Dora")), log)
+    assert trouble and second.append([Passed(0)])
+    third, trouble = GameLog.begin(store, GameStarted(("Else", "Fred")), second)
+    assert trouble and third.owes
+    assert [one.number for one in (log, second, third)] == [1, 2, 3]
+    assert players_and_kinds(store) == [(1, "Anna", ["pass"])]
+    write_protect(store, on=False)
+    assert third.append([Exchanged(0, 1)]) == "" and not third.owes
+    assert players_and_kinds(store) == [
+        (3, "Else", ["exchange"]),
+        (2, "Carl", ["pass"]),
+        (1, "Anna", ["pass", "exchange"]),
+    ]
+
+
+def test_game_that_was_deleted_meanwhile_holds_up_no_other(log: GameLog, store: GameStore) -> None:
+    write_protect(store, on=True)
+    assert log.append([Passed(0)])
+    second, trouble = GameLog.begin(store, GameStarted(("Carl", "Dora")), log)
+    assert trouble
+    write_protect(store, on=False)
+    store.delete(log.number)
+    assert second.save() == ""
+    assert players_and_kinds(store) == [(2, "Carl", [])]
+
+
+PRESSES = st.lists(
+    st.one_of(
+        st.sampled_from(["undo", "redo", "restart"]),
+        st.lists(st.sampled_from([Passed(0), Passed(1), Exchanged(0, 1)]), min_size=1, max_size=3),
+    ),
+    max_size=20,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(PRESSES)
+def test_log_and_a_list_of_games_agree_whatever_is_pressed(presses: list[str | list[Event]]) -> None:
+    with GameStore(":memory:") as store:
+        log = GameLog.begin(store, STARTED)[0]
+        past, future = [log.game.events], []
+        for press in presses:
+            if press == "restart":
+                log = again(store)
+            elif press == "undo" and len(past) > 1:
+                future.append(past.pop())
+                log.undo()
+            elif press == "redo" and future:
+                past.append(future.pop())
+                log.redo()
+            elif not isinstance(press, str):
+                past.append((*past[-1], *press))
+                future.clear()
+                log.append(press)
+            assert log.game.events == past[-1]
+            assert (log.can_undo, log.can_redo) == (len(past) > 1, bool(future))
+        assert len(store.events(log.number)) == log.length

@@ -1,0 +1,222 @@
+"""A store that is damaged, full or read-only: play goes on, nothing earlier is harmed, what can be read is kept."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from device.storage.errors import LockedStore
+from device.storage.recovery import open_store
+from device.storage.store import GameStore, StoredEvent, StoredPicture
+
+PAGE = 4096
+JPEG = b"\xff\xd8\xff" + bytes(3000)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "games.db"
+
+
+@pytest.fixture
+def games(path: Path) -> int:
+    """Twelve games of 40 turns."""
+    with GameStore(path) as store:
+        for number in range(12):
+            first = StoredEvent(0, 1.0, {"n": -1, "players": [f"Player {number}", "Ben"]})
+            events = [first, *(StoredEvent(n + 1, 2.0 + n, {"n": n, "text": "x" * 300}) for n in range(40))]
+            pictures = [StoredPicture(n, "board", JPEG) for n in range(1, 41)]
+            store.add(0.0, events, pictures, imported=False)
+    return 12
+
+
+def damaged(path: Path) -> list[Path]:
+    return sorted(path.parent.glob("games.db.damaged-*"))
+
+
+def test_sound_store_is_simply_opened(path: Path, games: int) -> None:
+    store, trouble = open_store(path)
+    assert len(store.games()) == games and trouble == ""
+    store.close()
+
+
+def test_file_that_is_no_store_is_kept_aside_unchanged(path: Path) -> None:
+    path.write_bytes(b"shopping list\n" * 1000)
+    store, trouble = open_store(path)
+    (aside,) = damaged(path)
+    assert aside.read_bytes() == b"shopping list\n" * 1000
+    assert "was damaged" in trouble and aside.name in trouble and "\n" not in trouble
+    assert store.begin({"n": 0}) == 1 and store.path == str(path)
+    store.close()
+
+
+def test_two_damaged_stores_of_one_day_are_both_kept(path: Path) -> None:
+    for text in (b"first", b"second"):
+        path.write_bytes(text * 1000)
+        open_store(path)[0].close()
+        path.unlink()
+    assert len(damaged(path)) == 2
+
+
+def test_store_cut_short_gives_back_the_games_before_the_cut(path: Path, games: int) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    store, trouble = open_store(path)
+    found = store.games()
+    assert 3 <= len(found) < games + 1 and "not all of them whole" in trouble
+    for game in found:
+        assert [event.body["n"] for event in store.events(game.id)] == list(range(-1, game.length - 1))
+    assert store.picture(found[-1].id, 5, "board") == JPEG
+    store.close()
+    assert damaged(path)[0].read_bytes() == whole[: len(whole) // 2]
+
+
+def test_any_damaged_page_leaves_a_store_that_takes_turns(path: Path, games: int, tmp_path: Path) -> None:
+    whole = path.read_bytes()
+    assert games
+    chance = random.Random(5)
+    rescued = 0
+    for trial in range(24):
+        place = tmp_path / str(trial)
+        place.mkdir()
+        broken = bytearray(whole)
+        at = chance.randrange(len(whole) // PAGE) * PAGE
+        broken[at : at + PAGE] = chance.randbytes(PAGE) if trial % 2 else bytes(PAGE)
+        (place / "games.db").write_bytes(broken)
+        store, trouble = open_store(place / "games.db")
+        game = store.begin({"n": -1})
+        store.append(game, [{"n": 0}], {"board": JPEG})
+        assert [event.body["n"] for event in store.events(game)] == [-1, 0]
+        for stored in store.games():
+            numbers = [event.body["n"] for event in store.events(stored.id)]
+            assert numbers == list(range(-1, len(numbers) - 1))
+        rescued += bool(trouble)
+        store.close()
+    assert rescued
+
+
+def without(path: Path, *tables: str) -> None:
+    """Overwrite the first page of each of these tables."""
+    with GameStore(path) as store:
+        named = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
+        pages = [store._db.execute(named, (table,)).fetchone()[0] for table in tables]
+    broken = bytearray(path.read_bytes())
+    for page in pages:
+        broken[(page - 1) * PAGE : page * PAGE] = bytes(PAGE)
+    path.write_bytes(broken)
+
+
+def test_damaged_store_gives_back_clocks_colours_and_what_is_noted_of_the_table(path: Path, games: int) -> None:
+    with GameStore(path) as store:
+        store.note(games, "clock", "12 minutes")
+        store.note(0, "corners", "where they were placed")
+        store.colour("Ben", "#ff8800")
+        store.delete(1)  # so that numbers change
+    without(path, "game")
+    store, trouble = open_store(path)
+    with store:
+        assert "was damaged" in trouble and len(store.games()) == games - 1
+        assert store.notes("clock") == {games - 1: "12 minutes"}
+        assert store.notes_of(0) == {"corners": "where they were placed"}
+        assert dict(store.players())["Ben"] == "#ff8800"
+
+
+def test_damaged_notes_and_players_cost_no_game(path: Path, games: int) -> None:
+    without(path, "game", "note", "player")
+    store, trouble = open_store(path)
+    with store:
+        assert "was damaged" in trouble and len(store.games()) == games
+
+
+def test_store_of_another_program_is_not_taken(path: Path) -> None:
+    with GameStore(path), pytest.raises(LockedStore, match="in use by another"):
+        open_store(path)
+
+
+def test_newer_store_is_left_alone_and_play_goes_on_in_memory(path: Path) -> None:
+    with GameStore(path) as store:
+        store._db.execute("PRAGMA user_version = 99")
+    before = path.read_bytes()
+    store, trouble = open_store(path)
+    assert "newer Tilekeeper" in trouble and "in memory" in trouble
+    assert store.begin({"n": 0}) == 1
+    store.close()
+    assert path.read_bytes() == before and not damaged(path)
+
+
+OPENER = """
+import os, sys
+from pathlib import Path
+from device.storage.recovery import open_store
+os.setuid(65534)  # nobody: the folder is another's
+store, trouble = open_store(Path(sys.argv[1]))
+game = store.begin({"n": 0})
+store.append(game, [{"n": 1}])
+print(store.path, len(store.games()), trouble)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the system's owner can become nobody")
+@pytest.mark.parametrize("there", [True, False])
+def test_folder_that_cannot_be_written(tmp_path_factory: pytest.TempPathFactory, there: bool) -> None:
+    folder = Path("/tmp") / tmp_path_factory.mktemp("readonly").name
+    folder.mkdir()
+    try:
+        if there:
+            GameStore(folder / "games.db").close()
+        folder.chmod(0o555)
+        said = _said_by_nobody(folder / "games.db")
+        assert said.startswith(":memory: 1 ") and "cannot be written" in said and "in memory" in said
+    finally:
+        folder.chmod(0o755)
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
+
+
+def _said_by_nobody(path: Path) -> str:
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", OPENER, str(path)], capture_output=True, text=True, cwd=root, timeout=30, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_games_in_memory_go_home_when_the_store_can_be_used_at_the_end(tmp_path: Path) -> None:
+    folder = tmp_path / "card"
+    folder.write_bytes(b"")  # not mounted yet
+    store, trouble = open_store(folder / "games.db")
+    assert "in memory" in trouble
+    with store:
+        first = store.begin({"kind": "started", "players": ["Anna", "Ben"]})
+        store.append(first, [{"kind": "pass", "player": 0}], {"board": b"\xff\xd8\xff"})
+        second = store.begin({"kind": "started", "players": ["Carl", "Dora"]})
+        store.note(second, "clock", "12 minutes")
+        store.note(0, "corners", "where they were placed")
+        store.colour("Dora", "#ff8800")
+        folder.unlink()
+        folder.mkdir()
+    with GameStore(folder / "games.db") as own:
+        assert [(game.first["players"][0], game.length, game.imported) for game in own.games()] == [
+            ("Carl", 1, False),
+            ("Anna", 2, False),
+        ]
+        assert own.picture(1, 1, "board") == b"\xff\xd8\xff"
+        assert own.noted(2, "clock") == "12 minutes" and own.noted(0, "corners") == "where they were placed"
+        assert dict(own.players())["Dora"] == "#ff8800"
+
+
+def test_games_in_memory_that_cannot_go_home_are_said_to_be_lost(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "card").write_bytes(b"")
+    store, _ = open_store(tmp_path / "card" / "games.db")
+    with store:
+        store.begin({"kind": "started"})
+    assert "what was played in memory is lost" in caplog.text

@@ -1,0 +1,313 @@
+"""The store: what append returned from is there after any end of the program."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from device.storage.store import PICTURE_MOST, GameStore, StoredEvent, StoreError
+from engine.events import from_json
+from engine.game import Game
+
+ROOT = Path(__file__).parents[3]
+STARTED = {"n": -1}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "games.db"
+
+
+def test_log_comes_back_in_order_after_reopening(path: Path) -> None:
+    with GameStore(path, clock=lambda: 12.5) as store:
+        game = store.begin({"kind": "started", "players": ["Anna", "Bär"]})
+        store.append(game, [{"kind": "pass"}])
+        store.append(game, [{"kind": "withdrawn"}, {"kind": "play", "letters": "ÄH"}])
+    with GameStore(path) as store:
+        events = store.events(game)
+        assert [(e.number, e.time, e.body["kind"]) for e in events] == [
+            (0, 12.5, "started"),
+            (1, 12.5, "pass"),
+            (2, 12.5, "withdrawn"),
+            (3, 12.5, "play"),
+        ]
+        assert events[3].body["letters"] == "ÄH"
+        assert store.games()[0].first["players"] == ["Anna", "Bär"]
+
+
+def test_games_do_not_mix_and_the_newest_is_first(path: Path) -> None:
+    with GameStore(path) as store:
+        first, second = store.begin(STARTED), store.begin(STARTED)
+        store.append(first, [{"n": 1}])
+        store.append(second, [{"n": 2}])
+        assert [e.body["n"] for e in store.events(first)] == [-1, 1]
+        assert [g.id for g in store.games()] == [second, first]
+
+
+def test_pictures_go_with_the_last_event_of_a_turn(path: Path) -> None:
+    with GameStore(path) as store:
+        game = store.begin(STARTED)
+        events = store.append(game, [{"n": 1}, {"n": 2}], {"board": b"jpeg"})
+        assert store.picture(game, events[-1].number, "board") == b"jpeg"
+        assert store.picture(game, events[0].number, "board") is None
+
+
+def test_turn_is_written_whole_or_not_at_all(path: Path) -> None:
+    with GameStore(path) as store:
+        game = store.begin(STARTED)
+        with pytest.raises(TypeError):
+            store.append(game, [{"n": 1}, {"n": object()}])
+        assert [e.body for e in store.events(game)] == [STARTED]
+        store.append(game, [{"n": 3}])
+        assert [e.number for e in store.events(game)] == [0, 1]
+
+
+@pytest.mark.parametrize("sql", ["UPDATE event SET body = '{}'", "DELETE FROM event"])
+def test_log_only_grows(path: Path, sql: str) -> None:
+    with GameStore(path) as store:
+        store.append(store.begin(STARTED), [{"n": 1}])
+    db = sqlite3.connect(path)
+    with pytest.raises(sqlite3.IntegrityError, match="only grows"):
+        db.execute(sql)
+    db.close()
+
+
+def test_event_of_no_game_is_refused(path: Path) -> None:
+    with GameStore(path) as store, pytest.raises(StoreError):
+        store.append(99, [{"n": 1}])
+
+
+def test_second_program_is_told_so(path: Path) -> None:
+    with GameStore(path), pytest.raises(StoreError, match="in use by another"):
+        GameStore(path)
+
+
+def test_file_that_is_no_store_is_named_and_left_alone(path: Path) -> None:
+    path.write_bytes(b"shopping list\n" * 100)
+    with pytest.raises(StoreError, match="no Tilekeeper store"):
+        GameStore(path)
+    assert path.read_bytes().startswith(b"shopping")
+
+
+def test_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="--data"):
+        GameStore(tmp_path / "nowhere" / "games.db")
+
+
+def test_newer_store_is_left_alone(path: Path) -> None:
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(StoreError, match="newer"):
+        GameStore(path)
+
+
+def test_full_disk_takes_the_turn_without_its_picture_and_then_says_so(path: Path) -> None:
+    with GameStore(path) as store:
+        game = store.begin(STARTED)
+        store._db.execute("PRAGMA max_page_count = 30")  # the file may not grow: what SQLite says of a full disk
+        kept = 0
+        with pytest.raises(StoreError, match="full"):
+            for n in range(100):
+                store.append(game, [{"n": n, "text": "x" * 2000}], {"photo": bytes(400_000)})
+                kept = n
+        assert kept > 1
+        assert [e.body["n"] for e in store.events(game)] == list(range(-1, kept + 1))
+        assert store.pictures(game) == ()
+
+
+def test_many_threads_write_one_unbroken_log(path: Path) -> None:
+    with GameStore(path) as store:
+        game = store.begin(STARTED)
+
+        def write() -> None:
+            for n in range(10):
+                store.append(game, [{"n": n}])
+
+        threads = [threading.Thread(target=write) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [e.number for e in store.events(game)] == list(range(51))
+
+
+WRITER = """
+import sys
+from device.storage.store import GameStore
+store = GameStore(sys.argv[1])
+game = store.begin({"n": -1})
+n = 0
+while True:
+    store.append(game, [{"n": n}], {"board": bytes(20_000)})
+    print(n, flush=True)
+    n += 1
+"""
+
+
+def test_every_confirmed_turn_survives_a_kill(path: Path) -> None:
+    for turns in (1, 4, 9):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, cwd=ROOT, text=True
+        )
+        assert writer.stdout is not None
+        confirmed = [int(writer.stdout.readline()) for _ in range(turns)]
+        os.kill(writer.pid, signal.SIGKILL)
+        confirmed += [int(line) for line in writer.stdout.read().split()]
+        writer.stdout.close()
+        writer.wait()
+        with GameStore(path) as store:
+            kept = [e.body["n"] for e in store.events(store.games()[0].id)][1:]
+        assert kept[: len(confirmed)] == confirmed
+        assert len(kept) <= len(confirmed) + 1
+
+
+V1 = Path(__file__).parent / "data" / "games-v1.db"
+"""Written by version 1 of the store: two games of the demo, with two small pictures each."""
+
+
+def test_store_of_version_1_goes_on_with_all_it_has(path: Path) -> None:
+    path.write_bytes(V1.read_bytes())
+    with sqlite3.connect(V1) as before:
+        events = before.execute("SELECT * FROM event ORDER BY game, number").fetchall()
+        pictures = before.execute("SELECT game, number, kind, jpeg FROM picture ORDER BY rowid").fetchall()
+    before.close()
+    with GameStore(path) as store:
+        assert [game.length for game in store.games()] == [30, 34]
+        for game, number, at, body in events:
+            assert store.events(game)[number] == StoredEvent(number, at, json.loads(body))
+        assert pictures and all(store.picture(*key) == jpeg for *key, jpeg in pictures)
+        assert [name for name, _ in store.players()] == ["Ada", "Finn", "Rosa", "Anna", "Ben"]
+        totals = [Game.from_events(from_json(e.body) for e in store.events(g.id)).totals for g in store.games()]
+        assert totals == [(316, 266, 171), (450, 330)]
+        store.append(2, [{"kind": "undone"}])
+    with GameStore(path) as store:  # and once more, as a store of today
+        assert store.games()[0].length == 31
+
+
+def test_migration_that_cannot_be_finished_leaves_the_file_as_it_was(path: Path) -> None:
+    path.write_bytes(V1.read_bytes())
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE note (mine TEXT)")  # somebody else's table in the way
+    db.commit()
+    db.close()
+    with pytest.raises(StoreError, match="note"):
+        GameStore(path)
+    db = sqlite3.connect(path)
+    assert db.execute("PRAGMA user_version").fetchone() == (1,)
+    assert db.execute("SELECT count(*) FROM event").fetchone() == (64,)
+    assert [row[1] for row in db.execute("PRAGMA table_info(game)")] == ["id", "started"]
+    db.close()
+
+
+def test_deleted_game_is_gone_and_the_others_are_not(path: Path) -> None:
+    with GameStore(path) as store:
+        first, second = store.begin(STARTED), store.begin(STARTED)
+        for game in (first, second):
+            store.append(game, [{"n": 1}], {"board": b"jpeg of %d" % game * 5000})
+            store.note(game, "clock", "ticking")
+        store.delete(first)
+        assert [g.id for g in store.games()] == [second]
+        assert store.events(first) == () and store.picture(first, 1, "board") is None
+        assert store.noted(first, "clock") is None and store.noted(second, "clock") == "ticking"
+        assert len(store.events(second)) == 2 and store.pictures(second) == ((1, "board"),)
+        with pytest.raises(StoreError, match="no game"):
+            store.delete(first)
+        with pytest.raises(StoreError, match="deleted"):
+            store.append(first, [{"n": 2}])
+        for file in path.parent.iterdir():
+            assert b"jpeg of 1" not in file.read_bytes()
+        assert b"jpeg of 2" in path.read_bytes()
+
+
+def test_nothing_is_noted_of_games_that_were_deleted_meanwhile(path: Path) -> None:
+    with GameStore(path) as store:
+        first, second = store.begin(STARTED), store.begin(STARTED)
+        store.delete(first)
+        store.note_all("sums", {first: "Anna 300", second: "Ben 200"})
+        assert store.notes("sums") == {second: "Ben 200"}
+
+
+def test_number_of_a_deleted_game_is_not_given_again(path: Path) -> None:
+    with GameStore(path) as store:
+        store.delete(store.begin(STARTED))
+    with GameStore(path) as store:
+        assert store.next_game == 2 == store.begin(STARTED)
+
+
+def test_notes_are_overwritten_and_kept(path: Path) -> None:
+    with GameStore(path) as store:
+        assert store.noted(0, "corners") is None
+        store.note(0, "corners", "a")
+        store.note(0, "corners", "b")
+        store.note(1, "corners", "c")
+    with GameStore(path) as store:
+        assert (store.noted(0, "corners"), store.noted(1, "corners")) == ("b", "c")
+
+
+def test_players_are_known_with_their_colours_who_played_last_first(path: Path) -> None:
+    times = iter([10.0, 20.0, 30.0])
+    with GameStore(path, clock=lambda: next(times)) as store:
+        store.begin({"players": ["Anna", "Ben"]})
+        store.colour("Ben", "#aa0000")
+        store.colour("Zoë", "#00aa00")
+        store.begin({"players": ["Carl", "Anna"]})
+    with GameStore(path) as store:
+        assert store.players() == (("Anna", ""), ("Carl", ""), ("Ben", "#aa0000"), ("Zoë", "#00aa00"))
+
+
+def test_pictures_of_the_oldest_games_make_room(path: Path) -> None:
+    with GameStore(path, most_bytes=1_000_000) as store:
+        games = []
+        for _ in range(5):
+            games.append(store.begin(STARTED))
+            store.append(games[-1], [{"n": 1}], {"photo": bytes(300_000)})
+        assert [len(store.pictures(game)) for game in games] == [0, 1, 1, 1, 1]
+        assert all(len(store.events(game)) == 2 for game in games)
+
+
+def test_picture_of_no_bounded_size_is_left_out(path: Path) -> None:
+    with GameStore(path) as store:
+        game = store.begin(STARTED)
+        store.append(game, [{"n": 1}], {"photo": bytes(PICTURE_MOST + 1), "board": b"small"})
+        assert store.pictures(game) == ((1, "board"),)
+
+
+def test_picture_that_cannot_be_read_is_none(path: Path) -> None:
+    with GameStore(path) as store:
+        game = store.begin(STARTED)
+        store.append(game, [{"n": 1}], {"board": b"jpeg"})
+    assert store.picture(game, 1, "board") is None  # closed: no reading is possible
+
+
+def test_a_number_that_no_game_can_have_has_no_picture(path: Path) -> None:
+    with GameStore(path) as store:
+        assert store.picture(2**63, 0, "board") is None
+
+
+def test_transaction_that_cannot_be_undone_at_once_hangs_nobody(path: Path) -> None:
+    with GameStore(path) as store:
+        game = store.begin(STARTED)
+
+        def deny(action: int, what: str | None, *_: object) -> int:
+            return (
+                sqlite3.SQLITE_DENY if (action, what) == (sqlite3.SQLITE_TRANSACTION, "ROLLBACK") else sqlite3.SQLITE_OK
+            )
+
+        store._db.set_authorizer(deny)
+        with pytest.raises(TypeError):
+            store.append(game, [{"n": 0}, {"n": object()}])
+        assert not store._lock.locked()
+        with pytest.raises(StoreError):
+            store.append(game, [{"n": 1}])
+        store._db.set_authorizer(None)
+        store.append(game, [{"n": 2}])
+        assert [event.body["n"] for event in store.events(game)] == [-1, 2]

@@ -1,0 +1,153 @@
+"""What systemd is told: over a real socket, and the watchdog only while the table works."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from device.system.systemd import answers, notify, page_answers, wait_alive, watchdog_s
+from web.security.server import PageServer
+
+
+class Systemd:
+    """Listens as systemd does."""
+
+    def __init__(self, where: str) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind("\0" + where[1:] if where.startswith("@") else where)
+        self.socket.settimeout(2)
+        self.environment = {"NOTIFY_SOCKET": where}
+
+    def watching(self, seconds: float) -> dict[str, str]:
+        return self.environment | {"WATCHDOG_USEC": str(int(seconds * 1e6)), "WATCHDOG_PID": str(os.getpid())}
+
+    def hears(self, within: float = 2) -> str:
+        self.socket.settimeout(within)
+        try:
+            return self.socket.recv(1000).decode()
+        except TimeoutError:
+            return ""
+
+
+@pytest.fixture(params=["a file", "an abstract name"])
+def systemd(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Systemd]:
+    where = str(tmp_path / "notify") if request.param == "a file" else f"@tilekeeper-test-{os.getpid()}"
+    listening = Systemd(where)
+    yield listening
+    listening.socket.close()
+
+
+def test_states_are_told_in_one_message(systemd: Systemd) -> None:
+    assert notify("READY=1", "STATUS=Anna 12, Ben 7", environment=systemd.environment)
+    assert systemd.hears() == "READY=1\nSTATUS=Anna 12, Ben 7"
+
+
+def test_nothing_is_told_without_systemd(tmp_path: Path) -> None:
+    assert not notify("READY=1", environment={})
+    assert not notify("READY=1", environment={"NOTIFY_SOCKET": str(tmp_path / "nobody")})
+
+
+def test_watchdog_is_that_of_this_process() -> None:
+    assert watchdog_s({"WATCHDOG_USEC": "30000000"}) == 30
+    assert watchdog_s({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(os.getpid())}) == 30
+    assert watchdog_s({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}) is None
+    assert watchdog_s({}) is None
+
+
+class Alive:
+    """`wait_alive` in a thread."""
+
+    def __init__(self, environment: dict[str, str], **proofs: object) -> None:
+        self.ended = threading.Event()
+        self.thread = threading.Thread(
+            target=wait_alive, args=(self.ended, proofs), kwargs={"environment": environment}
+        )
+        self.thread.start()
+
+    def __enter__(self) -> Alive:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.thread.join(5)
+        assert not self.thread.is_alive()
+
+
+def test_watchdog_is_fed_while_everything_answers(systemd: Systemd) -> None:
+    asked: list[float] = []
+    with Alive(systemd.watching(0.3), table=asked.append):
+        assert [systemd.hears(), systemd.hears()] == ["WATCHDOG=1"] * 2
+    assert len(asked) >= 2 and asked[0] == pytest.approx(0.1)
+
+
+def test_watchdog_starves_while_one_part_hangs_and_is_fed_once_it_is_back(
+    systemd: Systemd, caplog: pytest.LogCaptureFixture
+) -> None:
+    hangs = threading.Event()
+
+    def table(patience: float) -> None:
+        if not hangs.wait(patience):
+            raise TimeoutError
+
+    with Alive(systemd.watching(0.3), page=lambda _: None, table=table):
+        assert systemd.hears(within=0.5) == ""
+        hangs.set()
+        assert systemd.hears() == "WATCHDOG=1"
+    assert "table does not answer (TimeoutError)" in caplog.text
+
+
+def test_hanging_table_says_once_where_its_threads_are(systemd: Systemd, caplog: pytest.LogCaptureFixture) -> None:
+    hangs = threading.Event()
+    threading.Thread(target=hangs.wait, name="table").start()
+    threading.Thread(target=hangs.wait, name="waitress-7").start()
+
+    def table(_: float) -> None:
+        raise TimeoutError
+
+    with Alive(systemd.watching(0.3), table=table):
+        assert systemd.hears(within=1) == ""
+    hangs.set()
+    assert caplog.text.count("\ntable:\n") == 1 and "waitress" not in caplog.text
+
+
+def test_nothing_is_proved_where_nobody_watches() -> None:
+    asked: list[float] = []
+    with Alive({}, table=asked.append):
+        time.sleep(0.05)
+    assert asked == []
+
+
+def test_thread_that_carries_out_nothing_gives_no_proof() -> None:
+    done: Future[None] = Future()
+    with pytest.raises(TimeoutError):
+        answers(lambda: done)(0.01)
+    done.set_result(None)
+    answers(lambda: done)(0.01)
+
+
+def test_page_that_answers_is_proof_and_one_that_fails_is_none() -> None:
+    app = Flask("page")
+    app.extensions["live"] = type("Live", (), {"close": lambda _: None})()
+    app.config["MAX_CONTENT_LENGTH"] = 1000
+    broken: list[str] = []
+
+    @app.get("/")
+    def page() -> tuple[str, int]:
+        return ("broken", 503) if broken else ("good", 200)
+
+    with PageServer(app, 0, "127.0.0.1") as server:
+        proof = page_answers("127.0.0.1", server.port)
+        proof(2)
+        broken.append("")
+        with pytest.raises(RuntimeError, match="503"):
+            proof(2)
+    with pytest.raises(OSError):
+        proof(2)

@@ -1,0 +1,145 @@
+"""The voice says scores and turns, never keeps the session waiting, and says once that it cannot speak."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+import wave
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from device.system.voice import Voice, espeak, news, sentences_for
+from engine.events import GameStarted
+from tests.support.text_table import FARM, HORN, TextTable
+
+WORDS = frozenset({"HORN", "FARM"})
+STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
+
+
+@pytest.fixture
+def table() -> TextTable:
+    return TextTable()
+
+
+@pytest.fixture
+def session(table: TextTable, tmp_path: Path) -> Iterator[TableSession]:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        yield session
+
+
+class Mouth:
+    """Keeps what it is told to say."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[str, str]] = []
+        self.free = threading.Event()
+        self.free.set()
+
+    def __call__(self, text: str, language: str) -> None:
+        self.free.wait(10)
+        self.said.append((text, language))
+
+    def heard(self, text: str) -> bool:
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            if any(text in one for one, _ in self.said):
+                return True
+            time.sleep(0.005)
+        return False
+
+
+def test_score_and_whose_turn_are_said(session: TableSession, table: TextTable) -> None:
+    mouth = Mouth()
+    with Voice(session, mouth):
+        session.start_game(STARTED).result(5)
+        assert mouth.heard("Anna's turn.")
+        table.lay(HORN)
+        session.end_turn().result(5)
+        assert mouth.heard("Anna: 14 points. Ben's turn.")
+        table.lay(HORN, FARM)
+        session.end_turn().result(5)
+        assert mouth.heard("Ben: 9 points. Anna's turn.")
+        session.undo().result(5)
+        assert mouth.heard("The last turn does not count. Ben's turn.")
+    assert all(language == "en" for _, language in mouth.said)
+
+
+def test_invalid_word_a_pass_and_the_end_are_said(session: TableSession, table: TextTable) -> None:
+    mouth = Mouth()
+    with Voice(session, mouth):
+        session.start_game(STARTED).result(5)
+        table.lay(("HRON", 7, 5, True))
+        session.end_turn().result(5)
+        assert mouth.heard("hron is not in the word list.")
+        session.challenge().result(5)
+        assert mouth.heard("takes the play back.")
+        session.pass_turn().result(5)
+        assert mouth.heard("passes.")
+        session.end_game().result(5)
+        for player in session.state.racks_wanted:
+            session.tell_rack(player, "").result(5)
+        assert mouth.heard("share the win with 0 points.")
+
+
+def test_german_tiles_are_spoken_of_in_german_and_unwritten_languages_in_english(session: TableSession) -> None:
+    mouth = Mouth()
+    with Voice(session, mouth):
+        session.start_game(GameStarted(("Änne", "Bär"), tile_set="de")).result(5)
+        assert mouth.heard("Änne ist dran.") and mouth.said[-1][1] == "de"
+        session.start_game(GameStarted(("Ana", "Ion"), tile_set="ro")).result(5)
+        assert mouth.heard("Ana's turn.") and mouth.said[-1][1] == "en"
+
+
+def test_languages_have_the_same_sentences() -> None:
+    english, german = sentences_for("en")[1], sentences_for("de")[1]
+    assert english.keys() == german.keys()
+    assert all(english[key].count("{") == german[key].count("{") for key in english)
+
+
+def test_slow_voice_keeps_nobody_waiting_and_says_the_newest(session: TableSession, table: TextTable) -> None:
+    mouth = Mouth()
+    with Voice(session, mouth):
+        session.start_game(STARTED).result(5)
+        assert mouth.heard("Anna's turn.")
+        mouth.free.clear()
+        table.lay(HORN)
+        session.end_turn().result(5)
+        time.sleep(0.05)  # the voice has begun with it
+        for _ in range(3):
+            session.pass_turn().result(5)
+        mouth.free.set()
+        assert mouth.heard("Ben passes. Anna's turn.")
+    assert len(mouth.said) <= 4
+
+
+def test_missing_program_is_said_once_and_play_goes_on(session: TableSession, table: TextTable) -> None:
+    told: list[str] = []
+    with Voice(session, espeak("no-such-espeak"), told.append):
+        session.start_game(STARTED).result(5)
+        table.lay(HORN)
+        session.end_turn().result(5)
+        end = time.monotonic() + 5
+        while not told and time.monotonic() < end:
+            time.sleep(0.01)
+        session.pass_turn().result(5)
+    assert len(told) == 1 and "sudo apt install espeak-ng" in told[0] and "\n" not in told[0]
+    assert len(session.state.turns) == 2
+
+
+def test_nothing_is_said_of_what_did_not_change(session: TableSession) -> None:
+    state = session.start_game(STARTED).result(5)
+    assert news(state, state, sentences_for("en")[1]) == ""
+
+
+@pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed: apt-get install espeak-ng")
+@pytest.mark.parametrize(("language", "text"), [("en", "Anna: 14 points. Ben's turn."), ("de", "Bär ist dran.")])
+def test_espeak_speaks(tmp_path: Path, language: str, text: str) -> None:
+    file = tmp_path / "said.wav"
+    espeak("espeak-ng", "-w", str(file))(text, language)
+    with wave.open(str(file)) as spoken:
+        assert 0.5 < spoken.getnframes() / spoken.getframerate() < 10

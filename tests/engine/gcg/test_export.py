@@ -1,0 +1,187 @@
+"""A game of ours as GCG: what is written plays the same game again."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.events import (
+    Challenged,
+    ClockRead,
+    EndReason,
+    Event,
+    Exchanged,
+    GameEnded,
+    Passed,
+    PlayMade,
+    PlayWithdrawn,
+    RackRevealed,
+    ScoreCorrected,
+)
+from engine.game import Game
+from engine.gcg import parse, record_of, replay, write
+from engine.plays import Play
+from engine.rules import Challenge, Rules, rules
+from engine.tiles import Tile
+from engine.turns import Kind
+from tests.support.play_at_random import drawn_out, play_of, random_game
+
+FIVE_TURNS = [("8F", "HORN"), ("H6", "FA.M"), ("10F", "PASTE"), ("9H", ".OB"), ("11E", "BIT")]
+
+
+def five_turns(*events: Event, players: tuple[str, ...] = ("Anna", "Ben"), **choices: object) -> Game:
+    """The worked example of the sheets, and more events."""
+    game = Game.start(players, **choices)  # type: ignore[arg-type]
+    for position, word in FIVE_TURNS:
+        game = game.push(PlayMade(game.to_move, Play.from_gcg(game.board, position, word, game.tiles)))
+    for event in events:
+        game = game.push(event)
+    return game
+
+
+def lines(game: Game, **options: bool) -> list[str]:
+    """The events written after the five turns."""
+    return [line for line in write(record_of(game, **options)).splitlines() if line[0] == ">" or "#note" in line][5:]
+
+
+def test_the_worked_example_is_written_as_everybody_reads_it() -> None:
+    assert write(record_of(five_turns(), title="Friday")).splitlines() == [
+        "#character-encoding UTF-8",
+        "#player1 Anna Anna",
+        "#player2 Ben Ben",
+        "#title Friday",
+        ">Anna: HNOR 8F HORN +14 14",
+        ">Ben: AFM H6 FA.M +9 9",
+        ">Anna: AEPST 10F PASTE +25 39",
+        ">Ben: BO 9H .OB +16 25",
+        ">Anna: BIT 11E BIT +16 55",
+    ]
+
+
+def test_exchanges_and_passes() -> None:
+    game = five_turns(Exchanged(1, 2, ("Q", "V")), Exchanged(0, 3), Passed(1))
+    assert lines(game) == [">Ben: QV -QV +0 25", ">Anna: UNKNOWN -3 +0 55", ">Ben: UNKNOWN - +0 25"]
+
+
+def test_who_passes_holds_what_they_play_next() -> None:
+    game = five_turns(Passed(1), Passed(0))
+    game = game.push(PlayMade(1, Play.from_gcg(game.board, "12D", "zI", game.tiles)))
+    assert lines(game) == [">Ben: ?I - +0 25", ">Anna: UNKNOWN - +0 55", ">Ben: ?I 12D zI +6 31"]
+
+
+def test_racks_are_whole_once_nothing_is_drawn_any_more() -> None:
+    game = drawn_out(Game.start(("Anna", "Ben")))
+    last = len(game.turns)
+    rng = random.Random(3)
+    while any(game.state.racks):
+        game = game.push(PlayMade(game.to_move, play_of(game, min(2, game.state.racks[game.to_move]), rng)))
+        if not game.state.racks[game.turns[-1].player]:
+            break
+    ended = game.push(GameEnded(EndReason.PLAYED_OUT))
+    record = record_of(ended)
+    left = [entry.rack for entry in record.entries if entry.kind is Kind.PLAY][last:]
+    assert [len(rack or "") for rack in left] == [7 - 2 * (n // 2) for n in range(len(left))]
+    assert replay(record).problems == ()
+
+
+def test_a_rearranged_word_is_noted() -> None:
+    game = Game.start(("Anna", "Ben"), rules=Rules(rearrange=True))
+    game = game.push(PlayMade(0, Play.from_gcg(game.board, "8F", "EAT", game.tiles)))
+    late = Play.of({113: Tile("E")}, {110: Tile("T"), 112: Tile("L")})
+    record = record_of(game.push(PlayMade(1, late)))
+    assert record.entries[-1].note == "the letters of a word on the board were rearranged before"
+
+
+@pytest.mark.parametrize("back", [Challenged(1, upheld=True), PlayWithdrawn(0)])
+def test_a_play_taken_back(back: Event) -> None:
+    assert lines(five_turns(back)) == [">Anna: BIT -- -16 39"]
+
+
+def test_points_for_a_challenge_in_vain() -> None:
+    game = five_turns(Challenged(1, upheld=False), rules=Rules(challenge=Challenge.POINTS, challenge_points=5))
+    assert lines(game) == [">Anna: UNKNOWN (challenge) +5 60"]
+
+
+def test_a_turn_lost_by_a_challenge_in_vain_is_a_pass() -> None:
+    game = five_turns(Challenged(1, upheld=False), Passed(0))
+    assert lines(game) == [
+        "#note challenged in vain by Ben",
+        ">Ben: UNKNOWN - +0 25",
+        "#note #unsuccessful-challenge",
+        ">Anna: UNKNOWN - +0 55",
+    ]
+
+
+def test_unplayed_letters_as_the_sheets_have_them() -> None:
+    game = five_turns(RackRevealed(0, ("Q",)), RackRevealed(1, ("E", "Z")), GameEnded(EndReason.AGREED))
+    assert lines(game) == [">Anna: Q (Q) -10 45", ">Ben: EZ (EZ) -11 14"]
+
+
+def test_a_correction_is_written_as_the_players_count() -> None:
+    assert lines(five_turns(ScoreCorrected(4, 17))) == ["#note by the rules +16"]
+    assert write(record_of(five_turns(ScoreCorrected(4, 17)))).splitlines()[-2] == ">Anna: BIT 11E BIT +17 56"
+
+
+def test_overtime_comes_last() -> None:
+    game = five_turns(
+        ClockRead(0, 1561.0),
+        RackRevealed(0, ("Q",)),
+        GameEnded(EndReason.AGREED),
+        rules=Rules(clock_seconds=1500),
+    )
+    assert lines(game)[-1] == ">Anna: Q (time) -20 25"
+
+
+@pytest.mark.parametrize(("tile_set", "pragma"), [("de", "german"), ("pl", "polish"), ("ro", "romanian")])
+def test_the_tiles_are_named(tile_set: str, pragma: str) -> None:
+    text = write(record_of(five_turns(tile_set=tile_set, layout="exchanged", lexicon="club")))
+    assert f"#lexicon club\n#tile-distribution {pragma}\n#board-layout exchanged\n" in text
+    played = replay(parse(text))
+    assert (played.tiles.name, played.layout.name, played.problems, played.notes) == (tile_set, "exchanged", (), ())
+
+
+def test_nicknames_differ() -> None:
+    record = record_of(five_turns(players=("Ann Lee", "Ann_Lee")))
+    assert [(player.nick, player.name) for player in record.players] == [
+        ("Ann_Lee", "Ann Lee"),
+        ("Ann_Lee_2", "Ann_Lee"),
+    ]
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(["en", "de", "es", "ca", "tr", "ru"]),
+    st.sampled_from([("Anna", "Ben"), ("Anna", "Ben", "Cleo", "Dan")]),
+)
+def test_what_is_written_plays_the_same_game_again(seed: int, tile_set: str, players: tuple[str, ...]) -> None:
+    game = random_game(random.Random(seed), 8, Game.start(players, tile_set=tile_set))
+    record = parse(write(record_of(game)))
+    played = replay(record)
+    assert (played.problems, played.notes) == ((), ())
+    assert [event.score for event in played.events] == [turn.score for turn in game.turns]
+    assert (played.board, played.totals) == (game.board, game.totals)
+
+
+def played_out(seed: int, preset: str) -> Game | None:
+    """A game played to its last tile, None where the tiles do not fit any more."""
+    game = random_game(random.Random(seed), 80, Game.start(("Anna", "Ben"), rules=rules(preset)))
+    return game.push(GameEnded(EndReason.PLAYED_OUT)) if game.end_due is EndReason.PLAYED_OUT else None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["classic-2008", "tournament"])
+def test_the_end_is_written_as_the_rules_have_it(preset: str) -> None:
+    games = [game for seed in range(12) if (game := played_out(seed, preset))]
+    assert games
+    for game in games:
+        for doubled in (False, True):
+            played = replay(parse(write(record_of(game, doubled_end_rack=doubled))))
+            assert played.problems == ()
+            margin = game.totals[0] - game.totals[1]
+            assert played.totals[0] - played.totals[1] == margin
+            if not doubled:
+                assert played.totals == game.totals

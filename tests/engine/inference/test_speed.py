@@ -1,0 +1,28 @@
+"""How long the engine takes when all goes wrong; the usual figures are those of `tilekeeper bench engine`."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from engine.inference.explain import explain
+from engine.reading import BoardReading, SquareReading
+from tests.support.engine_table import seen
+from tests.support.play_at_random import random_game
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_reading_full_of_false_tiles_does_not_hang() -> None:
+    rng = random.Random(5)
+    game = random_game(rng, 8)
+    squares = list(seen(game.board).squares)
+    for square in rng.sample([s for s in range(225) if game.board[s] is None], 85):
+        squares[square] = SquareReading(((rng.choice("ABCDEFGHIL"), 0.6), (".", 0.4)))
+    began = time.perf_counter()
+    explain(game, BoardReading(tuple(squares)))
+    took = time.perf_counter() - began
+    print(f"\n{took:.1f} s to explain a reading with 85 false tiles")
+    assert took < 10

@@ -1,0 +1,77 @@
+"""A real session over a table of text, its games on disk, and the page with the API over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from engine.events import GameStarted
+from engine.rules import PRESETS
+from tests.support.text_table import FARM, HORN, PASTE, TextTable
+from web import create_app
+
+WORDS = frozenset({"HORN", "FARM", "FARMS", "PASTE"})
+STARTED = GameStarted(("Anna", "Ben"), PRESETS["classic-2008"], lexicon="test")
+API = "/api/v1"
+
+
+class House:
+    """Everything that stands at one table."""
+
+    def __init__(self, board: TextTable, store: GameStore, session: TableSession, app: Flask) -> None:
+        self.board, self.store, self.session, self.app = board, store, session, app
+
+    def play_three_turns(self) -> None:
+        """HORN, FARM and PASTE, as in the rule sheet: 39 to 9."""
+        self.session.start_game(STARTED).result(5)
+        for words in ((HORN,), (HORN, FARM), (HORN, FARM, PASTE)):
+            self.board.lay(*words)
+            self.session.end_turn().result(5)
+
+    def end(self) -> None:
+        self.session.end_game().result(5)
+
+    @property
+    def seen(self) -> str:
+        return str(self.session.state.moment)
+
+    @property
+    def code(self) -> str:
+        return str(self.app.extensions["pairing"].code)
+
+
+@contextmanager
+def house(folder: Path, **options: Any) -> Iterator[House]:
+    board = TextTable()
+    with GameStore(folder / "games.db") as store, TableSession(board, board, store, WORDS) as session:
+        app = create_app(session, store=store, **options)
+        try:
+            yield House(board, store, session, app)
+        finally:
+            app.extensions["live"].close()
+
+
+class Program:
+    """A program of the club: it speaks JSON, and shows its token once it has one."""
+
+    def __init__(self, app: Flask) -> None:
+        self.client: FlaskClient = app.test_client()
+        self.token = ""
+
+    def call(self, method: str, path: str, json: Any = None, **more: Any) -> Any:
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        headers |= more.pop("headers", {})
+        return self.client.open(f"{API}{path}", method=method, json=json, headers=headers, **more)
+
+    def pair(self, code: str) -> dict[str, Any]:
+        answer = self.call("POST", "/pairing", {"code": code, "device": "club's own"})
+        assert answer.status_code == 201, answer.text
+        self.token = answer.json["token"]
+        return dict(answer.json)

@@ -1,0 +1,80 @@
+"""Phones and screens: pages of Debian's Chromium that fail a test when anything goes wrong on them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from web.security.server import PageServer
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+PHONE, TABLET, SCREEN = (390, 844), (820, 1180), (1920, 1080)
+WAIT_MS = 30_000  # a busy machine is no bug
+PICTURES = Path(__file__).parents[2] / "build" / "screenshots"
+MARKS = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+]
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser: Browser, size: tuple[int, int] = PHONE, **options: Any) -> Iterator[Page]:
+    """A device with a screen of this size; fails for errors of scripts and for what the security policy refuses."""
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
+    context.set_default_timeout(WAIT_MS)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda told: wrong.append(told.text) if "Security Policy" in told.text else None)
+    try:
+        yield page
+    except BaseException:
+        keep(page, f"failed-{size[0]}")
+        raise
+    context.close()
+    assert wrong == []
+
+
+def keep(page: Page, name: str) -> Path:
+    """Keep a picture of the page among the artefacts of the tests."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    path = PICTURES / f"{name}.png"
+    page.screenshot(path=path)
+    return path
+
+
+def address(server: PageServer, path: str = "/") -> str:
+    return f"http://127.0.0.1:{server.port}{path}"
+
+
+def visit(page: Page, server: PageServer, path: str = "/") -> None:
+    page.goto(address(server, path), wait_until="domcontentloaded")
+
+
+def pair(page: Page, server: PageServer, code: str) -> None:
+    """Pair a phone as people do: the button, the six digits, the page with the buttons."""
+    visit(page, server)
+    page.get_by_role("link", name="Pair this phone").click()
+    page.get_by_label("Six digits").fill(code)
+    page.get_by_role("button", name="Pair", exact=True).click()
+    page.wait_for_selector("#panel")

@@ -1,0 +1,109 @@
+"""A page in a language that nobody reads, and what can be read on it all the same."""
+
+from __future__ import annotations
+
+import re
+import string
+from html.parser import HTMLParser
+
+from werkzeug.test import TestResponse
+
+from device.panel.buttons import Button
+from device.panel.panel import Orders, Panel
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from tests.support.text_table import WORDS, TextTable
+from tests.web.conftest import pair, token
+from web import create_app
+from web.host import Place
+from web.i18n import COOKIE
+
+NOWHERE = "zz"
+SAID_BY = ("aria-label", "placeholder", "title", "alt", "value", "data-lost", "data-offline")
+FREE = re.compile(r"\b(?:Tilekeeper|Anna|Ben|English|Deutsch)\b|'en'|#player")
+"""What is called the same in every language."""
+READABLE = re.compile(r"[a-z]{2,}")
+"""Words on the board are capitals, but for a blank."""
+
+
+def struck_out(text: str) -> str:
+    """The text with other letters; what is filled in stays."""
+    parts = string.Formatter().parse(text)
+    return "".join(
+        re.sub(r"[^\W\d_]", "ж", before) + ("" if field is None else f"{{{field}{f':{form}' if form else ''}}}")
+        for before, field, form, _ in parts
+    )
+
+
+class Shown(HTMLParser):
+    """What a page says: its text, and what screen readers are told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self._silent = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._silent += tag in ("style", "script")
+        hidden = dict(attrs).get("type") in ("hidden", "radio", "checkbox")
+        spoken = SAID_BY if tag not in ("option", "button", "input") else SAID_BY[:4]
+        self.said += [text for name, text in attrs if text and name in spoken and not hidden]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in ("style", "script")
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.said.append(data)
+
+
+def readable(answer: TestResponse, *free: str) -> list[str]:
+    """What can still be read of an answer; `free` are values that nobody translates."""
+    text = answer.get_data(as_text=True)
+    if answer.mimetype == "text/html":
+        shown = Shown()
+        shown.feed(text)
+        text = "\n".join(shown.said)
+    elif answer.is_json:
+        told = answer.get_json()
+        text = "\n".join([told["said"], *told.get("problems", ())])
+    for one in free:
+        text = text.replace(one, "")
+    return [line.strip() for line in text.splitlines() if READABLE.search(FREE.sub("", line))]
+
+
+class Evening:
+    """A session on a table of text, its panel and its page, used by one paired phone in the language of nowhere."""
+
+    def __init__(self, store: GameStore, place: Place | None = None) -> None:
+        self.table = TextTable()
+        self.store = store
+        self.session = TableSession(self.table, self.table, store, WORDS)
+        orders = Orders(self.session.end_turn, self.session.end_game, self.session.challenge, self.session.undo)
+        self.panel = Panel(self.session, orders)
+        self.app = create_app(self.session, store=store, place=place or Place(self.panel, tuple(Button)))
+        self.phone = self.app.test_client()
+        self.phone.set_cookie(COOKIE, NOWHERE)
+        pair(self.phone)
+
+    def close(self) -> None:
+        self.app.extensions["live"].close()
+        self.panel.close()
+        self.session.close()
+
+    def get(self, path: str) -> TestResponse:
+        return self.phone.get(path)
+
+    def press(self, action: str, **form: object) -> TestResponse:
+        """Press a button of the page, and wait until it is done."""
+        given = {"csrf": token(self.phone), "seen": str(self.session.state.moment), **form}
+        answer = self.phone.post(action, data=given)
+        self.session.ping().result(5)
+        return answer
+
+    def begin(self, **form: object) -> TestResponse:
+        return self.press("/actions/new-game", player=["Anna", "Ben"], first="0", lexicon="none", **form)
+
+    def play(self, *words: tuple[str, int, int, bool]) -> TestResponse:
+        self.table.lay(*words)
+        return self.press("/actions/end-turn")

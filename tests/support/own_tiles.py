@@ -1,0 +1,84 @@
+"""A table of a few letters for the tests: tiles with patterns of their own, a board with squares of its own colour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.reading import EMPTY, SIZE, BoardReading, SquareReading
+from vision.geometry import Image
+from vision.recognition.board_views import BoardViews
+from vision.recognition.letters import TileLooks
+from vision.recognition.squares import MARGIN, SCALE
+from vision.recognition.tile_crops import MARGIN as TOPS_MARGIN
+from vision.recognition.tile_crops import SCALE as TOPS_SCALE
+from vision.recognition.tile_crops import SIDE
+
+LETTERS = ("A", "B", "C")
+GROUND, TILE = (150.0, 160.0, 120.0), (170.0, 180.0, 190.0)
+
+
+class Muddle:
+    """A network that sees patterns well but cannot name them: to it every tile is an A, `sure` as it is."""
+
+    classes = (".", "?", *LETTERS)
+
+    def __init__(self, sure: float = 0.6) -> None:
+        others = (1 - sure) / 3
+        self._letters = np.log(np.array([1e-6, others, sure, others, others]))
+
+    def look(self, cut: Image) -> TileLooks:
+        small = cut.reshape(-1, 6, SIDE // 6, 6, SIDE // 6).mean(axis=(2, 4)).reshape(len(cut), 36).astype(np.float32)
+        features = small - small.mean(axis=1, keepdims=True)
+        return TileLooks(
+            np.tile(self._letters, (len(cut), 1)).astype(np.float32),
+            np.zeros((len(cut), 4), np.float32),
+            np.zeros((len(cut), 3), np.float32),
+            features.astype(np.float32),
+        )
+
+
+@dataclass(frozen=True)
+class OwnTable:
+    """A board whose squares differ a little in colour, and a set of tiles; both follow from `seed`."""
+
+    seed: int = 0
+
+    def picture(self, tiles: Mapping[int, str], shot: int = 0, light: float = 1.0, turned: int = 0) -> BoardViews:
+        """A picture of `tiles` (square to face) under a light, noise after `shot`, the board turned under its tiles."""
+        own, noise = np.random.default_rng(self.seed), np.random.default_rng((self.seed, shot))
+        patterns = {face: own.uniform(40, 220, (7, 7)) for face in LETTERS} | {"?": np.full((7, 7), 180.0)}
+        colours = np.array(GROUND) * np.exp(own.normal(0, 0.12, (SIZE, SIZE, 1)))
+        colours = np.rot90(colours, turned).reshape(SIZE * SIZE, 3).copy()
+        for square in tiles:
+            colours[square] = TILE
+        slope = light * np.linspace(0.8, 1.2, SIZE)[None, :, None]
+        grid = (colours.reshape(SIZE, SIZE, 3) * slope).repeat(SCALE, axis=0).repeat(SCALE, axis=1)
+        edge = MARGIN * SCALE
+        board = np.pad(grid, ((edge, edge), (edge, edge), (0, 0)), mode="edge")
+        board = board + noise.normal(0, 2, board.shape)
+        first = round(TOPS_SCALE * TOPS_MARGIN)
+        tops = np.full((2 * first + TOPS_SCALE * SIZE,) * 2, 130.0)
+        for square, face in tiles.items():
+            y, x = (first + TOPS_SCALE * k for k in divmod(square, SIZE))
+            tops[y : y + TOPS_SCALE, x : x + TOPS_SCALE] = np.kron(patterns[face], np.ones((TOPS_SCALE // 7,) * 2))
+        tops = tops * light + noise.normal(0, 4, tops.shape)
+        return BoardViews(np.clip(board, 0, 255).astype(np.uint8), np.clip(tops, 0, 255).astype(np.uint8))
+
+
+def rows_of(tiles: Mapping[int, str]) -> tuple[tuple[str, ...], ...]:
+    """15 rows of faces."""
+    faces = [tiles.get(square, EMPTY) for square in range(SIZE * SIZE)]
+    return tuple(tuple(faces[k : k + SIZE]) for k in range(0, SIZE * SIZE, SIZE))
+
+
+def reading_of(squares: Mapping[int, Mapping[str, float]]) -> BoardReading:
+    """A reading in which all other squares are bare for certain."""
+    return BoardReading(
+        tuple(
+            SquareReading(tuple(sorted(squares.get(at, {EMPTY: 1.0}).items(), key=lambda item: -item[1])))
+            for at in range(SIZE * SIZE)
+        )
+    )

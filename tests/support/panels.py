@@ -1,0 +1,74 @@
+"""A panel's far end: mock pins as a hand and an eye find them, and what its buttons are for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from gpiozero.pins.mock import MockFactory
+
+from device.panel.buttons import Button, Pins
+from device.panel.gpio import GpioHardware
+from device.panel.panel import Orders
+from device.session.table_session import TableSession
+from tests.support.text_table import STARTED
+
+PINS = Pins()
+
+
+class Wires:
+    """The far end of the pins: what a hand and an eye are at a real panel."""
+
+    def __init__(self, factory: MockFactory, pins: Pins) -> None:
+        self.factory, self.pins = factory, pins
+
+    def down(self, button: Button) -> None:
+        self.factory.pin(self.pins.buttons[button]).drive_low()
+
+    def up(self, button: Button) -> None:
+        self.factory.pin(self.pins.buttons[button]).drive_high()
+
+    def press(self, button: Button, seconds: float = 0.0) -> None:
+        self.down(button)
+        time.sleep(seconds)
+        self.up(button)
+
+    @property
+    def status(self) -> tuple[float, ...]:
+        return tuple(self.factory.pin(pin).state for pin in self.pins.status_light)
+
+    @property
+    def players(self) -> list[bool]:
+        return [bool(self.factory.pin(pin).state) for pin in self.pins.player_lights]
+
+    @property
+    def buzzer(self) -> bool:
+        return bool(self.factory.pin(self.pins.buzzer).state)
+
+    @property
+    def beeps(self) -> int:
+        return sum(bool(state.state) for state in self.factory.pin(self.pins.buzzer).states)
+
+
+def until(true: Callable[[], bool], seconds: float = 5.0) -> bool:
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.001)
+    return True
+
+
+def orders(session: TableSession, off: Callable[[], None] | None = None) -> Orders:
+    return Orders(
+        session.end_turn,
+        session.end_game,
+        session.challenge,
+        session.undo,
+        new_game=lambda _: session.start_game(STARTED),
+        power_off=off,
+    )
+
+
+def hardware(factory: MockFactory, pins: Pins = PINS) -> Callable[..., GpioHardware]:
+    return lambda edge: GpioHardware(pins, factory, edge)

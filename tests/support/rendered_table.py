@@ -1,0 +1,60 @@
+"""A rendered table: its camera takes pictures of laid tiles, and its reader knows what was laid."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Collection
+
+import numpy as np
+
+from device.cameras import Frame
+from engine.reading import EMPTY, SIZE, BoardReading, SquareReading
+from vision.geometry import Floats, Image
+from vision.recognition.reader import Milliseconds, PhotoReading
+from vision.rendering.simulated_table import SimulatedTable
+
+Word = tuple[str, int, int, bool]
+"""Text, row and column from 0, whether it runs across."""
+
+
+class RenderedTable:
+    """Camera and reader in one. `doubt` makes the next readings unsure of a square: (row, column) -> its symbols."""
+
+    live = False
+
+    def __init__(self, size: tuple[int, int] = (960, 720)) -> None:
+        self._table = SimulatedTable(seed=5, size=size)
+        self._lock = threading.Lock()
+        self._scene = self._table.photograph()
+        self.doubt: dict[tuple[int, int], str] = {}
+
+    def lay(self, *words: Word) -> None:
+        """Make the board show these words and nothing else."""
+        letters = {
+            (row + (0 if across else i), column + (i if across else 0)): letter
+            for text, row, column, across in words
+            for i, letter in enumerate(text)
+        }
+        with self._lock:
+            self._table.lay_tiles(letters)
+            self._scene = self._table.photograph()
+
+    def still(self) -> Frame:
+        with self._lock:
+            return Frame(self._scene.image, time.monotonic())
+
+    def preview(self) -> Frame | None:
+        with self._lock:
+            return Frame(np.ascontiguousarray(self._scene.image[::4, ::4]), time.monotonic())
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+        assert "A" in tiles and image.ndim == 3 and (corners is None or corners.shape == (4, 2))
+        rows = tuple("".join(label or EMPTY for label in row) for row in self._scene.labels)
+        squares = list(BoardReading.certain(rows).squares)
+        for (row, column), symbols in self.doubt.items():
+            squares[row * SIZE + column] = SquareReading(((symbols[0], 0.55), (symbols[1], 0.45)))
+        return PhotoReading(BoardReading(tuple(squares)), self._scene.corners, (), Milliseconds(1, 1, 2))

@@ -1,0 +1,73 @@
+"""Every sentence of the program that is written for people, by its key: found in the code itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from device.session.messages import TEXTS
+
+ROOT = Path(__file__).parents[2]
+HOUSES = ("engine", "vision", "calibration", "device", "web")
+
+
+@cache
+def sentences() -> dict[str, str]:
+    """Key and English template of every call of `said`, and of `device.session.messages`. Raises `ValueError` for two
+    of a key.
+
+    >>> sentences()["no-tile-on"]
+    'there is no tile on {0}'
+    """
+    found: dict[str, str] = {}
+    for key, english in (*TEXTS.items(), *_called()):
+        if _bare(found.setdefault(key, english)) != _bare(english):
+            raise ValueError(f"{key}: {found[key]!r} and {english!r}")
+    return found
+
+
+def modules() -> Iterator[tuple[Path, ast.Module]]:
+    """Every module of the program."""
+    for house in HOUSES:
+        for path in sorted((ROOT / house).rglob("*.py")):
+            yield path, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _called() -> Iterator[tuple[str, str]]:
+    for path, tree in modules():
+        texts = _texts(tree)
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "said"):
+                continue
+            key, english = node.args[:2]
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, _constant(english, texts, path)
+
+
+def _constant(node: ast.expr, texts: list[tuple[int, str, str]], path: Path) -> str:
+    """The text of an argument: written there, or in the last line before that gives the name a text."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.Name):
+        before = [text for line, name, text in texts if name == node.id and line < node.lineno]
+        if before:
+            return before[-1]
+    raise ValueError(f"{path}:{node.lineno}: no text that can be found")
+
+
+def _texts(tree: ast.Module) -> list[tuple[int, str, str]]:
+    """Every assignment of a text to a name, in the order of the lines."""
+    return sorted(
+        (node.lineno, target.id, node.value.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    )
+
+
+def _bare(english: str) -> str:
+    """A sentence without its capital and full stop: `device.session.messages` writes them, errors do not."""
+    return (english[:1].lower() + english[1:]).rstrip(".")

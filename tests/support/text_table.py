@@ -1,0 +1,131 @@
+"""Tables whose board is given as text: one camera sees it without error when asked, the other paints it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+import numpy as np
+
+from device.cameras import CameraError, Frame
+from device.session.snapshot import TableState
+from device.session.table_session import TableSession
+from engine.events import GameStarted
+from engine.reading import SIZE, BoardReading
+from vision.geometry import Floats, Image
+from vision.recognition.reader import Milliseconds, PhotoReading
+
+EMPTY_ROWS = ("." * SIZE,) * SIZE
+
+
+def rows(*words: tuple[str, int, int, bool]) -> tuple[str, ...]:
+    """A board from words: text, row and column from 0, whether it runs across."""
+    board = [list(row) for row in EMPTY_ROWS]
+    for text, row, column, across in words:
+        for i, letter in enumerate(text):
+            board[row + (0 if across else i)][column + (i if across else 0)] = letter
+    return tuple("".join(row) for row in board)
+
+
+WORDS = frozenset({"HORN", "FARM", "PASTE", "FARMS"})
+STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
+HORN = ("HORN", 7, 5, True)
+FARM = ("FARM", 5, 7, False)
+PASTE = ("PASTE", 9, 5, True)
+
+
+class TextTable:
+    """Camera and reader in one: `lay` sets the board, `then` what later looks see. Pictures are grey."""
+
+    def __init__(self) -> None:
+        self.live = False
+        self.board: BoardReading | None = BoardReading.certain(EMPTY_ROWS)
+        self.then: list[tuple[str, ...]] = []
+        self.trouble = ""
+        self.wait_s = 0.0
+        self.pictures = 0
+        self.closed = False
+
+    def lay(self, *words: tuple[str, int, int, bool]) -> None:
+        self.board = BoardReading.certain(rows(*words))
+
+    def still(self) -> Frame:
+        if self.trouble:
+            raise CameraError(self.trouble)
+        time.sleep(self.wait_s)
+        self.pictures += 1
+        return Frame(np.full((300, 400, 3), 128, np.uint8), time.monotonic(), f"{self.pictures}.jpg")
+
+    def preview(self) -> Frame | None:
+        return None
+
+    def close(self) -> None:
+        self.closed = True
+
+    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+        assert image.shape == (300, 400, 3) and "A" in tiles and corners is None
+        board = self.board
+        if self.then:
+            self.board = BoardReading.certain(self.then.pop(0))
+        found = np.array([[60.0, 10.0], [340.0, 10.0], [340.0, 290.0], [60.0, 290.0]])
+        problems = () if board else ("no board found: a cat",)
+        return PhotoReading(board, found if board else None, problems, Milliseconds(1, 1, 2))
+
+
+def play(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableState:
+    """Lay tiles and end the turn."""
+    table.lay(*words)
+    return session.end_turn().result(5)
+
+
+SYMBOLS = ".ABCDEFGHIJKLMNOPQRSTUVWXYZ?#"
+CELL = 20
+
+
+class PaintedTable:
+    """Camera and reader of a live table: each square is a patch as bright as its letter, and read from that."""
+
+    live = True
+
+    def __init__(self) -> None:
+        self.rows = EMPTY_ROWS
+        self.trouble = ""
+        self.black = False
+        self.hidden: list[frozenset[tuple[int, int]]] = []
+        self.stills = 0
+        self.reads = 0
+
+    def lay(self, *words: tuple[str, int, int, bool]) -> None:
+        self.rows = rows(*words)
+
+    def still(self) -> Frame:
+        self.stills += 1
+        hidden = self.hidden.pop(0) if self.hidden else frozenset[tuple[int, int]]()
+        return Frame(self._paint(hidden), time.monotonic())
+
+    def preview(self) -> Frame:
+        return Frame(self._paint(frozenset()), time.monotonic())
+
+    def close(self) -> None:
+        self.trouble = "closed"
+
+    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+        assert corners is None and "A" in tiles
+        self.reads += 1
+        middles = image[CELL // 2 :: CELL, CELL // 2 :: CELL, 0].astype(float)
+        levels = np.clip(np.round((middles - 16) / 8), 0, len(SYMBOLS) - 1).astype(int)
+        board = BoardReading.certain(["".join(SYMBOLS[level] for level in row) for row in levels])
+        side = float(SIZE * CELL)
+        found = np.array([[0.0, 0.0], [side, 0.0], [side, side], [0.0, side]])
+        return PhotoReading(board, found, (), Milliseconds(1, 1, 2))
+
+    def _paint(self, hidden: frozenset[tuple[int, int]]) -> Image:
+        if self.trouble:
+            raise CameraError(self.trouble)
+        levels = np.array([[16 + 8 * SYMBOLS.index(symbol) for symbol in row] for row in self.rows], np.uint8)
+        for at in hidden:
+            levels[at] = 16 + 8 * SYMBOLS.index("#")
+        if self.black:
+            levels[:] = 0
+        patches = np.kron(levels, np.ones((CELL, CELL), np.uint8))
+        return np.ascontiguousarray(np.repeat(patches[:, :, None], 3, axis=2))

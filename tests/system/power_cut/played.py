@@ -1,0 +1,126 @@
+"""The process that is killed: it goes on with the game it finds, by a record, and says what was confirmed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from device.cameras import Frame
+from device.demo.demo_table import demo_games
+from device.session.snapshot import TableState
+from device.session.table_session import Refused, TableSession
+from device.storage.store import GameStore
+from engine.board import Board
+from engine.events import GameStarted
+from engine.gcg import replay
+from engine.gcg.replay import Replayed
+from engine.lexicon import open_lexicon
+from engine.reading import BLANK, EMPTY, SIZE, BoardReading
+from engine.rules import Rules
+from engine.squares import SQUARES, square_name
+from engine.turns import Kind
+from vision.geometry import Floats, Image
+from vision.recognition.reader import Milliseconds, PhotoReading
+
+RECORD = demo_games()["three-of-us"]
+SCRIPT: tuple[Replayed, ...] = tuple(replay(RECORD).events)
+TURNS = [event for event in SCRIPT if event.entry.kind not in (Kind.ENDRACK, Kind.TIME)]
+NAMES = tuple(player.name for player in RECORD.players)
+LEFT = {e.entry.player: e.entry.text for e in SCRIPT if e.entry.kind is Kind.ENDRACK and e.entry.score < 0}
+RULES = Rules(clock_seconds=25 * 60)
+
+
+class GivenTable:
+    """Camera and reader in one: sees the board that it was given without error, in a small grey picture."""
+
+    live = False
+
+    def __init__(self) -> None:
+        self.board = Board()
+
+    def still(self) -> Frame:
+        return Frame(np.full((120, 160, 3), 128, np.uint8), time.monotonic())
+
+    def preview(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:  # noqa: ARG002
+        faces = [EMPTY if (tile := self.board[square]) is None else tile.face for square in SQUARES]
+        rows = ["".join(faces[at : at + SIZE]) for at in range(0, SIZE * SIZE, SIZE)]
+        found = np.array([[20.0, 5.0], [140.0, 5.0], [140.0, 115.0], [20.0, 115.0]])
+        return PhotoReading(BoardReading.certain(rows), found, (), Milliseconds(1, 1, 2))
+
+
+def play_on(folder: Path, told: Callable[[dict[str, Any]], None], turns: int) -> None:
+    """Go on with the game in `folder`, or begin one, for so many turns; `told` gets what page and lights are told."""
+    words = open_lexicon(None, "en")
+    assert words is not None
+    table = GivenTable()
+    with GameStore(folder / "games.db") as store, TableSession(table, table, store, words) as session:
+        session.listen(lambda state: told(_said(state)))
+        try:
+            state = session.resume().result()
+        except Refused:
+            state = session.start_game(GameStarted(NAMES, rules=RULES, lexicon=words.name)).result()
+        told(_said(state) | {"ready": True})
+        for _ in range(turns):
+            state = _next_turn(session, table)
+
+
+def _said(state: TableState) -> dict[str, Any]:
+    clock = state.clock
+    return {
+        "game": state.game,
+        "events": state.events,
+        "phase": str(state.phase),
+        "turns": [(turn.kind, turn.player, turn.score) for turn in state.turns],
+        "asked": bool(state.question),
+        "trouble": [notice.text for notice in state.notices if notice.trouble != "none"],
+        "used": clock.used if clock else (),
+        "running": clock.running if clock else None,
+        "since": clock.since if clock else 0.0,
+    }
+
+
+def _next_turn(session: TableSession, table: GivenTable) -> TableState:
+    done = len(session.state.turns)
+    if done >= len(TURNS):
+        session.end_game().result()
+        for player in session.state.racks_wanted:
+            session.tell_rack(player, LEFT.get(player, "")).result()
+        table.board = Board()
+        return session.start_game(GameStarted(NAMES, rules=RULES, lexicon=session.state.lexicon)).result()
+    if done and (play := TURNS[done - 1].play):
+        shown = dict(session.state.turns[-1].tiles)
+        for square, tile in play.tiles:
+            if shown[square_name(square)] == BLANK:
+                session.name_blank(square_name(square), tile.letter).result()
+    event = TURNS[done]
+    board = _board_before(done)
+    match event.entry.kind:
+        case Kind.PLAY:
+            assert event.play is not None
+            table.board = event.play.on(board)
+            return session.end_turn().result()
+        case Kind.WITHDRAWN:
+            return session.challenge().result()
+        case Kind.EXCHANGE:
+            return session.exchange(len(event.entry.text)).result()
+        case _:
+            return session.pass_turn().result()
+
+
+def _board_before(done: int) -> Board:
+    """What lies on the board when so many turns of the record have been played."""
+    board = Board()
+    for event, after in zip(TURNS[:done], [*TURNS[1:done], None], strict=False):
+        if event.play is not None and (after is None or after.entry.kind is not Kind.WITHDRAWN):
+            board = event.play.on(board)
+    if done and TURNS[done - 1].play is not None and done < len(TURNS) and TURNS[done].entry.kind is Kind.WITHDRAWN:
+        return board  # the phony still lies there
+    return board

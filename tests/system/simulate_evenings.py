@@ -1,0 +1,434 @@
+"""A night at the table: whole games of two, three and four players, through the camera and the real buttons.
+
+    python -m tests.system.simulate_evenings --games 20
+    python -m tests.system.simulate_evenings --photos DIR
+
+The table is rendered, the networks read it, gpiozero's mock pins are pressed, the real panel, session and store do the
+rest. In each game there are a challenge upheld (a phony) and one in vain, an exchange, a pass, blanks, one forgotten
+button, a bump of the camera, and the board is turned once; a hand is in one of five pictures. Players do what players
+do: they name blanks, answer what they are asked, and put right what they see to be wrong; all of that is listed.
+With --photos, sequences of photographs with their truth are played through the folder camera and the same buttons.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from gpiozero.pins.mock import MockFactory, MockPWMPin
+
+from device.cameras import Camera, Frame
+from device.cameras.folder import FolderCamera
+from device.cli.options import table_reader
+from device.demo.self_play import SelfPlay
+from device.panel.buttons import END_TURN_BUTTONS, Button, Pins
+from device.panel.gestures import DOUBLE_S
+from device.panel.gpio import GpioHardware
+from device.panel.panel import Orders, Panel
+from device.session.snapshot import Phase, TableState
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from engine.board import Board
+from engine.events import Challenged, Event, Exchanged, GameEnded, GameStarted, Passed, PlayMade, RackRevealed
+from engine.game import Game
+from engine.inference.phrases import turn_text
+from engine.lexicon import Lexicon, open_lexicon
+from engine.reading import BLANK, EMPTY
+from engine.squares import SQUARES, Square, column_of, row_of, square_name
+from engine.tiles import Tile, tile_set
+from vision.geometry import Image
+from vision.rendering.camera import look_at_board
+from vision.rendering.simulated_table import EDITIONS, Person, SimulatedTable
+
+NAMES = ("Anna", "Ben", "Carl", "Dora")
+SIZE = (1024, 768)
+HAND = 0.2
+"""In so many pictures there is a hand."""
+REST_S = 3.6
+"""A forgotten turn lies alone on the board for so long."""
+PATIENCE_S = 60.0
+
+
+class NightTable(SimulatedTable):
+    """A rendered table whose camera can be bumped, and whose board can be turned."""
+
+    def __init__(self, seed: int, edition: str, values: Mapping[str, int]) -> None:
+        super().__init__(seed, edition, SIZE, values=values)
+        self._pose = [14.0, 3.0, 0.0, -0.02]
+
+    def move(self, *, tilt: float = 0.0, turn: float = 0.0, across: float = 0.0) -> None:
+        """Move the camera: degrees of tilt and turn, and a fraction of the picture's width."""
+        self._pose = [self._pose[0] + tilt, self._pose[1] + turn, self._pose[2] + across, self._pose[3]]
+        lean, roll = (math.radians(angle) for angle in self._pose[:2])
+        shift = (self._pose[2], self._pose[3])
+        camera = look_at_board(SIZE, 1.1 * max(SIZE), lean, math.pi, roll, 0.84, shift)
+        self._setting = replace(self._setting, camera=camera)
+
+
+class NightCamera:
+    """Looks at a `NightTable`. One picture is rendered for each change; stills get noise of their own, some a hand."""
+
+    live = True
+
+    def __init__(self, table: NightTable, seed: int) -> None:
+        self._table = table
+        self._lock = threading.Lock()
+        self._noise = np.random.default_rng(seed)
+        self._chance = random.Random(seed)
+        self._picture: Image | None = None
+        self.hands = self.stills = 0
+
+    def lay(self, board: Board) -> None:
+        """Make the table show a board."""
+        faces = {(row_of(s), column_of(s)): tile.face for s in SQUARES if (tile := board[s]) is not None}
+        with self._lock:
+            self._table.lay_tiles(faces)
+            self._picture = None
+
+    def move(self, **how: float) -> None:
+        """Bump the camera, or turn the board."""
+        with self._lock:
+            self._table.move(**how)
+            self._picture = None
+
+    def still(self) -> Frame:
+        """The table now; in one of five pictures with a hand over it."""
+        with self._lock:
+            self.stills += 1
+            if self._chance.random() < HAND:
+                self.hands += 1
+                finger = (self._chance.uniform(2, 13), self._chance.uniform(2, 13))
+                return Frame(self._table.photograph(Person((finger,))).image, time.monotonic())
+            noisy = self._now() + self._noise.normal(0, 1.5, self._now().shape).astype(np.float32)
+            return Frame(np.clip(noisy, 0, 255).astype(np.uint8), time.monotonic())
+
+    def preview(self) -> Frame:
+        """The table now, small."""
+        with self._lock:
+            return Frame(np.ascontiguousarray(self._now()[::4, ::4]), time.monotonic())
+
+    def close(self) -> None: ...
+
+    def _now(self) -> Image:
+        if self._picture is None:
+            self._picture = self._table.photograph().image
+        return self._picture
+
+
+class NightPlay(SelfPlay):
+    """A game in which somebody challenges in vain and somebody passes, besides what `SelfPlay` does."""
+
+    def __init__(self, players: tuple[str, ...], lexicon: Lexicon, seed: int) -> None:
+        super().__init__(players, lexicon, seed)
+        chance = random.Random(seed)
+        self._vain_at, self._pass_at = chance.randrange(2, 12), chance.randrange(4, 16)
+
+    def _turn(self) -> None:
+        number, game = len(self.game.turns), self.game
+        if number >= self._vain_at and game.challengeable is not None:
+            self._vain_at = 10_000
+            self._push(Challenged(game.to_move, upheld=False), "")
+        elif number >= self._pass_at and game.bag:
+            self._pass_at = 10_000
+            self._push(Passed(game.to_move), "")
+        else:
+            super()._turn()
+
+
+@dataclass
+class Told:
+    """What a game came to, and all that people had to say or do besides pressing buttons."""
+
+    players: int
+    turns: int = 0
+    right: bool = False
+    totals: tuple[int, ...] = ()
+    truth: tuple[int, ...] = ()
+    hands: int = 0
+    stills: int = 0
+    forgotten: int = 0
+    blanks: int = 0
+    asked: list[str] = field(default_factory=list)
+    by_hand: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+
+class Hand:
+    """Fingers on the buttons of a real panel."""
+
+    def __init__(self, factory: MockFactory, pins: Pins, session: TableSession) -> None:
+        self._factory, self._pins, self._session = factory, pins, session
+        self._pressed = dict.fromkeys(Button, 0.0)
+
+    def press(self, button: Button) -> TableState:
+        """Press and wait for what comes of it; a refused press changes nothing."""
+        time.sleep(max(0.0, self._pressed[button] + DOUBLE_S + 0.1 - time.monotonic()))
+        self._pressed[button] = time.monotonic()
+        before = self._session.state.revision
+        pin = self._factory.pin(self._pins.buttons[button])
+        pin.drive_low()
+        time.sleep(0.02)
+        pin.drive_high()
+        end = time.monotonic() + 1.0
+        while self._session.state.revision == before and time.monotonic() < end:
+            time.sleep(0.005)
+        end = time.monotonic() + PATIENCE_S
+        while self._session.state.phase is Phase.LOOKING and time.monotonic() < end:
+            time.sleep(0.005)
+        self._session.ping().result(PATIENCE_S)
+        return self._session.state
+
+
+class Players:
+    """The people at the table: they know what was really played."""
+
+    def __init__(self, session: TableSession, hand: Hand, told: Told) -> None:
+        self._session, self._hand, self._told = session, hand, told
+
+    def end_turn(self, player: int, truth: Game) -> None:
+        """Press the player's button; then see to it that the table knows what was played."""
+        before = len(self._session.state.turns)
+        for _ in range(3):
+            state = self._hand.press(END_TURN_BUTTONS[player])
+            if len(state.turns) > before or state.question:
+                break
+            self._told.asked.append("press again: " + "; ".join(notice.text for notice in state.notices))
+        self.put_right(truth)
+
+    def put_right(self, truth: Game) -> None:
+        """Answer what is asked, name blanks, put squares and turns right; `truth` is the game so far."""
+        state = self._session.state
+        if question := state.question:
+            self._told.asked.append(f"{question.text} [{question.answers[question.chosen]}]")
+            meant = max(range(len(question.answers)), key=lambda number: _likeness(question.answers[number], truth))
+            if self._wrong(truth) and meant != question.chosen:
+                self._session.answer(meant).result(PATIENCE_S)
+                self._told.asked[-1] += f" -> {question.answers[meant]}"
+        if self._session.state.notices:
+            self._told.said += [notice.text for notice in self._session.state.notices]
+        for square in self._misread(truth.board):
+            tile = truth.board[square]
+            symbol = EMPTY if tile is None else tile.face
+            self._told.by_hand.append(f"{square_name(square)} is {symbol}")
+            self._session.correct(square_name(square), symbol).result(PATIENCE_S)
+        for square in SQUARES:
+            tile, shown = truth.board[square], self._session.state.board.tiles[square]
+            if tile is not None and tile.is_blank and shown and shown.blank and shown.letter != tile.letter:
+                self._told.blanks += 1
+                self._session.name_blank(square_name(square), tile.letter).result(PATIENCE_S)
+
+    def _wrong(self, truth: Game) -> bool:
+        state = self._session.state
+        totals = tuple(player.total for player in state.players)
+        return bool(self._misread(truth.board)) or len(state.turns) != len(truth.turns) or totals != truth.totals
+
+    def _misread(self, truth: Board) -> list[Square]:
+        shown = self._session.state.board.tiles
+        seen = (EMPTY if tile is None else BLANK if tile.blank else tile.letter for tile in shown)
+        return [square for square, face in zip(SQUARES, seen, strict=True) if face != _face(truth[square])]
+
+
+def _likeness(answer: str, truth: Game) -> int:
+    """How many of the last turns an answer tells as they were: players read before they answer."""
+    return sum(turn_text(truth, turn) in answer for turn in truth.turns[-2:])
+
+
+def _face(tile: Tile | None) -> str:
+    return EMPTY if tile is None else tile.face
+
+
+@contextmanager
+def at_the_table(camera: Camera, folder: Path, words: Lexicon | None) -> Iterator[tuple[TableSession, Hand]]:
+    """Session, store and panel on mock pins over a camera, as `tilekeeper run` puts them together."""
+    factory = MockFactory(pin_class=MockPWMPin)
+    pins = Pins()
+    reader, where, knowledge = table_reader(folder)
+    with (
+        GameStore(folder / "games.db") as store,
+        TableSession(camera, reader, store, words, where=where, knowledge=knowledge) as session,
+    ):
+        orders = Orders(
+            session.end_turn, session.end_game, session.challenge, session.undo,
+            pause=session.pause, go_on=session.go_on, exchange=session.say_exchanged,
+        )  # fmt: skip
+        with Panel(session, orders, lambda edge: GpioHardware(pins, factory, edge)):
+            yield session, Hand(factory, pins, session)
+    factory.reset()
+
+
+def play_game(seed: int, folder: Path) -> Told:
+    """One game of 2 to 4 players, played to its end."""
+    words = open_lexicon(None, "en")
+    assert words is not None, "the English word list is part of this program"
+    chance = random.Random(seed)
+    names = NAMES[: 2 + seed % 3]
+    truth = NightPlay(names, words, seed).run()
+    edition = chance.choice(sorted(EDITIONS))
+    camera = NightCamera(NightTable(seed, edition, tile_set("en").values), seed)
+    told = Told(len(names), truth=truth.totals)
+    with at_the_table(camera, folder, words) as (session, hand):
+        session.start_game(GameStarted(names, lexicon=words.name)).result(PATIENCE_S)
+        _play(truth.events, camera, session, hand, told, chance)
+        told.totals = tuple(player.total for player in session.state.players)
+        told.turns, told.hands, told.stills = len(session.state.turns), camera.hands, camera.stills
+        told.right = told.totals == told.truth and session.state.phase is Phase.ENDED
+    return told
+
+
+def _play(
+    events: Sequence[Event],
+    camera: NightCamera,
+    session: TableSession,
+    hand: Hand,
+    told: Told,
+    chance: random.Random,
+) -> None:
+    players = Players(session, hand, told)
+    plays = [at for at, event in enumerate(events) if isinstance(event, PlayMade)]
+    bump, turn = chance.sample(plays[2:-2], 2)
+    forgettable = [
+        at for at in plays[2:] if at + 1 in plays and not _challenged(events, at + 1) and at not in (bump, turn)
+    ]
+    forgotten = chance.choice(forgettable) if forgettable else -1
+    game = Game.from_events(events[:1])
+    for at, event in enumerate(events[1:], 1):
+        before, game = game, game.push(event)
+        if at == bump:
+            camera.move(tilt=chance.uniform(-4, 4), turn=chance.uniform(-6, 6), across=chance.uniform(-0.03, 0.03))
+        if at == turn:
+            camera.move(turn=180.0)
+        match event:
+            case PlayMade(player):
+                camera.lay(game.board)
+                if at == forgotten:
+                    told.forgotten += 1
+                    time.sleep(REST_S)
+                elif at == forgotten + 1:
+                    hand.press(END_TURN_BUTTONS[player])  # refused: it is not their turn yet
+                    players.end_turn(before.turns[-1].player, game)
+                else:
+                    players.end_turn(player, game)
+            case Challenged(_, upheld):
+                hand.press(Button.CHALLENGE)
+                if upheld:
+                    camera.lay(game.board)
+                players.put_right(game)
+            case Exchanged(_, count):
+                session.exchange(count).result(PATIENCE_S)
+            case Passed(player):
+                players.end_turn(player, game)
+            case GameEnded():
+                session.end_game().result(PATIENCE_S)
+                _tell_racks(session, events)
+
+
+def _challenged(events: Sequence[Event], at: int) -> bool:
+    return any(isinstance(event, Challenged) for event in events[at : at + 2])
+
+
+def _tell_racks(session: TableSession, events: Sequence[Event]) -> None:
+    held = {event.player: event.tiles for event in events if isinstance(event, RackRevealed)}
+    for player in session.state.racks_wanted:
+        session.tell_rack(player, "".join(held.get(player, ()))).result(PATIENCE_S)
+
+
+# The photographs
+
+
+def play_photos(folder: Path, data: Path) -> Iterator[tuple[str, Told]]:
+    """Each sequence of photographs with known turns, through the folder camera and the buttons."""
+    for manifest in sorted(folder.glob("*/manifest.json")):
+        records = json.loads(manifest.read_text(encoding="utf-8"))
+        games = sorted({str(one["game"]) for one in records if one.get("game") and one.get("turn")})
+        for name in games:
+            shown = (one for one in records if str(one.get("game")) == name and one.get("index") is not None)
+            ordered = sorted(shown, key=lambda one: one["index"])
+            if len(ordered) > 1 and not any("?" in row for row in ordered[0]["board"]):
+                yield f"{manifest.parent.name} {name}", _photo_game(ordered, manifest.parent, data)
+
+
+def _photo_game(records: list[dict[str, object]], photos: Path, data: Path) -> Told:
+    """The turns of one sequence; what the record scores is the truth."""
+    with tempfile.TemporaryDirectory(dir=data) as made:
+        table, store = Path(made) / "table", Path(made) / "data"
+        table.mkdir()
+        store.mkdir()
+        told = Told(2)
+        scores: list[int] = []
+        with at_the_table(FolderCamera.watching(table), store, None) as (session, hand):
+            started = GameStarted(NAMES[:2], tile_set=str(records[0]["language"]))
+            session.start_game(started).result(PATIENCE_S)
+            for number, record in enumerate(records):
+                photo = photos / str(record["photo"])
+                shutil.copy(photo, table / f"{number:03}{photo.suffix}")
+                turn_of = session.state.turn_of or 0
+                state = hand.press(END_TURN_BUTTONS[turn_of])
+                if state.question:
+                    told.asked.append(f"{record['id']}: {state.question.text}")
+                turn = record.get("turn")
+                if isinstance(turn, dict) and turn["score"]:  # passes are no plays
+                    scores.append(int(turn["score"]))
+            told.totals = tuple(turn.score for turn in session.state.turns if turn.kind == "play" and turn.stands)
+            told.turns, told.truth = len(session.state.turns), tuple(scores)
+            told.right = told.totals == told.truth
+    return told
+
+
+def report(name: str, told: Told) -> str:
+    """What is printed of a game."""
+    lines = [
+        f"{name}: {told.players} players, {told.turns} turns, {'right' if told.right else 'WRONG'}: "
+        f"{' '.join(map(str, told.totals))}{'' if told.right else ' instead of ' + ' '.join(map(str, told.truth))}; "
+        f"hands in {told.hands} of {told.stills} pictures, {told.forgotten} forgotten, {told.blanks} blanks named, "
+        f"{len(told.asked)} asked, {len(told.by_hand)} squares put right"
+    ]
+    lines += [f"    asked: {text}" for text in told.asked] + [f"    put right: {text}" for text in told.by_hand]
+    lines += [f"    said: {text}" for text in told.said]
+    return "\n".join(lines)
+
+
+def main(words: list[str]) -> int:
+    """Play the night and print what came of it; 1 where a total was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--photos", type=Path)
+    args = parser.parse_args(words)
+    results: list[Told] = []
+    make: Callable[[int, Path], Told] = play_game
+    with tempfile.TemporaryDirectory() as made:
+        if args.photos:
+            for name, told in play_photos(args.photos, Path(made)):
+                results.append(told)
+                print(report(name, told), flush=True)
+        else:
+            for seed in range(args.seed, args.seed + args.games):
+                folder = Path(made) / str(seed)
+                folder.mkdir()
+                results.append(make(seed, folder))
+                print(report(f"game {seed}", results[-1]), flush=True)
+    tables = Counter(told.players for told in results)
+    print(
+        f"{sum(told.right for told in results)} of {len(results)} games right at the end "
+        f"({', '.join(f'{count} of {players} players' for players, count in sorted(tables.items()))}), "
+        f"{sum(told.turns for told in results)} turns, {sum(len(told.asked) for told in results)} questions, "
+        f"{sum(len(told.by_hand) for told in results)} squares put right by hand"
+    )
+    return 0 if all(told.right for told in results) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,25 @@
+"""Two games of the night at the table; `python -m tests.system.simulate_evenings` plays as many as one likes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.system.simulate_evenings import play_game, play_photos, report
+
+PHOTOS = Path(__file__).parents[2] / ".." / "shared" / "photos"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_whole_game_at_the_table_ends_with_the_right_totals(seed: int, tmp_path: Path) -> None:
+    told = play_game(seed, tmp_path)
+    assert told.right and told.forgotten == 1 and told.hands > 0, report(f"game {seed}", told)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PHOTOS.is_dir(), reason="the photographs are not beside the repository")
+def test_sequence_of_photographs_through_the_folder_camera_and_the_buttons(tmp_path: Path) -> None:
+    name, told = next(iter(play_photos(PHOTOS, tmp_path)))
+    assert told.right, report(name, told)

@@ -1,0 +1,72 @@
+"""The standard layout as a fiducial."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vision.detection.layout_check import bare_squares, layout_fit, layout_kinds, square_colours
+from vision.geometry import Floats, Image
+
+COLOURS = np.array([[60, 90, 20], [220, 170, 90], [160, 60, 20], [150, 150, 240], [40, 30, 200]], np.uint8)
+
+
+def board(seed: int, tiles: int, margin: int = 0) -> Image:
+    """A board in plain colours, 8 pixels a square, with `tiles` ivory squares, uneven light and a dark frame."""
+    rng = np.random.default_rng(seed)
+    squares = COLOURS[layout_kinds()].reshape(225, 3)
+    squares[rng.permutation(225)[:tiles]] = (190, 225, 235)
+    picture = squares.reshape(15, 15, 3).repeat(8, 0).repeat(8, 1)
+    rim = 8 * margin
+    picture = cv2.copyMakeBorder(picture, rim, rim, rim, rim, cv2.BORDER_CONSTANT, value=(30, 20, 20))
+    light = np.linspace(0.75, 1.0, picture.shape[1])[None, :, None]
+    noisy = picture * light + rng.normal(0, 3, picture.shape)
+    return np.clip(noisy, 0, 255).astype(np.uint8)
+
+
+def colours(picture: Image) -> Floats:
+    return square_colours(picture, 8)
+
+
+def test_the_layout_has_the_numbers_of_premium_squares_of_the_rules() -> None:
+    assert np.bincount(layout_kinds().ravel()).tolist() == [164, 24, 12, 17, 8]
+
+
+def test_the_layout_is_the_same_from_every_side() -> None:
+    kinds = layout_kinds()
+    assert (kinds == kinds.T).all() and (kinds == kinds[::-1]).all()
+
+
+@pytest.mark.parametrize("tiles", [0, 30, 70, 100])
+def test_a_board_agrees_with_the_layout_also_under_many_tiles(tiles: int) -> None:
+    assert layout_fit(colours(board(tiles, tiles)), 0)[0].explained > 0.5
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 2**32), st.integers(0, 80))
+def test_the_true_place_agrees_best(seed: int, tiles: int) -> None:
+    fits = layout_fit(colours(board(seed, tiles, margin=1)), 1)
+    assert fits[0].shift == (0, 0)
+    assert fits[0].explained > fits[1].explained + 0.15
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 2**32))
+def test_what_is_no_board_does_not_agree(seed: int) -> None:
+    picture = np.random.default_rng(seed).integers(0, 255, (15, 15, 3), np.uint8).repeat(8, 0).repeat(8, 1)
+    assert layout_fit(colours(picture), 0)[0].explained < 0.25
+
+
+def test_squares_under_tiles_are_told_from_bare_ones() -> None:
+    picture = board(11, 40)
+    covered = (
+        (picture.reshape(15, 8, 15, 8, 3)[:, 4, :, 4, 2].astype(int) > 160)
+        & (layout_kinds() != 4)
+        & (layout_kinds() != 3)
+    )
+    bare = bare_squares(colours(picture))
+    assert not (bare & covered).any()
+    assert bare.sum() >= 180

@@ -1,0 +1,151 @@
+"""Boards found in pictures: on simulated tables, in parts, not at all, and in the photographs that we were given."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import median
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.detection.location import BoardNotFound
+from vision.detection.locator import BoardLocator
+from vision.geometry import Image, square_side
+from vision.quad import corner_error, is_convex
+from vision.recognition.reader import UNSURE_PLACE
+from vision.rendering.scene import Scene
+from vision.rendering.simulated_table import SimulatedTable
+
+PHOTOS = Path(__file__).parents[3] / ".." / "shared" / "photos"
+WORD = {(7, 3 + i): letter for i, letter in enumerate("LANTERN")}
+CROSS = {(3 + i, 5): letter for i, letter in enumerate("GRAND")}
+
+
+@pytest.fixture(scope="module")
+def locator() -> BoardLocator:
+    return BoardLocator()
+
+
+def photograph(seed: int = 1, edition: str = "classic", tilt: float = 12, turn: float = 6, tiles: bool = True) -> Scene:
+    """A simulated table; tilt and turn in degrees."""
+    table = SimulatedTable(seed, edition, (960, 720), tilt, turn)
+    if tiles:
+        table.lay_tiles(WORD | CROSS)
+    return table.photograph()
+
+
+@pytest.mark.parametrize("edition", ["classic", "green", "deluxe"])
+@pytest.mark.parametrize(("tilt", "turn"), [(0, 0), (17, 45), (42, 115), (34, 258)])
+def test_a_board_is_found_at_any_turn_and_tilt(locator: BoardLocator, edition: str, tilt: float, turn: float) -> None:
+    scene = photograph(3, edition, tilt, turn)
+    found = locator.locate(scene.image)
+    assert corner_error(found.corners, scene.corners) < 0.08
+    assert found.confidence > 0.8
+
+
+def test_an_empty_board_is_found(locator: BoardLocator) -> None:
+    scene = photograph(5, tiles=False)
+    assert corner_error(locator.locate(scene.image).corners, scene.corners) < 0.08
+
+
+def test_corners_run_clockwise_from_the_one_nearest_the_top_left(locator: BoardLocator) -> None:
+    corners = locator.locate(photograph(turn=80).image).corners
+    assert is_convex(corners)
+    assert np.argmin(corners.sum(axis=1)) == 0
+
+
+def test_a_small_board_on_a_large_table_is_found_by_a_closer_look(locator: BoardLocator) -> None:
+    scene = photograph(2)
+    around = cv2.copyMakeBorder(scene.image, 700, 500, 900, 700, cv2.BORDER_CONSTANT, value=(90, 110, 130))
+    assert (
+        corner_error(locator.locate(np.asarray(around, np.uint8)).corners, scene.corners + np.array([900, 700])) < 0.08
+    )
+
+
+@pytest.mark.parametrize("exposure", [0.15, 2.5])
+def test_dark_and_glaring_pictures(locator: BoardLocator, exposure: float) -> None:
+    scene = photograph(4)
+    image = np.clip(scene.image * exposure, 0, 255).astype(np.uint8)
+    assert corner_error(locator.locate(image).corners, scene.corners) < 0.08
+
+
+@pytest.mark.parametrize("way", [0.0, 1.9, 4.0])
+def test_a_board_half_in_deep_shadow_is_found(locator: BoardLocator, way: float) -> None:
+    scene = photograph(4)
+    x, y = np.indices(scene.image.shape[:2])[::-1] - scene.corners.mean(axis=0)[:, None, None]
+    shadow = np.cos(way) * x + np.sin(way) * y > 0
+    found = locator.locate(np.where(shadow[:, :, None], scene.image * 0.2, scene.image).astype(np.uint8))
+    assert corner_error(found.corners, scene.corners) < 0.08
+    assert found.confidence > UNSURE_PLACE
+
+
+def test_the_picture_may_end_at_the_grid(locator: BoardLocator) -> None:
+    scene = photograph(6, tilt=0, turn=0)
+    low, high = np.floor(scene.corners.min(axis=0)).astype(int), np.ceil(scene.corners.max(axis=0)).astype(int)
+    image = scene.image[low[1] : high[1], low[0] : high[0]]
+    assert corner_error(locator.locate(image).corners, scene.corners - low) < 0.1
+
+
+def test_half_a_board_is_said_to_be_half_a_board(locator: BoardLocator) -> None:
+    scene = photograph(7, tilt=6, turn=0)
+    middle = int(scene.corners[:, 0].mean())
+    with pytest.raises(BoardNotFound, match=r"part of the board .* move the camera"):
+        locator.locate(scene.image[:, :middle])
+
+
+def test_a_board_that_was_pushed_a_little_is_followed_and_stays_the_same_way_up(locator: BoardLocator) -> None:
+    scene = photograph(8, turn=100)
+    side = square_side(scene.corners)
+    found = locator.follow(scene.image, scene.corners + np.array([0.6, -0.4]) * side)
+    assert np.linalg.norm(found.corners - scene.corners, axis=1).mean() < 0.08 * side
+
+
+def test_a_board_that_is_gone_is_not_followed(locator: BoardLocator) -> None:
+    with pytest.raises(BoardNotFound, match="not where it was"):
+        locator.follow(fur(3), photograph().corners)
+
+
+def fur(seed: int) -> Image:
+    """A picture that is no board: coloured clouds and hairs."""
+    rng = np.random.default_rng(seed)
+    clouds = cv2.resize(rng.integers(0, 255, (9, 12, 3), np.uint8), (800, 600), interpolation=cv2.INTER_CUBIC)
+    for x, y, dx, dy in rng.integers(-60, 860, (400, 4)):
+        cv2.line(clouds, (int(x), int(y)), (int(x + dx / 20), int(y + dy / 20)), rng.integers(0, 255, 3).tolist(), 2)
+    return np.asarray(clouds, np.uint8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_picture_of_something_else_is_no_board(locator: BoardLocator, seed: int) -> None:
+    with pytest.raises(BoardNotFound, match="no board"):
+        locator.locate(fur(seed))
+
+
+def test_a_chessboard_is_no_board(locator: BoardLocator) -> None:
+    chess = (np.indices((8, 8)).sum(axis=0) % 2 * 200 + 30).astype(np.uint8).repeat(60, 0).repeat(60, 1)
+    with pytest.raises(BoardNotFound):
+        locator.locate(
+            np.repeat(cv2.copyMakeBorder(chess, 90, 90, 90, 90, cv2.BORDER_CONSTANT, value=90)[..., None], 3, 2)
+        )
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 500), (40, 3)])
+def test_a_picture_too_small_for_anything_is_no_board(locator: BoardLocator, shape: tuple[int, int]) -> None:
+    with pytest.raises(BoardNotFound):
+        locator.locate(np.zeros((*shape, 3), np.uint8))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PHOTOS.is_dir(), reason="the shared photographs are not here")
+def test_every_photograph_with_the_whole_grid_in_view_is_found(locator: BoardLocator) -> None:
+    errors = []
+    for manifest in sorted(PHOTOS.glob("*/manifest.json")):
+        for record in json.loads(manifest.read_text(encoding="utf-8")):
+            image = np.asarray(cv2.imread(str(manifest.parent / record["photo"])), np.uint8)
+            truth = np.array(record["corners"], np.float64)
+            found = locator.locate(image)
+            assert square_side(found.corners) > 0
+            errors.append(corner_error(found.corners, truth))
+    assert max(errors) < 0.25
+    assert median(errors) < 0.06

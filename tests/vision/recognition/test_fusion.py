@@ -1,0 +1,161 @@
+"""Two networks and the colours and edges of the board itself, made one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from engine.reading import SIZE
+from vision.geometry import Floats, Image
+from vision.recognition import squares
+from vision.recognition.fusion import joined, witnesses
+from vision.recognition.squares import MARGIN, SCALE
+
+EMPTY, BLANK, A, HIDDEN = 0, 1, 2, 4
+ASKED = (7, 7)
+LAID = [(3, column) for column in range(2, 12)]
+GROUND, WOOD = (120, 125, 128), (120, 160, 190)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A board with a word on it, and what the networks say of it and of one more square."""
+
+    kinds: NDArray[np.float32]
+    cells: list[tuple[int, int]]
+    letters: Floats
+    board: Image
+
+    def at(self, square: tuple[int, int]) -> Floats:
+        """The probabilities of a square: none, blank, A, B, hidden."""
+        return np.asarray(joined(self.kinds, self.cells, self.letters, self.board)[square], np.float64)
+
+
+def said(colour: tuple[int, int, int], tile: float, letters: tuple[float, ...], hidden: float = 0.0) -> Said:
+    """The square ASKED has this colour; the networks give it `tile` and `letters`."""
+    kinds = np.zeros((SIZE, SIZE, 3), np.float32)
+    kinds[:, :, squares.EMPTY] = 1
+    board = np.full((SCALE * (SIZE + 2 * MARGIN),) * 2 + (3,), GROUND, np.uint8)
+    for row, column in [*LAID, ASKED]:
+        kinds[row, column] = (0.0, 1.0, 0.0) if (row, column) != ASKED else (1 - tile, tile, 0.0)
+        top, left = SCALE * (row + MARGIN), SCALE * (column + MARGIN)
+        board[top : top + SCALE, left : left + SCALE] = WOOD if (row, column) != ASKED else colour
+    kinds[ASKED] = (1 - hidden) * kinds[ASKED] + np.float32([0, 0, hidden])
+    printed = [[0.0, 0.0, 1.0, 0.0]] * len(LAID)
+    return Said(kinds, [*LAID, ASKED], np.array([*printed, letters]), board)
+
+
+def test_a_tile_with_print_is_its_letter_whatever_the_colours() -> None:
+    for colour in (GROUND, WOOD):
+        assert said(colour, 0.99, (0.001, 0.001, 0.99, 0.008)).at(ASKED)[A] > 0.98
+
+
+@pytest.mark.parametrize("colour, what", [(WOOD, BLANK), (GROUND, EMPTY)])
+def test_where_the_networks_do_not_know_the_colours_decide(colour: tuple[int, int, int], what: int) -> None:
+    assert said(colour, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[what] > 0.7
+
+
+def test_networks_that_are_sure_of_a_blank_are_not_believed_against_the_colours() -> None:
+    of_wood, of_ground = (said(colour, 0.95, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[BLANK] for colour in (WOOD, GROUND))
+    assert of_wood > 0.9
+    assert of_ground < of_wood / 2
+
+
+GLARE = (255, 255, 252)
+LETTER = (0.01, 0.0, 0.98, 0.01)
+
+
+def test_what_looks_like_a_blank_under_glare_is_hidden() -> None:
+    like_a_blank = said(GLARE, 0.98, (0.02, 0.98, 0.0, 0.0)).at(ASKED)
+    assert like_a_blank[BLANK] == 0
+    assert like_a_blank[HIDDEN] > 0.5
+
+
+def washed(columns: int) -> Said:
+    """A letter, of whose square glare has washed out so many of the inner eight columns of pixels."""
+    one = said(WOOD, 0.98, LETTER)
+    top, left = (SCALE * (at + MARGIN) for at in ASKED)
+    one.board[top : top + SCALE, left : left + SCALE // 4 + columns] = GLARE
+    return one
+
+
+def test_a_letter_is_doubted_the_more_of_it_glare_has_washed_out() -> None:
+    sure = [washed(columns).at(ASKED) for columns in (0, 1, 4, 8)]
+    assert sure[0][A] > 0.95 and sure[1][A] > 0.95
+    assert sure[2][A] < 0.8 < sure[2][A] + sure[2][HIDDEN]
+    assert sure[3][HIDDEN] > 0.9
+
+
+def test_letters_on_tiles_that_are_all_as_bright_as_glare_are_believed() -> None:
+    overexposed = washed(4)
+    for row, column in LAID:
+        top, left = SCALE * (row + MARGIN), SCALE * (column + MARGIN)
+        overexposed.board[top : top + SCALE, left : left + SCALE] = GLARE
+    assert overexposed.at(ASKED)[A] > 0.95
+
+
+def test_between_tiles_a_plain_square_is_more_often_bare_than_elsewhere() -> None:
+    open_, hole = (said(WOOD, 0.7, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
+    sides = [(6, 7), (8, 7), (7, 6), (7, 8)]
+    for side in sides:
+        hole.kinds[side] = (0, 1, 0)
+    between = replace(
+        hole, cells=[*sides, *hole.cells], letters=np.concatenate([[[0.0, 0.0, 1.0, 0.0]] * 4, hole.letters])
+    )
+    assert between.at(ASKED)[BLANK] < open_.at(ASKED)[BLANK]
+
+
+def test_the_witnesses_are_heard_of_squares_without_print_alone() -> None:
+    plain, printed = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), said(WOOD, 0.99, (0.0, 0.0, 1.0, 0.0))
+    for board, heard in ((plain, [SIZE * ASKED[0] + ASKED[1]]), (printed, [])):
+        assert witnesses(board.kinds, board.cells, board.letters, board.board).squares.tolist() == heard
+
+
+def test_a_square_that_the_letter_network_was_not_asked_about_holds_no_tile() -> None:
+    board = said(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
+    chances = joined(board.kinds, [], np.zeros((0, 4)), board.board)
+    assert chances[0, 0].tolist() == chances[LAID[0]].tolist() == [1, 0, 0, 0, 0]
+
+
+def test_each_network_has_its_say_about_a_square_without_print() -> None:
+    usual = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[EMPTY]
+    assert said(WOOD, 0.95, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
+    assert said(WOOD, 0.6, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
+
+
+def test_a_blank_of_the_colour_of_the_board_is_told_by_its_edges() -> None:
+    covered, shown = (said(GROUND, 0.6, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
+    for board in (covered, shown):
+        for at in (SCALE * k for k in range(MARGIN, SIZE + MARGIN + 1)):
+            board.board[at - 1 : at + 1] = board.board[:, at - 1 : at + 1] = (230, 230, 230)
+        for row, column in LAID if board is shown else [*LAID, ASKED]:
+            top, left = SCALE * (row + MARGIN), SCALE * (column + MARGIN)
+            board.board[top : top + SCALE, left : left + SCALE] = GROUND
+    assert shown.at(ASKED)[BLANK] < 0.1
+    assert covered.at(ASKED)[BLANK] > 0.9
+
+
+def test_the_edges_are_looked_at_where_the_others_leave_doubt() -> None:
+    doubtful, clear = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), said(WOOD, 0.999, (0.001, 0.999, 0.0, 0.0))
+    for board, looked in ((doubtful, True), (clear, False)):
+        assert (witnesses(board.kinds, board.cells, board.letters, board.board).odds[0, 3] != 0) == looked
+
+
+def test_a_square_half_hidden_is_not_compared() -> None:
+    board = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0), hidden=0.3)
+    assert not len(witnesses(board.kinds, board.cells, board.letters, board.board).squares)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.sampled_from([GROUND, WOOD]))
+def test_probabilities_add_up_and_what_is_hidden_stays_so(
+    tile: float, blank: float, hidden: float, colour: tuple[int, int, int]
+) -> None:
+    seen = said(colour, tile, (0.6 * (1 - blank), 0.6 * blank, 0.3, 0.1), hidden).at(ASKED)
+    assert seen.sum() == pytest.approx(1, abs=1e-6)
+    assert (seen >= 0).all()
+    assert seen[HIDDEN] == pytest.approx(hidden, abs=1e-6)

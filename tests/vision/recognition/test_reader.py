@@ -1,0 +1,228 @@
+"""Reading boards: rendered tables with known tiles, seen from above, from the side, turned, covered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from engine.reading import EMPTY, HIDDEN, SIZE, SquareReading
+from engine.tiles import tile_set
+from vision.detection.location import BoardNotFound, Location
+from vision.geometry import Floats, Image, square_side
+from vision.recognition.letters import LetterNet, TileLooks
+from vision.recognition.reader import BoardReader, shown
+from vision.rendering.scene import Scene
+from vision.rendering.simulated_table import Person, SimulatedTable
+from vision.rendering.tile_art import LaidTile
+
+Tiles = Mapping[tuple[int, int], str]
+
+ENGLISH = tile_set("en").letters
+WORDS: Tiles = (
+    {(7, 5 + i): c for i, c in enumerate("QUARTZ")}
+    | {(8 + i, 8): c for i, c in enumerate("EFLEX")}
+    | {(5, 10): "F", (6, 10): "?", (12, 2): "J", (12, 3): "O", (12, 4): "W", (14, 14): "B"}
+)
+
+
+def found_at(corners: Floats) -> BoardReader:
+    """A reader whose locator has been told where the board is."""
+    return BoardReader(lambda _: Location(corners, 1.0))
+
+
+def nothing_found(_: Image) -> Location:
+    raise BoardNotFound("no grid in the picture")
+
+
+@pytest.fixture(scope="module")
+def reader() -> BoardReader:
+    return BoardReader(nothing_found)
+
+
+def photographed(
+    tiles: Tiles, tilt: float = 12.0, turn: float = 4.0, edition: str = "classic", person: Person | None = None
+) -> Scene:
+    table = SimulatedTable(seed=3, tilt=tilt, turn=turn, edition=edition, values=tile_set("en").values)
+    table.lay_tiles(tiles)
+    return table.photograph(person)
+
+
+def rows(tiles: Tiles) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(tiles.get((r, c), EMPTY) for c in range(SIZE)) for r in range(SIZE))
+
+
+@pytest.mark.parametrize("turned", [0, 1])
+def test_tiles_a_third_of_a_square_from_where_they_are_looked_for_are_read(reader: BoardReader, turned: int) -> None:
+    scene = photographed(WORDS)
+    across, down = (scene.corners[k] - scene.corners[0] for k in (1, 3))
+    off = scene.corners + (0.33 * across - 0.1 * down) / SIZE
+    if turned:
+        reading = found_at(np.roll(off, turned, axis=0)).read(scene.image, ENGLISH)
+    else:
+        reading = reader.read(scene.image, ENGLISH, off)
+    assert reading.board is not None
+    assert reading.board.rows() == rows(WORDS)
+
+
+class Counting(LetterNet):
+    """Remembers how many crops it was asked to look at each time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked: list[int] = []
+
+    def look(self, cut: Image) -> TileLooks:
+        self.looked.append(len(cut))
+        return super().look(cut)
+
+
+@pytest.mark.parametrize(
+    ("letters", "mixed", "votes"),
+    [
+        ("QUARTZBEFGJKLPRAVECW", False, [6] * 4 + [14]),
+        ("QUARTZBEFGJKLPRAVECW", True, [6] * 4 + [10] * 4),
+        ("CAT", False, [3] * 4 + [0] * 4),
+    ],
+)
+def test_where_six_tiles_disagree_which_way_is_up_ten_more_are_asked(
+    letters: str, mixed: bool, votes: list[int]
+) -> None:
+    table, net = SimulatedTable(seed=3, tilt=0, values=tile_set("en").values), Counting()
+    laid = [
+        LaidTile(letter, 2.5 + k % 10, 5.5 + k // 10, np.pi if mixed and k % 2 else 0.0)
+        for k, letter in enumerate(letters)
+    ]
+    scene = table.photograph(extra=laid)
+    BoardReader(lambda _: Location(scene.corners, 1.0), letter_net=net).read(scene.image, ENGLISH)
+    assert net.looked[1 : 1 + len(votes)] == votes  # the first look is at nothing
+
+
+@pytest.mark.parametrize("edition", ["classic", "green", "deluxe"])
+def test_all_tiles_of_a_position_are_read(reader: BoardReader, edition: str) -> None:
+    scene = photographed(WORDS, edition=edition)
+    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    assert reading.board is not None
+    assert reading.board.rows() == rows(WORDS)
+    assert reading.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("confidence", "said"), [(0.57, "not sure that this is the board (57 %): check the corners"), (0.8, "")]
+)
+def test_doubted_grid_is_read_and_said_to_be_doubted(confidence: float, said: str) -> None:
+    scene = photographed(WORDS)
+    reading = BoardReader(lambda _: Location(scene.corners, confidence)).read(scene.image, ENGLISH)
+    assert reading.board is not None
+    assert "; ".join(reading.problems) == said
+
+
+def test_nothing_is_found_on_an_empty_board(reader: BoardReader) -> None:
+    scene = photographed({})
+    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    assert reading.board is not None
+    assert reading.board.rows() == rows({})
+
+
+def test_tiles_are_read_where_their_tops_are_seen_from_low_down(reader: BoardReader) -> None:
+    scene = photographed(WORDS, tilt=45)
+    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    assert reading.board is not None
+    assert reading.board.rows() == rows(WORDS)
+
+
+@pytest.mark.parametrize("quarter_turns", range(4))
+def test_a_board_found_in_any_turn_is_read_upright(quarter_turns: int) -> None:
+    scene = photographed(WORDS)
+    reader = found_at(np.roll(scene.corners, quarter_turns, axis=0))
+    reading = reader.read(scene.image, ENGLISH)
+    assert reading.board is not None
+    assert reading.board.rows() == rows(WORDS)
+    assert reading.corners is not None
+    assert np.allclose(reading.corners, scene.corners)
+
+
+def test_an_empty_board_keeps_the_turn_it_was_found_in() -> None:
+    scene = photographed({})
+    found = np.roll(scene.corners, 1, axis=0)
+    reading = found_at(found).read(scene.image, ENGLISH)
+    assert reading.corners is not None
+    assert np.allclose(reading.corners, found)
+
+
+def test_a_tile_laid_upside_down_is_read_as_it_lies(reader: BoardReader) -> None:
+    table = SimulatedTable(seed=3, tilt=12, turn=4, values=tile_set("en").values)
+    table.lay_tiles({at: letter for at, letter in WORDS.items() if at != (7, 7)})
+    scene = table.photograph(extra=[LaidTile("A", 7.5, 7.5, np.pi)])
+    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    assert reading.board is not None
+    assert reading.board.rows() == rows(WORDS)
+
+
+def test_corners_a_little_off_do_no_harm(reader: BoardReader) -> None:
+    scene = photographed(WORDS)
+    off = np.array([[0.06, 0.05], [-0.06, 0.04], [0.05, -0.06], [-0.04, -0.06]]) * square_side(scene.corners)
+    reading = reader.read(scene.image, ENGLISH, scene.corners + off)
+    assert reading.board is not None
+    assert reading.board.rows() == rows(WORDS)
+
+
+def test_only_tiles_of_the_set_are_read(reader: BoardReader) -> None:
+    scene = photographed(WORDS)
+    reading = reader.read(scene.image, [c for c in ENGLISH if c != "Q"], scene.corners)
+    assert reading.board is not None
+    symbols = {s for square in reading.board.squares for s, _ in square.candidates}
+    assert "Q" not in symbols
+    assert "Ä" not in symbols
+
+
+def test_squares_under_a_hand_are_called_hidden(reader: BoardReader) -> None:
+    scene = photographed(WORDS, person=Person(fingers=((7.5, 7.5),)))
+    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    assert reading.board is not None
+    covered = {(int(r), int(c)) for r, c in np.argwhere(scene.hidden > 0.9)}
+    assert covered
+    hidden = {(r, c) for r in range(SIZE) for c in range(SIZE) if reading.board[r, c].symbol == HIDDEN}
+    assert len(hidden & covered) >= 0.8 * len(covered)
+    assert not {at for at in hidden if scene.hidden[at] == 0}
+    assert any(problem.startswith("cannot see ") for problem in reading.problems)
+
+
+@pytest.mark.parametrize(("hidden", "tile", "guess"), [(0.51, 0.45, "A"), (0.51, 0.3, EMPTY), (0.9, 0.1, EMPTY)])
+def test_a_hidden_square_is_guessed_to_be_bare_unless_a_tile_is_likelier(
+    hidden: float, tile: float, guess: str
+) -> None:
+    square = SquareReading(((HIDDEN, hidden), ("A", tile), (EMPTY, 1 - hidden - tile)))
+    assert shown(square)[0] == guess
+
+
+def test_probabilities_fall_and_sum_to_at_most_one(reader: BoardReader) -> None:
+    scene = photographed(WORDS)
+    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    assert reading.board is not None
+    for square in reading.board.squares:
+        chances = [p for _, p in square.candidates]
+        assert chances == sorted(chances, reverse=True)
+        assert sum(chances) <= 1 + 1e-6
+        assert shown(square)[0] != HIDDEN
+
+
+def test_a_picture_without_a_board_says_so(reader: BoardReader) -> None:
+    reading = reader.read(np.zeros((80, 80, 3), np.uint8), ENGLISH)
+    assert reading.board is None
+    assert reading.corners is None
+    assert reading.problems == ("no board found: no grid in the picture",)
+
+
+def test_a_board_too_small_to_read_says_so(reader: BoardReader) -> None:
+    corners = np.array([[10.0, 10.0], [70.0, 10.0], [70.0, 70.0], [10.0, 70.0]])
+    reading = reader.read(np.zeros((80, 80, 3), np.uint8), ENGLISH, corners)
+    assert reading.board is None
+    assert "too small" in reading.problems[0]
+
+
+def test_corners_out_of_order_are_refused(reader: BoardReader) -> None:
+    corners = np.array([[10.0, 10.0], [700.0, 700.0], [700.0, 10.0], [10.0, 700.0]])
+    with pytest.raises(ValueError, match="clockwise"):
+        reader.read(np.zeros((800, 800, 3), np.uint8), ENGLISH, corners)

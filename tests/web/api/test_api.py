@@ -1,0 +1,265 @@
+"""The API does what the page does, for programs, and its document says so."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.api_table import API, STARTED, House, Program, house
+from tests.web.conftest import pair
+from web.api.openapi import PREFIX, document
+
+DOCUMENT = Path(__file__).parents[3] / "web" / "api" / "openapi.json"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[House]:
+    with house(tmp_path) as table:
+        yield table
+
+
+@pytest.fixture
+def program(table: House) -> Program:
+    return Program(table.app)
+
+
+@pytest.fixture
+def paired(table: House) -> Program:
+    program = Program(table.app)
+    program.pair(table.code)
+    return program
+
+
+# The document
+
+
+def test_document_is_that_of_the_operations(table: House) -> None:
+    made = json.loads(json.dumps(document(table.app.extensions["api"])))
+    assert json.loads(DOCUMENT.read_text(encoding="utf-8")) == made, "python -m web.api > web/api/openapi.json"
+
+
+def test_document_describes_every_route_and_no_other(table: House) -> None:
+    described = {
+        (method.upper(), path)
+        for path, methods in json.loads(DOCUMENT.read_text(encoding="utf-8"))["paths"].items()
+        for method in methods
+    }
+    routes = {
+        (method, rule.rule.removeprefix(PREFIX).replace("<int:", "{").replace("<", "{").replace(">", "}"))
+        for rule in table.app.url_map.iter_rules()
+        if rule.rule.startswith(PREFIX)
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    assert described == routes
+
+
+def test_document_is_served(program: Program) -> None:
+    served = program.call("GET", "/openapi.json")
+    assert served.mimetype == "application/json" and served.json["openapi"] == "3.1.0"
+
+
+# Looking
+
+
+def test_state_says_what_the_page_shows(table: House, program: Program) -> None:
+    table.play_three_turns()
+    state = program.call("GET", "/state").json
+    assert [(player["name"], player["total"]) for player in state["players"]] == [("Anna", 39), ("Ben", 9)]
+    assert state["turns"][2]["word"] == "PASTE" and state["turn_of"] == 1
+    assert state["moment"] == table.seen
+    assert program.call("GET", "/turns").json["turns"] == state["turns"]
+
+
+def test_board_is_rows_of_letters(table: House, program: Program) -> None:
+    table.play_three_turns()
+    board = program.call("GET", "/board").json
+    assert "".join(board["rows"][7]) == ".....HORN......" and board["premiums"][0] == "3W"
+
+
+def test_clock_tells_the_seconds_that_are_left(table: House, paired: Program) -> None:
+    order = {"seen": table.seen, "players": ["Anna", "Ben"], "choices": {"minutes": "25"}}
+    assert paired.call("POST", "/commands/new-game", order).status_code == 200
+    clock = paired.call("GET", "/state").json["clock"]
+    assert 1490 < clock["left"][0] <= 1500 and clock["left"][1] == 1500
+
+
+def test_picture_of_the_last_look(table: House, program: Program) -> None:
+    table.play_three_turns()
+    name = program.call("GET", "/state").json["look"]["picture"]
+    picture = program.call("GET", f"/pictures/{name}")
+    assert picture.mimetype == "image/jpeg" and picture.data.startswith(b"\xff\xd8")
+    assert program.call("GET", "/pictures/99-1").status_code == 404
+
+
+def test_words_are_looked_up(table: House, program: Program) -> None:
+    table.play_three_turns()
+    assert program.call("GET", "/words?word=horn").json == {"word": "HORN", "valid": True}
+    assert program.call("GET", "/words?word=HRON").json["valid"] is False
+
+
+def test_words_are_not_looked_up_where_only_a_challenge_does(table: House, paired: Program) -> None:
+    order = {"seen": table.seen, "players": ["Anna", "Ben"], "choices": {"dictionary": "closed"}}
+    assert paired.call("POST", "/commands/new-game", order).status_code == 200
+    assert paired.call("GET", "/words?word=horn").status_code == 409
+
+
+def test_stream_brings_each_state_under_an_id(table: House, program: Program) -> None:
+    with program.call("GET", "/events", buffered=False) as answer:
+        parts = answer.iter_encoded()
+        assert next(parts).startswith(b"retry:")
+        assert b'"phase":"lobby"' in next(parts)
+        table.play_three_turns()
+        event = next(parts).decode()
+    name, data, _, _ = event.split("\n")
+    assert name.startswith("id: ") and json.loads(data.removeprefix("data: "))["players"]
+
+
+# Pairing and commands
+
+
+def test_code_of_the_table_gives_a_token(table: House, program: Program) -> None:
+    assert program.call("POST", "/commands/undo", {"seen": "0-0"}).status_code == 401
+    told = program.pair(table.code)
+    assert told["admin"] and program.call("GET", "/devices").json[0]["device"] == "club's own"
+
+
+def test_wrong_codes_lock_the_device_out(table: House, program: Program) -> None:
+    wrong = "000000" if table.code != "000000" else "111111"
+    tries = [program.call("POST", "/pairing", {"code": wrong, "device": "x"}).status_code for _ in range(6)]
+    assert tries == [409] * 5 + [429]
+    locked = program.call("POST", "/pairing", {"code": table.code, "device": "x"})
+    assert locked.status_code == 429 and int(locked.headers["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize("token", ["", "x", "Bearer", "Bearer ", "Bearer x.y", "Basic eDp5", "Bearer ½"])
+def test_token_that_is_none_opens_nothing(program: Program, token: str) -> None:
+    answer = program.client.post(f"{API}/commands/undo", json={"seen": "0-0"}, headers={"Authorization": token})
+    assert answer.status_code == 401 and answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_cookie_of_a_paired_phone_is_no_token(table: House) -> None:
+    phone = table.app.test_client()
+    pair(phone)
+    assert phone.post(f"{API}/commands/undo", json={"seen": "0-0"}).status_code == 401
+
+
+def test_unpaired_device_can_do_nothing_any_more(table: House, paired: Program) -> None:
+    other = Program(table.app)
+    told = other.pair(table.code)
+    assert other.call("DELETE", f"/devices/{paired.call('GET', '/devices').json[0]['id']}").status_code == 403
+    assert paired.call("DELETE", f"/devices/{told['id']}").status_code == 204
+    assert other.call("POST", "/commands/undo", {"seen": "0-0"}).status_code == 401
+
+
+def test_turn_is_ended_by_a_program(table: House, paired: Program) -> None:
+    table.play_three_turns()
+    answer = paired.call("POST", "/commands/pass", {"seen": table.seen})
+    assert answer.status_code == 200 and answer.json["turns"][-1]["kind"] == "pass"
+    assert paired.call("POST", "/commands/undo", {"seen": table.seen}).json["turns"][-1]["word"] == "PASTE"
+
+
+def test_command_for_another_moment_is_refused_and_the_present_one_told(table: House, paired: Program) -> None:
+    table.play_three_turns()
+    answer = paired.call("POST", "/commands/pass", {"seen": "1-1"})
+    assert answer.status_code == 409 and answer.json["moment"] == table.seen
+
+
+def test_turn_is_put_right_by_a_program(table: House, paired: Program) -> None:
+    table.play_three_turns()
+    order = {"seen": table.seen, "number": 3, "score": 30}
+    answer = paired.call("POST", "/commands/turn", order)
+    assert answer.status_code == 200, answer.text
+    assert answer.json["players"][0]["total"] == 44
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        (b"", 400, "truncated"),
+        (b"[]", 400, "array"),
+        (b'{"seen":"1-1"}', 400, "count"),
+        (b'{"seen":"1-1","count":0}', 400, ">= 1"),
+        (b'{"seen":"now","count":1}', 400, "seen"),
+        (b'{"seen":"1-1","count":1,"more":1}', 400, "more"),
+        (b"\xff\xfe", 400, ""),
+        (b"[" * 60_000, 400, ""),
+        (b" " * 70_000, 413, ""),
+    ],
+)
+def test_body_that_is_wrong_is_refused_in_one_line(paired: Program, body: bytes, status: int, said: str) -> None:
+    answer = paired.call("POST", "/commands/exchange", data=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == status and "\n" not in answer.json["error"]
+    assert said in answer.json["error"]
+
+
+def test_form_is_no_body(paired: Program) -> None:
+    assert paired.call("POST", "/commands/pass", data={"seen": "1-1"}).status_code == 415
+
+
+def test_what_is_not_there_is_told_as_json(program: Program) -> None:
+    assert program.call("GET", "/nothing").json == {"error": "Not Found."}
+    assert program.call("PUT", "/state").status_code == 405
+
+
+# Games
+
+
+def test_game_is_found_and_told_turn_by_turn(table: House, program: Program) -> None:
+    table.play_three_turns()
+    table.end()
+    listed = program.call("GET", "/games?player=Anna").json
+    assert listed["all"] == 1 and listed["games"][0]["totals"] == [39, 9] and listed["games"][0]["winners"] == [0]
+    assert program.call("GET", "/games?player=Zoe").json["all"] == 0
+    assert program.call("GET", "/games?until=2001-01-01").json["all"] == 0
+    whole = program.call("GET", "/games/1").json
+    assert ["".join(turn["rows"][7]) for turn in whole["turns"]][:1] == [".....HORN......"]
+    assert program.call("GET", f"/pictures/{whole['turns'][1]['picture']}").mimetype == "image/jpeg"
+    assert program.call("GET", "/games/2").status_code == 404
+
+
+@pytest.mark.parametrize("query", ["since=2001-02-30", "since=today", "most=0", "most=x", "what=ever"])
+def test_question_that_is_none_is_refused(program: Program, query: str) -> None:
+    assert program.call("GET", f"/games?{query}").status_code == 400
+
+
+def test_game_goes_as_gcg_and_zip_and_comes_back(table: House, paired: Program) -> None:
+    table.play_three_turns()
+    table.end()
+    assert "HORN" in paired.call("GET", "/games/1/gcg").text
+    packed = paired.call("GET", "/games/1/zip")
+    assert "game.json" in zipfile.ZipFile(io.BytesIO(packed.data)).namelist()
+    zipped = {"data": packed.data, "headers": {"Content-Type": "application/zip"}}
+    assert paired.call("POST", "/games", **zipped).status_code == 409  # it is here already
+    table.session.start_game(STARTED).result(5)
+    assert paired.call("DELETE", "/games/1").status_code == 204
+    assert paired.call("GET", "/games/1").status_code == 404
+    brought = paired.call("POST", "/games", **zipped)
+    assert brought.status_code == 201
+    assert paired.call("GET", f"/games/{brought.json['number']}").json["game"]["totals"] == [39, 9]
+
+
+def test_game_at_the_table_is_not_deleted(table: House, paired: Program) -> None:
+    table.play_three_turns()
+    assert paired.call("DELETE", "/games/1").status_code == 409
+    assert paired.call("GET", "/games/1").json["game"]["running"]
+
+
+def test_file_that_is_no_game_is_refused(paired: Program) -> None:
+    for data in (b"PK\x03\x04 no", b"\x00" * 100, b""):
+        answer = paired.call("POST", "/games", data=data, headers={"Content-Type": "application/zip"})
+        assert answer.status_code == 409 and answer.json["error"]
+
+
+def test_records_count_games_that_were_played_to_their_end(table: House, program: Program) -> None:
+    table.play_three_turns()
+    assert program.call("GET", "/records").json == {"players": [], "pairs": []}
+    table.end()
+    records = program.call("GET", "/records").json
+    assert [(one["name"], one["won"]) for one in records["players"]] == [("Anna", 1), ("Ben", 0)]
+    assert records["pairs"][0]["ahead"] == [1, 0]
+    assert [one["name"] for one in program.call("GET", "/players").json] == ["Anna", "Ben"]

@@ -1,0 +1,84 @@
+"""axe finds nothing serious on any page, in light and in dark, on a phone and on a television."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.api_table import House, house
+from web.security.server import PageServer
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+SERIOUS = {"serious", "critical"}
+PAGES = (
+    "/", "/big", "/history", "/history/1", "/history/1?turn=1", "/records", "/join", "/pair", "/phones", "/setup",
+    "/panel", "/dialogs/more", "/dialogs/exchange", "/dialogs/square?square=H8", "/dialogs/new-game",
+    "/dialogs/end-game",
+    "/dialogs/turn?number=1", "/dialogs/word", "/history/1/delete",
+)  # fmt: skip
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with house(tmp_path_factory.mktemp("axe")) as table:
+        table.play_three_turns()
+        yield table
+
+
+@pytest.fixture(scope="module")
+def address(table: House) -> Iterator[str]:
+    with PageServer(table.app, 0, "127.0.0.1") as server:
+        yield f"http://127.0.0.1:{server.port}"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=[("light", 390, 844), ("dark", 390, 844), ("light", 1920, 1080), ("dark", 1920, 1080)], ids=str)
+def context(request: pytest.FixtureRequest, browser: Browser, table: House, address: str) -> Iterator[BrowserContext]:
+    scheme, width, height = request.param
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.goto(f"{address}/pair")
+    page.get_by_label("Six digits").fill(table.code)
+    page.get_by_role("button", name="Pair", exact=True).click()
+    page.wait_for_selector("#panel")
+    page.close()
+    yield context
+    context.close()
+
+
+def test_nothing_serious_on_any_page(context: BrowserContext, address: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    axe, found = Axe(), []
+    for path in PAGES:
+        page = context.new_page()
+        answer = page.goto(f"{address}{path}", wait_until="domcontentloaded")
+        assert answer is not None and answer.status == 200, path
+        for one in axe.run(page).response["violations"]:
+            if one["impact"] in SERIOUS:
+                found.append(f"{path}: {one['id']}: {one['nodes'][0]['html'][:160]} ({len(one['nodes'])} places)")
+        page.close()
+    assert found == []

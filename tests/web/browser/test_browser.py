@@ -1,0 +1,194 @@
+"""The page in a real browser: it follows the game by itself, and its buttons work under a thumb."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import samples
+from tests.support.browsers import MARKS, chromium, opened, visit
+from tests.support.browsers import pair as pair_with
+from tests.web.conftest import ShownTable
+from web import create_app
+from web.security.server import PageServer
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = MARKS
+NOW = samples.MIDGAME.moment
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    with opened(browser, has_touch=True) as page:
+        yield page
+
+
+@pytest.fixture
+def server(table: ShownTable) -> Iterator[PageServer]:
+    table.show(samples.BEFORE)
+    app = create_app(table)
+    with PageServer(app, 0, "127.0.0.1") as server:
+        yield server
+
+
+def pair(page: Page, server: PageServer) -> None:
+    pair_with(page, server, server._app.extensions["pairing"].code)
+
+
+def test_turn_appears_without_a_reload(table: ShownTable, server: PageServer, phone: Page) -> None:
+    visit(phone, server)
+    phone.wait_for_function("start => document.title.startsWith(start)", arg="Anna to play")
+    with phone.expect_response(lambda answer: "/live/stream" in answer.url) as opened:
+        phone.reload(wait_until="domcontentloaded")
+    assert opened.value.status == 200
+    table.show(samples.LOOKING)
+    phone.wait_for_selector(".now.looking", timeout=10_000)
+    table.show(samples.MIDGAME)
+    phone.wait_for_selector("#last .headline", timeout=10_000)
+    assert phone.inner_text(".on-turn .name") == "Ben"
+    assert phone.locator("svg.board g.t").count() == 15
+    assert phone.title().startswith("Ben to play")
+
+
+def test_turn_appears_by_asking_when_no_stream_is_to_be_had(table: ShownTable, phone: Page) -> None:
+    table.show(samples.BEFORE)
+    with PageServer(create_app(table, streams=0), 0, "127.0.0.1") as server:
+        visit(phone, server)
+        table.show(samples.MIDGAME)
+        phone.wait_for_selector("#last .headline", timeout=15_000)
+        assert not phone.locator("html.offline").count()
+
+
+def test_phone_says_when_the_table_is_gone_and_comes_back_with_it(table: ShownTable, phone: Page) -> None:
+    table.show(samples.BEFORE)
+    with PageServer(create_app(table), 0, "127.0.0.1") as server:
+        port = server.port
+        visit(phone, server)
+        phone.wait_for_function("start => document.title.startsWith(start)", arg="Anna to play")
+        phone.wait_for_timeout(300)
+    phone.wait_for_selector("html.offline", timeout=15_000)
+    table.show(samples.MIDGAME)
+    with PageServer(create_app(table), port, "127.0.0.1"):
+        phone.wait_for_selector("#last .headline", timeout=15_000)
+        phone.wait_for_selector("html:not(.offline)", timeout=15_000)
+
+
+def test_buttons_press_the_tables_buttons_for_the_moment_that_is_shown(
+    table: ShownTable, server: PageServer, phone: Page
+) -> None:
+    pair(phone, server)
+    phone.wait_for_timeout(300)
+    table.show(samples.MIDGAME)
+    phone.wait_for_selector("html[data-events='4']")
+    phone.get_by_role("button", name="End turn").tap()
+    phone.wait_for_timeout(200)
+    table.refusal = "There is no play to challenge."
+    phone.get_by_role("button", name="Challenge").tap()
+    phone.wait_for_selector("output:has-text('There is no play to challenge.')", timeout=10_000)
+    assert table.pressed == [("end turn", NOW), ("challenge", NOW)]
+
+
+def test_buttons_rest_while_the_board_is_looked_at(table: ShownTable, server: PageServer, phone: Page) -> None:
+    pair(phone, server)
+    table.show(samples.LOOKING)
+    phone.wait_for_function("start => document.title.startsWith(start)", arg="Looking")
+    assert phone.get_by_role("button", name="End turn").is_disabled()
+    table.show(samples.MIDGAME)
+    phone.wait_for_function("start => document.title.startsWith(start)", arg="Ben")
+    assert phone.get_by_role("button", name="End turn").is_enabled()
+    assert phone.get_by_role("link", name="End game").count() == 0
+    table.show(replace(samples.MIDGAME, end_due=True))
+    phone.get_by_role("link", name="End game").wait_for(timeout=10_000)
+    assert phone.get_by_role("button", name="End turn").count() == 0
+
+
+@pytest.mark.parametrize("size", [(390, 844), (820, 1180), (1280, 800), (1920, 1080)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_runs_over_the_edge(
+    table: ShownTable, server: PageServer, browser: Browser, size: tuple[int, int], scheme: str
+) -> None:
+    width, height = size
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    visit(page, server)
+    for name, state in samples.EVERY.items():
+        table.show(state)
+        page.wait_for_selector(f"html[data-events='{state.events}'][data-phase='{state.phase}']")
+        page.wait_for_timeout(100)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+    context.close()
+
+
+def test_page_reads_without_script(table: ShownTable, server: PageServer, browser: Browser) -> None:
+    table.show(samples.MIDGAME)
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    visit(page, server)
+    assert page.inner_text("#last .points") == "+25"
+    assert page.locator("noscript").inner_text().startswith("Without JavaScript")
+    pair(page, server)
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_url(f"http://127.0.0.1:{server.port}/")
+    page.get_by_role("link", name="More").click()
+    page.get_by_role("link", name="Pass / exchange").click()
+    page.get_by_role("button", name="Exchange 3").click()
+    page.wait_for_url(f"http://127.0.0.1:{server.port}/")
+    assert table.pressed == [("undo", NOW), ("exchange 3", NOW)]
+    context.close()
+
+
+def test_square_is_put_right_by_a_tap_on_it_and_a_refusal_loses_nothing(
+    table: ShownTable, server: PageServer, phone: Page
+) -> None:
+    table.show(samples.MIDGAME)
+    pair(phone, server)
+    phone.locator("#E8").tap()
+    phone.get_by_role("dialog").get_by_text("What lies on E8?").wait_for(timeout=10_000)
+    table.refusal = "There is no such tile left."
+    phone.get_by_label("It is a blank").check()
+    phone.get_by_role("button", name="N", exact=True).tap()
+    phone.get_by_text("There is no such tile left.").wait_for(timeout=10_000)
+    assert phone.get_by_label("It is a blank").is_checked()
+    table.refusal = ""
+    phone.get_by_role("button", name="N", exact=True).tap()
+    phone.get_by_role("dialog").wait_for(state="hidden", timeout=10_000)
+    assert table.pressed == [("E8 is n", NOW), ("E8 is n", NOW)]
+
+
+def test_board_is_walked_with_the_arrow_keys(table: ShownTable, server: PageServer, phone: Page) -> None:
+    table.show(samples.MIDGAME)
+    pair(phone, server)
+    phone.locator("#H8").focus()
+    for key in ("ArrowUp", "ArrowRight", "ArrowRight", "ArrowDown"):
+        phone.keyboard.press(key)
+    assert phone.evaluate("document.activeElement.id") == "J8"
+    table.show(samples.PHONY)
+    phone.wait_for_selector("html[data-events='5']")
+    assert phone.evaluate("document.activeElement.id") == "J8"
+    phone.keyboard.press("Enter")
+    phone.get_by_role("dialog").get_by_text("What lies on J8?").wait_for(timeout=10_000)
+    phone.keyboard.press("Escape")
+    phone.get_by_role("dialog").wait_for(state="hidden", timeout=10_000)
+
+
+def test_game_is_begun_from_the_page(table: ShownTable, server: PageServer, phone: Page) -> None:
+    table.show(samples.ENDED)
+    pair(phone, server)
+    phone.get_by_role("link", name="Begin a new game").tap()
+    phone.get_by_placeholder("Player 3").fill("")
+    phone.get_by_placeholder("Player 4").fill("")
+    phone.get_by_placeholder("Player 1").fill("Zoë")
+    phone.get_by_role("button", name="Begin", exact=True).tap()
+    phone.get_by_role("dialog").wait_for(state="hidden", timeout=15_000)
+    assert table.started is not None and table.started.players == ("Zoë", "Ben")

@@ -1,0 +1,272 @@
+"""What paired phones do: only from our own page, only with its token, only for the moment they were meant for."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from device.session.messages import notice
+from device.session.snapshot import Moment, PlayerView, TurnChange
+from tests.support import samples
+from tests.web.conftest import ShownTable, token
+from web.pages.actions import NEVER
+from web.pages.dialogs import drawn_tiles
+
+NOW = Moment(1, 4)
+DEEDS = {
+    "/actions/end-turn": ({}, "end turn"),
+    "/actions/pass": ({}, "pass"),
+    "/actions/exchange": ({"count": "3"}, "exchange 3"),
+    "/actions/challenge": ({}, "challenge"),
+    "/actions/end-game": ({}, "end game"),
+    "/actions/answer/1": ({}, "answer 1"),
+    "/actions/undo": ({}, "undo"),
+    "/actions/redo": ({}, "redo"),
+    "/actions/pause": ({}, "pause"),
+    "/actions/go-on": ({}, "go on"),
+    "/actions/draw": ({"drawn-0": "a", "drawn-1": "?"}, "drawn A,?"),
+    "/actions/turn": ({"number": "2", "score": "12"}, "turn 2 was otherwise"),
+    "/actions/rack": ({"player": "1", "letters": "a q ?"}, "player 1 has AQ?"),
+    "/actions/square": ({"square": "E8", "letter": "N"}, "E8 is N"),
+    "/actions/new-game": ({"player": ["Anna", "Ben"]}, "new game"),
+}
+
+
+def press(client: FlaskClient, path: str, seen: str = "1-4", **form: str) -> tuple[int, str]:
+    answer = client.post(path, data={"csrf": token(client), "seen": seen, **form})
+    return answer.status_code, answer.text
+
+
+@pytest.mark.parametrize(("path", "form", "deed"), [(path, *deed) for path, deed in DEEDS.items()])
+def test_deed_reaches_the_table_with_the_moment_it_was_meant_for(
+    table: ShownTable, paired: FlaskClient, path: str, form: dict[str, str], deed: str
+) -> None:
+    table.show(samples.MIDGAME)
+    sent = {"csrf": token(paired), "seen": "1-4", **form}
+    answer = paired.post(path, data=sent, headers={"Origin": "http://localhost"})
+    assert answer.status_code == 204
+    assert table.pressed == [(deed, NOW)]
+
+
+def test_deed_that_says_no_moment_is_for_none(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    paired.post("/actions/undo", data={"csrf": token(paired)})
+    assert table.pressed == [("undo", NEVER)]
+
+
+def every_change(app: Flask) -> list[str]:
+    """The changes of the page; those of the JSON API have a door of their own, and its tests."""
+    changes = {"POST", "PUT", "PATCH", "DELETE"}
+    rules = [rule for rule in app.url_map.iter_rules() if rule.methods and changes & rule.methods]
+    return [rule.rule.replace("<int:number>", "0") for rule in rules if not rule.rule.startswith("/api/")]
+
+
+def test_every_change_needs_a_paired_phone(table: ShownTable, app: Flask, client: FlaskClient) -> None:
+    paths = every_change(app)
+    assert set(DEEDS) - set(paths) == {"/actions/answer/1"}
+    for path in set(paths) - {"/pair"}:
+        answer = client.post(path, data={"csrf": token(client), "seen": "1-4"})
+        assert answer.status_code == 403 and "not paired" in answer.text, path
+    assert table.pressed == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Referer": "http://evil.example/page"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_every_change_is_refused_to_other_sites(
+    table: ShownTable, app: Flask, paired: FlaskClient, headers: dict[str, str]
+) -> None:
+    sent = {"csrf": token(paired), "seen": "1-4"}
+    for path in every_change(app):
+        assert paired.post(path, data=sent, headers=headers).status_code == 403, path
+    assert table.pressed == []
+
+
+def test_every_change_needs_the_token(table: ShownTable, app: Flask, paired: FlaskClient) -> None:
+    for path in every_change(app):
+        for sent in ("", "wrong", "wröng"):
+            assert paired.post(path, data={"csrf": sent}).status_code == 403, path
+    assert table.pressed == []
+
+
+def test_token_of_another_visitor_does_not_do(table: ShownTable, app: Flask, paired: FlaskClient) -> None:
+    stolen = token(app.test_client())
+    assert paired.post("/actions/end-turn", data={"csrf": stolen}).status_code == 403
+    assert table.pressed == []
+
+
+def test_looking_is_no_change(table: ShownTable, paired: FlaskClient) -> None:
+    for path in DEEDS:
+        assert paired.get(path).status_code == 405
+    assert table.pressed == []
+
+
+def test_form_without_script_comes_back_to_the_page(paired: FlaskClient) -> None:
+    headers = {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin"}
+    answer = paired.post("/actions/undo", data={"csrf": token(paired)}, headers=headers)
+    assert answer.status_code == 303 and answer.headers["Location"] == "/"
+
+
+def test_refusal_is_told_in_one_line(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    table.refusal = "There is no play to challenge."
+    assert press(paired, "/actions/challenge") == (409, "There is no play to challenge.\n")
+
+
+def test_loser_is_told_what_happened_meanwhile(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    table.refusal = "Somebody was quicker."
+    answer = paired.post("/actions/end-turn", data={"csrf": token(paired), "seen": "1-3"})
+    assert answer.text == "Somebody was quicker: Anna played PASTE 10D (+25). Look again, then press.\n"
+    assert answer.headers["X-Seen"] == "1-4"
+
+
+def test_square_of_a_blank_names_it(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    press(paired, "/actions/square", square="I10", letter="E", blank="1")
+    press(paired, "/actions/square", square="E8", letter="E", blank="1")
+    press(paired, "/actions/square", square="I10", letter="E")
+    press(paired, "/actions/square", square="I10", letter="")
+    assert [deed for deed, _ in table.pressed] == ["blank I10 is E", "E8 is e", "I10 is E", "I10 is ."]
+
+
+def test_square_that_is_none_reaches_nothing_else(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    press(paired, "/actions/square", square="Z99", letter="E", blank="1")
+    assert table.pressed == [("Z99 is E", NOW)]
+
+
+def test_letters_left_over_are_written_as_the_language_does(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(replace(samples.RACKS, tile_set="tr"))
+    press(paired, "/actions/rack", seen=str(samples.RACKS.moment), player="0", letters="i ı")
+    assert table.pressed == [("player 0 has İI", samples.RACKS.moment)]
+
+
+def test_refusal_without_script_is_a_page_with_a_way_back(table: ShownTable, paired: FlaskClient) -> None:
+    table.refusal = "There is no <play> to challenge."
+    headers = {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin"}
+    answer = paired.post("/actions/challenge", data={"csrf": token(paired), "seen": "0"}, headers=headers)
+    assert answer.status_code == 409
+    assert "There is no &lt;play&gt; to challenge." in answer.text and 'href="/"' in answer.text
+
+
+def test_what_people_write_is_shown_as_text_in_every_form(table: ShownTable, app: Flask, paired: FlaskClient) -> None:
+    players = (PlayerView("<b>Anna</b>", 1), PlayerView('Ben & "Co"', 2))
+    table.show(replace(samples.RACKS, players=players, turn_of=0))
+    app.extensions["pairing"].pair(app.extensions["pairing"].code, "1", "<i>phone</i>")
+    pages = ("/", "/big", "/phones", "/dialogs/exchange", "/dialogs/rack", "/dialogs/new-game")
+    for path in pages:
+        html = paired.get(path).text
+        assert "<b>Anna" not in html and "<i>phone" not in html and '& "Co"' not in html, path
+    assert "&lt;b&gt;Anna" in paired.get("/dialogs/rack").text
+    assert "&lt;i&gt;phone" in paired.get("/phones").text
+
+
+@pytest.mark.parametrize("count", ["", "three", "1.5"])
+def test_exchange_needs_a_number(table: ShownTable, paired: FlaskClient, count: str) -> None:
+    assert press(paired, "/actions/exchange", count=count) == (409, "Write a number, please.\n")
+    assert table.pressed == []
+
+
+def test_large_bodies_are_refused(paired: FlaskClient) -> None:
+    sent = {"csrf": token(paired), "events": "1" * 100_000}
+    assert paired.post("/actions/end-turn", data=sent).status_code == 413
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/big", "/pair", "/static/page.js", "/live/state", "/nonsense", "/pictures/1-3.jpg"]
+)
+def test_security_headers_are_on_every_answer(client: FlaskClient, path: str) -> None:
+    with client.get(path) as answer:
+        headers = answer.headers
+    assert "script-src 'self'" in headers["Content-Security-Policy"]
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+
+
+@pytest.mark.parametrize("name", samples.EVERY)
+def test_page_has_nothing_inline(table: ShownTable, paired: FlaskClient, name: str) -> None:
+    table.show(samples.EVERY[name])
+    for path in ("/", "/big", "/dialogs/more", "/dialogs/square?square=I10", "/dialogs/new-game", "/dialogs/rack"):
+        html = paired.get(path).text
+        assert not re.search(r"<script(?![^>]*src=)|\son\w+=|\sstyle=|<style|https?://", html), path
+
+
+def test_cookie_is_kept_from_scripts_and_other_sites(client: FlaskClient) -> None:
+    cookie = client.get("/pair").headers["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+
+
+def test_turn_is_put_right_by_what_was_filled_in(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    press(paired, "/actions/turn", number="3", player="1", word=" PASTe ", at="10d", score="−3")
+    assert table.change == TurnChange(player=1, word="PASTe", at="10D", score=-3)
+    press(paired, "/actions/turn", number="3", insert="1", kind="exchange", count="2")
+    assert table.change == TurnChange(kind="exchange", count=2)
+    assert [deed for deed, _ in table.pressed] == ["turn 3 was otherwise", "turn 3 was forgotten"]
+    assert press(paired, "/actions/turn", number="3", score="many")[0] == 409
+
+
+def test_turn_that_was_not_seen_is_entered_by_hand(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert 'href="/dialogs/turn?number=4&amp;insert"' in paired.get("/dialogs/more").text
+    html = paired.get("/dialogs/turn?number=4&insert").text
+    assert 'name="insert" value="1"' in html and '<option value="1" selected>Ben</option>' in html
+    assert 'name="insert"' not in paired.get("/dialogs/turn?number=9&insert").text
+    press(paired, "/actions/turn", number="4", insert="1", player="1", kind="play", word="AXE", at="h1")
+    assert table.change == TurnChange(player=1, kind="play", word="AXE", at="H1")
+
+
+def test_blank_is_offered_the_letters_that_fit(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    html = paired.get("/dialogs/square?square=I10").text
+    assert "These letters make words" in html
+    assert re.findall(r'name="letter" value="(\w)"', html)[:2] == ["O", "I"]
+    assert "These letters make words" not in paired.get("/dialogs/square?square=E8").text
+
+
+def test_words_are_looked_up_unless_only_a_challenge_may(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert "HORN is in the list" in paired.get("/dialogs/word?word=horn").text
+    assert "XQ is not in the list" in paired.get("/dialogs/word?word=x+q").text
+    assert "/dialogs/word" in paired.get("/dialogs/more").text
+    table.show(replace(samples.MIDGAME, open_dictionary=False))
+    answer = paired.get("/dialogs/word?word=horn").text
+    assert "in the list" not in answer and "only in a challenge" in answer
+    assert "/dialogs/word" not in paired.get("/dialogs/more").text
+
+
+def test_page_draws_a_tile_for_each_who_draws(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.DRAWING)
+    dealt = paired.get("/dialogs/draw?deal").text
+    assert len(re.findall(r"<option[^>]* selected>", dealt)) == 2
+    assert not re.findall(r"<option[^>]* selected>", paired.get("/dialogs/draw").text)
+    assert drawn_tiles(samples.DRAWING, random.Random(1)).keys() == {0, 1}
+
+
+def test_question_is_opened_by_the_square_that_it_is_about(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.ASKED)
+    html = paired.get("/").text
+    assert 'href="/dialogs/question?square=G10"' in html and html.count('class="ring"') == 1
+    dialog = paired.get("/dialogs/question?square=G10").text
+    assert re.findall(r'formaction="/actions/answer/(\d)"', dialog) == ["0", "1"]
+    assert "Something else lies there" in dialog
+
+
+def test_refusal_with_a_key_is_said_in_the_language_of_the_phone(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(replace(samples.MIDGAME, notices=(notice("begins", "Zoë"),)))
+    german = {"Accept-Language": "de"}
+    assert "Zoë beginnt." in paired.get("/", headers=german).text and "Zoë begins." in paired.get("/").text

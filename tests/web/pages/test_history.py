@@ -1,0 +1,155 @@
+"""Games that were played: found, gone through turn by turn, counted, taken along, brought back, deleted."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.support.api_table import STARTED, House, house
+from tests.web.conftest import pair, token
+from web.game_archive import IMPORT_BYTES
+from web.security.csrf import BODY_BYTES
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A table with one game that has ended, to be looked at only."""
+    with house(tmp_path_factory.mktemp("played")) as table:
+        table.play_three_turns()
+        table.end()
+        yield table
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[House]:
+    with house(tmp_path) as table:
+        table.play_three_turns()
+        table.end()
+        yield table
+
+
+@pytest.fixture
+def phone(table: House) -> FlaskClient:
+    client = table.app.test_client()
+    pair(client)
+    return client
+
+
+def read(table: House, path: str) -> str:
+    answer = table.app.test_client().get(path)
+    assert answer.status_code == 200
+    return answer.text
+
+
+def test_list_names_players_and_totals(played: House) -> None:
+    page = read(played, "/history")
+    assert re.search(r'class="winner">Anna <b>39</b>', page) and "Ben <b>9</b>" in page
+    assert 'href="/history/1"' in page
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("player=Anna", True),
+        ("player=Zoe", False),
+        ("since=2001-01-01", True),
+        ("until=2001-01-01", False),
+        ("since=nonsense&skip=-5", True),
+        ("skip=99", False),
+    ],
+)
+def test_games_are_sought_by_player_and_day(played: House, query: str, found: bool) -> None:
+    assert ('href="/history/1"' in read(played, f"/history?{query}")) is found
+
+
+def test_game_is_gone_through_turn_by_turn(played: House) -> None:
+    counts = [read(played, f"/history/1?turn={turn}").count('<g class="t') for turn in (0, 1, 2, 3)]
+    assert counts == [0, 4, 7, 12]
+    first = read(played, "/history/1?turn=1")
+    assert "Anna <b>14</b>" in first and "Ben <b>0</b>" in first
+    assert 'href="/history/1?turn=2" aria-label="One turn on"' in first
+
+
+def test_turn_beyond_the_end_is_the_end(played: House) -> None:
+    assert "Turn 3 of 3" in read(played, "/history/1?turn=99")
+    assert "Turn 0 of 3" in read(played, "/history/1?turn=-1")
+    assert "Turn 3 of 3" in read(played, "/history/1?turn=x")
+
+
+def test_slider_gets_the_part_that_changes(played: House) -> None:
+    part = played.app.test_client().get("/history/1?turn=1", headers={"X-Part": "1"}).text
+    assert "<html" not in part and "data-slide" in part
+
+
+def test_each_turn_has_its_picture(played: House) -> None:
+    names = [re.search(r'src="(/history/\d+/\d+\.jpg)"', read(played, f"/history/1?turn={turn}")) for turn in (1, 2, 3)]
+    paths = [name[1] for name in names if name]
+    assert len(set(paths)) == 3
+    assert all(played.app.test_client().get(path).data.startswith(b"\xff\xd8") for path in paths)
+
+
+def test_words_that_were_checked_are_not_called_unchecked(played: House) -> None:
+    assert "not checked" not in read(played, "/history/1")
+
+
+def test_board_of_the_past_has_no_links(played: House) -> None:
+    assert "/dialogs/square" not in read(played, "/history/1")
+
+
+@pytest.mark.parametrize("path", ["/history/2", "/history/2/game.gcg", "/history/2/game.zip", "/history/1/99.jpg"])
+def test_what_is_not_there_is_said(played: House, path: str) -> None:
+    assert played.app.test_client().get(path).status_code == 404
+
+
+def test_records_lead_to_games(played: House) -> None:
+    page = read(played, "/records")
+    assert "Anna – Ben" in page and 'href="/history/1?turn=3"' in page
+    assert "Ben – Anna" in read(played, "/records?player=Ben")
+    assert "<script>" not in read(played, "/records?player=%3Cscript%3E")
+
+
+def test_only_paired_phones_are_offered_changes(table: House, phone: FlaskClient) -> None:
+    assert "/history/import" not in read(table, "/history")
+    assert "/history/import" in phone.get("/history").text
+    assert table.app.test_client().get("/history/1/delete").status_code == 303
+
+
+def test_game_is_deleted_only_after_a_question_and_not_while_at_the_table(table: House, phone: FlaskClient) -> None:
+    assert "deleted for good" in phone.get("/history/1/delete").text
+    assert phone.post("/history/1/delete", data={"csrf": token(phone)}).status_code == 409
+    table.session.start_game(STARTED).result(5)
+    assert phone.post("/history/1/delete", data={"csrf": token(phone)}).status_code == 303
+    assert phone.get("/history/1").status_code == 404
+
+
+def bring(phone: FlaskClient, data: bytes) -> tuple[int, str]:
+    form = {"csrf": token(phone), "file": (io.BytesIO(data), "../../etc/game.zip")}
+    answer = phone.post("/history/import", data=form, content_type="multipart/form-data")
+    return answer.status_code, answer.headers.get("Location", "") or answer.text
+
+
+def test_game_is_brought_back_from_its_files(table: House, phone: FlaskClient) -> None:
+    packed, gcg = phone.get("/history/1/game.zip").data, phone.get("/history/1/game.gcg").data
+    table.session.start_game(STARTED).result(5)
+    phone.post("/history/1/delete", data={"csrf": token(phone)})
+    status, where = bring(phone, packed)
+    assert status == 303
+    assert read(table, where).count('<g class="t') == 12 and "brought from elsewhere" in read(table, "/history")
+    assert bring(phone, gcg)[0] == 303
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"no game", b"\x89PNG" * 30_000])
+def test_file_that_is_no_game_is_refused_in_words(phone: FlaskClient, data: bytes) -> None:
+    status, why = bring(phone, data)
+    assert status == 409 and why.strip()
+
+
+def test_file_that_is_too_large_is_refused(phone: FlaskClient) -> None:
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    assert phone.post("/history/import", data=b"P" * (IMPORT_BYTES + 1), headers=headers).status_code == 413
+    assert phone.post("/actions/undo", data={"csrf": token(phone), "x": "y" * BODY_BYTES}).status_code == 413

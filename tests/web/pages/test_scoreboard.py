@@ -1,0 +1,213 @@
+"""What the page shows, without script."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from device.session.snapshot import Notice, PlayerView, Trouble
+from engine.rules import COLOURS
+from tests.support import samples
+from tests.web.conftest import ShownTable
+
+
+def text_of(html: str) -> str:
+    class Words(HTMLParser):
+        words: list[str]
+
+        def handle_data(self, data: str) -> None:
+            self.words.append(data)
+
+    parser = Words()
+    parser.words = []
+    parser.feed(html)
+    return " ".join(" ".join(parser.words).replace("\u200a", "").split())
+
+
+def part(html: str, name: str) -> str:
+    """The text of the element with this id (sections do not nest on the page)."""
+    found = re.search(rf'<(section|div) id="{name}".*?</\1>', html, re.S)
+    assert found, name
+    return text_of(found[0])
+
+
+def page(client: FlaskClient) -> str:
+    return client.get("/").get_data(as_text=True)
+
+
+def test_names_totals_and_whose_turn(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert part(page(client), "scores") == "Anna 39 +25 Ben 9 to play"
+    assert part(page(client), "status") == "Ben to play"
+
+
+def test_last_play_is_broken_down_word_by_word(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    last = part(page(client), "last")
+    assert last.startswith("Anna played 10D")
+    assert "+25" in last
+    assert "PASTE(3+1+1×2+1+1)×214" in last.replace(" ", "")
+    assert "FARMS4+1+1+3+1×211" in last.replace(" ", "")
+
+
+def test_premiums_of_the_last_play_have_the_colours_of_its_board(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    html = page(client)
+    assert re.findall(r'<b class="p(\d\w)">([^<]*)</b>', html) == [("2L", "1×2"), ("2W", "×&#8202;2"), ("2L", "1×2")]
+    assert html.count('data-edition="classic-2008"') == 2
+    css = client.get("/editions.css").text
+    assert all(f'[data-edition="{edition}"] .p3W' in css for edition in COLOURS)
+
+
+def test_invalid_word_is_marked_and_said(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.PHONY)
+    html = page(client)
+    assert "MOB is not in the word list" in part(html, "last")
+    assert len(re.findall(r'<li class="invalid">', html)) == 1
+    assert "Bingo all seven tiles 50" in part(html, "last")
+
+
+def test_page_says_when_words_are_not_checked(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert "not checked" not in page(client)
+    table.show(samples.UNCHECKED)
+    assert "Words are not checked: there is no word list for this game (German)." in page(client)
+
+
+def test_page_says_that_a_list_only_advises(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.ADVISED)
+    html = page(client)
+    assert "Not in the list (advice): HORN." in html and "invalid" not in part(html, "turns")
+    assert "The word list ngerman knows too little to decide" in html
+
+
+def test_board_is_drawn_with_its_tiles_and_premiums(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    html = page(client)
+    drawn = html[html.index('<svg class="board"') :]
+    drawn = drawn[: drawn.index("</svg>")]
+    assert len(re.findall(r'<g class="t', drawn)) == len(samples.MIDGAME.board.tiles) - drawn.count('<rect class="s')
+    assert len(re.findall(r'<g class="t new"', drawn)) == 5
+    assert len(re.findall(r'<g class="t blank"', drawn)) == 1
+    assert len(re.findall(r'<rect class="s p3W"', drawn)) == 8
+
+
+def test_doubtful_squares_are_ringed_on_the_picture(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    html = page(client)
+    assert '<image href="/pictures/1-3.jpg"' in html
+    rings = re.findall(r'<circle class="doubt" cx="([\d.]+)" cy="([\d.]+)"', html)
+    assert rings == [("7.0", "9.0"), ("8.0", "10.0")]
+    assert html.count('<rect class="hidden"') == 2
+    assert part(html, "camera") == "Camera 2 in doubt, 2 out of sight"
+
+
+def test_every_turn_is_listed_newest_first(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert part(page(client), "turns") == "Turns Anna PASTE 10D +25 39 Ben FARM G6 +9 9 Anna HORN 8E +14 14"
+
+
+def test_notice_says_whose_business_it_is(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.CONFUSED)
+    html = page(client)
+    assert "look at K9 and M11" in part(html, "talk")
+    assert 'class="notice board"' in html and 'class="now trouble"' in html
+
+
+def test_question_has_a_button_for_each_answer(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.ASKED)
+    html = page(paired)
+    assert "Which tile lies on G10: T or I?" in part(html, "talk")
+    found = re.findall(
+        r'<button class="touch" form="panel" formaction="/actions/answer/(\d)" aria-pressed="(\w+)"', html
+    )
+    assert found == [("0", "true"), ("1", "false")]
+
+
+def test_names_are_shown_as_text(table: ShownTable, client: FlaskClient) -> None:
+    names = (PlayerView("<script>alert(1)</script>", 1), PlayerView("Ben & Söhne", 2))
+    table.show(replace(samples.MIDGAME, players=names, notices=(Notice("<b>", Trouble.CAMERA),)))
+    html = page(client)
+    assert "<script>alert" not in html
+    assert part(html, "scores") == "<script>alert(1)</script> 1 +25 Ben & Söhne 2 to play"
+    assert part(html, "talk").endswith("<b>")
+
+
+@pytest.mark.parametrize("name", samples.EVERY)
+def test_every_state_has_a_page_of_little_weight(table: ShownTable, client: FlaskClient, name: str) -> None:
+    table.show(samples.EVERY[name])
+    weight = 0
+    for path in (
+        "/",
+        "/static/page.css",
+        "/static/table.css",
+        "/static/big.css",
+        "/editions.css",
+        "/static/page.js",
+        "/static/table.js",
+        "/static/icon.svg",
+        "/static/manifest.webmanifest",
+    ):
+        with client.get(path) as answer:
+            assert answer.status_code == 200
+            weight += len(gzip.compress(answer.data))
+    assert weight < 25_000
+
+
+def test_winner_is_named_at_the_end(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.ENDED)
+    html = page(client)
+    assert part(html, "status") == "Anna wins"
+    assert "winner" in part(html, "scores") and "−7" in part(html, "scores")
+
+
+def test_buttons_are_there_only_for_paired_phones(client: FlaskClient, paired: FlaskClient) -> None:
+    assert 'id="panel"' not in page(client) and 'href="/pair"' in page(client)
+    assert 'id="panel"' in page(paired) and 'href="/pair"' not in page(paired)
+
+
+def test_unseen_tiles_are_counted(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert part(page(client), "unseen").startswith("Tiles not seen yet 13 A 9 B 2 C 0 D 0")
+
+
+def test_scores_are_drawn_as_a_line_for_each_player(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    html = page(client)
+    assert 'aria-label="Totals after each turn: Anna 39, Ben 9"' in html
+    lines = re.findall(r'<polyline points="([^"]+)"', html)
+    assert [len(line.split()) for line in lines] == [4, 4]
+    heights = [[float(point.split(",")[1]) for point in line.split()] for line in lines]
+    assert heights[0][0] == heights[1][0] == heights[1][1] > heights[1][2] > heights[0][1] > heights[0][3]
+
+
+def test_big_screen_shows_the_game_and_the_code_only_where_it_was_told(
+    table: ShownTable, client: FlaskClient, paired: FlaskClient, app: Flask
+) -> None:
+    table.show(samples.MIDGAME)
+    code = app.extensions["pairing"].code
+    client.environ_base["REMOTE_ADDR"] = "192.0.2.7"
+    shown = client.get("/big").text
+    assert part(shown, "scores") == "Anna 39 +25 Ben 9 to play" and "<button" not in shown
+    assert f"{code[:3]} {code[3:]}" not in shown
+    assert f"{code[:3]} {code[3:]}" in paired.get("/big").text
+    assert 'class="big overlay"' in client.get("/big?overlay").text
+
+
+def test_pictures_come_by_the_name_that_a_state_gave_them(client: FlaskClient) -> None:
+    answer = client.get("/pictures/1-3.jpg")
+    assert answer.mimetype == "image/jpeg" and answer.data.startswith(b"\xff\xd8")
+    assert "immutable" in answer.headers["Cache-Control"]
+    assert client.get("/pictures/..%2f..%2fetc%2fpasswd.jpg").status_code == 404
+    assert client.get("/pictures/9-9.jpg").status_code == 404
+
+
+def test_unknown_page_says_where_to_go(client: FlaskClient) -> None:
+    answer = client.get("/nonsense")
+    assert answer.status_code == 404 and "first page" in answer.text

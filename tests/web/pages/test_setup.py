@@ -1,0 +1,135 @@
+"""Setting the table up from a phone: where the board is, what was placed by hand, the lesson, the panel's rehearsal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from calibration.enrolment import lesson_rows
+from device.cameras import CameraError
+from device.panel.buttons import Button
+from device.panel.lights import Colour
+from device.panel.panel import Orders, Panel
+from device.session.snapshot import SetUpView
+from device.system.hotspot import Hotspot
+from engine.tiles import tile_set
+from tests.support import samples
+from tests.web.conftest import ShownTable, pair, token
+from web import create_app
+from web.host import Place
+from web.pages.setup import read_corners
+
+
+@pytest.fixture
+def panel(table: ShownTable) -> Iterator[Panel]:
+    table.show(samples.MIDGAME)
+    orders = Orders(table.end_turn, table.end_game, table.challenge, table.undo, pause=table.pause)
+    with Panel(table, orders) as panel:
+        yield panel
+
+
+@pytest.fixture
+def app(table: ShownTable, panel: Panel) -> Iterator[Flask]:
+    wifi = Hotspot("Tilekeeper", "horn-farm", "192.168.4.1")
+    place = Place(panel, (Button.CHALLENGE,), ("There is <no> display.",), lambda: ("http://192.168.4.1:8080",), wifi)
+    app = create_app(table, place=place)
+    yield app
+    app.extensions["live"].close()
+
+
+def test_board_is_outlined_in_the_camera_s_picture(table: ShownTable, paired: FlaskClient) -> None:
+    told = paired.get("/setup/look").get_json()
+    assert told["corners"] == [list(corner) for corner in table.view.corners or ()] and told["size"] == [1280, 960]
+    assert told["said"] == "✓ The board is found."
+    picture = paired.get(told["picture"])
+    assert picture.mimetype == "image/jpeg" and picture.data == table.view.jpeg
+    assert paired.get("/setup/pictures/99.jpg").status_code == 404
+
+
+def test_corners_are_placed_and_given_back(table: ShownTable, paired: FlaskClient) -> None:
+    form = {"csrf": token(paired), "corners": "1,2 900.5,3 899,800 2,799"}
+    told = paired.post("/setup/corners", data=form).get_json()
+    assert told["corners"] == [[1, 2], [900.5, 3], [899, 800], [2, 799]] and told["placed"]
+    told = paired.post("/setup/corners", data={"csrf": token(paired), "corners": ""}).get_json()
+    assert told["corners"] is None and told["said"].startswith("No board is found")
+    assert table.view.corners is None
+
+
+@pytest.mark.parametrize(
+    "text", ["1,2", "1,2 3,4 5,6 7,nan", "1,2 3,4 5,6 7", "a,b c,d e,f g,h", "1,2 3,4 5,6 7,8 9,9"]
+)
+def test_corners_that_are_none_are_refused(paired: FlaskClient, text: str) -> None:
+    with pytest.raises(ValueError):
+        read_corners(text)
+    answer = paired.post("/setup/corners", data={"csrf": token(paired), "corners": text})
+    assert answer.status_code == 409 and "corners" in answer.text
+
+
+def test_camera_that_sees_nothing_says_so(table: ShownTable, paired: FlaskClient) -> None:
+    def blind() -> Future[SetUpView]:
+        failed: Future[SetUpView] = Future()
+        failed.set_exception(CameraError("no camera at usb:0: plug one in"))
+        return failed
+
+    table.look_around = blind  # type: ignore[method-assign]
+    answer = paired.get("/setup/look")
+    assert (answer.status_code, answer.text) == (409, "no camera at usb:0: plug one in\n")
+
+
+def test_lesson_is_the_one_that_is_drawn(table: ShownTable, paired: FlaskClient) -> None:
+    letters = tile_set("en").letters
+    drawn = paired.get("/setup").text
+    assert drawn.count('<i class="tile">') == sum(face != "." for row in lesson_rows(letters) for face in row)
+    told = paired.post("/setup/teach", data={"csrf": token(paired)}).get_json()
+    assert told["ok"] and table.taught == tuple("".join(row) for row in lesson_rows(letters))
+
+
+def test_what_is_missing_and_where_phones_find_the_page_is_said(paired: FlaskClient) -> None:
+    html = paired.get("/setup").text
+    assert "There is &lt;no&gt; display." in html and "Nothing is missing" not in html
+    assert html.count("<svg ") >= 4 and "http://192.168.4.1:8080" in html and "horn-farm" in html
+
+
+@pytest.mark.parametrize("path", ["/setup", "/setup/look", "/panel", "/panel/lights", "/setup/pictures/1.jpg"])
+def test_strangers_are_asked_for_the_code(client: FlaskClient, path: str) -> None:
+    html = client.get(path).text
+    assert 'name="code"' in html and "horn-farm" not in html
+
+
+def test_buttons_of_the_page_take_the_way_of_the_panel(table: ShownTable, paired: FlaskClient) -> None:
+    form = {"csrf": token(paired), "seen": "1-4"}
+    assert paired.post("/panel/press", data={**form, "button": "end-turn-2"}).status_code == 204
+    assert table.pressed == [("end turn", samples.MIDGAME.moment)]
+    refused = paired.post("/panel/press", data={**form, "button": "end-turn-1"})
+    assert refused.status_code == 409 and "turn of Ben" in refused.text
+    assert "turn of Ben" in paired.get("/panel/lights").text
+    assert paired.post("/panel/press", data={**form, "held": "pause"}).status_code == 204
+    assert table.pressed[-1] == ("undo", samples.MIDGAME.moment)
+    assert paired.post("/panel/press", data={**form, "button": "self-destruct"}).status_code == 409
+
+
+def test_rehearsal_ticks_the_buttons_that_were_felt(table: ShownTable, panel: Panel, paired: FlaskClient) -> None:
+    form = {"csrf": token(paired)}
+    assert paired.post("/panel/rehearse", data={**form, "on": "1"}).status_code == 204
+    paired.post("/panel/press", data={**form, "button": "challenge"})
+    assert "✓ Challenge" in paired.get("/panel/lights").text and table.pressed == []
+    assert paired.post("/panel/light", data={**form, "light": "red"}).status_code == 204
+    assert paired.post("/panel/light", data={**form, "light": "moon"}).status_code == 409
+    paired.post("/panel/press", data={**form, "button": "challenge"})  # what is pressed comes after the light
+    assert panel.view.lights.status.colour in (Colour.RED, Colour.WHITE)
+    paired.post("/panel/rehearse", data={**form, "on": "0"})
+    paired.post("/panel/press", data={**form, "button": "challenge", "seen": "1-4"})
+    assert table.pressed == [("challenge", samples.MIDGAME.moment)]
+
+
+def test_table_without_a_panel_says_so(table: ShownTable) -> None:
+    app = create_app(table)
+    client = app.test_client()
+    pair(client)
+    assert "This table has no panel" in client.get("/panel").text
+    assert client.post("/panel/press", data={"csrf": token(client), "button": "pause"}).status_code == 409
+    app.extensions["live"].close()

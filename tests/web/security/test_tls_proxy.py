@@ -1,0 +1,158 @@
+"""The page over https, with a certificate made as the documentation says."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import shutil
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support import samples
+from tests.web.conftest import ShownTable
+from web import create_app
+from web.security.server import PageServer
+from web.security.tls_proxy import DoorError, SecureDoor, Visitors
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "https.md"
+
+pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the certificate that the documented command makes, for this machine's own loopback."""
+    folder = tmp_path_factory.mktemp("certificate")
+    command = DOCUMENT.read_text(encoding="utf-8").split("<!-- certificate -->")[1].split("```")[1].removeprefix("sh\n")
+    command = command.replace("NAME.local", "localhost").replace("ADDRESS", "127.0.0.1")
+    subprocess.run(["sh", "-c", command], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+class Door:
+    """A page with its door, and a browser that trusts its certificate."""
+
+    def __init__(self, port: int, plain: int, trusted: Path, code: str) -> None:
+        self.port, self.plain, self.code = port, plain, code
+        self._tls = ssl.create_default_context(cafile=str(trusted))
+
+    def connection(self) -> http.client.HTTPSConnection:
+        return http.client.HTTPSConnection("127.0.0.1", self.port, context=self._tls, timeout=10)
+
+    def get(self, path: str) -> tuple[int, dict[str, str], bytes]:
+        with closing(self.connection()) as connection:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+
+
+@pytest.fixture
+def door(table: ShownTable, made: Path) -> Iterator[Door]:
+    table.show(samples.MIDGAME)
+    app = create_app(table)
+    visitors = Visitors()
+    app.wsgi_app = visitors.seen_by(app.wsgi_app)  # type: ignore[method-assign, assignment]
+    certificate, key = made / "certificate.pem", made / "key.pem"
+    with (
+        PageServer(app, 0, "127.0.0.1") as server,
+        SecureDoor(server, visitors, certificate, key, 0, "127.0.0.1") as opened,
+    ):
+        yield Door(opened.port, server.port, certificate, app.extensions["pairing"].code)
+    assert visitors._from == {}
+
+
+def test_page_is_there_over_https_and_over_http(door: Door) -> None:
+    status, _, page = door.get("/")
+    assert status == 200 and b"Anna" in page
+    with closing(http.client.HTTPConnection("127.0.0.1", door.plain, timeout=10)) as plain:
+        plain.request("GET", "/")
+        assert plain.getresponse().status == 200
+
+
+def test_cookie_of_https_never_goes_over_http(door: Door) -> None:
+    cookie = door.get("/pair")[1]["Set-Cookie"]
+    assert cookie.startswith("__Host-tilekeeper=") and "Secure" in cookie and "HttpOnly" in cookie
+
+
+def test_phone_is_paired_over_https(door: Door) -> None:
+    _, headers, page = door.get("/pair")
+    token = re.search(rb'name="csrf" value="([^"]+)"', page)
+    assert token
+    with closing(door.connection()) as connection:
+        sent = {
+            "Cookie": headers["Set-Cookie"].partition(";")[0],
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Origin": f"https://127.0.0.1:{door.port}",
+        }
+        connection.request("POST", "/pair", f"csrf={token[1].decode()}&code={door.code}", sent)
+        assert connection.getresponse().status == 205
+
+
+def test_turn_comes_through_the_door_at_once(door: Door, table: ShownTable) -> None:
+    with closing(door.connection()) as connection:
+        connection.request("GET", "/live/stream")
+        answer = connection.getresponse()
+        lines = (line for line in answer if line.startswith(b"data: {"))
+        next(lines)
+        table.show(samples.PHONY)
+        assert json.loads(next(lines)[6:])["events"] == samples.PHONY.events
+
+
+def test_visitors_are_known_by_their_own_address(table: ShownTable) -> None:
+    app = create_app(table)
+    visitors, seen = Visitors(), []
+    page = visitors.seen_by(lambda environ, _: seen.append((environ["REMOTE_ADDR"], environ["wsgi.url_scheme"])) or [])
+    visitors.comes(("127.0.0.1", 40000), "192.168.0.7")
+    for address, port in (
+        ("127.0.0.1", "40000"),
+        ("::ffff:127.0.0.1", "40000"),
+        ("192.168.0.9", "40000"),
+        ("127.0.0.1", "1"),
+    ):
+        page({"REMOTE_ADDR": address, "REMOTE_PORT": port, "wsgi.url_scheme": "http"}, lambda *_: None)
+    assert seen == [("192.168.0.7", "https")] * 2 + [("192.168.0.9", "http"), ("127.0.0.1", "http")]
+    app.extensions["live"].close()
+
+
+def test_certificate_that_is_none_is_said(table: ShownTable, tmp_path: Path) -> None:
+    (tmp_path / "no.pem").write_text("nothing")
+    with PageServer(create_app(table), 0, "127.0.0.1") as server, pytest.raises(DoorError, match=r"no\.pem"):
+        SecureDoor(server, Visitors(), tmp_path / "no.pem", tmp_path / "no.pem", 0, "127.0.0.1")
+
+
+def test_door_closes_with_its_threads(made: Path, table: ShownTable) -> None:
+    before = threading.active_count()
+    visitors = Visitors()
+    with (
+        PageServer(create_app(table), 0, "127.0.0.1") as server,
+        SecureDoor(server, visitors, made / "certificate.pem", made / "key.pem", 0, "127.0.0.1") as door,
+        closing(Door(door.port, 0, made / "certificate.pem", "").connection()) as phone,
+    ):
+        phone.request("GET", "/live/stream")
+        assert phone.getresponse().status == 200
+    assert threading.active_count() <= before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+@pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+def test_browser_lets_the_screen_stay_awake_over_https_only(door: Door) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    flags = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP table.local 127.0.0.1"]
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        page = browser.new_context(ignore_https_errors=True).new_page()
+        can = {}
+        for scheme, port in (("http", door.plain), ("https", door.port)):
+            page.goto(f"{scheme}://table.local:{port}/", wait_until="domcontentloaded")
+            can[scheme] = page.evaluate("isSecureContext && 'wakeLock' in navigator")
+            page.wait_for_function("document.title.startsWith('Ben')")
+        browser.close()
+    assert can == {"http": False, "https": True}

@@ -1,0 +1,88 @@
+"""Pictures of a game that was played: each turn shows the board that it was read from, however the log came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from device.storage.game_log import GameLog
+from device.storage.store import GameStore
+from engine.events import Event, Exchanged, GameEnded, GameStarted, Passed, PlayMade, TurnCorrected, TurnInserted
+from engine.plays import Play
+from web.game_archive import Library
+
+STARTED = GameStarted(("Anna", "Ben"))
+
+
+class Evening:
+    """A game, event by event: `read` ones come with a picture, which is named after the event."""
+
+    def __init__(self, store: GameStore) -> None:
+        self.store = store
+        self.log, _ = GameLog.begin(store, STARTED)
+
+    def read(self, *events: Event) -> str:
+        self.log.append(events, {"board": b"a picture"})
+        return f"{self.log.number}-{self.log.length - 1}"
+
+    def lay(self, at: str, word: str) -> str:
+        game = self.log.game
+        return self.read(PlayMade(game.to_move, Play.from_gcg(game.board, at, word, game.tiles)))
+
+    @property
+    def pictures(self) -> list[str]:
+        replay = Library(self.store, lambda: 0).replay(self.log.number)
+        return [replay.picture(turn) for turn in range(1, replay.turns + 1)]
+
+
+@pytest.fixture
+def evening() -> Iterator[Evening]:
+    with GameStore(":memory:") as store:
+        yield Evening(store)
+
+
+def test_turn_that_was_entered_by_hand_has_no_picture_and_moves_no_other(evening: Evening) -> None:
+    first, second = evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")
+    evening.log.append([TurnInserted(1, Passed(1))])
+    assert evening.pictures == [first, "", second]
+
+
+def test_turn_that_never_was_takes_its_picture_with_it(evening: Evening) -> None:
+    first, _, third = evening.lay("8F", "HORN"), evening.read(Passed(1)), evening.lay("H6", "FA.M")
+    evening.log.append([TurnCorrected(1, None)])
+    assert evening.pictures == [first, third]
+    evening.log.append([GameEnded()])
+    assert evening.pictures == [first, third]
+
+
+def test_turn_that_was_put_right_keeps_its_picture(evening: Evening) -> None:
+    pictures = [evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")]
+    evening.log.append([TurnCorrected(1, Exchanged(1, 3))])
+    assert evening.pictures == pictures
+
+
+def test_turn_that_came_back_has_its_picture_again(evening: Evening) -> None:
+    first, second = evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")
+    evening.log.append([TurnCorrected(0, None)])
+    assert evening.pictures == [second]
+    evening.log.undo()
+    assert evening.pictures == [first, second]
+    evening.log.undo()
+    assert evening.pictures == [first]
+    evening.log.redo()
+    assert evening.pictures == [first, second]
+
+
+def test_turn_that_was_played_anew_has_the_new_picture(evening: Evening) -> None:
+    first, before = evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")
+    evening.log.undo()
+    after = evening.lay("H6", "FA.M")
+    assert before != after and evening.pictures == [first, after]
+
+
+def test_answer_and_the_turn_beside_it_show_the_picture_of_their_press(evening: Evening) -> None:
+    first = evening.read(Passed(0), Passed(1))
+    assert evening.pictures == [first, first]
+    evening.log.instead([Exchanged(0, 2), Passed(1)])
+    assert evening.pictures == [first, first]

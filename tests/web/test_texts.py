@@ -1,0 +1,329 @@
+"""No sentence reaches people but in the language of their page: an evening is played in a language without letters.
+
+Its texts are those of the English file and of the program with every letter struck out. What can still be read on a
+page was not in the language file: the names of the players, their words, squares, and nothing else.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+import web.i18n
+from calibration.profile_file import load
+from device.cameras import open_camera
+from device.cameras.base import ALL_BLACK, NO_PICTURES, CameraError
+from device.session.messages import sentence
+from device.session.snapshot import Notice, Trouble
+from device.storage.errors import fault_of
+from device.storage.recovery import open_store
+from device.storage.store import GameStore
+from engine.messages import Said, said
+from engine.reading import SIZE, BoardReading, SquareReading
+from engine.squares import parse_square
+from tests.support.dead_links import NOWHERE, Evening, readable, struck_out
+from tests.support.sentences import sentences
+from tests.support.text_table import FARM, HORN, WORDS, TextTable
+from tests.web.conftest import token
+from vision.photo import PhotoError, load_photo
+from vision.recognition.reader import PhotoReading
+from web.host import Place
+from web.i18n import Texts
+
+REFUSED: tuple[tuple[str, dict[str, object]], ...] = (
+    ("/actions/challenge", {}),
+    ("/actions/undo", {}),
+    ("/actions/redo", {}),
+    ("/actions/go-on", {}),
+    ("/actions/answer/3", {}),
+    ("/actions/exchange", {"count": "99"}),
+    ("/actions/exchange", {"count": "viele"}),
+    ("/actions/draw", {"drawn-0": "A"}),
+    ("/actions/square", {"square": "Z9", "letter": "A"}),
+    ("/actions/square", {"square": "H8", "letter": "ẞ"}),
+    ("/actions/square", {"square": "H8", "letter": ""}),
+    ("/actions/square", {"square": "H8", "letter": "AA"}),
+    ("/actions/turn", {"number": "7", "kind": "pass"}),
+    ("/actions/turn", {"number": "x", "score": "viel"}),
+    ("/actions/turn", {"number": "1", "insert": "1", "kind": "play", "word": "HORN", "at": "99"}),
+    ("/actions/turn", {"number": "1", "insert": "1", "kind": "play", "word": "H.RN", "at": "8F"}),
+    ("/actions/turn", {"number": "1", "insert": "1", "kind": "play", "word": "HORNHORN", "at": "8K"}),
+    ("/actions/turn", {"number": "1", "insert": "1", "kind": "play"}),
+    ("/actions/turn", {"number": "1", "insert": "1", "kind": "exchange"}),
+    ("/actions/turn", {"number": "1", "insert": "1", "kind": "?"}),
+    ("/actions/rack", {"player": "9", "letters": "A"}),
+    ("/actions/new-game", {"player": ["Anna"]}),
+    ("/actions/new-game", {"player": ["Anna", "Ben"], "first": "3"}),
+    ("/actions/new-game", {"player": ["Anna", "Ben"], "tiles": "?"}),
+    ("/actions/end-turn", {"seen": "1-99"}),
+    ("/panel/press", {"button": "end-turn-2"}),
+    ("/panel/press", {"button": "new-game"}),
+    ("/panel/press", {"button": "pause"}),
+    ("/panel/press", {"button": "power", "held": "power"}),
+    ("/panel/press", {"button": "challenge"}),
+    ("/setup/corners", {"corners": "1,2"}),
+    ("/setup/teach", {}),
+    ("/phones/unpair", {"phone": "nobody"}),
+)
+"""What a phone may press in vain, and what its form says."""
+
+
+BROKEN: tuple[tuple[bytes, tuple[str, ...]], ...] = (
+    (b"", ()),
+    (b"no game", ()),
+    (b"#nothing", ()),
+    (b"\0\1\2", ()),
+    (b">A: HORN 8F HORN +14 14", ()),
+    (b"PK not a zip", ("File is not a zip file",)),
+    (b"#player1 a A\n#player2 b B\n>a: HORN 9Z HORN +14 14\n", ()),
+    (b"#player1 a A\n#player2 b B\n>a: HORN 1A HO\xdfRN +14 14\n", ()),
+)
+"""Files that are no game, and what their bytes or Python say of them."""
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page in the language that nobody reads: one more language, as a file would bring it."""
+    english = web.i18n.languages()["en"]
+    texts = {key: text if key == "name" else struck_out(text) for key, text in english.texts.items()}
+    texts |= {f"notice.{key}": struck_out(text) for key, text in sentences().items()}
+    texts["name"] = "жж"
+    known: Mapping[str, Texts] = {**web.i18n.languages(), NOWHERE: Texts(NOWHERE, texts)}
+    monkeypatch.setattr(web.i18n, "languages", lambda: known)
+
+
+@pytest.fixture
+def evening() -> Iterator[Evening]:
+    with GameStore(":memory:") as store:
+        evening = Evening(store)
+        yield evening
+        evening.close()
+
+
+def nothing_is_left(evening: Evening, *free: str) -> None:
+    """No page of the table says anything that is not in the language file."""
+    dialogs = ("more", "exchange", "rack", "new-game", "end-game", "square?square=H8", "square", "question", "draw")
+    dialogs += ("word?word=HORN", "turn?number=1", "turn?number=1&insert")
+    pages = ("/", "/big", "/join", "/phones", "/panel", "/setup", "/history", "/records")
+    for path in (*pages, *(f"/dialogs/{name}" for name in dialogs)):
+        answer = evening.get(path)
+        assert answer.status_code == 200 and not readable(answer, "localhost", "werkzeug", "Werkzeug", *free), path
+
+
+def test_struck_out_text_keeps_its_values() -> None:
+    assert struck_out("{name} to play: {0}, {month:02}").format("Ben", name="Anna", month=4) == "Anna жж жжжж: Ben, 04"
+
+
+def test_lobby_and_every_turn_of_a_game(evening: Evening) -> None:
+    nothing_is_left(evening)
+    assert evening.begin().status_code == 204
+    nothing_is_left(evening)
+    evening.play(HORN)
+    evening.play(HORN, FARM)
+    assert len(evening.session.state.turns) == 2
+    nothing_is_left(evening)
+    evening.play(HORN, FARM)
+    assert evening.session.state.question is not None  # a pass or an exchange
+    nothing_is_left(evening)
+    evening.press("/actions/answer/2")
+    evening.press("/actions/undo")
+    evening.press("/actions/redo")
+    evening.press("/actions/pause")
+    nothing_is_left(evening)
+    evening.press("/actions/go-on")
+    evening.press("/actions/end-game")
+    nothing_is_left(evening)
+    evening.press("/actions/rack", player=0, letters="AE")
+    nothing_is_left(evening)
+
+
+def test_every_refusal(evening: Evening) -> None:
+    evening.begin()
+    for action, form in REFUSED:
+        refused = evening.press(action, **form)
+        assert refused.status_code in (403, 409) and refused.get_data() and not readable(refused), (action, form)
+        assert not readable(evening.get("/")), (action, form)
+
+
+def test_refusals_in_the_lobby_and_after_the_end(evening: Evening) -> None:
+    for button in ("end-turn-1", "challenge", "pause", "new-game"):
+        assert not readable(evening.press("/panel/press", button=button))
+    assert not readable(evening.press("/actions/end-turn"))
+    evening.begin()
+    evening.press("/actions/end-game")
+    for button in ("end-turn-1", "challenge", "pause"):
+        assert not readable(evening.press("/panel/press", button=button))
+    assert not readable(evening.press("/actions/end-turn"))
+
+
+def test_questions_about_what_lies_there(evening: Evening) -> None:
+    evening.begin()
+    # A letter in doubt.
+    evening.table.lay(HORN)
+    assert evening.table.board is not None
+    squares = list(evening.table.board.squares)
+    squares[parse_square("H8")] = SquareReading((("R", 0.5), ("N", 0.5)))
+    evening.table.board = BoardReading(tuple(squares))
+    evening.press("/actions/end-turn")
+    assert evening.session.state.question is not None
+    nothing_is_left(evening)
+    evening.press("/actions/undo")
+    # A gap: no play.
+    evening.play(("HO", 7, 5, True), ("RN", 7, 9, True))
+    nothing_is_left(evening)
+    # Two turns at once, then tiles of the board that moved and that went.
+    evening.play(HORN, FARM)
+    assert evening.session.state.question is not None
+    nothing_is_left(evening)
+    evening.press("/actions/answer/0")
+    evening.play(HORN)
+    nothing_is_left(evening)
+    evening.play(("HORN", 7, 5, True), ("FAR", 5, 7, False), ("M", 9, 7, True))
+    nothing_is_left(evening)
+    # A board that is none of this game's.
+    for _ in range(3):
+        evening.play(("PASTE", 0, 0, True), ("PASTE", 14, 10, True))
+        nothing_is_left(evening)
+
+
+def test_hidden_squares_and_a_blank_without_a_letter(evening: Evening) -> None:
+    evening.begin()
+    evening.play(("HO?N", 7, 5, True))
+    nothing_is_left(evening)
+    squares = list(BoardReading.certain(("." * SIZE,) * SIZE).squares)
+    evening.table.lay(("HO?N", 7, 5, True))
+    assert evening.table.board is not None
+    squares = list(evening.table.board.squares)
+    squares[parse_square("G9")] = SquareReading((("#", 0.9), (".", 0.1)))
+    evening.table.board = BoardReading(tuple(squares))
+    evening.press("/actions/end-turn")
+    nothing_is_left(evening)
+    assert not readable(evening.press("/actions/square", square="H8", letter="R", blank="1"))
+    assert not readable(evening.press("/actions/square", square="H8", letter="Q", blank="1"))
+    nothing_is_left(evening)
+
+
+@pytest.mark.parametrize("word", ["HORN", "HXRN"])
+def test_a_challenge(evening: Evening, word: str) -> None:
+    evening.begin()
+    evening.session.start_game(evening.session._playing.game.started, words=WORDS).result(5)
+    evening.play((word, 7, 5, True))
+    nothing_is_left(evening)
+    assert evening.press("/actions/challenge").status_code == 204
+    assert evening.session.state.notices
+    nothing_is_left(evening)
+    evening.play((word, 7, 5, True))
+    nothing_is_left(evening)
+
+
+def test_a_challenge_that_people_decide(evening: Evening) -> None:
+    evening.begin()
+    evening.play(HORN)
+    evening.press("/actions/challenge")
+    assert evening.session.state.question is not None
+    nothing_is_left(evening)
+
+
+def test_drawing_for_first_play(evening: Evening) -> None:
+    evening.press("/actions/new-game", player=["Anna", "Ben"], first="draw", lexicon="none")
+    nothing_is_left(evening)
+    assert not readable(evening.press("/actions/draw", **{"drawn-0": "A"}))
+    evening.press("/actions/draw", **{"drawn-0": "A", "drawn-1": "A"})
+    nothing_is_left(evening)
+    evening.press("/actions/draw", **{"drawn-0": "A", "drawn-1": "B"})
+    nothing_is_left(evening)
+
+
+@pytest.mark.parametrize("trouble", [NO_PICTURES, ALL_BLACK, said("camera-no-usb", "no camera at usb:{0}", "0")])
+def test_trouble_with_the_camera(evening: Evening, trouble: Said) -> None:
+    evening.begin()
+    evening.table.trouble = trouble
+    evening.play(HORN)
+    assert evening.session.state.notices[0].trouble is Trouble.CAMERA
+    nothing_is_left(evening)
+    assert not readable(evening.get("/setup/look")) and not readable(evening.press("/setup/teach"))
+
+
+def test_no_board_in_the_picture(evening: Evening, monkeypatch: pytest.MonkeyPatch) -> None:
+    problems = (said("board-not-found", "no board found: {0}", said("board-none", "no board in the picture")),)
+
+    def read(*args: object) -> PhotoReading:
+        found = TextTable.read(evening.table, *args)  # type: ignore[arg-type]
+        return PhotoReading(None, None, problems, found.ms)
+
+    monkeypatch.setattr(evening.table, "read", read)
+    evening.begin()
+    evening.press("/actions/end-turn")
+    assert evening.session.state.notices[0].trouble is Trouble.BOARD
+    nothing_is_left(evening)
+    assert not readable(evening.get("/setup/look"))
+
+
+def test_a_disk_that_is_full(evening: Evening, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        error = OSError()
+        error.sqlite_errorname = "SQLITE_FULL"  # type: ignore[attr-defined]
+        raise fault_of(error, "X")
+
+    evening.begin()
+    monkeypatch.setattr(evening.store, "append", full)
+    evening.play(HORN)
+    assert evening.session.state.notices[0].trouble is Trouble.STORE
+    nothing_is_left(evening)
+    monkeypatch.undo()
+
+
+def test_import_of_a_broken_file(evening: Evening) -> None:
+    for data, free in BROKEN:
+        form = {"csrf": token(evening.phone), "file": (io.BytesIO(data), "game.gcg")}
+        answer = evening.phone.post("/history/import", data=form)
+        assert answer.status_code == 409 and not readable(answer, *free), data[:40]
+
+
+def test_games_that_are_not_there(evening: Evening) -> None:
+    for path in ("/history/99", "/history/99/game.gcg", "/history/99/game.zip", "/nothing", "/pictures/none.jpg"):
+        answer = evening.get(path)
+        assert answer.status_code == 404 and not readable(answer), path
+    assert not readable(evening.press("/history/99/delete"))
+
+
+def test_wrong_codes(evening: Evening) -> None:
+    stranger = evening.app.test_client()
+    stranger.set_cookie(web.i18n.COOKIE, NOWHERE)
+    for _ in range(12):
+        refused = stranger.post("/pair", data={"csrf": token(stranger), "code": "x"})
+        assert refused.status_code in (409, 429) and not readable(refused)
+    assert evening.session.state.notices
+    nothing_is_left(evening)
+    assert not readable(stranger.post("/actions/undo")) and not readable(stranger.get("/setup"))
+
+
+def test_what_is_wrong_with_the_machine(evening: Evening, tmp_path: Path) -> None:
+    """Remarks, and troubles that are told at the start."""
+    damaged = tmp_path / "damaged.db"
+    damaged.write_bytes(b"no store" * 1000)
+    store, rescued = open_store(damaged)
+    store.close()
+    learnt = tmp_path / "table.npz"
+    learnt.write_bytes(b"nothing learnt")
+    told = [rescued, load(learnt)[1]]
+    for fails in (lambda: open_camera("?"), lambda: open_camera(f"folder:{tmp_path / 'none'}")):
+        with pytest.raises(CameraError) as error:
+            fails()
+        told.append(str(error.value))
+    with pytest.raises(PhotoError) as photo:
+        load_photo(tmp_path / "none")
+    told.append(str(photo.value))
+    for text in told:
+        evening.session.tell(Notice(sentence(text)))
+    names = (str(tmp_path), "damaged.db.damaged-", "Damaged.db", "damaged.db", "table.npz", "none", "usb:0")
+    names += ("folder:", "DIR")
+    nothing_is_left(evening, *names)
+    other = Evening(evening.store, Place(remarks=tuple(told)))
+    assert not readable(other.get("/setup"), *names)
+    other.close()
+    shutil.rmtree(tmp_path / "nothing", ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Read the tiles of a board whose corners are known."""

@@ -1,0 +1,35 @@
+"""The two views that a board is read by, kept with the reading for whoever learns from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.reading import SIZE
+from vision.geometry import Floats, Image
+from vision.recognition.tile_crops import Spots
+
+
+def _straight() -> Floats:
+    return np.zeros((SIZE, SIZE, 3))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoardViews:
+    """One picture of a board, rectified; upright as the tiles read."""
+
+    board: Image
+    """`(272, 272, 3) uint8 BGR`: the board and a little around it, half way up the tiles
+    (`vision.recognition.squares`)."""
+    tops: Image
+    """`(448, 448) uint8`: the plane of the tile tops in grey (`vision.recognition.tile_crops`)."""
+    lies: Floats = field(default_factory=_straight)
+    """`(15, 15, 3)`: where and how on `tops` the tile of each square lies (`vision.recognition.tile_crops.Spots`)."""
+
+    def crops(self, squares: Sequence[int]) -> Image:
+        """Cut squares (0..224) out of `tops`, each where its tile lies: `(n, 36, 36) uint8`."""
+        cells = [divmod(square, SIZE) for square in squares]
+        lies = self.lies.reshape(SIZE * SIZE, 3)[list(squares)]
+        return Spots(self.tops, cells, lies).crops()

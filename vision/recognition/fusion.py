@@ -1,0 +1,151 @@
+"""What both networks say of a board made one: what lies on each square, and if a tile, which.
+
+They look at different things, the one at colours and surroundings, the other at print and shape. Where neither sees
+print, the board itself is asked as well: a blank has the colour and the edges of its tiles, a bare square those of its
+uncovered ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.reading import SIZE
+from vision.geometry import Floats, Image
+from vision.recognition import blank_by_colour, blank_by_edges, squares
+from vision.recognition.letters import BLANK_TILE, LETTERED, NO_TILE
+
+_UNPRINTED: Final = 0.2
+"""How often the letter network takes a blank for no tile (measured in training, on scenes held out)."""
+_MISTAKEN: Final = 0.01
+"""How often the letter network takes something beside a tile for a letter, however sure it is."""
+_LEAST: Final = 1e-4
+"""No probability counts for less: no witness's word is worth more than 9 nats."""
+_IN_SIGHT: Final = 0.2
+_IN_DOUBT: Final = 0.003
+"""The witnesses are heard of squares on which the letter network sees no print, hidden less than the one, and blanks
+more probably than the other."""
+_WORTH: Final = np.array([0.87, 0.44, 0.45, 0.25])
+"""What the witnesses count together, in the order of `Witnesses.odds`: `python -m vision.training.fit_blanks` fits
+it, without a constant."""
+_DOUBTFUL: Final = 6.0
+"""The edges of a square are looked at where the other witnesses leave it nearer to even odds (natural logarithms): at
+most they make a difference of four times `_WORTH` a side."""
+_WASHED_OUT: Final = 0.5
+"""Share of a square that is washed out from which on print there would not show."""
+_LETTERED: Final = 0.5
+"""Probability of a letter from which on a square's face tells how bright tiles are."""
+_BLANKS: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
+"""By how much (natural logarithms) the odds of a blank instead of a bare square are less on real boards than in
+training, for a square with tiles on 0 to 4 sides. The last boards of 600 games have 146, 673, 281 and 64 blanks to
+25,381, 17,586, 6501 and 692 bare squares with tiles on 1, 2, 3 and 4 sides, a scene 1.03, 2.58, 2.11 and 1.02 to 42.3,
+14.4, 4.01 and 0.66 (mean of 600). A square by itself is taken for one with a tile beside it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Witnesses:
+    """What is said of the squares without print, for a blank rather than a bare square."""
+
+    squares: NDArray[np.intp]
+    """Their numbers, `(n,)`."""
+    odds: Floats
+    """Logarithms of odds `(n, 4)`: by the network of squares, by that of letters, by the colours and by the edges of
+    this board; 0 where one has nothing to say or was not asked."""
+    beside: NDArray[np.intp]
+    """On how many sides of them a tile lies, `(n,)`."""
+
+
+def joined(
+    kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
+) -> NDArray[np.float64]:
+    """Probabilities `(15, 15, classes + 1)`: the classes of the letter network, then a hidden square.
+
+    `kinds` `(15, 15, 3)` are those of the network of squares, `letters` `(n, classes)` those of the letter network
+    for the `cells` that it was asked about, `board` is the `board_view`.
+    """
+    lies, asked = _flat(kinds, cells)
+    chances = _multiplied(lies, asked, letters)
+    said = _heard(lies, asked, letters, chances, board)
+    plain = chances[said.squares, NO_TILE] + chances[said.squares, BLANK_TILE]
+    blank = plain / (1 + np.exp(-(said.odds @ _WORTH + _BLANKS[said.beside])))
+    chances[said.squares, BLANK_TILE], chances[said.squares, NO_TILE] = blank, plain - blank
+    _hide_under_glare(chances, said.squares, board)
+    return chances.reshape(SIZE, SIZE, -1)
+
+
+def _hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image) -> None:
+    """What looks like a blank under glare may be any tile, and a letter of which only a part shows may be another one:
+    an O without one side is surely a C to the network."""
+    washed = blank_by_colour.washed_out(board)
+    if not washed.any():
+        return
+    blanks = plain[washed[plain] > _WASHED_OUT]
+    chances[blanks, -1] += chances[blanks, BLANK_TILE]
+    chances[blanks, BLANK_TILE] = 0
+    letters = chances[:, :-1][:, LETTERED]
+    lettered = letters.sum(axis=1)
+    if not blank_by_colour.bright(board, lettered > _LETTERED):
+        unseen = washed**2
+        chances[:, -1] += unseen * lettered
+        letters *= (1 - unseen)[:, None]
+
+
+def witnesses(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image) -> Witnesses:
+    """What is said of the squares without print; the arguments are those of `joined`."""
+    lies, asked = _flat(kinds, cells)
+    return _heard(lies, asked, letters, _multiplied(lies, asked, letters), board)
+
+
+def _flat(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]]) -> tuple[Floats, NDArray[np.intp]]:
+    """The kinds `(225, 3)`, and the numbers of the squares that the letter network was asked about."""
+    asked = np.array([row * SIZE + column for row, column in cells], np.intp)
+    return kinds.reshape(SIZE * SIZE, 3).astype(np.float64), asked
+
+
+def _multiplied(lies: Floats, asked: NDArray[np.intp], letters: Floats) -> Floats:
+    """The odds of both networks multiplied, `(225, classes + 1)`; both say whether there is a tile at all."""
+    chances = np.zeros((SIZE * SIZE, letters.shape[1] + 1))
+    chances[:, NO_TILE] = lies[:, squares.EMPTY] + lies[:, squares.TILE]
+    chances[:, -1] = lies[:, squares.HIDDEN]
+    here, no_tile, tile = lies[asked], letters[:, NO_TILE], letters[:, 1:].copy()
+    # What looks like no tile and is one is a blank: without print the two look alike.
+    tile[:, 0] += _UNPRINTED * no_tile
+    which = tile / np.maximum(tile.sum(axis=1, keepdims=True), 1e-12)
+    empty = here[:, squares.EMPTY] * (no_tile + _MISTAKEN)
+    laid = here[:, squares.TILE] * (1 - np.minimum(no_tile + _MISTAKEN, 1 - _LEAST))
+    seen = (1 - here[:, squares.HIDDEN]) / np.maximum(empty + laid, 1e-12)
+    chances[asked, NO_TILE] = empty * seen
+    chances[asked, 1:-1] = which * (laid * seen)[:, None]
+    return chances
+
+
+def _heard(lies: Floats, asked: NDArray[np.intp], letters: Floats, chances: Floats, board: Image) -> Witnesses:
+    empty, blank, in_sight = chances[:, NO_TILE], chances[:, BLANK_TILE], chances[:, -1] < _IN_SIGHT
+    without_print = letters[:, NO_TILE] + letters[:, BLANK_TILE] > 0.5
+    heard = without_print & (in_sight & (empty + blank > 0.5) & (blank > _IN_DOUBT))[asked]
+    places, seen = asked[heard], letters[heard]
+    if not len(places):
+        return Witnesses(places, np.zeros((0, len(_WORTH))), places)
+    plain = np.isin(np.arange(SIZE * SIZE), places)
+    known_empty = in_sight & (empty > 0.97) & ~plain
+    known_tile = in_sight & (1 - empty - blank > 0.9)
+    square_colours = blank_by_colour.square_colours(board)
+    by_colours = blank_by_colour.like_tiles(square_colours, known_empty, known_tile, plain)[places]
+    by_squares = _log_odds(lies[places, squares.TILE], lies[places, squares.EMPTY])
+    by_letters = _log_odds(seen[:, BLANK_TILE], seen[:, NO_TILE])
+    odds = np.column_stack([by_squares, by_letters, by_colours, np.zeros(len(places))])
+    laid = (1 - empty - chances[:, -1] > 0.5).reshape(SIZE, SIZE)
+    beside = blank_by_edges.beside(laid).sum(axis=-1).ravel()[places]
+    doubtful = np.isin(np.arange(SIZE * SIZE), places[np.abs(odds @ _WORTH + _BLANKS[beside]) < _DOUBTFUL])
+    if doubtful.any():
+        by_edges = blank_by_edges.like_tiles(board, square_colours, known_empty, known_tile, doubtful)
+        odds[:, 3] = by_edges[places]
+    return Witnesses(places, odds, beside)
+
+
+def _log_odds(one: Floats, other: Floats) -> Floats:
+    return np.asarray(np.log((one + _LEAST) / (other + _LEAST)), np.float64)

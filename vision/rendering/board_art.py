@@ -1,0 +1,299 @@
+"""A board as flat art: ground, premium squares with their print, grid lines, frame, labels.
+
+The art is a picture of the board seen straight from above; `scene` bends it into a photograph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.rendering.fonts import text_mask
+from vision.rendering.style import LAYOUT, BoardStyle, Colour, Rng
+
+Picture = npt.NDArray[np.uint8]
+SIZE = 15
+_FRAME_WORDS = (
+    "CROSSWORD GAME",
+    "WORD GAME",
+    "LETTERS",
+    "1 POINT A E I O U",
+    "2 POINTS D G",
+    "10 POINTS Q Z",
+    "TILE VALUES",
+    "TABLE GAME",
+)
+
+
+def art_to_table(px: int, left: float, top: float) -> npt.NDArray[np.float64]:
+    """(3, 3) map from pixels of flat art, `px` a square with margins `left` and `top`, to table coordinates.
+
+    Pixel centres are whole numbers, so that the edge between squares lies half a pixel before a multiple of `px`.
+    """
+    half = 0.5 / px
+    return np.array([[1 / px, 0, half - left], [0, 1 / px, half - top], [0, 0, 1]])
+
+
+@dataclass(frozen=True)
+class BoardArt:
+    """(H, W, 3) uint8 BGR art at `px` pixels a square, with its margins (left, top, right, bottom) in squares."""
+
+    image: Picture
+    px: int
+    margin: tuple[float, float, float, float]
+
+    def to_table(self) -> npt.NDArray[np.float64]:
+        """(3, 3) map from art pixels to table coordinates (squares)."""
+        return art_to_table(self.px, *self.margin[:2])
+
+
+def ink(image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour: Colour, strength: float = 1.0) -> None:
+    """Print `mask` centred at (x, y) px into `image`, clipped at its edges."""
+    h, w = mask.shape
+    x0, y0 = round(x - w / 2), round(y - h / 2)
+    left, top = max(x0, 0), max(y0, 0)
+    right, bottom = min(x0 + w, image.shape[1]), min(y0 + h, image.shape[0])
+    if right <= left or bottom <= top:
+        return
+    alpha = mask[top - y0 : bottom - y0, left - x0 : right - x0, None].astype(np.float32) * (strength / 255)
+    part = image[top:bottom, left:right]
+    part[:] = (part * (1 - alpha) + np.asarray(colour, np.float32) * alpha).astype(np.uint8)
+
+
+def _box(image: Picture, x: float, y: float, w: float, h: float, colour: Colour, px: int) -> None:
+    cv2.rectangle(image, (round(x * px), round(y * px)), (round((x + w) * px) - 1, round((y + h) * px) - 1), colour, -1)
+
+
+def _rounded(image: Picture, x: float, y: float, w: float, h: float, radius: float, colour: Colour, px: int) -> None:
+    r = max(round(min(radius, w / 2, h / 2) * px), 0)
+    x0, y0, x1, y1 = round(x * px), round(y * px), round((x + w) * px) - 1, round((y + h) * px) - 1
+    cv2.rectangle(image, (x0 + r, y0), (x1 - r, y1), colour, -1)
+    cv2.rectangle(image, (x0, y0 + r), (x1, y1 - r), colour, -1)
+    for cx, cy in ((x0 + r, y0 + r), (x1 - r, y0 + r), (x0 + r, y1 - r), (x1 - r, y1 - r)):
+        cv2.circle(image, (cx, cy), r, colour, -1, cv2.LINE_AA)
+
+
+def _spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, px: int, count: int) -> None:
+    """Ornaments that reach from a premium square at (x, y) into its neighbours: bursts, teeth, arrows."""
+    for side in range(4):
+        along = (np.arange(count) + 0.5) / count if kind != "arrows" else np.array([0.5])
+        half = {"burst": 0.5 / count, "teeth": 0.25 / count, "arrows": 0.13}[kind]
+        reach = {"burst": 0.09, "teeth": 0.09, "arrows": 0.14}[kind]
+        for a in along:
+            if kind == "teeth":
+                points = [(a - half, 0.0), (a - half, -reach), (a + half, -reach), (a + half, 0.0)]
+            else:
+                points = [(a - half, 0.0), (a, -reach), (a + half, 0.0)]
+            turned = points
+            for _ in range(side):
+                turned = [(1 - v, u) for u, v in turned]
+            polygon = (
+                np.array([((x + u) * px * 16 - 8, (y + v) * px * 16 - 8) for u, v in turned]).round().astype(np.int32)
+            )
+            cv2.fillConvexPoly(image, polygon, colour, cv2.LINE_AA, 4)
+
+
+def star_outline(points: int, centre: float, radius: float) -> npt.NDArray[np.int32]:
+    """The corners of a star in sixteenths of a pixel, as OpenCV takes them with a shift of 4."""
+    angles = np.arange(2 * points) * np.pi / points - np.pi / 2
+    reach = np.where(np.arange(2 * points) % 2, 0.4 + 0.02 * points, 1.0) * radius
+    corners = np.stack([centre + reach * np.cos(angles), centre + reach * np.sin(angles)], axis=1)
+    return np.asarray((corners * 16).round(), np.int32)
+
+
+def _print_square(style: BoardStyle, kind: str, px: int) -> Picture:
+    """The print of a premium square: text lines or an ornament, as a (px, px) uint8 mask."""
+    mask = np.zeros((px, px), np.uint8)
+    if kind == "*" and style.centre != "text":
+        c = px / 2
+        if style.centre == "star":
+            star = star_outline(style.points, c, 0.4 * px)
+            if style.hollow:
+                cv2.polylines(mask, [star], True, 255, max(1, px // 16), cv2.LINE_AA, 4)
+            else:
+                cv2.fillPoly(mask, [star], 255, cv2.LINE_AA, 4)
+        elif style.centre == "disc":
+            cv2.circle(mask, (px // 2, px // 2), px // 3, 255, max(1, px // 14), cv2.LINE_AA)
+        elif style.centre == "heart":
+            t = np.linspace(0, 2 * np.pi, 40)
+            hx, hy = (
+                16 * np.sin(t) ** 3,
+                -(13 * np.cos(t) - 5 * np.cos(2 * t) - 2 * np.cos(3 * t) - np.cos(4 * t)),
+            )
+            points = np.stack([c + hx * px / 50, c + hy * px / 50], axis=1)
+            cv2.fillPoly(mask, [(points * 16).round().astype(np.int32)], 255, cv2.LINE_AA, 4)
+        return mask
+    lines = style.text.get("D" if kind == "*" else kind, ())
+    if not lines:
+        return mask
+    size = max(5, round(style.text_size * px * 1.35))
+    drawn = [text_mask(style.text_font, line, size) for line in lines]
+    widest = max(m.shape[1] for m in drawn)
+    if widest > 0.92 * px:
+        size = max(4, int(size * 0.92 * px / widest))
+        drawn = [text_mask(style.text_font, line, size) for line in lines]
+    step = size * 1.02
+    canvas = np.zeros((px, px, 3), np.uint8)
+    for i, line in enumerate(drawn):
+        ink(canvas, line, px / 2, px / 2 + (i - (len(drawn) - 1) / 2) * step, (255, 255, 255))
+    return canvas[:, :, 0]
+
+
+def _facing(style: BoardStyle, row: int, column: int) -> int:
+    """Quarter turns of the print on a square: fixed, or towards the nearest side of the board."""
+    if not style.text_faces:
+        return style.text_turn
+    dx, dy = column - 7, row - 7
+    if abs(dx) > abs(dy):
+        return 1 if dx > 0 else 3
+    return 0 if dy >= 0 else 2
+
+
+def _squares(image: Picture, style: BoardStyle, left: float, top: float, px: int) -> None:
+    lit = 1.0 + 0.25 * style.raised
+    prints = {kind: _print_square(style, kind, px) for kind in "TDtd*"}
+    for row, line in enumerate(LAYOUT):
+        for column, kind in enumerate(line):
+            if kind == " ":
+                continue
+            colour = style.premium["D" if kind == "*" else kind]
+            x, y = left + column, top + row
+            pad = style.inset if style.shape in ("inset", "rounded") else 0.0
+            if style.shape in ("burst", "teeth", "arrows"):
+                _spikes(image, x, y, style.shape, colour, px, 9 if style.shape == "burst" else 6)
+            if style.raised:
+                dark = (colour[0] * 0.6, colour[1] * 0.6, colour[2] * 0.6)
+                bright = (min(colour[0] * lit, 255), min(colour[1] * lit, 255), min(colour[2] * lit, 255))
+                _box(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, dark, px)
+                _box(image, x + pad, y + pad, 0.95 - 2 * pad, 0.95 - 2 * pad, bright, px)
+                _box(image, x + pad + 0.05, y + pad + 0.05, 0.9 - 2 * pad, 0.9 - 2 * pad, colour, px)
+            elif style.shape == "rounded":
+                _rounded(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, 0.2, colour, px)
+            else:
+                _box(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, colour, px)
+            mask = np.rot90(prints[kind], -_facing(style, row, column))
+            ink(image, mask, (x + 0.5) * px, (y + 0.5) * px, style.text_colour)
+
+
+def _lines(image: Picture, style: BoardStyle, left: float, top: float, px: int) -> None:
+    if not style.line_width:
+        return
+    half = max(style.line_width * px / 2, 0.5)
+    for i in range(SIZE + 1):
+        for vertical in (True, False):
+            at = ((left if vertical else top) + i) * px - 0.5
+            a = [
+                at - half,
+                (top if vertical else left) * px - half,
+                at + half,
+                ((top if vertical else left) + SIZE) * px + half,
+            ]
+
+            def strip(lo: float, hi: float, colour: Colour, box: list[float] = a, upright: bool = vertical) -> None:
+                points = [(lo, box[1]), (hi, box[1]), (hi, box[3]), (lo, box[3])]
+                if not upright:
+                    points = [(v, u) for u, v in points]
+                cv2.fillConvexPoly(image, (np.array(points) * 16).round().astype(np.int32), colour, cv2.LINE_AA, 4)
+
+            strip(a[0], a[2], style.line)
+            if style.ridge:
+                k = style.ridge
+                bright = tuple(min(c * (1 + 0.4 * k) + 20 * k, 255.0) for c in style.line)
+                dark = tuple(c * (1 - 0.5 * k) for c in style.line)
+                strip(a[0] - half * 0.5, a[0], bright)  # type: ignore[arg-type]
+                strip(a[2], a[2] + half * 0.7, dark)  # type: ignore[arg-type]
+
+
+def _frame_print(
+    rng: Rng, image: Picture, style: BoardStyle, margin: tuple[float, float, float, float], px: int
+) -> None:
+    """Words on the frame and labels along the grid."""
+    left, top, right, bottom = margin
+    contrast = (
+        (20.0, 20.0, 20.0) if sum(style.bands[-1][1] if style.bands else style.ground) > 330 else (235.0, 235.0, 235.0)
+    )
+    if style.labels:
+        size = max(6, round(px * float(rng.uniform(0.25, 0.5))))
+        gap = float(rng.uniform(0.3, 0.6))
+        for i in range(SIZE):
+            column = text_mask(style.text_font, chr(65 + i), size)
+            row = text_mask(style.text_font, str(i + 1), size)
+            ink(image, column, (left + i + 0.5) * px, (top - gap) * px, contrast)
+            ink(image, row, (left - gap) * px, (top + i + 0.5) * px, contrast)
+            if style.text_faces:
+                ink(image, column, (left + i + 0.5) * px, (top + SIZE + gap) * px, contrast)
+                ink(image, row, (left + SIZE + gap) * px, (top + i + 0.5) * px, contrast)
+    if not style.frame_text:
+        return
+    for side, room in enumerate((left, top, right, bottom)):
+        if room < 0.7:
+            continue
+        for _ in range(int(rng.integers(1, 4))):
+            word = str(rng.choice(_FRAME_WORDS))
+            size = max(6, round(px * min(room * 0.6, float(rng.uniform(0.3, 1.4)))))
+            mask = text_mask(style.text_font, word, size)
+            along = float(rng.uniform(2, 13))
+            across = room * float(rng.uniform(0.3, 0.7))
+            if side % 2 == 0:
+                mask = np.rot90(mask, 1 if side == 0 else 3)
+                x, y = (across if side == 0 else left + SIZE + right - across), top + along
+            else:
+                x, y = left + along, (across if side == 1 else top + SIZE + bottom - across)
+            ink(image, mask, x * px, y * px, contrast if rng.random() < 0.7 else style.line)
+
+
+def _texture(rng: Rng, image: Picture, style: BoardStyle, px: int) -> None:
+    """Grain of the print, wear, and the fold of a folding board."""
+    h, w = image.shape[:2]
+    if style.grain > 0.004:
+        noise = rng.normal(0, 1, (h // 2 + 1, w // 2 + 1)).astype(np.float32)
+        field = cv2.resize(noise, (w, h), interpolation=cv2.INTER_LINEAR)
+        image[:] = np.clip(image * (1 + style.grain * field[:, :, None]), 0, 255).astype(np.uint8)
+    if rng.random() < 0.12:  # stains, fading, a pattern under the grid
+        spots = rng.normal(0, 1, (int(rng.integers(4, 40)), int(rng.integers(4, 40)))).astype(np.float32)
+        field = cv2.resize(spots, (w, h), interpolation=cv2.INTER_CUBIC)
+        image[:] = np.clip(image * (1 + float(rng.uniform(0.02, 0.1)) * field[:, :, None]), 0, 255).astype(np.uint8)
+    if style.seam != "none":
+        shade = int(rng.choice([40, 90, 160, 210]))
+        strength = float(rng.uniform(0.2, 0.7))
+        thick = max(1, round(px * float(rng.uniform(0.02, 0.06))))
+        seam = np.zeros((h, w), np.uint8)
+        middle = w // 2 if style.seam == "vertical" else h // 2
+        middle += round(px * float(rng.uniform(-0.5, 0.5)))
+        for offset in range(-int(rng.integers(0, 3)), 1):
+            at = middle + round(offset * px * 0.12)
+            ends = ((at, 0), (at, h)) if style.seam == "vertical" else ((0, at), (w, at))
+            cv2.line(seam, ends[0], ends[1], 255, thick, cv2.LINE_AA)
+        alpha = seam[:, :, None].astype(np.float32) * (strength / 255)
+        image[:] = (image * (1 - alpha) + shade * alpha).astype(np.uint8)
+
+
+def draw_board(rng: Rng, style: BoardStyle, px: int) -> BoardArt:
+    """The board's art at `px` pixels a square. `rng` decides the wording of the frame and the wear."""
+    band = sum(width for width, _ in style.bands)
+    extra = [band + p + (0.7 if style.labels else 0.0) for p in style.panels]
+    margin = (extra[0], extra[1], extra[2], extra[3])
+    left, top, right, bottom = margin
+    w, h = round((SIZE + left + right) * px), round((SIZE + top + bottom) * px)
+    outer = style.bands[-1][1] if style.bands else style.ground
+    image: Picture = np.empty((h, w, 3), np.uint8)
+    image[:] = np.asarray(outer, np.uint8)
+    inward = list(style.bands)
+    while inward:  # outermost first, each band a smaller box
+        _, colour = inward[-1]
+        reach = sum(width for width, _ in inward)
+        inward.pop()
+        _box(image, left - reach, top - reach, SIZE + 2 * reach, SIZE + 2 * reach, colour, px)
+    _box(image, left, top, SIZE, SIZE, style.ground, px)
+    _frame_print(rng, image, style, margin, px)
+    lines_last = style.shape in ("full", "inset", "rounded")
+    if not lines_last:
+        _lines(image, style, left, top, px)
+    _squares(image, style, left, top, px)
+    if lines_last:
+        _lines(image, style, left, top, px)
+    _texture(rng, image, style, px)
+    return BoardArt(image, px, margin)

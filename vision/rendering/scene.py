@@ -1,0 +1,374 @@
+"""A whole photograph of a board: table, board, tiles with their thickness, shadows, hands, light, camera.
+
+`random_scene` draws everything at random (training); `compose` puts given things together (the demo's table, tests).
+Tile tops are drawn at their true height above the board, so that from low down they stand behind their squares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.rendering.board_art import BoardArt, art_to_table, draw_board
+from vision.rendering.camera import Camera, look_at_board
+from vision.rendering.fonts import supporting
+from vision.rendering.light import Light, develop, glare, illumination, random_light
+from vision.rendering.style import BoardStyle, Rng, TileStyle, random_board, random_tiles
+from vision.rendering.surroundings import TABLE_PX, TABLE_SPAN, draw_hand, table_top
+from vision.rendering.tile_art import BLANK, LaidTile, TileMaker, draw_tops, lay
+
+Picture = npt.NDArray[np.uint8]
+Field = npt.NDArray[np.float32]
+Matrix = npt.NDArray[np.float64]
+LONGEST = 1400  # px: larger pictures show the same, later
+MARGIN = 3.0  # squares around the grid in the layer of tile tops
+Labels = Mapping[tuple[int, int], str]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A rendered photograph and its truth.
+
+    image    (H, W, 3) uint8 BGR
+    corners  (4, 2) float64 px, outer corners of the grid, clockwise from the top left as the tiles read
+    labels   15 x 15 symbols: '' empty, '?' blank, else the letter
+    hidden   (15, 15) float64, the fraction of each square (at tile height) covered by a hand or out of the picture
+    centres  (15, 15, 2) float64 px, the middle of the top of the tile on each square; NaN where there is none
+    rights   (15, 15, 2) float64 px, the middle of the right edge of that top, as the tile reads
+    focal    px
+    """
+
+    image: Picture
+    corners: npt.NDArray[np.float64]
+    labels: tuple[tuple[str, ...], ...]
+    hidden: npt.NDArray[np.float64]
+    centres: npt.NDArray[np.float64]
+    rights: npt.NDArray[np.float64]
+    focal: float
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything in front of the camera but the tiles on their squares."""
+
+    board: BoardStyle
+    tiles: TileStyle
+    light: Light
+    camera: Camera
+    art: BoardArt
+    table: Picture
+    thickness: float  # of the board, squares
+    seed: int  # of the tiles' grain
+
+
+def _warp(image: Picture | Field, matrix: Matrix, size: tuple[int, int], border: int) -> Field:
+    return np.asarray(cv2.warpPerspective(image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border), np.float32)
+
+
+def _scaled(image: Field, matrix: Matrix, ratio: float) -> tuple[Field, Matrix]:
+    """Shrink art that the warp would shrink, so that thin print does not alias; adjusts the matrix."""
+    if ratio > 0.8:
+        return image, matrix
+    small = cv2.resize(image, None, fx=ratio, fy=ratio, interpolation=cv2.INTER_AREA)
+    fx, fy = image.shape[1] / small.shape[1], image.shape[0] / small.shape[0]
+    widen = np.array([[fx, 0, (fx - 1) / 2], [0, fy, (fy - 1) / 2], [0, 0, 1]])  # between pixel centres
+    return np.asarray(small, np.float32), matrix @ widen
+
+
+def _grid_corners(camera: Camera) -> Matrix:
+    return camera.project([[0, 0], [15, 0], [15, 15], [0, 15]])
+
+
+def _square_px(camera: Camera) -> float:
+    """The mean side of a square in the picture, px."""
+    return float(np.sqrt(abs(cv2.contourArea(_grid_corners(camera).astype(np.float32)))) / 15)
+
+
+def _shade_board(
+    art: BoardArt, alpha: npt.NDArray[np.float32], px: int, style: TileStyle, light: Light
+) -> npt.NDArray[np.float32]:
+    """The board's art under its tiles' shadows."""
+    board = art.image.astype(np.float32)
+    left, top = art.margin[:2]
+    length = style.height * light.shadow_length
+    dx, dy = np.cos(light.direction) * length, np.sin(light.direction) * length
+    scale = art.px / px
+    matrix = np.array([[scale, 0, (left - MARGIN + dx) * art.px], [0, scale, (top - MARGIN + dy) * art.px]])
+    size = (board.shape[1], board.shape[0])
+    cast = cv2.GaussianBlur(cv2.warpAffine(alpha, matrix, size), (0, 0), max(1.0, art.px * length * 0.25))
+    matrix[:, 2] -= np.array([dx, dy]) * art.px
+    contact = cv2.GaussianBlur(cv2.warpAffine(alpha, matrix, size), (0, 0), art.px * 0.07)
+    board *= (1 - light.shadow * np.maximum(cast, 0.6 * contact))[:, :, None]
+    return board
+
+
+def _draw_sides(scene: npt.NDArray[np.float32], setting: Setting, tiles: Sequence[LaidTile]) -> None:
+    """The standing faces of the tiles that the camera sees, far tiles first."""
+    camera, style = setting.camera, setting.tiles
+    if not tiles:
+        return
+    base = np.concatenate([t.quad(style.size) for t in tiles])
+    low = cv2.perspectiveTransform(base[:, None], camera.plane(0.0)).reshape(-1, 4, 2)
+    high = cv2.perspectiveTransform(base[:, None], camera.plane(style.height)).reshape(-1, 4, 2)
+    depth = (camera.rotation @ np.column_stack([base[::4], np.zeros(len(tiles))]).T)[2]
+    side = np.asarray(style.side)
+    for i in np.argsort(-depth):
+        for k in range(4):
+            j = (k + 1) % 4
+            face = np.array([low[i, k], low[i, j], high[i, j], high[i, k]])
+            area = cv2.contourArea(face.astype(np.float32), oriented=True)
+            if area <= 0:  # anticlockwise on screen: it faces away
+                continue
+            angle = tiles[i].turn + k * np.pi / 2 - np.pi / 2 - setting.light.direction
+            shade = 0.85 - 0.25 * np.cos(angle) * setting.light.shadow
+            cv2.fillConvexPoly(scene, (face * 16).round().astype(np.int32), (side * shade).tolist(), cv2.LINE_AA, 4)
+
+
+def compose(
+    rng: Rng,
+    setting: Setting,
+    labels: Labels,
+    extra: Sequence[LaidTile] = (),
+    hands: Sequence[tuple[float, float]] = (),
+    values: Mapping[str, int] | None = None,
+    laid: Sequence[LaidTile] | None = None,
+) -> Scene:
+    """Photograph `labels` ((row, column) -> letter, '?' blank) in `setting`.
+
+    extra   tiles lying off their squares or beside the grid
+    hands   table points (x, y) that a finger points at
+    values  of the letters; random digits when None
+    laid    the tiles of `labels` exactly as they lie; else they are laid at random
+    """
+    camera, style, light = setting.camera, setting.tiles, setting.light
+    tiles = list(laid) if laid is not None else lay(rng, labels, style)
+    px = setting.art.px
+    maker = TileMaker(setting.seed, style, px, light.direction, values)
+    tops = draw_tops(maker, [*tiles, *extra], px, MARGIN)
+    scene, board_seen = _table_and_board(setting, _shade_board(setting.art, tops[:, :, 3], px, style, light))
+    _draw_sides(scene, setting, [*tiles, *extra])
+    scene, tiles_seen = _stand_tiles(rng, scene, setting, tops)
+    scene, covered = _reach_in(rng, scene, setting, hands)
+    scene = _lit(rng, scene, setting, board_seen, tiles_seen)
+    return Scene(
+        image=develop(rng, light, scene),
+        corners=_grid_corners(camera),
+        labels=tuple(tuple(labels.get((r, c), "") for c in range(15)) for r in range(15)),
+        hidden=_hidden(covered, camera, style.height),
+        centres=_seen(tiles, [(tile.x, tile.y) for tile in tiles], camera, style.height),
+        rights=_seen(tiles, [tile.right(style.size) for tile in tiles], camera, style.height),
+        focal=camera.focal,
+    )
+
+
+def _outline(shape: tuple[int, ...], cut: int) -> Picture:
+    """A board's outline with corners rounded by `cut` px: (H, W) uint8, 255 = board."""
+    if cut <= 1:
+        return np.full(shape[:2], 255, np.uint8)
+    outline = np.zeros(shape[:2], np.uint8)
+    h, w = shape[:2]
+    cv2.rectangle(outline, (cut, 0), (w - cut, h), 255, -1)
+    cv2.rectangle(outline, (0, cut), (w, h - cut), 255, -1)
+    for x in (cut, w - cut):
+        for y in (cut, h - cut):
+            cv2.circle(outline, (x, y), cut, 255, -1, cv2.LINE_AA)
+    return outline
+
+
+def _table_and_board(setting: Setting, board: Field) -> tuple[Field, Field]:
+    """The table with the board on it, and where the board is (H, W, 1) 0..1."""
+    camera, light, px = setting.camera, setting.light, setting.art.px
+    size, square = camera.size, _square_px(camera)
+    centre = TABLE_SPAN / 2 - 7.5
+    to_table = np.array([[1 / TABLE_PX, 0, -centre], [0, 1 / TABLE_PX, -centre], [0, 0, 1]])
+    scene = _warp(setting.table, camera.plane(-setting.thickness) @ to_table, size, cv2.BORDER_REFLECT)
+    art, matrix = _scaled(board, camera.plane() @ setting.art.to_table(), square / px * 1.2)
+    cut = round(setting.board.rounding * art.shape[0] / (15 + 2 * MARGIN))
+    here = _warp(_outline(art.shape, cut), matrix, size, cv2.BORDER_CONSTANT)[:, :, None] / 255
+    drop = cv2.GaussianBlur(here, (0, 0), max(1.0, square * 0.25))
+    reach = square * setting.thickness
+    fall = np.array([[1, 0, np.cos(light.direction) * reach], [0, 1, np.sin(light.direction) * reach]])
+    scene *= (1 - 0.7 * light.shadow * cv2.warpAffine(drop, fall, size))[:, :, None]
+    together = scene * (1 - here) + _warp(art, matrix, size, cv2.BORDER_REPLICATE) * here
+    return np.asarray(together, np.float32), np.asarray(here, np.float32)
+
+
+def _stand_tiles(rng: Rng, scene: Field, setting: Setting, tops: Field) -> tuple[Field, Field]:
+    """The scene with the tiles' tops at their height, and where they are (H, W, 1) 0..1."""
+    camera, style, px = setting.camera, setting.tiles, setting.art.px
+    to_table = art_to_table(px, MARGIN, MARGIN)
+    layer, lift = _scaled(tops, camera.plane(style.height) @ to_table, _square_px(camera) / px * 1.2)
+    above = _warp(layer, lift, camera.size, cv2.BORDER_CONSTANT)
+    alpha = above[:, :, 3:]
+    shine = 1 + 0.12 * style.gloss * float(rng.normal(0, 1))
+    return np.asarray(scene * (1 - alpha) + above[:, :, :3] * shine, np.float32), alpha
+
+
+def _reach_in(rng: Rng, scene: Field, setting: Setting, hands: Sequence[tuple[float, float]]) -> tuple[Field, Picture]:
+    """The scene with hands over it, and what they cover (H, W) uint8."""
+    camera, square = setting.camera, _square_px(setting.camera)
+    covered = np.zeros((camera.size[1], camera.size[0]), np.uint8)
+    for x, y in hands:
+        target = camera.project([[x, y]], setting.tiles.height)[0]
+        reached, mask = draw_hand(rng, scene, target, square)
+        shadow = cv2.GaussianBlur(np.roll(mask, round(square * 0.5), axis=0), (0, 0), square * 0.5)
+        dark = 0.5 * setting.light.shadow * shadow.astype(np.float32) / 255 * (mask < 128)
+        scene = np.asarray(reached * (1 - dark[:, :, None]), np.float32)
+        covered = np.maximum(covered, mask)
+    return scene, covered
+
+
+def _lit(rng: Rng, scene: Field, setting: Setting, board_seen: Field, tiles_seen: Field) -> Field:
+    """The scene under its lamps, through its lens."""
+    light, camera = setting.light, setting.camera
+    scene = np.asarray(scene * illumination(rng, light, (camera.size[1], camera.size[0]))[:, :, None], np.float32)
+    shimmer = glare(rng, light, (camera.size[1], camera.size[0]))
+    if shimmer is not None:
+        gloss = board_seen * 0.5 + 0.5 * tiles_seen * (0.4 + setting.tiles.gloss)
+        scene = scene + 255 * shimmer[:, :, None] * gloss
+    if camera.bend:
+        x, y = camera.unbend_maps()
+        scene = np.asarray(cv2.remap(scene, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
+    return np.asarray(scene, np.float32)
+
+
+def _hidden(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> npt.NDArray[np.float64]:
+    """(15, 15) share of each square, at tile height, that a hand covers or that lies out of the picture."""
+    cell = 6
+    to_grid = np.diag([cell, cell, 1.0]) @ np.linalg.inv(camera.plane(height))
+    flat = cv2.warpPerspective(
+        covered, to_grid, (15 * cell, 15 * cell), borderMode=cv2.BORDER_CONSTANT, borderValue=255
+    )
+    return np.asarray(flat.reshape(15, cell, 15, cell).mean(axis=(1, 3)) / 255, np.float64)
+
+
+def _seen(
+    tiles: Sequence[LaidTile], points: Sequence[tuple[float, float]], camera: Camera, height: float
+) -> npt.NDArray[np.float64]:
+    """(15, 15, 2) where in the picture a point of each tile's top is."""
+    seen = np.full((15, 15, 2), np.nan)
+    if tiles:
+        seen[[int(tile.y) for tile in tiles], [int(tile.x) for tile in tiles]] = camera.project(points, height)
+    return seen
+
+
+def random_camera(rng: Rng) -> Camera:
+    """Straight above as a fixed camera is, or hand-held from the side, with any turn."""
+    u = rng.random
+    tilt = abs(rng.normal(0, 6)) if u() < 0.45 else 57 * u() ** 0.8
+    ratio = float(rng.choice([3 / 4, 4 / 3, 16 / 9, 9 / 16, 1.0], p=[0.25, 0.3, 0.25, 0.1, 0.1]))
+    fill = 0.45 + 0.55 * u() if u() < 0.85 else 1.0 + 0.03 * u()
+    square = float(np.exp(rng.uniform(np.log(13 if u() < 0.3 else 20), np.log(56))))
+    short = min(max(15 * square / min(fill, 1.0), 260), 1100)
+    w, h = (short * ratio, short) if ratio >= 1 else (short, short / ratio)
+    shrink = min(1.0, LONGEST / max(w, h))
+    w, h = w * shrink, h * shrink
+    room = max(0.0, 1 - fill) / 2
+    roll = rng.normal(0, 0.06) + rng.integers(4) * np.pi / 2 if u() < 0.6 else 2 * np.pi * u()
+    return look_at_board(
+        size=(round(w), round(h)),
+        focal=float(max(w, h) * np.exp(rng.uniform(np.log(0.62), np.log(1.9)))),
+        tilt=float(np.deg2rad(min(tilt, 57))),
+        azimuth=float(2 * np.pi * u()),
+        roll=float(roll),
+        fill=fill,
+        shift=(float(room * rng.uniform(-1, 1)), float(room * rng.uniform(-1, 1))),
+        bend=float(rng.uniform(-0.06, 0.03)) if u() < 0.4 else 0.0,
+        stretch=float(rng.uniform(0.98, 1.11)) if u() < 0.7 else 1.0,
+    )
+
+
+def random_labels(
+    rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], density: float
+) -> dict[tuple[int, int], str]:
+    """Tiles in runs along rows and columns, as words lie, until `density` of the board is covered."""
+    labels: dict[tuple[int, int], str] = {}
+    wanted = density * 225
+    while len(labels) < wanted:
+        length = int(rng.integers(2, 9))
+        across, a, b = rng.random() < 0.5, int(rng.integers(15)), int(rng.integers(0, 16 - length))
+        drawn = rng.choice(len(letters), size=length, p=weights)
+        for k in range(length):
+            at = (a, b + k) if across else (b + k, a)
+            labels.setdefault(at, letters[int(drawn[k])])
+        if rng.random() < 0.1:
+            labels.setdefault((int(rng.integers(15)), int(rng.integers(15))), letters[int(drawn[0])])
+        if rng.random() < 0.06:
+            labels.update(_crowd(rng, letters, weights, labels))
+    return labels
+
+
+def _crowd(
+    rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], there: Labels
+) -> dict[tuple[int, int], str]:
+    """Tiles all around a few squares that stay bare: words side by side leave such holes."""
+    high, wide = rng.integers(3, 6, 2)
+    top, left = int(rng.integers(0, 16 - high)), int(rng.integers(0, 16 - wide))
+    places = [(r, c) for r in range(top, top + int(high)) for c in range(left, left + int(wide))]
+    drawn = rng.choice(len(letters), size=len(places), p=weights)
+    bare = rng.random(len(places)) < 0.15
+    return {at: letters[int(k)] for at, k, b in zip(places, drawn, bare, strict=True) if not b and at not in there}
+
+
+def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ...] | None = None) -> Setting:
+    """Any board on any table in any light before any camera."""
+    board = random_board(rng, fonts)
+    camera = random_camera(rng)
+    px = int(np.clip(round(_square_px(camera) * 1.15), 20, 48))
+    art = draw_board(rng, board, px)
+    extent = 7.5 + max(art.margin)
+    return Setting(
+        board=board,
+        tiles=random_tiles(rng, tile_fonts or fonts, board),
+        light=random_light(rng, _square_px(camera)),
+        camera=camera,
+        art=art,
+        table=table_top(rng, board, extent),
+        thickness=float(rng.uniform(0.05, 0.6)),
+        seed=int(rng.integers(2**31)),
+    )
+
+
+def _strewn(rng: Rng, letters: Sequence[str], count: int) -> list[LaidTile]:
+    """Tiles lying around beside the grid."""
+    tiles = []
+    for _ in range(count):
+        out = rng.uniform(0.8, 2.0)
+        along = rng.uniform(-1, 16)
+        x, y = [(along, -out), (along, 15 + out), (-out, along), (15 + out, along)][int(rng.integers(4))]
+        tiles.append(
+            LaidTile(
+                str(rng.choice(list(letters))),
+                float(x),
+                float(y),
+                float(rng.uniform(0, 2 * np.pi)),
+                int(rng.integers(2**31)),
+            )
+        )
+    return tiles
+
+
+def random_scene(
+    rng: Rng,
+    fonts: tuple[Path, ...],
+    letters: Sequence[str] = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ?"),
+    weights: Sequence[float] | None = None,
+) -> Scene:
+    """A photograph of a random board with random tiles. `letters` to draw from ('?' blank), with `weights`."""
+    usable = supporting(fonts, "".join(c for c in letters if c != BLANK))
+    setting = random_setting(rng, fonts, usable)
+    chance = np.ones(len(letters)) if weights is None else np.asarray(weights, np.float64)
+    kind = rng.random()
+    density = 0.0 if kind < 0.1 else (rng.uniform(0.01, 0.12) if kind < 0.3 else rng.uniform(0.12, 0.6))
+    labels = random_labels(rng, letters, chance / chance.sum(), density)
+    extra = _strewn(rng, letters, int(rng.poisson(2))) if rng.random() < 0.25 else []
+    hands = []
+    if rng.random() < 0.2:
+        for _ in range(int(rng.integers(1, 3))):
+            hands.append((float(rng.uniform(-1, 16)), float(rng.uniform(-1, 16))))
+    return compose(rng, setting, labels, extra, hands)

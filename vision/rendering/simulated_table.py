@@ -1,0 +1,195 @@
+"""A table of our own: one board, one set of tiles, one camera, to be photographed again and again.
+
+The demo and the tests play on it. Tiles stay as they were laid from picture to picture; noise and hands change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from vision.rendering.board_art import draw_board
+from vision.rendering.camera import Camera, look_at_board
+from vision.rendering.fonts import packaged_fonts, supporting
+from vision.rendering.light import Light
+from vision.rendering.scene import Scene, Setting, compose
+from vision.rendering.style import PRINT, BoardStyle, Colour, Dimples, TileStyle
+from vision.rendering.surroundings import table_top
+from vision.rendering.tile_art import BLANK, LaidTile, lay
+
+
+@dataclass(frozen=True)
+class Edition:
+    """The colours (BGR) of one printed board, after those that the rule sheets name."""
+
+    ground: Colour
+    triple_word: Colour
+    double_word: Colour
+    triple_letter: Colour
+    double_letter: Colour
+    line: Colour
+    frame: Colour
+
+    @property
+    def premium(self) -> dict[str, Colour]:
+        """By the letters of LAYOUT."""
+        return {"T": self.triple_word, "D": self.double_word, "t": self.triple_letter, "d": self.double_letter}
+
+
+EDITIONS: Mapping[str, Edition] = {
+    "classic": Edition(
+        (176, 196, 205), (58, 50, 200), (186, 178, 240), (176, 112, 40), (225, 196, 160), (240, 244, 246), (52, 38, 150)
+    ),
+    "green": Edition(
+        (70, 92, 20), (50, 50, 210), (60, 150, 235), (190, 110, 30), (225, 180, 130), (190, 210, 200), (40, 60, 12)
+    ),
+    "deluxe": Edition(
+        (222, 226, 228), (60, 120, 235), (60, 50, 195), (80, 170, 90), (200, 140, 50), (245, 246, 248), (50, 45, 170)
+    ),
+}
+
+
+def edition_style(name: str, font: Path) -> BoardStyle:
+    """A board in the colours of an edition. Raises KeyError for an unknown name."""
+    edition = EDITIONS[name]
+    return BoardStyle(
+        ground=edition.ground,
+        premium=edition.premium,
+        line=edition.line,
+        line_width=0.05,
+        ridge=0.0,
+        shape="full",
+        inset=0.0,
+        raised=0.0,
+        text=PRINT["en"],
+        text_font=font,
+        text_size=0.14,
+        text_colour=(40, 36, 36),
+        text_turn=0,
+        text_faces=False,
+        centre="star",
+        bands=((0.12, (235, 240, 242)), (0.7, edition.frame)),
+        panels=(0.2, 0.2, 0.2, 0.9),
+        frame_text=False,
+        labels=True,
+        rounding=0.3,
+        seam="vertical",
+        grain=0.01,
+    )
+
+
+def plain_tiles(font: Path) -> TileStyle:
+    """Light wooden tiles, laid with ordinary care."""
+    return TileStyle(
+        top=(160, 205, 232),
+        side=(110, 150, 182),
+        ink=(38, 34, 34),
+        size=0.93,
+        height=0.2,
+        rounding=0.05,
+        bevel=0.04,
+        bevel_light=0.15,
+        grain=0.05,
+        spread=0.03,
+        font=font,
+        letter=0.52,
+        letter_at=(0.48, 0.48),
+        digit=0.17,
+        digit_at=(0.82, 0.82),
+        engraved=0.2,
+        dimples=Dimples(),
+        blank="plain",
+        tilt=2.0,
+        slip=0.02,
+        gloss=0.2,
+    )
+
+
+EVENING = Light(
+    direction=0.8,
+    shadow=0.45,
+    shadow_length=0.7,
+    gradient=0.2,
+    lamp=0.15,
+    edge=0.0,
+    glare=0.0,
+    exposure=1.0,
+    warmth=0.2,
+    cast=0.0,
+    contrast=1.0,
+    saturation=1.0,
+    blur=0.6,
+    motion=0.0,
+    noise=2.0,
+    sharpen=0.3,
+    shrink=1.0,
+    jpeg=90,
+)
+
+
+@dataclass(frozen=True)
+class Person:
+    """What is in the way of a picture: table points (x, y) that fingers point at."""
+
+    fingers: tuple[tuple[float, float], ...] = ()
+
+
+class SimulatedTable:
+    """A rendered table that keeps its tiles: `lay_tiles`, `photograph`.
+
+    edition  a name of EDITIONS
+    size     (width, height) px of the pictures
+    tilt     degrees off the vertical of the camera; turn  degrees about its axis
+    values   of the letters, printed on the tiles
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        edition: str = "classic",
+        size: tuple[int, int] = (1280, 960),
+        tilt: float = 14.0,
+        turn: float = 3.0,
+        values: Mapping[str, int] | None = None,
+        light: Light = EVENING,
+    ) -> None:
+        self._rng = np.random.default_rng(seed)
+        self._values = values
+        fonts = supporting(packaged_fonts(), "".join(letter for letter in values or () if letter != BLANK))
+        board = edition_style(edition, fonts[2])
+        camera = look_at_board(
+            size, 1.1 * max(size), float(np.deg2rad(tilt)), np.pi, float(np.deg2rad(turn)), 0.86, (0, -0.02)
+        )
+        self._setting = Setting(
+            board=board,
+            tiles=plain_tiles(fonts[1]),
+            light=light,
+            camera=camera,
+            art=draw_board(np.random.default_rng(seed), board, 48),
+            table=table_top(np.random.default_rng(seed + 1), board, 9.0),
+            thickness=0.3,
+            seed=seed,
+        )
+        self._laid: dict[tuple[int, int], LaidTile] = {}
+
+    @property
+    def camera(self) -> Camera:
+        """Where the camera is."""
+        return self._setting.camera
+
+    def lay_tiles(self, labels: Mapping[tuple[int, int], str]) -> None:
+        """Make the board show `labels` ((row, column) -> letter, '?' blank). Tiles that stay keep their place."""
+        for at in [at for at, tile in self._laid.items() if labels.get(at) != tile.letter]:
+            del self._laid[at]
+        new = {at: letter for at, letter in labels.items() if at not in self._laid}
+        for at, tile in zip(new, lay(self._rng, new, self._setting.tiles), strict=True):
+            self._laid[at] = tile
+
+    def photograph(self, person: Person | None = None, extra: Sequence[LaidTile] = ()) -> Scene:
+        """Take a picture of the table as it is now."""
+        labels = {at: tile.letter for at, tile in self._laid.items()}
+        hands = person.fingers if person else ()
+        return compose(self._rng, self._setting, labels, extra, hands, self._values, list(self._laid.values()))

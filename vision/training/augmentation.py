@@ -1,0 +1,263 @@
+"""Looks at the kept views: crops and boards, each time shifted, lit, blurred and disturbed a little differently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.reading import SIZE
+from vision.geometry import Image
+from vision.recognition import letters, squares, tile_crops
+from vision.recognition.blank_by_edges import beside
+from vision.rendering.style import LAYOUT
+from vision.training.dataset import (
+    BOARD_MARGIN,
+    BOARD_SCALE,
+    LETTERS,
+    TOPS_MARGIN,
+    TOPS_SCALE,
+    Views,
+    classes,
+    possible,
+    symbols,
+)
+
+Rng = np.random.Generator
+Floats = NDArray[np.float32]
+
+SEEN: Final = 0.35
+"""A tile hidden less than this is to be read, and a square hidden more than `UNSEEN` is to be called hidden."""
+UNSEEN: Final = 0.5
+IGNORED: Final = -100
+_EMPTY_SHARE: Final = 0.14
+_BLANK_SHARE: Final = 0.07
+_FOREIGN_SHARE: Final = 0.25
+_MISSED: Final = 0.06
+_FAR_MISSED: Final = 0.15
+"""Standard deviations, in squares, by which looks miss the middle of their squares: most of them, and some."""
+_FAR: Final = 0.15
+"""Share of the looks that may miss by far."""
+_HOLES_COUNTED: Final = 4
+"""A board is looked at once more often for each bare hole between its tiles, the hardest there is; so many count."""
+_PRINTED: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in row] for row in LAYOUT])
+"""How often an empty square is looked at: plain ones, premium squares, the centre with its star."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LetterBatch:
+    """Crops as the network takes them, `(n, 1, 36, 36)`, with the class, the quarter turn and the place of each.
+
+    A turned crop has no class and an empty or blank one no turn: these are `IGNORED`.
+    """
+
+    crops: Floats
+    letters: NDArray[np.int64]
+    turns: NDArray[np.int64]
+    places: Floats
+    """`(n, 3)`: how far right and down of the crop's middle the tile's own is, in squares, and how far it is turned, in
+    radians clockwise, quarters left out; NaN without a tile."""
+    possible: NDArray[np.bool_]
+    """`(n, classes)`: the letters of one tile set that has the crop's; no reader looks for all letters at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SquareBatch:
+    """Boards as the network takes them, `(n, 3, 272, 272)`, and what lies on each square, `(n, 15, 15)`."""
+
+    boards: Floats
+    kinds: NDArray[np.int64]
+
+
+def shares() -> NDArray[np.float64]:
+    """How often each class is looked at."""
+    names = classes()
+    share = np.full(len(names), _FOREIGN_SHARE / (len(names) - 2 - len(LETTERS)))
+    share[2 : 2 + len(LETTERS)] = (1 - _EMPTY_SHARE - _BLANK_SHARE - _FOREIGN_SHARE) / len(LETTERS)
+    share[:2] = _EMPTY_SHARE, _BLANK_SHARE
+    return share
+
+
+def evening() -> Floats:
+    """What makes the letters of every tile set equally likely, as logarithms of odds to be added to the logits.
+
+    A letter is learnt among those of one set that has it, drawn at random: one that few sets have is seen in each of
+    them more often than one that many have (correction of priors, Saerens et al., 2002).
+    """
+    allowed, share = possible(), shares()
+    seen = share / allowed.sum(axis=0)
+    usual = seen[2 : 2 + len(LETTERS)].min()
+    odds = np.log(usual / seen)
+    odds[:2] = 0
+    return np.asarray(odds, np.float32)
+
+
+class LetterLooks:
+    """Draws batches of tile crops: every class often enough, A to Z most often."""
+
+    def __init__(self, views: Sequence[Views]) -> None:
+        self._views = views
+        labels = symbols(views)
+        hidden = np.stack([v.hidden for v in views])
+        names = classes()
+        self._cells = [np.argwhere((labels == k) & (hidden < SEEN)) for k in range(len(names))]
+        # Clear pictures teach more than those that hardly anybody could read, printed squares more than plain ones.
+        clear = np.clip([(v.side - 8) / 16 for v in views], 0.2, 1.5)[:, None, None]
+        weight = np.broadcast_to(clear * np.where(labels == 0, _PRINTED, 1.0), labels.shape)
+        self._bounds = [np.cumsum(weight[tuple(c.T)]) for c in self._cells]
+        usable = np.array([len(c) > 0 for c in self._cells])
+        share = shares()
+        self._share = np.where(usable, share, 0) / share[usable].sum()
+        self._possible = possible()
+        self._sets = [np.flatnonzero(self._possible[:, k]) for k in range(len(names))]
+
+    def batch(self, rng: Rng, size: int, turned: float = 0.15) -> LetterBatch:
+        """`size` crops, each disturbed anew, a share of them turned by 1 to 3 quarters."""
+        kinds = rng.choice(len(self._share), size=size, p=self._share)
+        cut = np.empty((size, tile_crops.SIDE, tile_crops.SIDE), np.uint8)
+        places = np.empty((size, 3), np.float32)
+        for i, kind in enumerate(kinds.tolist()):
+            bounds = self._bounds[kind]
+            cell = self._cells[kind][np.searchsorted(bounds, rng.random() * bounds[-1], side="right")]
+            view, row, column = (int(k) for k in cell)
+            cut[i], places[i] = self._crop(rng, self._views[view], row, column)
+        turns = np.where(rng.random(size) < turned, rng.integers(0, 4, size), 0)
+        for i in np.flatnonzero(turns).tolist():
+            cut[i] = np.rot90(cut[i], -int(turns[i]))
+            for _quarter in range(int(turns[i])):  # clockwise
+                places[i, :2] = -places[i, 1], places[i, 0]
+        lit = disturbed(rng, cut)
+        sets = [
+            self._sets[kind][int(u * len(self._sets[kind]))] for kind, u in zip(kinds, rng.random(size), strict=True)
+        ]
+        return LetterBatch(
+            crops=letters.evened(lit),
+            letters=np.where(turns == 0, kinds, IGNORED).astype(np.int64),
+            turns=np.where(kinds < 2, IGNORED, turns).astype(np.int64),
+            places=places,
+            possible=self._possible[sets],
+        )
+
+    @staticmethod
+    def _crop(rng: Rng, view: Views, row: int, column: int) -> tuple[Image, Floats]:
+        """A look at a square, and how its tile lies in it, as in `LetterBatch.places`."""
+        turn = rng.normal(0, 0.035)
+        zoom = TOPS_SCALE / tile_crops.SCALE * np.exp(rng.normal(0, 0.05))
+        stretch = np.exp(rng.normal(0, 0.03))
+        axes = zoom * np.array([[np.cos(turn) * stretch, -np.sin(turn)], [np.sin(turn) * stretch, np.cos(turn)]])
+        spread = _FAR_MISSED if rng.random() < _FAR else _MISSED
+        centre = np.array([column, row]) + 0.5 + rng.normal(0, spread, 2)
+        middle = TOPS_SCALE * (centre + TOPS_MARGIN) - 0.5
+        askew = view.askew[row, column]
+        seen = np.column_stack([TOPS_SCALE * (view.centres[row, column] - centre), (np.cos(askew), np.sin(askew))])
+        (right, ahead), (down, aside) = np.linalg.solve(axes, seen)
+        place = right / tile_crops.SCALE, down / tile_crops.SCALE, np.arctan2(aside, ahead)
+        half = (tile_crops.SIDE - 1) / 2
+        matrix = np.column_stack([axes, middle - axes @ np.array([half, half])])
+        side = (tile_crops.SIDE, tile_crops.SIDE)
+        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        cut = cv2.warpAffine(view.tops, matrix, side, flags=flags, borderMode=cv2.BORDER_REPLICATE)
+        u = rng.random()
+        if u < 0.15:
+            small = int(rng.integers(15, 30))
+            cut = cv2.resize(cv2.resize(cut, (small, small), interpolation=cv2.INTER_AREA), side)
+        elif u < 0.33:
+            cut = cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.4, 1.3)))
+        elif u < 0.43:
+            cut = cv2.filter2D(cut, -1, _moved(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi))))
+        return np.asarray(cut, np.uint8), np.asarray(place, np.float32)
+
+
+def _moved(length: float, angle: float) -> Floats:
+    """What moving by so many pixels during the exposure does to a point: `(9, 9)`, sum 1."""
+    kernel = np.zeros((9, 9), np.float32)
+    reach = np.array([np.cos(angle), np.sin(angle)]) * length / 2
+    ends = (((4 - reach) * 16).round().astype(int).tolist(), ((4 + reach) * 16).round().astype(int).tolist())
+    cv2.line(kernel, ends[0], ends[1], 1.0, 1, cv2.LINE_AA, 4)
+    return np.asarray(kernel / kernel.sum(), np.float32)
+
+
+def disturbed(rng: Rng, cut: Image) -> Image:
+    """Crops under another light: contrast, a slope of light, a shadow's edge, grain, some as negatives."""
+    n, side = len(cut), cut.shape[1]
+    x = cut.astype(np.float32) / 255
+    np.power(x, np.exp(rng.normal(0, 0.3, (n, 1, 1))).astype(np.float32), out=x)
+    across, down = np.meshgrid(np.linspace(-1, 1, side), np.linspace(-1, 1, side))
+    slopes = rng.normal(0, 0.12, (2, n, 1, 1))
+    x *= (1 + slopes[0] * across + slopes[1] * down).astype(np.float32)
+    for i in np.flatnonzero(rng.random(n) < 0.12):
+        angle = rng.uniform(0, 2 * np.pi)
+        edge = (across * np.cos(angle) + down * np.sin(angle) - rng.uniform(-0.7, 0.7)) / rng.uniform(0.03, 0.5)
+        x[i] *= (1 - rng.uniform(0.15, 0.6) / (1 + np.exp(-4 * edge))).astype(np.float32)
+    for i in np.flatnonzero(rng.random(n) < 0.06):
+        size = rng.integers(4, side // 2, 2)
+        place = [int(rng.choice([0, side - s])) for s in size]
+        x[i, place[0] : place[0] + size[0], place[1] : place[1] + size[1]] = rng.random()
+    for i in np.flatnonzero(rng.random(n) < 0.06):  # a lamp mirrored in the tile
+        angle = rng.uniform(0, 2 * np.pi)
+        far = (across * np.cos(angle) + down * np.sin(angle) - rng.uniform(-0.6, 0.6)) / rng.uniform(0.08, 0.5)
+        x[i] += (rng.uniform(0.1, 0.8) * np.exp(-(far**2))).astype(np.float32)
+    negative = rng.random(n) < 0.1
+    x[negative] = 1 - x[negative]
+    grain = x.std(axis=(1, 2), keepdims=True) * rng.random((n, 1, 1)) ** 3 * 0.5
+    x += rng.standard_normal(x.shape, np.float32) * grain.astype(np.float32)
+    return np.clip(x * 255, 0, 255).astype(np.uint8)
+
+
+class SquareLooks:
+    """Draws batches of boards: turned by quarters, corners off, in other light."""
+
+    def __init__(self, views: Sequence[Views]) -> None:
+        self._views = views
+        tile = symbols(views) > 0
+        hidden = np.stack([v.hidden for v in views])
+        kinds = np.where(tile, squares.TILE, squares.EMPTY)
+        kinds = np.where(hidden > UNSEEN, squares.HIDDEN, kinds)
+        self._kinds = np.where((hidden > SEEN) & (hidden <= UNSEEN), IGNORED, kinds)
+        holes = (~tile & (beside(tile).sum(axis=-1) >= 3)).sum(axis=(1, 2))
+        weight = 1 + np.minimum(holes, _HOLES_COUNTED)
+        self._share = weight / weight.sum()
+
+    def batch(self, rng: Rng, size: int) -> SquareBatch:
+        """`size` boards, each disturbed anew."""
+        boards, kinds = [], []
+        for i in rng.choice(len(self._views), size, p=self._share):
+            turn = int(rng.integers(4))
+            board = self._board(rng, self._views[i].board, turn)
+            boards.append(squares.balanced(board))
+            kinds.append(np.rot90(self._kinds[i], turn))
+        return SquareBatch(np.stack(boards), np.stack(kinds).astype(np.int64))
+
+    @staticmethod
+    def _board(rng: Rng, view: Image, quarter_turns: int) -> Image:
+        grid = np.array([[0, 0], [SIZE, 0], [SIZE, SIZE], [0, SIZE]], np.float64)
+        source = (grid + rng.normal(0, 0.04, (4, 2)) + rng.normal(0, 0.05, 2) + BOARD_MARGIN) * BOARD_SCALE - 0.5
+        # A quarter turn anticlockwise takes the corner that was second to the first place.
+        source = np.roll(source, -quarter_turns, axis=0)
+        target = (grid + squares.MARGIN) * squares.SCALE - 0.5
+        matrix = cv2.getPerspectiveTransform(source.astype(np.float32), target.astype(np.float32))
+        n = (SIZE + 2 * squares.MARGIN) * squares.SCALE
+        view = np.asarray(cv2.warpPerspective(view, matrix, (n, n), borderMode=cv2.BORDER_REPLICATE), np.uint8)
+        u = rng.random()
+        if u < 0.25:
+            view = np.asarray(cv2.GaussianBlur(view, (0, 0), float(rng.uniform(0.4, 1.6))), np.uint8)
+        curves = np.linspace(0, 1, 256)[:, None] ** np.exp(rng.normal(0, 0.25, 3))
+        x = np.asarray(cv2.LUT(view, curves.astype(np.float32)[None]), np.float32)
+        if rng.random() < 0.4:
+            # Other boards, other colours: the channels are mixed, so that no colour means anything by itself.
+            mix = np.eye(3) + rng.normal(0, 0.15, (3, 3))
+            x = np.asarray(cv2.transform(x, mix / np.abs(mix).sum(axis=1, keepdims=True)), np.float32)
+        if rng.random() < 0.05:
+            x = np.repeat(x.mean(axis=2, keepdims=True), 3, axis=2)
+        if rng.random() < 0.3:
+            angle, line = rng.uniform(0, 2 * np.pi), np.linspace(-1, 1, n, dtype=np.float32)
+            edge = line * np.float32(np.cos(angle)) + line[:, None] * np.float32(np.sin(angle))
+            edge = (edge - np.float32(rng.uniform(-0.8, 0.8))) * np.float32(4 / rng.uniform(0.01, 0.6))
+            x *= 1 - np.float32(rng.uniform(0.1, 0.6)) / (1 + np.exp(-np.clip(edge, -30, 30)))[:, :, None]
+        if rng.random() < 0.5:
+            x += rng.standard_normal(x.shape, np.float32) * np.float32(rng.random() ** 2 * 0.05)
+        return np.asarray(np.clip(x * 255, 0, 255), np.uint8)

@@ -1,0 +1,141 @@
+"""What the reader's networks learn from: scenes, cut down to the views that they are read by.
+
+Each scene keeps its board in colour, half way up the tiles, and its tile tops in grey, both finer and wider than
+the reader's own views, so that each look at them can be shifted, turned, stretched and blurred a little anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.reading import BLANK, EMPTY, SIZE
+from engine.tiles import tile_set, tile_set_names
+from vision.geometry import TILE_HEIGHT, Image, board_pose, project, rectify, square_side
+from vision.recognition import squares, tile_crops
+from vision.recognition.alphabets import shape
+from vision.recognition.board_views import BoardViews
+from vision.rendering.fonts import training_fonts
+from vision.rendering.scene import Scene, random_scene
+
+BOARD_SCALE: Final = 24
+BOARD_MARGIN: Final = 2
+TOPS_SCALE: Final = 36
+TOPS_MARGIN: Final = 0.5
+CORNER_ERROR: Final = 0.05
+"""Standard deviation, in squares, of the corners that the views are cut by."""
+LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Views:
+    """One scene as the reader sees it."""
+
+    board: Image
+    """`(456, 456, 3) uint8 BGR`, half way up the tiles."""
+    tops: Image
+    """`(576, 576) uint8`, at the height of tile tops."""
+    labels: tuple[tuple[str, ...], ...]
+    hidden: NDArray[np.float32]
+    """`(15, 15)`, share of each square that cannot be seen."""
+    side: float
+    """Pixels of a square in the picture."""
+    centres: NDArray[np.float32]
+    """`(15, 15, 2)`: the middle of each tile's top, in squares right and down of the grid's corner; NaN without one."""
+    askew: NDArray[np.float32]
+    """`(15, 15)`: how far each tile is turned on its square, in radians clockwise; NaN without one."""
+
+
+@lru_cache(maxsize=1)
+def alphabets() -> tuple[tuple[str, ...], ...]:
+    """The letters of every tile set there is, each set once."""
+    return tuple(dict.fromkeys(tuple(tile_set(name).letters) for name in tile_set_names()))
+
+
+def is_latin(alphabet: Sequence[str]) -> bool:
+    """Whether a tile set is written in Latin letters."""
+    return "E" in alphabet
+
+
+@lru_cache(maxsize=1)
+def classes() -> tuple[str, ...]:
+    """What the letter network tells apart: no tile, a blank, A to Z, then all other letters by their shape."""
+    beyond = {shape(t) for alphabet in alphabets() for t in alphabet} - set(LETTERS)
+    return (EMPTY, BLANK, *LETTERS, *sorted(beyond))
+
+
+def possible() -> NDArray[np.bool_]:
+    """`(alphabets, classes)`: what a reader looks for, once it knows what is played with."""
+    names = classes()
+    rows = [{EMPTY, BLANK, *map(shape, alphabet)} for alphabet in alphabets()]
+    return np.array([[name in row for name in names] for row in rows])
+
+
+def draw(rng: np.random.Generator) -> Scene:
+    """A random scene: A to Z, or these with a language's own letters among them, or another script's letters."""
+    letters: tuple[str, ...] = LETTERS
+    weights = [1.0] * len(LETTERS)
+    kind = rng.random()
+    if kind > 0.45:
+        some = [a for a in alphabets() if is_latin(a) == (kind < 0.84) and not set(a) <= set(LETTERS)]
+        alphabet = some[int(rng.integers(len(some)))]
+        own = tuple(t for t in alphabet if t not in LETTERS)
+        if is_latin(alphabet):
+            letters += own
+            weights += [0.35 * 27 / len(own) ** 0.5 / 2] * len(own)
+        else:
+            letters, weights = own, [1.0 if shape(t) in LETTERS else 2.0 for t in own]
+    # More blanks than a bag holds: a tile without print is the hardest to tell from a square without a tile.
+    return random_scene(rng, training_fonts(), (*letters, BLANK), (*weights, 0.12 * sum(weights)))
+
+
+def keep(scene: Scene, number: int) -> Views:
+    """Cut a scene down, by corners that are a little wrong as found ones are."""
+    rng = np.random.default_rng(number)
+    side = square_side(scene.corners)
+    corners = scene.corners + rng.normal(0, CORNER_ERROR * side, (4, 2))
+    height, width = scene.image.shape[:2]
+    pose = board_pose(corners, (width, height))
+    lift = TILE_HEIGHT * float(rng.uniform(0.8, 1.2))
+    plane = pose.plane(lift)
+    grey = np.asarray(cv2.cvtColor(scene.image, cv2.COLOR_BGR2GRAY), np.uint8)
+    centres, rights = (project(np.linalg.inv(plane), points) for points in (scene.centres, scene.rights))
+    right, down = np.moveaxis(rights - centres, -1, 0)
+    return Views(
+        board=rectify(scene.image, pose.plane(squares.PLANE), BOARD_SCALE, BOARD_MARGIN),
+        tops=rectify(grey, plane, TOPS_SCALE, TOPS_MARGIN),
+        labels=scene.labels,
+        hidden=scene.hidden.astype(np.float32),
+        side=side,
+        centres=centres.astype(np.float32),
+        askew=np.arctan2(down, right).astype(np.float32),
+    )
+
+
+def as_read(view: Views) -> BoardViews:
+    """A scene's views at the scale and with the margin of the reader's own."""
+    return BoardViews(
+        board=_cut(view.board, BOARD_SCALE, BOARD_MARGIN, squares.SCALE, squares.MARGIN),
+        tops=_cut(view.tops, TOPS_SCALE, TOPS_MARGIN, tile_crops.SCALE, tile_crops.MARGIN),
+    )
+
+
+def _cut(view: Image, scale: int, margin: float, to_scale: int, to_margin: float) -> Image:
+    edge = round((margin - to_margin) * scale)
+    side = round((SIZE + 2 * to_margin) * to_scale)
+    inner = view[edge : view.shape[0] - edge, edge : view.shape[1] - edge]
+    return np.asarray(cv2.resize(inner, (side, side), interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def symbols(views: Sequence[Views]) -> NDArray[np.int64]:
+    """The class of each square: `(n, 15, 15)`, indices into `classes()`."""
+    index = {name: i for i, name in enumerate(classes())} | {"": 0}
+    return np.array([[[index[shape(s)] for s in row] for row in v.labels] for v in views], np.int64).reshape(
+        -1, SIZE, SIZE
+    )

@@ -1,0 +1,199 @@
+"""What the board's finder learns from: samples made of rendered scenes by turning, cropping, bending and fading.
+
+Of each scene two small pictures are kept: the whole of it (`overview`), and the rectified board with a margin
+(`flat`). A sample is a piece of one of these under a random view, with its targets worked out exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.detection.locator import FINDER_SIDE, LATTICE_MARGIN, LATTICE_PIXELS, LATTICE_SIDE, standardised
+from vision.geometry import Floats, Image, grid_corners, homography, project, rectify
+from vision.rendering.scene import Scene
+
+OVERVIEW_SIDE = 384
+FLAT_PIXELS = 20
+FLAT_MARGIN = 4.5
+NO_BOARD = 0.1
+"""Share of the finder's samples that have no board."""
+CELL = 4
+"""Pixels of the finder's picture in one cell of its answer."""
+
+Array = NDArray[np.float32]
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A scene as far as the finder's training needs it."""
+
+    overview: Image
+    corners: Floats
+    flat: Image
+
+
+def keep(scene: Scene) -> Kept:
+    """Shrink a scene to what is learned from."""
+    height, width = scene.image.shape[:2]
+    k = OVERVIEW_SIDE / max(height, width)
+    overview = cv2.resize(scene.image, (round(width * k), round(height * k)), interpolation=cv2.INTER_AREA)
+    scale = np.array([overview.shape[1] / width, overview.shape[0] / height])
+    flat = rectify(scene.image, homography(scene.corners), FLAT_PIXELS, FLAT_MARGIN)
+    return Kept(np.asarray(overview, np.uint8), (scene.corners + 0.5) * scale - 0.5, flat)
+
+
+def finder_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
+    """A picture (3, 256, 256) and its targets (5, 64, 64): corner heat, x and y in the cell, on the grid, weight."""
+    n = FINDER_SIDE
+    height, width = kept.overview.shape[:2]
+    grid = kept.corners
+    box = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float64) - 0.5
+    if rng.random() < 0.6:
+        box = _cropped(box, grid, rng)
+    # The picture's longer side fills the finder's picture but for a margin, as at run time; then it is bent a bit.
+    size = box[2] - box[0]
+    k = n * rng.uniform(0.84, 0.92) / size.max()
+    target = (box - box.mean(axis=0)) * k + (n - 1) / 2 + rng.uniform(-6, 6, 2)
+    if rng.random() < 0.5:
+        target += rng.normal(0, 0.04 * n, (4, 2))
+    frame = target
+    if rng.random() < 0.3:  # a small board on a large table
+        shrink = rng.uniform(0.45, 1.0)
+        k *= shrink
+        target = target.mean(axis=0) + (target - target.mean(axis=0)) * shrink
+        target += rng.uniform(-0.5, 0.5, 2) * (np.ptp(frame, axis=0) - np.ptp(target, axis=0))
+    symmetry = int(rng.integers(8))
+    target, frame = _symmetric(target, symmetry, n - 1), _symmetric(frame, symmetry, n - 1)
+    view = np.asarray(cv2.getPerspectiveTransform(box.astype(np.float32), target.astype(np.float32)), np.float64)
+    overview = kept.overview
+    there = rng.random() >= NO_BOARD
+    if not there:
+        overview = _without_board(overview, grid, rng)
+    source = cv2.GaussianBlur(overview, (0, 0), 0.45 / k) if k < 0.9 else overview  # against aliasing
+    picture = cv2.warpPerspective(source, view, (n, n), borderMode=cv2.BORDER_REPLICATE)
+    inside = np.zeros((n, n), np.uint8)
+    cv2.fillConvexPoly(inside, np.round(frame * 16).astype(np.int32), 1, cv2.LINE_8, 4)
+    picture = faded(np.asarray(picture, np.uint8), rng)
+    cells = n // CELL
+    seen = (project(view, grid) + 0.5) / CELL - 0.5  # in cells, whole numbers in the middle of one
+    targets = np.zeros((5, cells, cells), np.float32)
+    if not there:
+        return standardised(picture, inside), targets
+    yy, xx = np.mgrid[0:cells, 0:cells]
+    for x, y in seen:
+        distance2 = (xx - x) ** 2 + (yy - y) ** 2
+        targets[0] = np.maximum(targets[0], np.exp(-distance2 / (2 * 0.8**2)))
+        near = distance2 < 1.6**2
+        targets[1][near], targets[2][near], targets[4][near] = (x - xx)[near], (y - yy)[near], 1
+    mask = np.zeros((cells, cells), np.uint8)
+    cv2.fillConvexPoly(mask, np.round(seen * 16).astype(np.int32), 1, cv2.LINE_8, 4)
+    targets[3] = mask
+    return standardised(picture, inside), targets
+
+
+def _without_board(overview: Image, grid: Floats, rng: Rng) -> Image:
+    """The same table with something else where the board was: a sheet, a chequered cloth, or clouds of colour."""
+    picture = overview.copy()
+    reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * rng.uniform(1.25, 1.6)
+    fields = rng.integers(1, 24, 2) if rng.random() < 0.7 else np.array([1, 1])
+    colours = rng.integers(0, 255, (int(rng.integers(2, 12)), 3))
+    cloth = colours[rng.integers(0, len(colours), fields)].astype(np.uint8)
+    enlarge = cv2.INTER_NEAREST if rng.random() < 0.5 else cv2.INTER_CUBIC
+    cloth = np.asarray(cv2.resize(cloth, (256, 256), interpolation=enlarge), np.uint8)
+    corners = np.array([[0, 0], [255, 0], [255, 255], [0, 255]], np.float32)
+    view = cv2.getPerspectiveTransform(corners, reach.astype(np.float32))
+    size = (picture.shape[1], picture.shape[0])
+    here = cv2.warpPerspective(np.full((256, 256), 255, np.uint8), view, size) > 127
+    picture[here] = cv2.warpPerspective(cloth, view, size)[here]
+    return picture
+
+
+def _cropped(box: Floats, grid: Floats, rng: Rng) -> Floats:
+    """A random part of the picture, most often with the whole grid in it."""
+    low, high = box[0], box[2]
+    reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * rng.uniform(1.0, 1.6)
+    if rng.random() < 0.12:
+        reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * 0.6  # cuts the grid
+    least, most = np.clip(reach.min(axis=0), low, high), np.clip(reach.max(axis=0), low, high)
+    a = low + (least - low) * rng.random(2)
+    b = high - (high - most) * rng.random(2)
+    if (b - a).min() < 40:
+        return box
+    return np.array([[a[0], a[1]], [b[0], a[1]], [b[0], b[1]], [a[0], b[1]]])
+
+
+def _symmetric(points: Floats, symmetry: int, side: float) -> Floats:
+    """One of the eight symmetries of a square picture whose pixels run from 0 to `side`."""
+    p = points.copy()
+    if symmetry & 1:
+        p[:, 0] = side - p[:, 0]
+    if symmetry & 2:
+        p[:, 1] = side - p[:, 1]
+    return p[:, ::-1].copy() if symmetry & 4 else p
+
+
+def lattice_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
+    """A picture (3, 320, 320) and its targets (3, 20, 20): x and y to the nearest corner of squares, is there one."""
+    n, p = LATTICE_SIDE, LATTICE_PIXELS
+    spread = float(rng.choice([0.06, 0.25, 0.6], p=[0.4, 0.4, 0.2]))
+    believed = grid_corners() + rng.normal(0, spread, (4, 2)) + rng.normal(0, spread, 2)
+    kind = rng.random()
+    if kind < 0.1:  # the whole grid is off, or one corner is another square's
+        believed += rng.uniform(-2, 2, 2)
+    elif kind < 0.25:
+        believed[int(rng.integers(4))] += rng.uniform(-3, 3, 2)
+    believed = _symmetric(believed, int(rng.integers(8)), 15.0)
+    # Pixels of the sample to board coordinates as believed, and on to the kept picture.
+    to_believed = np.array([[1 / p, 0, 0.5 / p - LATTICE_MARGIN], [0, 1 / p, 0.5 / p - LATTICE_MARGIN], [0, 0, 1]])
+    to_board = homography(believed) @ to_believed
+    f = FLAT_PIXELS
+    to_flat = np.array([[f, 0, FLAT_MARGIN * f - 0.5], [0, f, FLAT_MARGIN * f - 0.5], [0, 0, 1]])
+    source = kept.flat
+    if rng.random() < 0.3:  # a board that is small in its picture
+        k = rng.uniform(0.5, 0.9)
+        small = cv2.resize(source, None, fx=k, fy=k, interpolation=cv2.INTER_AREA)
+        source = np.asarray(cv2.resize(small, source.shape[1::-1], interpolation=cv2.INTER_LINEAR), np.uint8)
+    picture = cv2.warpPerspective(
+        source,
+        to_flat @ to_board,
+        (n, n),
+        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+    cells = n // p
+    middles = (np.stack(np.meshgrid(np.arange(cells), np.arange(cells)), axis=-1) + 0.5) * p - 0.5
+    at = project(to_board, middles)
+    corner = np.clip(np.round(at), 0, 15)
+    seen = project(np.linalg.inv(to_board), corner)
+    targets = np.zeros((3, cells, cells), np.float32)
+    targets[:2] = ((seen - middles) / p).transpose(2, 0, 1)
+    targets[2] = (np.abs(at - 7.5) < 8.0).all(axis=2)
+    return standardised(faded(np.asarray(picture, np.uint8), rng)), targets
+
+
+def faded(picture: Image, rng: Rng) -> Image:
+    """The same picture under another light, through another camera."""
+    u = rng.random
+    if u() < 0.12:
+        picture = picture[:, :, rng.permutation(3)]
+    if u() < 0.05:
+        picture = np.repeat(picture.mean(axis=2, keepdims=True), 3, axis=2).astype(np.uint8)
+    if u() < 0.7:
+        ramp = np.arange(256, dtype=np.float64)[:, None] / 255
+        gamma = np.exp(rng.normal(0, 0.25)) * np.exp(rng.normal(0, 0.06, 3))
+        curve = ramp**gamma * np.exp(rng.normal(0, 0.2)) * np.exp(rng.normal(0, 0.1, 3)) + rng.normal(0, 0.03)
+        picture = np.asarray(cv2.LUT(picture, np.clip(curve * 255, 0, 255).astype(np.uint8)[None]), np.uint8)
+    if u() < 0.25:
+        picture = np.asarray(cv2.GaussianBlur(picture, (0, 0), rng.uniform(0.4, 1.4)), np.uint8)
+    if u() < 0.35:
+        noise = rng.standard_normal(picture.shape, np.float32) * np.float32(rng.uniform(1, 10))
+        picture = np.clip(picture + noise, 0, 255).astype(np.uint8)
+    if u() < 0.2:
+        _, data = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(25, 80))])
+        picture = np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)
+    return picture

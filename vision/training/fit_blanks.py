@@ -1,0 +1,78 @@
+"""How much each witness counts where a square shows no print: python -m vision.training.fit_blanks
+
+Whether such a square is a blank or bare is told by the network of squares, by that of letters and by the board's own
+colours and edges, which err alike. Reads rendered scenes that the networks have not seen, each tile at one look, and
+prints what `vision.recognition.fusion` is to take the witnesses for, by logistic regression, and how often each is
+mistaken alone and with those before it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Floats
+from vision.recognition.fusion import witnesses
+from vision.recognition.letters import LetterNet, among
+from vision.recognition.squares import SquareNet, perhaps_tiles
+from vision.recognition.tile_crops import Spots
+from vision.training import dataset
+from vision.training.augmentation import SEEN
+from vision.training.logit import Choices, worth
+from vision.training.scenes import UNSEEN_FROM, kept_scenes
+
+_SMALLEST: Final = 14.0
+"""Pixels a square of pictures in which a blank can be told at all."""
+_WITNESSES: Final = ("squares", "letters", "colours", "edges")
+"""In the order of `Witnesses.odds`."""
+
+
+def heard(view: dataset.Views, square_net: SquareNet, letter_net: LetterNet) -> tuple[Floats, NDArray[np.bool_]]:
+    """What the witnesses say of the squares without print that are in sight, `(n, 4)`, and which are blanks."""
+    seen = dataset.as_read(view)
+    kinds = square_net.read(seen.board)
+    cells = perhaps_tiles(kinds)
+    within = letter_net.within([symbol for row in view.labels for symbol in row if symbol not in ("", "?")] or ["A"])
+    spots = Spots.on(seen.tops, cells)
+    _, looks = letter_net.centred(spots, letter_net.look(spots.crops()))
+    letters = among(looks.letters, within)
+    said = witnesses(kinds, cells, letters, seen.board)
+    truth = np.array([symbol for row in view.labels for symbol in row])
+    known = np.isin(truth[said.squares], ["", "?"]) & (view.hidden.ravel()[said.squares] < SEEN)
+    return said.odds[known], truth[said.squares][known] == "?"
+
+
+def choices(odds: Floats, blank: NDArray[np.bool_]) -> Choices:
+    """Blank or bare, of the columns of `odds`."""
+    return Choices(np.stack([np.zeros_like(odds), odds], axis=1), np.zeros((len(odds), 2)), blank.astype(np.intp))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Draw, read, fit, print."""
+    parser = argparse.ArgumentParser(
+        prog="python -m vision.training.fit_blanks", description=str(__doc__).split("\n\n")[0]
+    )
+    parser.add_argument("--scenes", type=int, default=600, help="scenes to draw (default 600)")
+    args = parser.parse_args(argv)
+    nets = SquareNet(), LetterNet()
+    drawn = kept_scenes(args.scenes, dataset.keep, first=UNSEEN_FROM, draw=dataset.draw)
+    parts = [heard(view, *nets) for view in drawn if view.side > _SMALLEST]
+    odds, truth = np.concatenate([o for o, _ in parts]), np.concatenate([t for _, t in parts])
+    print(f"{truth.sum()} blanks and {(~truth).sum()} bare squares without print that the reader asks about")
+    for k, name in enumerate(_WITNESSES):
+        spoke = odds[:, k] != 0
+        alone, so_far = choices(odds[spoke, k : k + 1], truth[spoke]), choices(odds[:, : k + 1], truth)
+        print(
+            f"{name:8} alone {alone.mistaken(worth([alone])):4} mistaken of the {spoke.sum()} of which it speaks,"
+            f" with those above {so_far.mistaken(worth([so_far]))} of all"
+        )
+    print("count as " + ", ".join(f"{weight:.3f}" for weight in worth([choices(odds, truth)])))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,63 @@
+"""Scenes for training, rendered once, in order of their numbers, by several processes.
+
+What a training keeps of a scene is its own affair: it hands in a function that takes the scene and gives back
+what it needs, so that pictures of full size never pile up. Scene `i` under `seed` is the same on every machine
+with the same fonts, however many processes draw.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import Final, TypeVar
+
+import cv2
+import numpy as np
+
+from vision.rendering.fonts import training_fonts
+from vision.rendering.scene import Scene, random_scene
+
+Kept = TypeVar("Kept")
+Draw = Callable[[np.random.Generator], Scene]
+UNSEEN_FROM: Final = 6000
+"""Number of the first scene that no network has learnt from."""
+
+
+def scene(number: int, seed: int = 0, draw: Draw | None = None) -> Scene:
+    """The scene of this number; `draw` draws scenes of another kind than any board with any A to Z."""
+    rng = np.random.default_rng((seed, number))
+    return draw(rng) if draw else random_scene(rng, training_fonts())
+
+
+def kept_scenes(
+    count: int,
+    keep: Callable[[Scene, int], Kept],
+    seed: int = 0,
+    first: int = 0,
+    workers: int | None = None,
+    draw: Draw | None = None,
+) -> Iterator[Kept]:
+    """`keep(scene, number)` for scenes `first` to `first + count - 1`, in order.
+
+    `keep` runs in the drawing process (a function at module level, or a `functools.partial` of one). Draws with as
+    many processes as there are cores unless `workers` says otherwise.
+    """
+    numbers = range(first, first + count)
+    render = partial(_render, keep=keep, seed=seed, draw=draw)
+    if workers == 1:
+        yield from map(render, numbers)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers or os.cpu_count(), context, initializer=_one_thread) as pool:
+        yield from pool.map(render, numbers, chunksize=4)
+
+
+def _render(number: int, keep: Callable[[Scene, int], Kept], seed: int, draw: Draw | None) -> Kept:
+    return keep(scene(number, seed, draw), number)
+
+
+def _one_thread() -> None:
+    cv2.setNumThreads(1)

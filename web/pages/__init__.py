@@ -1,0 +1,1 @@
+"""The pages of the web application, one blueprint a module."""

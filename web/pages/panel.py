@@ -1,0 +1,109 @@
+"""The panel on the page: the same buttons and lights as those on the pins, by the same way (`device.panel.panel`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import CancelledError
+from types import MappingProxyType
+
+from flask import Blueprint, Response, redirect, render_template, request
+from flask.typing import ResponseReturnValue
+
+from device.panel.buttons import END_TURN_BUTTONS, PLAYERS, Button
+from device.panel.gestures import HOLD_S
+from device.panel.lights import DARK, Colour, Light, Signal
+from device.session.snapshot import Moment
+from device.session.table_session import Refused
+from web.host import Place
+from web.i18n import texts
+from web.pages.dialogs import show
+from web.security.csrf import is_document
+from web.security.pairing import Pairing, visitor
+from web.table import Table
+
+ANSWER_S = 0.25
+SHOWN_S = 2.0
+"""So long a light burns that was tapped to see whether it works."""
+
+LIGHTS: Mapping[str, Signal] = MappingProxyType(
+    {
+        "red": Signal(SHOWN_S, Light(Colour.RED)),
+        "green": Signal(SHOWN_S, Light(Colour.GREEN)),
+        "blue": Signal(SHOWN_S, Light(Colour.BLUE)),
+        **{f"player-{seat + 1}": Signal(SHOWN_S, DARK, player=seat) for seat in range(PLAYERS)},
+        "buzzer": Signal(SHOWN_S, DARK, beeps=(0.4,)),
+    }
+)
+"""What can be tried out, one light after the other."""
+
+
+def blueprint(table: Table, pairing: Pairing, place: Place) -> Blueprint:
+    """`/panel` and what is pressed on it; for paired phones."""
+    routes = Blueprint("desk", __name__, url_prefix="/panel")
+
+    @routes.before_request
+    def pair_first() -> ResponseReturnValue | None:
+        return None if visitor(pairing) else show("pair")
+
+    @routes.get("")
+    def panel() -> ResponseReturnValue:
+        return Response(
+            render_template("panel.html", t=texts(), state=table.state, **shown(table, place)),
+            headers={"Cache-Control": "no-store"},
+        )
+
+    @routes.get("/lights")
+    def lights() -> ResponseReturnValue:
+        html = render_template("parts/lights.html", t=texts(), state=table.state, **shown(table, place))
+        return Response(html, headers={"Cache-Control": "no-store"})
+
+    @routes.post("/press")
+    def press() -> ResponseReturnValue:
+        held = request.form.get("held", "")
+        wanted = held or request.form.get("button", "")
+        if place.panel is None or wanted not in set(Button):
+            return _refuse(texts()("panel.none"))
+        try:
+            seen = Moment.parse(request.form.get("seen", ""))
+            place.panel.press(Button(wanted), held=bool(held), seen=seen).result(ANSWER_S)
+        except TimeoutError:
+            pass  # the board is being read
+        except (Refused, CancelledError) as refusal:
+            return _refuse(texts().said(refusal) if isinstance(refusal, Refused) else texts()("panel.none"))
+        return _done()
+
+    @routes.post("/rehearse")
+    def rehearse() -> ResponseReturnValue:
+        if place.panel is None:
+            return _refuse(texts()("panel.none"))
+        place.panel.rehearse(request.form.get("on") == "1")
+        return _done()
+
+    @routes.post("/light")
+    def light() -> ResponseReturnValue:
+        signal = LIGHTS.get(request.form.get("light", ""))
+        if place.panel is None or signal is None:
+            return _refuse(texts()("panel.none"))
+        place.panel.give(signal)
+        return _done()
+
+    return routes
+
+
+def shown(table: Table, place: Place) -> dict[str, object]:
+    """What the templates of the panel need: its view, and the buttons that make sense with these players."""
+    players = len(table.state.players) or PLAYERS
+    ends = END_TURN_BUTTONS[:players]
+    others = (Button.CHALLENGE, Button.PAUSE, Button.NEW_GAME, Button.POWER)
+    view = place.panel.view if place.panel else None
+    return {"panel": view, "ends": ends, "others": others, "holds": HOLD_S, "wired": place.buttons, "lights": LIGHTS}
+
+
+def _done() -> ResponseReturnValue:
+    return redirect("/panel", code=303) if is_document() else Response(status=204)
+
+
+def _refuse(why: str) -> ResponseReturnValue:
+    if is_document():
+        return Response(render_template("refused.html", t=texts(), why=why), status=409)
+    return Response(f"{why}\n", status=409, mimetype="text/plain")

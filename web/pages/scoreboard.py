@@ -1,0 +1,93 @@
+"""The scoreboard itself, its big-screen form, and the pictures on it."""
+
+from __future__ import annotations
+
+import time
+
+from flask import Blueprint, Response, abort, render_template, request
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from web.colours import editions_css
+from web.host import Place
+from web.i18n import languages, texts
+from web.live import LivePage
+from web.qr import qr_svg, wifi_text
+from web.security.pairing import Pairing, visitor
+from web.table import Table
+
+
+def blueprint(page: LivePage, table: Table, pairing: Pairing, place: Place) -> Blueprint:
+    """`/`, `/big` (with `?overlay` transparent, for a broadcast), `/join`,
+    `/pictures/NAME.jpg`, `/editions.css`."""
+    routes = Blueprint("pages", __name__)
+
+    def show(template: str, **values: object) -> Response:
+        t = texts()
+        drawing = page.drawing(t)
+        html = render_template(
+            template,
+            t=t,
+            drawing=drawing,
+            parts=page.parts(drawing),
+            now=time.monotonic(),
+            paired=visitor(pairing),
+            languages=languages().values(),
+            **values,
+        )
+        headers = {"Cache-Control": "no-store", "Content-Language": t.language, "Vary": "Accept-Language, Cookie"}
+        return Response(html, headers=headers)
+
+    @routes.get("/")
+    def scoreboard() -> ResponseReturnValue:
+        return show("scoreboard.html")
+
+    @routes.get("/big")
+    def big() -> ResponseReturnValue:
+        code = code_to_show()
+        return show("big.html", code=code, join=invitation(code), overlay="overlay" in request.args)
+
+    @routes.get("/join")
+    def join() -> ResponseReturnValue:
+        code = code_to_show()
+        return show(
+            "join.html", code=code, join=invitation(code), addresses=place.addresses(), secure=request.is_secure
+        )
+
+    def code_to_show() -> str:
+        """The code of the table, for a screen that was told it before, or that hangs on the table's own machine.
+
+        Anybody on the network may open these pages, also through a proxy on this machine.
+        """
+        is_here = request.remote_addr in ("127.0.0.1", "::1", "::ffff:127.0.0.1")
+        passed_on = any(name in request.headers for name in ("Forwarded", "X-Forwarded-For", "Via"))
+        return pairing.code if visitor(pairing) or (is_here and not passed_on) else ""
+
+    def invitation(code: str) -> list[tuple[Markup, str, str]]:
+        """What phones scan to join: QR codes, each with what it is for and the same as text."""
+        t, found = texts(), []
+        wifi = place.wifi
+        if wifi is None and place.hotspot is not None and place.hotspot.active():
+            wifi = place.hotspot.name, place.hotspot.password
+        if wifi is not None:
+            found.append((qr_svg(wifi_text(*wifi), t("join.wifi")), t("join.wifi"), " · ".join(filter(None, wifi))))
+        address = next(reversed(place.addresses()), request.host_url.rstrip("/"))
+        if code:
+            pairs = qr_svg(f"{address}/pair?code={code}", t("join.pair"))
+            found.append((pairs, t("join.pair"), f"{code[:3]} {code[3:]}"))
+        else:
+            found.append((qr_svg(address, t("join.page")), t("join.page"), address))
+        return found
+
+    @routes.get("/editions.css")
+    def editions() -> ResponseReturnValue:
+        return Response(editions_css(), mimetype="text/css", headers={"Cache-Control": "max-age=3600"})
+
+    @routes.get("/pictures/<name>.jpg")
+    def picture(name: str) -> ResponseReturnValue:
+        jpeg = table.picture(name)
+        if jpeg is None:
+            abort(404)
+        return Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=31536000, immutable"})
+
+    return routes

@@ -1,0 +1,1 @@
+"""Who may connect, and who may change the game."""

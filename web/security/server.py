@@ -1,0 +1,119 @@
+"""Serves the page from the process that owns camera and panel.
+
+Waitress, because it neither forks nor needs the main thread. Two traps were measured with many open streams: more
+streams than threads starve every other request, so streams are bounded well below the threads; and a phone that falls
+asleep holds its thread until the kernel gives up on it, so the kernel is told to do that after ten seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import errno
+import socket
+import threading
+from typing import Any
+
+import waitress
+from flask import Flask
+from waitress import wasyncore
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
+
+from web.security.csrf import BODY_BYTES, LARGE_BODIES
+
+THREADS = 128
+"""Threads are cheap while they wait; `web.app.STREAMS` of them may hold a stream."""
+GIVE_UP_MS = 10_000
+"""A phone that has not taken our bytes for so long is gone (RFC 5482)."""
+
+
+class PortInUse(OSError):  # noqa: N818 (named for what happened)
+    """Another program has the port."""
+
+
+class PageServer:
+    """The page at a port, in a thread of its own named `page`. Serving begins with the first line of `with`."""
+
+    def __init__(self, app: Flask, port: int, host: str = "", *, threads: int = THREADS) -> None:
+        """Take the port; `host` empty means every network the machine is on. Raises `PortInUse`, `OSError`."""
+        self._app = app
+        self._socket = listen(host, port)
+        self.port: int = self._socket.getsockname()[1]
+        self._sockets: dict[int, Any] = {}
+        self._server = waitress.create_server(
+            app,
+            map=self._sockets,
+            sockets=[self._socket],
+            threads=threads,
+            connection_limit=4 * threads,
+            channel_request_lookahead=1,  # a closed phone is noticed at the first write
+            channel_timeout=60,
+            max_request_body_size=BODY_BYTES,
+            asyncore_use_poll=True,
+            log_socket_errors=False,  # phones come and go
+            ident=None,
+        )
+        self._server.channel_class = _Channel
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="page", daemon=True)
+
+    def __enter__(self) -> PageServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the streams, then the server, and wait for both."""
+        self._app.extensions["live"].close()
+        self._closing.set()
+        with contextlib.suppress(OSError):  # the loop may have seen it before it is woken, and closed the trigger
+            self._server.pull_trigger()
+        self._thread.join()
+
+    def _run(self) -> None:
+        """Waitress's own loop has no end but an exception; this one has, and closes what is open."""
+        while not self._closing.is_set():
+            wasyncore.loop(timeout=1.0, use_poll=True, map=self._sockets, count=1)
+        self._server.task_dispatcher.shutdown()
+        wasyncore.close_all(self._sockets, ignore_all=True)
+
+
+class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
+    """Lets those addresses have large bodies that take files, and no others, whoever asks."""
+
+    adj: Any
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        if large := LARGE_BODIES.get(self.path):
+            roomier = copy.copy(self.adj)
+            roomier.max_request_body_size = large
+            self.adj = roomier
+
+
+class _Channel(HTTPChannel):  # type: ignore[misc]
+    parser_class = _Parser
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket whose connections give up on a silent phone. Raises `PortInUse`, `OSError`."""
+    if not 0 <= port <= 65535:
+        raise OSError(errno.EINVAL, f"no port {port}: choose one from 1 to 65535")
+    both = not host and socket.has_dualstack_ipv6()
+    try:
+        listening = socket.create_server(
+            (host, port),
+            family=socket.AF_INET6 if both or ":" in host else socket.AF_INET,
+            dualstack_ipv6=both,
+            backlog=128,
+        )
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise PortInUse(*error.args) from error
+        raise OSError(error.errno, f"no page at {host or 'all addresses'}, port {port}: {error.strerror}") from error
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, GIVE_UP_MS)
+    return listening

@@ -1,0 +1,155 @@
+"""The page over https, for what browsers allow there only: a screen that stays awake, an app to install.
+
+Waitress speaks no TLS, and one server thread for each connection's handshake would be two traps more. So a door stands
+before it: one thread with an event loop takes TLS off and passes the bytes on to the page's own port, as they are. The
+page learns from the door who stands before it, so that tries of the code are counted by device.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from web.security.server import PageServer, listen
+
+CHUNK = 64 * 1024
+HANDSHAKE_S = 10.0
+MOST_CONNECTIONS = 256
+
+Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+class DoorError(Exception):
+    """The certificate or its key cannot be used; the message says what to do, on one line."""
+
+
+class Visitors:
+    """Who came through the door: by the address and port from which the door asks the page for them."""
+
+    def __init__(self) -> None:
+        self._from: dict[tuple[str, str], str] = {}
+
+    def seen_by(self, page: Wsgi) -> Wsgi:
+        """The page, told the visitor's own address, and that the visitor came by https."""
+
+        def tell(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+            came = str(environ.get("REMOTE_ADDR")), str(environ.get("REMOTE_PORT"))
+            if (address := self._from.get(came)) is not None:
+                environ["REMOTE_ADDR"], environ["wsgi.url_scheme"] = address, "https"
+            return page(environ, start)
+
+        return tell
+
+    def comes(self, asking: tuple[str, int], address: str) -> None:
+        """Somebody comes in from `address`, and the door asks for them from `asking`."""
+        for own in (asking[0], f"::ffff:{asking[0]}"):  # as a socket of both protocols sees it
+            self._from[own, str(asking[1])] = address
+
+    def goes(self, asking: tuple[str, int]) -> None:
+        """And goes."""
+        for own in (asking[0], f"::ffff:{asking[0]}"):
+            self._from.pop((own, str(asking[1])), None)
+
+
+class SecureDoor:
+    """https at a port of its own, in a thread named `https`. It opens with the first line of `with`."""
+
+    def __init__(
+        self, server: PageServer, visitors: Visitors, certificate: Path, key: Path, port: int, host: str = ""
+    ) -> None:
+        """Take the port. Raises `DoorError`, `PortInUse`, `OSError`."""
+        self._inside = host or "127.0.0.1", server.port
+        self._visitors = visitors
+        self._tls = _tls(certificate, key)
+        self._socket = listen(host, port)
+        self.port: int = self._socket.getsockname()[1]
+        self._loop = asyncio.new_event_loop()
+        self._closing = asyncio.Event()
+        self._open: set[asyncio.Task[None]] = set()
+        self._thread = threading.Thread(target=self._run, name="https", daemon=True)
+
+    def __enter__(self) -> SecureDoor:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all connections and wait for the thread."""
+        with suppress(RuntimeError):  # it never opened, or is closed already
+            self._loop.call_soon_threadsafe(self._closing.set)
+        if self._thread.is_alive():
+            self._thread.join()
+        self._socket.close()
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._serve())
+
+    async def _serve(self) -> None:
+        server = await asyncio.start_server(
+            self._pass_on, sock=self._socket, ssl=self._tls, ssl_handshake_timeout=HANDSHAKE_S, limit=CHUNK
+        )
+        await self._closing.wait()
+        server.close()
+        for task in tuple(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    async def _pass_on(self, visitor: asyncio.StreamReader, to_visitor: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        if len(self._open) >= MOST_CONNECTIONS:
+            to_visitor.close()
+            return
+        self._open.add(task)
+        try:
+            page, to_page = await asyncio.open_connection(*self._inside, limit=CHUNK)
+            asking = to_page.get_extra_info("sockname")[:2]
+            self._visitors.comes(asking, str(to_visitor.get_extra_info("peername")[0]))
+            try:
+                await _both(_copy(visitor, to_page), _copy(page, to_visitor))
+            finally:
+                self._visitors.goes(asking)
+                to_page.close()
+        except (OSError, asyncio.CancelledError):
+            pass  # phones come and go, and the page may be closing
+        finally:
+            self._open.discard(task)
+            to_visitor.close()
+
+
+async def _both(one: Any, other: Any) -> None:
+    """Carry out both until either has ended: a connection is of use with both its directions only."""
+    tasks = [asyncio.ensure_future(one), asyncio.ensure_future(other)]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    while data := await source.read(CHUNK):
+        target.write(data)
+        await target.drain()  # a slow phone makes the page wait, not the memory grow
+
+
+def _tls(certificate: Path, key: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        context.load_cert_chain(certificate, key)
+    except OSError as error:  # ssl.SSLError is one
+        raise DoorError(
+            f"no https: {certificate} and {key} are no certificate with its key that can be read ({error.strerror})"
+        ) from error
+    return context
