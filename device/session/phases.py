@@ -1,7 +1,7 @@
 """The evening as a state machine: which command may be given in which phase, and where it can lead. Data.
 
-`TableSession` asks `objection` before it takes a command, and `phase_of` says where a game stands. `python -m
-device.session.phases > docs/session.svg` draws the machine.
+`TableSession` asks `objection` before it takes a command, and `phase_of` says where a game stands. docs/session.svg shows
+the machine.
 """
 
 from __future__ import annotations
@@ -134,11 +134,3 @@ def phase_of(game: Game, *, asked: bool, paused: bool) -> Phase:
     if asked:
         return QUESTION
     return CHALLENGE if game.challengeable else TURN
-
-
-if __name__ == "__main__":
-    import sys
-
-    from device.session.phase_chart import draw
-
-    sys.stdout.write(draw())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
@@ -13,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from device.session.messages import TEXTS
-from device.session.phase_chart import draw
-from device.session.phases import PLAYING, TRANSITIONS, Cue, objection
+from device.session.phases import TRANSITIONS, Cue, objection
 from device.session.snapshot import Phase, TableState, TurnChange
 from device.session.table_session import Refused, TableSession
 from device.storage.store import GameStore
@@ -22,7 +20,6 @@ from engine.events import GameStarted
 from engine.rules import STANDARD, Challenge
 from tests.support.text_table import FARM, HORN, TextTable
 
-DRAWING = Path(__file__).parents[3] / "docs" / "session.svg"
 PLAIN = GameStarted(("Anna", "Ben"), lexicon="test", rules=replace(STANDARD, challenge=Challenge.SINGLE))
 Act = Callable[["Table"], "Future[TableState]"]
 
@@ -169,20 +166,3 @@ def test_every_phase_can_be_reached_and_left(phase: Phase) -> None:
 def test_every_objection_is_a_sentence() -> None:
     keys = {objection(phase, cue) for phase in Phase for cue in Cue} - {""}
     assert keys <= TEXTS.keys()
-
-
-def test_drawing_in_the_documents_is_that_of_the_table() -> None:
-    assert DRAWING.read_text(encoding="utf-8") == draw(), "python -m device.session.phases > docs/session.svg"
-
-
-def test_drawing_names_every_phase_and_every_transition() -> None:
-    told = ["".join(text.itertext()) for text in ElementTree.fromstring(draw())]
-    assert {str(phase) for phase in Phase} <= set(told)
-    for phase, cues in TRANSITIONS.items():
-        for cue, following in cues.items():
-            end = f"→ {', '.join(following)}"
-            assert any(t.startswith(f"{cue}: in ") and t.endswith(end) and phase in t for t in told), (phase, cue)
-
-
-def test_somebody_has_the_turn_in_three_phases() -> None:
-    assert {phase for phase in Phase if phase.in_play} == set(PLAYING)
