@@ -1,7 +1,7 @@
 """The evening as a state machine: which command may be given in which phase, and where it can lead. Data.
 
-`TableSession` asks `objection` before it takes a command, and `phase_of` says where a game stands. docs/session.svg shows
-the machine.
+`TableSession` asks `objection` before it takes a command, and `phase_of` says where a game stands. docs/session.svg
+shows the machine.
 """
 
 from __future__ import annotations
