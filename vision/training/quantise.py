@@ -16,8 +16,6 @@ import onnx
 from numpy.typing import NDArray
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
 
-from vision.training.metadata import add_facts, multiplications
-
 _WEIGHTED = ("Conv", "Gemm")
 
 
@@ -40,7 +38,6 @@ def quantise(path: Path, batches: Sequence[NDArray[np.float32]], in_range: float
     sixteen bits, which eight would overflow, and every machine is to read the same.
     """
     model = onnx.load(path)
-    count = multiplications(model, (1, *batches[0].shape[1:]))
     quantize_static(
         str(path),
         str(path),
@@ -54,7 +51,6 @@ def quantise(path: Path, batches: Sequence[NDArray[np.float32]], in_range: float
         extra_options={"CalibPercentile": in_range},
         nodes_to_exclude=_last_layers(model.graph),
     )
-    add_facts(path, {"multiplications": count})
 
 
 def _last_layers(graph: onnx.GraphProto) -> list[str]:

@@ -1,8 +1,7 @@
 """What reading costs on one core of this machine: time, memory and model files.
 
 Rendered two-megapixel pictures, each of another board, are found and read. Time is that of the processor, so other
-programs that run at the same time hardly matter; memory is the peak of a `tilekeeper read` of its own. What a Raspberry
-Pi would take is reckoned (`pi.py` says how).
+programs that run at the same time hardly matter; memory is the peak of a `tilekeeper read` of its own.
 """
 
 from __future__ import annotations
@@ -13,15 +12,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from device.cli.bench.pi import Range, Tallied, Tally, Work, rate, reckoned
 from device.cli.options import board_reader
 
 if TYPE_CHECKING:
@@ -45,7 +42,7 @@ sys.exit(status)
 
 @dataclass(frozen=True, slots=True)
 class VisionCost:
-    """Medians in milliseconds of one core, megabytes, and what the first two are reckoned to take on a Raspberry Pi.
+    """Medians in milliseconds of one core, and megabytes.
 
     `read` finds the board and reads it, `known` reads it where its corners are given, `follow` asks whether it is
     still there, `watch` looks at one preview frame; `nothing` searches a picture without a board.
@@ -58,8 +55,6 @@ class VisionCost:
     nothing: float
     memory: float
     models: float
-    read_on_pi: Mapping[str, Range]
-    known_on_pi: Mapping[str, Range]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -77,9 +72,6 @@ def run(args: argparse.Namespace) -> int:
     print(f"a picture without a board searched: {cost.nothing:.0f} ms")
     print(f"peak memory of a program that reads: {cost.memory:.0f} MB (aim 200)")
     print(f"model files: {cost.models:.2f} MB (aim 6)")
-    for name, (least, most) in cost.read_on_pi.items():
-        known = "{:.1f} to {:.1f} s".format(*cost.known_on_pi[name])
-        print(f"reckoned for a Raspberry Pi {name}: found and read {least:.1f} to {most:.1f} s, corners given {known}")
     return 0
 
 
@@ -95,38 +87,27 @@ def measure_vision(pictures: int) -> VisionCost:
     cv2.setNumThreads(1)
     games = [game_of(record) for record in demo_games().values()]
     samples = list(rendered(games, pictures, size=SIZE))
-    tally, locator = Tally(), BoardLocator()
-    reader = board_reader(partial(Tallied, tally=tally))
-    read, read_work = _work(lambda s: reader.read(s.image, s.letters), samples, tally)
-    known, known_work = _work(lambda s: reader.read(s.image, s.letters, s.corners), samples, tally)
-    here = rate()
+    locator, reader = BoardLocator(), board_reader()
     return VisionCost(
-        read=read,
-        known=known,
+        read=_median(lambda s: reader.read(s.image, s.letters), samples),
+        known=_median(lambda s: reader.read(s.image, s.letters, s.corners), samples),
         follow=_median(lambda s: locator.follow(s.image, s.corners), samples),
         watch=_watch(samples),
         nothing=_median(lambda s: reader.read(_without_board(s.image), s.letters), samples),
         memory=_memory(samples),
         models=sum(path.stat().st_size for path in _models()) / 1e6,
-        read_on_pi=reckoned(read_work, here),
-        known_on_pi=reckoned(known_work, here),
     )
 
 
 def _median(work: Callable[[Sample], object], samples: Sequence[Sample]) -> float:
-    return _work(work, samples, Tally())[0]
-
-
-def _work(work: Callable[[Sample], object], samples: Sequence[Sample], tally: Tally) -> tuple[float, Work]:
-    """The median milliseconds, and what it takes on average, of which `tally` counts the networks' share."""
+    """Return the median processor time of `work` on one sample, in ms."""
     work(samples[0])  # what is made once, at the first call
-    before, took = replace(tally), []
+    took = []
     for sample in samples:
         begun = time.process_time()
         work(sample)
         took.append(time.process_time() - begun)
-    count, seconds = tally.multiplications - before.multiplications, tally.seconds - before.seconds
-    return 1e3 * statistics.median(took), Work(count / len(took), (sum(took) - seconds) / len(took))
+    return 1e3 * statistics.median(took)
 
 
 def _watch(samples: Sequence[Sample]) -> float:

@@ -239,7 +239,7 @@ def test_weights_have_seven_bits_but_for_the_last_layers_which_stay_as_they_are(
 def test_a_network_in_eight_bits_is_small_and_keeps_its_facts(eight_bits: tuple[Path, Path]) -> None:
     before, after = eight_bits
     assert after.stat().st_size < before.stat().st_size / 3
-    assert Net(after).facts.items() > Net(before).facts.items()
+    assert Net(after).facts == Net(before).facts
 
 
 @pytest.mark.parametrize(("processor", "half"), [("AVX512", True), ("AVX2", False)])
@@ -251,28 +251,10 @@ def test_half_precision_is_for_processors_that_gain_by_it(
         assert torch.is_autocast_enabled("cpu") == half
 
 
-def test_a_network_tells_how_much_it_multiplies(tmp_path: Path) -> None:
-    net, path, count = letter_net(7), tmp_path / "letters.onnx", 0
-
-    def add(layer: torch.nn.Module, _: object, answer: torch.Tensor) -> None:
-        nonlocal count
-        in_blocks = 3 * 3 * 2 * 2  # the first layer is written so, with a row and a column of nothing
-        count += answer[0].numel() * (in_blocks if layer is net.trunk[0] else layer.weight[0].numel())
-
-    write_onnx(net, path, ["n", 1, tile_crops.SIDE, tile_crops.SIDE], ["n", "classes"], {})
-    crops = torch.randn(8, 1, tile_crops.SIDE, tile_crops.SIDE)
-    quantise(path, [crops.numpy()])
-    for layer in net.modules():
-        if isinstance(layer, (torch.nn.Conv2d, torch.nn.Linear)):
-            layer.register_forward_hook(add)
-    net(crops)
-    assert Net(path).facts["multiplications"] == count
-
-
 def test_a_file_that_is_no_model_says_how_to_make_one(tmp_path: Path) -> None:
     path = tmp_path / "letters.onnx"
     path.write_bytes(b"nothing")
-    with pytest.raises(ModelError, match=r"python -m calibration\.train"):
+    with pytest.raises(ModelError, match=r"python -m vision\.training"):
         Net(path)
 
 
