@@ -32,7 +32,9 @@ TOLERANCE = 1e-6
 """Largest difference between two numbers that are called equal."""
 TEXTS = frozenset({"text", "answers", "error", "problems", "notes", "description", "summary", "title"})
 """Keys whose values are sentences for people; only how many there are is compared."""
-VOLATILE = frozenset({"ms", "at", "seconds", "code", "token", "id", "started", "ended", "paired", "date", "day"})
+VOLATILE = frozenset(
+    {"ms", "at", "seconds", "code", "token", "id", "started", "ended", "paired", "date", "day", "time", "played"}
+)
 """Keys whose values are times or random; only their presence is compared."""
 TURN_TIMEOUT_S = 20.0
 PORT = 8471
