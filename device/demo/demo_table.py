@@ -10,11 +10,11 @@ from importlib.resources import files
 
 from device.cameras.simulated import SimulatedCamera
 from device.capture.board_camera import Whereabouts
-from device.demo.self_play import started
 from device.session.snapshot import Question, TableState
 from device.session.table_session import Reader, TableSession
 from device.storage.store import GameStore
 from engine.board import Board
+from engine.events import GameStarted
 from engine.gcg import Record, parse, replay
 from engine.gcg.replay import Replayed
 from engine.lexicon import open_lexicon
@@ -39,6 +39,11 @@ def demo_games() -> dict[str, Record]:
     """The games that are shipped, by name."""
     found = {entry.name.removesuffix(".gcg"): parse(entry.read_text(encoding="utf-8")) for entry in _GAMES.iterdir()}
     return dict(sorted(found.items()))
+
+
+def started(record: Record, lexicon: str | None) -> GameStarted:
+    """Return the first event of a recorded game."""
+    return GameStarted(tuple(player.name for player in record.players), lexicon=lexicon)
 
 
 @dataclass

@@ -33,7 +33,6 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 from device.cameras import Camera, Frame
 from device.cameras.folder import FolderCamera
 from device.cli.options import table_reader
-from device.demo.self_play import SelfPlay
 from device.panel.buttons import END_TURN_BUTTONS, Button, Pins
 from device.panel.gestures import DOUBLE_S
 from device.panel.gpio import GpioHardware
@@ -49,6 +48,7 @@ from engine.lexicon import Lexicon, open_lexicon
 from engine.reading import BLANK, EMPTY
 from engine.squares import SQUARES, Square, column_of, row_of, square_name
 from engine.tiles import Tile, tile_set
+from tests.support.self_play import SelfPlay
 from vision.geometry import Image
 from vision.rendering.camera import look_at_board
 from vision.rendering.simulated_table import EDITIONS, Person, SimulatedTable

@@ -10,7 +10,6 @@ import pytest
 
 from device.cli import main
 from device.demo.demo_table import Demo, demo_games
-from device.demo.self_play import PlayFinder, SelfPlay, as_record
 from device.session.snapshot import Phase
 from engine.board import Board
 from engine.gcg import parse, replay, write
@@ -18,6 +17,7 @@ from engine.lexicon import Lexicon, open_lexicon
 from engine.plays import Play
 from engine.reading import EMPTY, SIZE, BoardReading
 from engine.turns import Kind
+from tests.support.self_play import PlayFinder, SelfPlay, as_record
 from vision.geometry import Floats, Image
 from vision.recognition.reader import Milliseconds, PhotoReading
 

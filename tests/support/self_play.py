@@ -1,6 +1,6 @@
-"""Games that play themselves: they made the recorded games of the demo, and make as many more as tests want.
+"""Play seeded games without people: for tests, and for the recorded games of the demo.
 
-`python -m device.demo.self_play FOLDER` writes the demo's games anew, the same ones each time.
+`python -m tests.support.self_play device/data/games` writes the games of the demo again, identical each time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from engine.events import (
     Event,
     Exchanged,
     GameEnded,
-    GameStarted,
     Passed,
     PlayMade,
     RackRevealed,
@@ -235,11 +234,6 @@ DEMO_GAMES: tuple[tuple[str, tuple[str, ...], int], ...] = (
     ("three-of-us", ("Ada", "Finn", "Rosa"), 41),
 )
 """File name, players and seed of the games of the demo."""
-
-
-def started(record: Record, lexicon: str | None) -> GameStarted:
-    """The beginning of a recorded game."""
-    return GameStarted(tuple(player.name for player in record.players), lexicon=lexicon)
 
 
 def main(folder: Path) -> None:
