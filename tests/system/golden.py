@@ -15,6 +15,7 @@ import io
 import json
 import re
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -37,7 +38,6 @@ VOLATILE = frozenset(
 )
 """Keys whose values are times or random; only their presence is compared."""
 TURN_TIMEOUT_S = 20.0
-PORT = 8471
 
 Record = dict[str, Any]
 
@@ -45,8 +45,8 @@ Record = dict[str, Any]
 # Recording
 
 
-def record(out: Path, program: str, photos: Path, gcg: Path) -> None:
-    """Write every recording of a program into the folder `out`."""
+def record(out: Path, program: str, photos: Path, gcg: Path, only: Sequence[str] = ()) -> None:
+    """Write the recordings of a program into the folder `out`: all, or those named in `only`."""
     out.mkdir(parents=True, exist_ok=True)
     jobs: Mapping[str, Callable[[], Any]] = {
         "readings": lambda: read_photos(program, photos, corners=False),
@@ -57,7 +57,7 @@ def record(out: Path, program: str, photos: Path, gcg: Path) -> None:
         "api": lambda: call_api(program, photos),
     }
     with ThreadPoolExecutor(2) as pool:
-        for name, done in [(name, pool.submit(job)) for name, job in jobs.items()]:
+        for name, done in [(name, pool.submit(job)) for name, job in jobs.items() if not only or name in only]:
             (out / f"{name}.json").write_text(json.dumps(done.result(), ensure_ascii=False, indent=0), encoding="utf-8")
             print(name, flush=True)
 
@@ -180,14 +180,15 @@ def call_api(program: str, photos: Path) -> Record:
     """Play a photographed game through a running table by its JSON interface; return every answer."""
     records = next(records for folder, records in manifests(photos) if folder.name == "scrabscrap")
     game = sorted((one for one in records if str(one["game"]) == "04" and one["index"]), key=lambda one: one["index"])
+    port = _find_free_port()
     with tempfile.TemporaryDirectory() as made:
         camera, data = Path(made) / "camera", Path(made) / "data"
         camera.mkdir()
         words: list[object] = [program, "run", "--camera", f"folder:{camera}", "--players", "Anna,Ben", "--tiles", "de"]
-        words += ["--lexicon", "none", "--data", data, "--port", PORT, "--host", "127.0.0.1"]
+        words += ["--lexicon", "none", "--data", data, "--port", port, "--host", "127.0.0.1"]
         table = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
-            client = ApiClient(_pairing_code(table))
+            client = ApiClient(port, _pairing_code(table))
             for number, one in enumerate(game):
                 photo = photos / "scrabscrap" / one["photo"]
                 shutil.copy(photo, camera / f"{number:03}{photo.suffix}")
@@ -218,11 +219,18 @@ def _pairing_code(table: subprocess.Popen[str]) -> str:
     raise SystemExit("the table has shown no pairing code")
 
 
+def _find_free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 class ApiClient:
     """A paired client of the JSON interface that keeps every answer."""
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, port: int, code: str) -> None:
         self.answers: list[Record] = []
+        self._address = f"http://127.0.0.1:{port}/api/v1"
         self._token = ""
         paired = self.call("POST", "/pairing", {"code": code, "device": "golden"})
         self._token = paired["token"]
@@ -233,7 +241,7 @@ class ApiClient:
             {"Authorization": f"Bearer {self._token}"} if self._token else {}
         )
         data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        request = urllib.request.Request(f"http://127.0.0.1:{PORT}/api/v1{path}", data, headers, method=method)
+        request = urllib.request.Request(self._address + path, data, headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=TURN_TIMEOUT_S) as answer:
                 status, got = answer.status, answer.read()
@@ -359,7 +367,7 @@ def _count(value: Any) -> int:
 def compare(old: Path, new: Path) -> int:
     """Print what differs between two recordings; return how many differences there are."""
     total = 0
-    for path in sorted(old.glob("*.json")):
+    for path in sorted(path for path in old.glob("*.json") if (new / path.name).is_file()):
         recordings = [json.loads((folder / path.name).read_text(encoding="utf-8")) for folder in (old, new)]
         found = list(differences(*recordings))
         total += len(found)
@@ -377,12 +385,13 @@ def main(words: Sequence[str]) -> int:
     recorder.add_argument("--program", default="tilekeeper")
     recorder.add_argument("--photos", type=Path, required=True)
     recorder.add_argument("--gcg", type=Path, required=True)
+    recorder.add_argument("--only", nargs="*", default=(), help="readings readings-corners replays scores store api")
     comparer = commands.add_parser("compare")
     comparer.add_argument("old", type=Path)
     comparer.add_argument("new", type=Path)
     args = parser.parse_args(words)
     if args.command == "record":
-        record(args.out, args.program, args.photos, args.gcg)
+        record(args.out, args.program, args.photos, args.gcg, args.only)
         return 0
     return 1 if compare(args.old, args.new) else 0
 
