@@ -19,49 +19,49 @@ from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
 from vision.geometry import Floats, Image
-from vision.recognition.alphabets import shape
+from vision.recognition.alphabets import letter_shape
 from vision.recognition.board_views import BoardViews
-from vision.recognition.letters import TileLooks
-from vision.recognition.tile_crops import SIDE
-from vision.recognition.tile_similarity import unit
+from vision.recognition.letters import TilePredictions
+from vision.recognition.tile_crops import CROP_SIDE_PX
+from vision.recognition.tile_similarity import normalise_features
 
-PER_SYMBOL: Final = 8
-MOST: Final = 400
+MAX_EXAMPLES_PER_SYMBOL: Final = 8
+MAX_EXAMPLES: Final = 400
 """Examples kept of a symbol, and of all: 400 pictures of 36 x 36 pixels are half a megabyte."""
-_BONUSES: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
+_BONUS_CHOICES_NATS: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Nats that a tile which looks exactly like an example may gain; the examples choose, or choose none."""
-_SMALL: Final = 2.0
+_SMALL_BONUS_NATS: Final = 2.0
 """A bonus above this must not only make examples surer: more of them must be read right, and no fewer than by a
 smaller one."""
 _SHARPNESS: Final = 8.0
 """How fast the bonus falls with 1 - cosine of the features."""
-_BEYOND_CHANCE: Final = 1.5
+_MIN_GAIN_STANDARD_ERRORS: Final = 1.5
 """Standard errors by which the examples must be read better before any bonus is given."""
-_FOR_ONE_LOST: Final = 3
+_MIN_WON_PER_LOST: Final = 3
 """Examples that a bonus must put right for each that it spoils."""
-_WORST: Final = 6.0
+_MAX_LOSS_NATS: Final = 6.0
 """Nats that one example counts at most, so that a single one decides nothing."""
-_FLOOR: Final = 1e-6
+_MIN_TILE_PROBABILITY: Final = 1e-6
 """The least probability of a tile of the set, however little the network thinks of it."""
-_UNLIKELY: Final = 0.02
+_MIN_CREDIBLE_PROBABILITY: Final = 0.02
 """A symbol to which the network gives less is learnt only where other examples or a person bear it out."""
-_ENOUGH: Final = 0.5
+_HALF_GRANT_EXAMPLES: Final = 0.5
 """Examples, as it were, at which half of the benefit of the doubt is gone."""
-_STRANGERS: Final = 0.1
+_LIKENESS_QUANTILE: Final = 0.1
 """Quantile of the examples' likeness to each other that most tiles of the set reach."""
-_KEPT: Final = 8
-_LEAST: Final = 1e-4
+_MAX_CANDIDATES: Final = 8
+_MIN_CANDIDATE_PROBABILITY: Final = 1e-4
 """Candidates of a square, as the reader gives them."""
 
 
-class Looker(Protocol):
+class TileClassifier(Protocol):
     """Looks at crops of tiles: `vision.recognition.letters.LetterNet`."""
 
     @property
     def classes(self) -> tuple[str, ...]:
         """What it tells apart."""
 
-    def look(self, cut: Image) -> TileLooks:
+    def predict(self, cut: Image) -> TilePredictions:
         """Read crops `(n, 36, 36) uint8`."""
 
 
@@ -76,133 +76,139 @@ class Example:
     source: str
     """The game that it lay in."""
     square: int
-    told: bool
+    confirmed: bool
     """A person said what it is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Looked:
+class _EncodedExample:
     """An example with what the network makes of it."""
 
     example: Example
     features: Floats
     """Of length 1."""
-    logs: Mapping[str, float]
+    log_probabilities: Mapping[str, float]
     """Log-probabilities by symbol, among tiles."""
 
     @property
-    def place(self) -> tuple[str, int]:
+    def origin(self) -> tuple[str, int]:
         return self.example.source, self.example.square
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Fitted:
+class _BonusModel:
     """What the examples are worth."""
 
     symbols: NDArray[np.str_]
     features: Floats
     bonus: float
     """Nats; 0: they do not help."""
-    usual: float
+    usual_nearness: float
     """How near an example of its own symbol most tiles are at least: what is granted to a symbol without examples."""
-    alike: float
+    min_similarity: float
     """How like the nearest example tiles of this set are, at least most of them."""
 
 
 class TileExamples:
-    """The known tiles of a table, never more than `PER_SYMBOL` of a symbol and `MOST` in all."""
+    """The known tiles of a table, never more than `MAX_EXAMPLES_PER_SYMBOL` of a symbol and `MAX_EXAMPLES` in all."""
 
-    def __init__(self, letters: Looker, examples: Sequence[Example] = ()) -> None:
-        self._letters = letters
-        self._known = self._bounded(self._looked(examples))
-        self._fitted = _fit(self._known)
+    def __init__(self, letters: TileClassifier, examples: Sequence[Example] = ()) -> None:
+        self._classifier = letters
+        self._encoded = self._drop_excess(self._encode(examples))
+        self._bonus_model = _fit_bonus(self._encoded)
 
     @property
     def examples(self) -> tuple[Example, ...]:
         """Those that are kept, the oldest first."""
-        return tuple(one.example for one in self._known)
+        return tuple(one.example for one in self._encoded)
 
     @property
     def bonus(self) -> float:
         """Nats that a likeness is worth at this table; 0 where the examples do not help."""
-        return self._fitted.bonus
+        return self._bonus_model.bonus
 
-    def learn(self, views: BoardViews, faces: Mapping[int, str], source: str, told: Collection[int]) -> None:
+    def learn(self, views: BoardViews, faces: Mapping[int, str], source: str, confirmed: Collection[int]) -> None:
         """Take in the tiles of a picture: square to face. The same square of the same game is learnt anew."""
         squares = list(faces)
-        new = self._looked(
-            Example(shape(faces[square]), crop, source, square, square in told)
-            for square, crop in zip(squares, views.crops(squares), strict=True)
+        new = self._encode(
+            Example(letter_shape(faces[square]), crop, source, square, square in confirmed)
+            for square, crop in zip(squares, views.cut_crops(squares), strict=True)
         )
-        places = {one.place for one in new}
-        kept = [one for one in self._known if one.place not in places]
-        self._known = self._bounded([*kept, *(one for one in new if _credible(one, kept))])
-        self._fitted = _fit(self._known)
+        places = {one.origin for one in new}
+        kept = [one for one in self._encoded if one.origin not in places]
+        self._encoded = self._drop_excess([*kept, *(one for one in new if _is_credible(one, kept))])
+        self._bonus_model = _fit_bonus(self._encoded)
 
-    def adapt(self, views: BoardViews, board: BoardReading, tiles: Collection[str]) -> BoardReading:
+    def refine_reading(self, views: BoardViews, board: BoardReading, tiles: Collection[str]) -> BoardReading:
         """The reading of a board with its letters in doubt weighed by their likeness to examples."""
-        fitted = self._fitted
+        fitted = self._bonus_model
         if not fitted.bonus:
             return board
         tiles = (*tiles, BLANK)
         known = set(fitted.symbols.tolist())
-        asked = [at for at, square in enumerate(board.squares) if _in_doubt(square, tiles, known, fitted.bonus)]
+        asked = [
+            at
+            for at, square in enumerate(board.squares)
+            if _can_bonus_change_letter(square, tiles, known, fitted.bonus)
+        ]
         if not asked:
             return board
         # Squares that are clear are looked at too where few are in doubt: they tell whether these are our tiles.
         clear = [at for at, square in enumerate(board.squares) if square.is_tile and at not in set(asked)]
         looked = [*asked, *clear[:: max(1, len(clear) // 16)]]
-        features = unit(self._letters.look(views.crops(looked)).features)
+        features = normalise_features(self._classifier.predict(views.cut_crops(looked)).features)
         like = features @ fitted.features.T
-        if np.median(like.max(axis=1)) < fitted.alike:
+        if np.median(like.max(axis=1)) < fitted.min_similarity:
             return board
         squares = list(board.squares)
         for at, row in zip(asked, like, strict=False):
-            squares[at] = _weighed(squares[at], _bonuses(row, fitted), tiles)
+            squares[at] = _apply_bonus(squares[at], _compute_bonuses(row, fitted), tiles)
         return BoardReading(tuple(squares))
 
-    def _looked(self, examples: Iterable[Example]) -> list[_Looked]:
+    def _encode(self, examples: Iterable[Example]) -> list[_EncodedExample]:
         several = list(examples)
-        cut = np.stack([one.crop for one in several]) if several else np.zeros((0, SIDE, SIDE), np.uint8)
-        looks = self._letters.look(cut)
-        classes = self._letters.classes
+        cut = (
+            np.stack([one.crop for one in several]) if several else np.zeros((0, CROP_SIDE_PX, CROP_SIDE_PX), np.uint8)
+        )
+        looks = self._classifier.predict(cut)
+        classes = self._classifier.classes
         return [
-            _Looked(example, features, {c: float(p) for c, p in zip(classes, logs, strict=True) if c != EMPTY})
-            for example, features, logs in zip(several, unit(looks.features), looks.letters, strict=True)
+            _EncodedExample(example, features, {c: float(p) for c, p in zip(classes, logs, strict=True) if c != EMPTY})
+            for example, features, logs in zip(several, normalise_features(looks.features), looks.letters, strict=True)
         ]
 
-    def _bounded(self, known: Sequence[_Looked]) -> list[_Looked]:
+    def _drop_excess(self, known: Sequence[_EncodedExample]) -> list[_EncodedExample]:
         """Without the older of the two most alike of each symbol that has too many, then without the oldest."""
         by_symbol: dict[str, list[int]] = defaultdict(list)
         for number, one in enumerate(known):
             by_symbol[one.example.symbol].append(number)
         for numbers in by_symbol.values():
-            while len(numbers) > PER_SYMBOL:
+            while len(numbers) > MAX_EXAMPLES_PER_SYMBOL:
                 features = np.array([known[number].features for number in numbers])
                 like = np.triu(features @ features.T, 1) - 2 * np.tri(len(numbers))
                 older, _ = np.unravel_index(int(like.argmax()), like.shape)
                 del numbers[int(older)]
         kept = sorted(number for numbers in by_symbol.values() for number in numbers)
-        return [known[number] for number in kept[-MOST:]]
+        return [known[number] for number in kept[-MAX_EXAMPLES:]]
 
 
-def _credible(one: _Looked, known: Sequence[_Looked]) -> bool:
+def _is_credible(one: _EncodedExample, known: Sequence[_EncodedExample]) -> bool:
     """Whether a new example may be what it is said to be: a person says so, the network, or its likes."""
     symbol = one.example.symbol
-    if one.example.told or one.logs.get(symbol, -np.inf) > np.log(_UNLIKELY):
+    if one.example.confirmed or one.log_probabilities.get(symbol, -np.inf) > np.log(_MIN_CREDIBLE_PROBABILITY):
         return True
-    seen = max(one.logs, key=lambda s: one.logs[s])
+    seen = max(one.log_probabilities, key=lambda s: one.log_probabilities[s])
     nearest: dict[str, float] = defaultdict(lambda: -1.0)
     for other in known:
         nearest[other.example.symbol] = max(nearest[other.example.symbol], float(one.features @ other.features))
     return nearest[symbol] > nearest[seen]
 
 
-def _fit(known: Sequence[_Looked]) -> _Fitted:
+def _fit_bonus(known: Sequence[_EncodedExample]) -> _BonusModel:
     """Find out what likeness is worth: read each example by those of other games."""
     symbols = np.array([one.example.symbol for one in known], np.str_)
     if len(known) < 2:
-        return _Fitted(symbols, np.zeros((len(known), 0)), 0.0, 0.0, 1.0)
+        return _BonusModel(symbols, np.zeros((len(known), 0)), 0.0, 0.0, 1.0)
     features = np.array([one.features for one in known])
     sources = np.array([one.example.source for one in known])
     apart = sources[:, None] != sources[None]
@@ -210,85 +216,91 @@ def _fit(known: Sequence[_Looked]) -> _Fitted:
     elsewhere = (apart & (symbols[:, None] == symbols[None])).any(axis=1)
     apart[~elsewhere] = ~np.eye(len(known), dtype=bool)[~elsewhere]
     like = np.where(apart, features @ features.T, -np.inf)
-    alike = float(np.quantile(like.max(axis=1), _STRANGERS))
+    alike = float(np.quantile(like.max(axis=1), _LIKENESS_QUANTILE))
 
-    columns = sorted({symbol for one in known for symbol in (*one.logs, one.example.symbol)})
-    logs = np.array([[max(one.logs.get(c, -np.inf), np.log(_FLOOR)) for c in columns] for one in known])
+    columns = sorted({symbol for one in known for symbol in (*one.log_probabilities, one.example.symbol)})
+    logs = np.array(
+        [[max(one.log_probabilities.get(c, -np.inf), np.log(_MIN_TILE_PROBABILITY)) for c in columns] for one in known]
+    )
     truth = np.array([columns.index(symbol) for symbol in symbols])
-    nearest = {symbol: _nearness(like[:, symbols == symbol].max(axis=1)) for symbol in set(symbols.tolist())}
+    nearest = {symbol: _compute_nearness(like[:, symbols == symbol].max(axis=1)) for symbol in set(symbols.tolist())}
     own = [nearest[symbol][row] for row, symbol in enumerate(symbols.tolist())]
-    usual = float(np.quantile(own, _STRANGERS))
+    usual = float(np.quantile(own, _LIKENESS_QUANTILE))
     bonus = np.full_like(logs, usual)
     for symbol, near in nearest.items():
         number = (apart & (symbols == symbol)[None]).sum(axis=1)
-        bonus[:, columns.index(symbol)] = np.maximum(near, _granted(usual, number))
-    before, right = _losses(logs, truth), logs.argmax(axis=1) == truth
+        bonus[:, columns.index(symbol)] = np.maximum(near, _granted_nearness(usual, number))
+    before, right = _compute_losses(logs, truth), logs.argmax(axis=1) == truth
     best, gained, most_right = 0.0, 0.0, int(right.sum())
-    for nats in _BONUSES:
+    for nats in _BONUS_CHOICES_NATS:
         raised = logs + nats * bonus
-        gains = before - _losses(raised, truth)
+        gains = before - _compute_losses(raised, truth)
         now_right = raised.argmax(axis=1) == truth
         lost, won = int((right & ~now_right).sum()), int((now_right & ~right).sum())
-        surely = float(gains.sum() - _BEYOND_CHANCE * np.sqrt((gains**2).sum()))
-        worth = nats <= _SMALL or (now_right.sum() > right.sum() and now_right.sum() >= most_right)
-        if surely > gained and worth and lost * _FOR_ONE_LOST <= won:
+        surely = float(gains.sum() - _MIN_GAIN_STANDARD_ERRORS * np.sqrt((gains**2).sum()))
+        worth = nats <= _SMALL_BONUS_NATS or (now_right.sum() > right.sum() and now_right.sum() >= most_right)
+        if surely > gained and worth and lost * _MIN_WON_PER_LOST <= won:
             best, gained, most_right = nats, surely, int(now_right.sum())
-    return _Fitted(symbols, features, best, usual, alike)
+    return _BonusModel(symbols, features, best, usual, alike)
 
 
-def _nearness(like: Floats) -> Floats:
+def _compute_nearness(like: Floats) -> Floats:
     return np.asarray(np.exp(-_SHARPNESS * (1 - like)), np.float64)
 
 
-def _losses(logs: Floats, truth: NDArray[np.intp]) -> Floats:
-    """Minus the log-probability of the truth, each at most `_WORST`."""
+def _compute_losses(logs: Floats, truth: NDArray[np.intp]) -> Floats:
+    """Minus the log-probability of the truth, each at most `_MAX_LOSS_NATS`."""
     most = logs.max(axis=1)
     total = most + np.log(np.exp(logs - most[:, None]).sum(axis=1))
-    return np.asarray(np.minimum(total - logs[np.arange(len(logs)), truth], _WORST), np.float64)
+    return np.asarray(np.minimum(total - logs[np.arange(len(logs)), truth], _MAX_LOSS_NATS), np.float64)
 
 
-def _granted(usual: float, number: NDArray[np.intp] | int) -> Floats:
+def _granted_nearness(usual: float, number: NDArray[np.intp] | int) -> Floats:
     """The nearness that a symbol of few examples is granted: unlike its one example, it may yet be like the next."""
-    return np.asarray(usual * _ENOUGH / (_ENOUGH + number), np.float64)
+    return np.asarray(usual * _HALF_GRANT_EXAMPLES / (_HALF_GRANT_EXAMPLES + number), np.float64)
 
 
-def _bonuses(like: Floats, fitted: _Fitted) -> dict[str, float]:
+def _compute_bonuses(like: Floats, fitted: _BonusModel) -> dict[str, float]:
     """The bonus of each symbol for a tile, by its likeness to each example."""
-    near = _nearness(like)
-    bonuses: dict[str, float] = defaultdict(lambda: fitted.bonus * fitted.usual)
+    near = _compute_nearness(like)
+    bonuses: dict[str, float] = defaultdict(lambda: fitted.bonus * fitted.usual_nearness)
     for symbol in set(fitted.symbols.tolist()):
         own = near[fitted.symbols == symbol]
-        bonuses[symbol] = fitted.bonus * max(float(own.max()), float(_granted(fitted.usual, len(own))))
+        bonuses[symbol] = fitted.bonus * max(
+            float(own.max()), float(_granted_nearness(fitted.usual_nearness, len(own)))
+        )
     return bonuses
 
 
-def _tile_chances(square: SquareReading, tiles: Collection[str]) -> dict[str, float]:
+def _tile_probabilities(square: SquareReading, tiles: Collection[str]) -> dict[str, float]:
     """The probability of each tile of the set, none quite impossible."""
-    return {tile: max(square.probability(tile), _FLOOR) for tile in tiles}
+    return {tile: max(square.probability(tile), _MIN_TILE_PROBABILITY) for tile in tiles}
 
 
-def _in_doubt(square: SquareReading, tiles: Collection[str], known: Collection[str], bonus: float) -> bool:
+def _can_bonus_change_letter(
+    square: SquareReading, tiles: Collection[str], known: Collection[str], bonus: float
+) -> bool:
     """Whether a bonus could rightly make another letter the most likely: not where this one has no example yet.
 
     Of two letters alike, the one that was laid first would take the other's tiles.
     """
-    if not square.is_tile or shape(square.symbol) not in known:
+    if not square.is_tile or letter_shape(square.symbol) not in known:
         return False
-    first, second = sorted(_tile_chances(square, tiles).values())[:-3:-1]
+    first, second = sorted(_tile_probabilities(square, tiles).values())[:-3:-1]
     return bool(np.log(first / second) < bonus)
 
 
-def _weighed(square: SquareReading, bonus: Mapping[str, float], tiles: Collection[str]) -> SquareReading:
+def _apply_bonus(square: SquareReading, bonus: Mapping[str, float], tiles: Collection[str]) -> SquareReading:
     """The square with its tile's probability shared out anew; nothing and hidden keep theirs."""
     others = {symbol: p for symbol, p in square.candidates if symbol in (EMPTY, HIDDEN)}
-    chances = _tile_chances(square, tiles)
+    chances = _tile_probabilities(square, tiles)
     tile = sum(square.probability(symbol) for symbol in chances)
-    raised = {symbol: p * float(np.exp(bonus[shape(symbol)])) for symbol, p in chances.items()}
+    raised = {symbol: p * float(np.exp(bonus[letter_shape(symbol)])) for symbol, p in chances.items()}
     total = sum(raised.values())
-    return ranked(others | {symbol: tile * p / total for symbol, p in raised.items()})
+    return rank_candidates(others | {symbol: tile * p / total for symbol, p in raised.items()})
 
 
-def ranked(chances: Mapping[str, float]) -> SquareReading:
+def rank_candidates(chances: Mapping[str, float]) -> SquareReading:
     """A square's candidates in falling order, the improbable left out."""
-    best = sorted(chances.items(), key=lambda item: -item[1])[:_KEPT]
-    return SquareReading(tuple((symbol, p) for symbol, p in best if p >= _LEAST))
+    best = sorted(chances.items(), key=lambda item: -item[1])[:_MAX_CANDIDATES]
+    return SquareReading(tuple((symbol, p) for symbol, p in best if p >= _MIN_CANDIDATE_PROBABILITY))

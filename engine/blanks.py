@@ -6,41 +6,45 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from engine.game import Game
-from engine.reading import SIZE
+from engine.reading import BOARD_SIZE
 from engine.scoring import WordScore
 from engine.squares import Square
 
 
 def unnamed_blanks(game: Game) -> tuple[Square, ...]:
     """The blanks on the board of which nobody has said what they stand for."""
-    return tuple(square for square in game.board.occupied() if (tile := game.board[square]) and tile.is_unnamed)
+    return tuple(square for square in game.board.occupied_squares() if (tile := game.board[square]) and tile.is_unnamed)
 
 
-def letters_that_fit(game: Game, square: Square, is_word: Callable[[str], bool]) -> tuple[str, ...]:
+def find_blank_letters(game: Game, square: Square, is_word: Callable[[str], bool]) -> tuple[str, ...]:
     """The letters that make every word through this blank a word, in alphabetical order.
 
     Another unnamed blank in one of the words may be any letter. All letters when none fits: a phony is a phony.
     """
-    words = list(_words_through(game, square))
+    words = list(_find_words_through(game, square))
     letters = game.tiles.letters
-    fitting = tuple(letter for letter in letters if all(_fits(game, word, square, letter, is_word) for word in words))
+    fitting = tuple(
+        letter for letter in letters if all(_can_complete_word(game, word, square, letter, is_word) for word in words)
+    )
     return fitting or letters
 
 
-def _words_through(game: Game, square: Square) -> Iterator[WordScore]:
+def _find_words_through(game: Game, square: Square) -> Iterator[WordScore]:
     for turn in game.turns:
         if turn.stands:
-            yield from (word for word in turn.words if square in _squares(word))
+            yield from (word for word in turn.words if square in _word_squares(word))
 
 
-def _squares(word: WordScore) -> range:
-    step = 1 if word.across else SIZE
+def _word_squares(word: WordScore) -> range:
+    step = 1 if word.across else BOARD_SIZE
     return range(word.start, word.start + step * len(word.tiles), step)
 
 
-def _fits(game: Game, word: WordScore, square: Square, letter: str, is_word: Callable[[str], bool]) -> bool:
+def _can_complete_word(
+    game: Game, word: WordScore, square: Square, letter: str, is_word: Callable[[str], bool]
+) -> bool:
     choices = [
         (letter,) if at == square else game.tiles.letters if tile.is_unnamed else (tile.letter,)
-        for at, tile in zip(_squares(word), word.tiles, strict=True)
+        for at, tile in zip(_word_squares(word), word.tiles, strict=True)
     ]
     return any(is_word("".join(letters)) for letters in product(*choices))

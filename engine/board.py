@@ -9,13 +9,13 @@ from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
 
-from engine.errors import NotationError, RulesError, UnknownLayout
+from engine.errors import NotationError, RulesError, UnknownLayoutError
 from engine.messages import said
-from engine.reading import BLANK, EMPTY, SIZE
+from engine.reading import BLANK, BOARD_SIZE, EMPTY
 from engine.squares import CENTRE, SQUARES, Square, row_of, square_name, transpose
 from engine.tiles import Tile, TileSet
 
-_DATA = files("engine") / "data" / "layouts"
+_LAYOUT_DIR = files("engine") / "data" / "layouts"
 
 
 class Premium(StrEnum):
@@ -28,8 +28,8 @@ class Premium(StrEnum):
     TRIPLE_WORD = "="
 
 
-_LETTER = {Premium.DOUBLE_LETTER: 2, Premium.TRIPLE_LETTER: 3}
-_WORD = {Premium.DOUBLE_WORD: 2, Premium.TRIPLE_WORD: 3}
+_LETTER_MULTIPLIERS = {Premium.DOUBLE_LETTER: 2, Premium.TRIPLE_LETTER: 3}
+_WORD_MULTIPLIERS = {Premium.DOUBLE_WORD: 2, Premium.TRIPLE_WORD: 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,40 +41,40 @@ class Layout:
 
     name: str
     premiums: tuple[Premium, ...]
-    letter: tuple[int, ...]
-    word: tuple[int, ...]
+    letter_multipliers: tuple[int, ...]
+    word_multipliers: tuple[int, ...]
     centre: Square = CENTRE
 
     @classmethod
     def from_rows(cls, name: str, rows: Sequence[str]) -> Layout:
         """A layout from 15 rows of 15 signs, those of `Premium`. Raises `NotationError`."""
-        if len(rows) != SIZE or any(len(row) != SIZE for row in rows):
-            raise NotationError(f"layout {name!r}: {SIZE} rows of {SIZE} signs are needed")
+        if len(rows) != BOARD_SIZE or any(len(row) != BOARD_SIZE for row in rows):
+            raise NotationError(f"layout {name!r}: {BOARD_SIZE} rows of {BOARD_SIZE} signs are needed")
         try:
             premiums = tuple(Premium(sign) for row in rows for sign in row)
         except ValueError as error:
             raise NotationError(f"layout {name!r}: {error}; use . ' \" - =") from None
-        letter = tuple(_LETTER.get(premium, 1) for premium in premiums)
-        word = tuple(_WORD.get(premium, 1) for premium in premiums)
+        letter = tuple(_LETTER_MULTIPLIERS.get(premium, 1) for premium in premiums)
+        word = tuple(_WORD_MULTIPLIERS.get(premium, 1) for premium in premiums)
         return cls(name, premiums, letter, word)
 
 
 def layout_names() -> tuple[str, ...]:
     """The names that `layout` knows."""
-    return tuple(sorted(entry.name.removesuffix(".json") for entry in _DATA.iterdir()))
+    return tuple(sorted(entry.name.removesuffix(".json") for entry in _LAYOUT_DIR.iterdir()))
 
 
 @lru_cache(maxsize=16)
-def layout(name: str = "standard") -> Layout:
-    """The board layout of this name. Raises `UnknownLayout`.
+def load_layout(name: str = "standard") -> Layout:
+    """The board layout of this name. Raises `UnknownLayoutError`.
 
-    >>> layout().word[0], layout().letter[3]
+    >>> load_layout().word_multipliers[0], load_layout().letter_multipliers[3]
     (3, 2)
     """
     names = layout_names()
     if name not in names:
-        raise UnknownLayout(f"there is no board layout {name!r}: choose one of {', '.join(names)}")
-    return Layout.from_rows(name, json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))["rows"])
+        raise UnknownLayoutError(f"there is no board layout {name!r}: choose one of {', '.join(names)}")
+    return Layout.from_rows(name, json.loads((_LAYOUT_DIR / f"{name}.json").read_text(encoding="utf-8"))["rows"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,11 @@ class Board:
     (Tile(letter='A', is_blank=False), None)
     """
 
-    squares: tuple[Tile | None, ...] = (None,) * (SIZE * SIZE)
+    squares: tuple[Tile | None, ...] = (None,) * (BOARD_SIZE * BOARD_SIZE)
 
     def __post_init__(self) -> None:
-        if len(self.squares) != SIZE * SIZE:
-            raise ValueError(f"a board has {SIZE * SIZE} squares, got {len(self.squares)}")
+        if len(self.squares) != BOARD_SIZE * BOARD_SIZE:
+            raise ValueError(f"a board has {BOARD_SIZE * BOARD_SIZE} squares, got {len(self.squares)}")
 
     def __getitem__(self, square: Square) -> Tile | None:
         return self.squares[square]
@@ -115,15 +115,15 @@ class Board:
         `NotationError`.
         """
         symbols = [list(row) for row in rows]
-        if len(symbols) != SIZE or any(len(row) != SIZE for row in symbols):
-            raise NotationError(f"a board is {SIZE} rows of {SIZE} symbols")
+        if len(symbols) != BOARD_SIZE or any(len(row) != BOARD_SIZE for row in symbols):
+            raise NotationError(f"a board is {BOARD_SIZE} rows of {BOARD_SIZE} symbols")
         return cls(tuple(_parse_symbol(symbol, tiles) for row in symbols for symbol in row))
 
     def rows(self, tiles: TileSet | None = None) -> tuple[tuple[str, ...], ...]:
         """The board as 15 rows of 15 symbols, the inverse of `from_rows`."""
         text = str if tiles is None else tiles.text
         symbols = [EMPTY if tile is None else text(tile) for tile in self.squares]
-        return tuple(tuple(symbols[at : at + SIZE]) for at in range(0, SIZE * SIZE, SIZE))
+        return tuple(tuple(symbols[at : at + BOARD_SIZE]) for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE))
 
     def __str__(self) -> str:
         return "\n".join("".join(row) for row in self.rows())
@@ -135,7 +135,7 @@ class Board:
             squares[square] = tile
         return Board(tuple(squares))
 
-    def without(self, squares: Iterable[Square]) -> Board:
+    def without_tiles(self, squares: Iterable[Square]) -> Board:
         """The board with these squares empty."""
         return self.with_tiles(dict.fromkeys(squares))
 
@@ -143,7 +143,7 @@ class Board:
         """The board mirrored in the diagonal from A1 to O15: across becomes down."""
         return Board(tuple(self.squares[transpose(square)] for square in SQUARES))
 
-    def occupied(self) -> tuple[Square, ...]:
+    def occupied_squares(self) -> tuple[Square, ...]:
         """The squares that hold a tile, from the top left, row by row."""
         return tuple(square for square, tile in enumerate(self.squares) if tile is not None)
 
@@ -155,9 +155,9 @@ class Board:
         """The squares on which the two boards do not hold the same."""
         return tuple(s for s, (a, b) in enumerate(zip(self.squares, other.squares, strict=True)) if a != b)
 
-    def run(self, square: Square, across: bool) -> range:
+    def tile_run(self, square: Square, across: bool) -> range:
         """The squares of the unbroken line of tiles through `square`, which itself may be empty."""
-        step = 1 if across else SIZE
+        step = 1 if across else BOARD_SIZE
         start = end = square
         while (before := _neighbour(start, -step, across)) is not None and self.squares[before] is not None:
             start = before
@@ -167,13 +167,13 @@ class Board:
 
     def neighbours(self, square: Square) -> tuple[Square, ...]:
         """The two, three or four squares that share an edge with `square`."""
-        near = (_neighbour(square, step, abs(step) == 1) for step in (-SIZE, -1, 1, SIZE))
+        near = (_neighbour(square, step, abs(step) == 1) for step in (-BOARD_SIZE, -1, 1, BOARD_SIZE))
         return tuple(other for other in near if other is not None)
 
 
 def _neighbour(square: Square, step: int, across: bool) -> Square | None:
     other = square + step
-    if not 0 <= other < SIZE * SIZE or (across and row_of(other) != row_of(square)):
+    if not 0 <= other < BOARD_SIZE * BOARD_SIZE or (across and row_of(other) != row_of(square)):
         return None
     return other
 

@@ -25,68 +25,68 @@ from engine.events import (
 from engine.messages import said
 from engine.plays import Play
 from engine.squares import Square, square_name
-from engine.state import FoldEvent
+from engine.state import StateEvent
 from engine.tiles import Tile
-from engine.turns import CLOSING, Turn
+from engine.turns import CLOSING_KINDS, Turn
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CorrectedEvent:
     """An event that changes the state, and the score a person gave it, if any."""
 
-    event: FoldEvent
+    event: StateEvent
     score: int | None = None
 
 
-Ledger = tuple[Entry, ...]
+Ledger = tuple[CorrectedEvent, ...]
 
 
-def correct(ledger: Ledger, turns: Sequence[Turn], event: Correction) -> Ledger:
+def apply_correction(ledger: Ledger, turns: Sequence[Turn], event: Correction) -> Ledger:
     """The ledger put right. Raises `RulesError` for what is not there to be put right."""
     match event:
         case BlankNamed(square, letter):
-            return _rename(ledger, square, letter)
+            return _name_blank(ledger, square, letter)
         case SquareCorrected(square, tile, turn):
-            return _reread(ledger, turns, square, tile, turn)
+            return _correct_square(ledger, turns, square, tile, turn)
         case ScoreCorrected(turn, score):
-            at = _entry(turns, turn)
-            return _replace(ledger, at, replace(ledger[at], score=score))
+            at = _find_ledger_index(turns, turn)
+            return _replace_event(ledger, at, replace(ledger[at], score=score))
         case TurnCorrected(turn, None):
-            at = _entry(turns, turn)
+            at = _find_ledger_index(turns, turn)
             return ledger[:at] + ledger[at + 1 :]
         case TurnCorrected(turn, other):
-            return _replace(ledger, _entry(turns, turn), Entry(_foldable(other)))
+            return _replace_event(ledger, _find_ledger_index(turns, turn), CorrectedEvent(_require_state_event(other)))
         case TurnInserted(turn, other):
-            played = [line for line in turns if line.kind not in CLOSING]
-            at = _entry(turns, turn) if turn < len(played) else _end(ledger)
-            return (*ledger[:at], Entry(_foldable(other)), *ledger[at:])
+            played = [line for line in turns if line.kind not in CLOSING_KINDS]
+            at = _find_ledger_index(turns, turn) if turn < len(played) else _find_end_index(ledger)
+            return (*ledger[:at], CorrectedEvent(_require_state_event(other)), *ledger[at:])
 
 
-def _foldable(event: Event | None) -> FoldEvent:
-    if not isinstance(event, FoldEvent):
+def _require_state_event(event: Event | None) -> StateEvent:
+    if not isinstance(event, StateEvent):
         raise RulesError(f"a turn cannot become {event!r}")
     return event
 
 
-def _entry(turns: Sequence[Turn], number: int) -> int:
+def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
     if not 0 <= number < len(turns):
         raise RulesError(said("no-turn", "there is no turn number {0}: the game has {1}", number, len(turns)))
-    if turns[number].kind in CLOSING:
+    if turns[number].kind in CLOSING_KINDS:
         text = "this line follows from the letters and the time that are left: tell those"
         raise RulesError(said("end-follows", text))
-    return turns[number].entry
+    return turns[number].ledger_index
 
 
-def _end(ledger: Ledger) -> int:
+def _find_end_index(ledger: Ledger) -> int:
     """Where what happened last belongs: before the end of the game, where it has ended."""
     return next((at for at, entry in enumerate(ledger) if isinstance(entry.event, GameEnded)), len(ledger))
 
 
-def _replace(ledger: Ledger, at: int, entry: Entry) -> Ledger:
+def _replace_event(ledger: Ledger, at: int, entry: CorrectedEvent) -> Ledger:
     return (*ledger[:at], entry, *ledger[at + 1 :])
 
 
-def _covering(ledger: Ledger, square: Square) -> int | None:
+def _find_covering_index(ledger: Ledger, square: Square) -> int | None:
     """The entry that put the tile on this square, or changed it last."""
     for at in range(len(ledger) - 1, -1, -1):
         event = ledger[at].event
@@ -97,24 +97,24 @@ def _covering(ledger: Ledger, square: Square) -> int | None:
     return None
 
 
-def _change(ledger: Ledger, at: int, square: Square, change: Callable[[Tile], Tile | None]) -> Ledger:
+def _change_tile(ledger: Ledger, at: int, square: Square, change: Callable[[Tile], Tile | None]) -> Ledger:
     """The ledger with the tile that entry `at` laid on `square` changed, or taken out of the play by None."""
     event = ledger[at].event
     if isinstance(event, TileRecycled):
         tile = change(event.tile)
         if tile is None:
             return ledger[:at] + ledger[at + 1 :]
-        return _replace(ledger, at, replace(ledger[at], event=replace(event, tile=tile)))
+        return _replace_event(ledger, at, replace(ledger[at], event=replace(event, tile=tile)))
     assert isinstance(event, PlayMade)
     tiles = [(s, change(t) if s == square else t) for s, t in event.play.tiles]
     moved = [(s, change(t) if s == square else t) for s, t in event.play.rearranged]
     play = Play(tuple((s, t) for s, t in tiles if t), tuple((s, t) for s, t in moved if t))
-    changed: FoldEvent = PlayMade(event.player, play) if play.tiles else Passed(event.player)
-    return _replace(ledger, at, Entry(changed, ledger[at].score if play.tiles else None))
+    changed: StateEvent = PlayMade(event.player, play) if play.tiles else Passed(event.player)
+    return _replace_event(ledger, at, CorrectedEvent(changed, ledger[at].score if play.tiles else None))
 
 
-def _rename(ledger: Ledger, square: Square, letter: str) -> Ledger:
-    at = _covering(ledger, square)
+def _name_blank(ledger: Ledger, square: Square, letter: str) -> Ledger:
+    at = _find_covering_index(ledger, square)
 
     def name(tile: Tile) -> Tile:
         if not tile.is_blank:
@@ -126,23 +126,25 @@ def _rename(ledger: Ledger, square: Square, letter: str) -> Ledger:
 
     if at is None:
         raise RulesError(said("no-blank", "there is no blank on {0}", square_name(square)))
-    return _change(ledger, at, square, name)
+    return _change_tile(ledger, at, square, name)
 
 
-def _reread(ledger: Ledger, turns: Sequence[Turn], square: Square, tile: Tile | None, turn: int | None) -> Ledger:
-    at = _covering(ledger, square)
+def _correct_square(
+    ledger: Ledger, turns: Sequence[Turn], square: Square, tile: Tile | None, turn: int | None
+) -> Ledger:
+    at = _find_covering_index(ledger, square)
     standing = bool(turns) and turns[-1].board[square] is not None
     if at is not None and standing:
-        return _change(ledger, at, square, lambda _: tile)
+        return _change_tile(ledger, at, square, lambda _: tile)
     if tile is None:
         raise RulesError(said("nothing-to-take", "there is no tile on {0} to take away", square_name(square)))
     plays = [t.number for t in turns if t.play and t.stands]
     if turn is None and not plays:
         raise RulesError(said("no-play-for", "no play to which the tile on {0} could belong", square_name(square)))
-    at = _entry(turns, plays[-1] if turn is None else turn)
+    at = _find_ledger_index(turns, plays[-1] if turn is None else turn)
     event = ledger[at].event
     if not isinstance(event, PlayMade):
         text = "turn {0} laid no tiles to which the one on {1} could belong"
         raise RulesError(said("turn-laid-none", text, turn, square_name(square)))
-    play = Play.of({**dict(event.play.tiles), square: tile}, dict(event.play.rearranged))
-    return _replace(ledger, at, replace(ledger[at], event=PlayMade(event.player, play)))
+    play = Play.from_tiles({**dict(event.play.tiles), square: tile}, dict(event.play.rearranged))
+    return _replace_event(ledger, at, replace(ledger[at], event=PlayMade(event.player, play)))

@@ -7,11 +7,11 @@ class NotationError(ValueError):
     """The text is not written as the notation asks: a square, a word, a tile or an event."""
 
 
-class UnknownTileSet(NotationError):  # noqa: N818 (named for the reader of the message)
+class UnknownTileSetError(NotationError):
     """No tile set has this name; the message lists those there are."""
 
 
-class UnknownLayout(NotationError):  # noqa: N818
+class UnknownLayoutError(NotationError):
     """No board layout has this name; the message lists those there are."""
 
 

@@ -17,11 +17,11 @@ from typing import Any, ClassVar
 from engine.errors import NotationError
 from engine.plays import Placement, Play
 from engine.reading import BLANK
-from engine.rules import STANDARD, Rules
+from engine.rules import STANDARD_RULES, Rules
 from engine.squares import Square, parse_square, square_name
 from engine.tiles import Tile
 
-VERSION = 1
+EVENT_VERSION = 1
 
 
 class EndReason(StrEnum):
@@ -43,7 +43,7 @@ class GameStarted:
 
     kind: ClassVar[str] = "started"
     players: tuple[str, ...]
-    rules: Rules = STANDARD
+    rules: Rules = STANDARD_RULES
     tile_set: str = "en"
     lexicon: str | None = None
     layout: str = "standard"
@@ -220,11 +220,11 @@ class Redone:
     kind: ClassVar[str] = "redone"
 
 
-Turnlike = PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | GameEnded
+TurnEvent = PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | GameEnded
 Correction = BlankNamed | SquareCorrected | ScoreCorrected | TurnCorrected | TurnInserted
-Event = GameStarted | FirstDrawn | Turnlike | Correction | ClockRead | RackRevealed | Undone | Redone
+Event = GameStarted | FirstDrawn | TurnEvent | Correction | ClockRead | RackRevealed | Undone | Redone
 
-_KINDS: Mapping[str, type[Any]] = MappingProxyType(
+_EVENT_TYPES: Mapping[str, type[Any]] = MappingProxyType(
     {
         event.kind: event
         for event in (
@@ -242,10 +242,10 @@ def to_json(event: Event) -> dict[str, Any]:
     >>> to_json(Passed(1))
     {'v': 1, 'kind': 'pass', 'player': 1}
     """
-    data: dict[str, Any] = {"v": VERSION, "kind": event.kind}
+    data: dict[str, Any] = {"v": EVENT_VERSION, "kind": event.kind}
     for field in fields(event):
         value = getattr(event, field.name)
-        data[field.name] = _WRITE[field.name](value) if field.name in _WRITE and value is not None else value
+        data[field.name] = _ENCODERS[field.name](value) if field.name in _ENCODERS and value is not None else value
     return data
 
 
@@ -255,15 +255,15 @@ def from_json(data: Mapping[str, Any]) -> Event:
     >>> from_json({"v": 1, "kind": "pass", "player": 1})
     Passed(player=1)
     """
-    if not isinstance(data, Mapping) or str(data.get("kind")) not in _KINDS:
+    if not isinstance(data, Mapping) or str(data.get("kind")) not in _EVENT_TYPES:
         raise NotationError(f"{data!r} is no event: its kind is not known")
-    if data.get("v") != VERSION:
-        raise NotationError(f"an event of version {data.get('v')!r}; this program reads version {VERSION}")
-    kind = _KINDS[data["kind"]]
+    if data.get("v") != EVENT_VERSION:
+        raise NotationError(f"an event of version {data.get('v')!r}; this program reads version {EVENT_VERSION}")
+    kind = _EVENT_TYPES[data["kind"]]
     names = {field.name for field in fields(kind)}
     try:
         values = {
-            name: _READ[name](value) if name in _READ and value is not None else value
+            name: _DECODERS[name](value) if name in _DECODERS and value is not None else value
             for name, value in data.items()
             if name in names
         }
@@ -313,10 +313,10 @@ def _write_play(play: Play) -> dict[str, Any]:
 
 
 def _read_play(data: Mapping[str, Any]) -> Play:
-    return Play.of(_read_placements(data["tiles"]), _read_placements(data.get("rearranged", [])))
+    return Play.from_tiles(_read_placements(data["tiles"]), _read_placements(data.get("rearranged", [])))
 
 
-_WRITE: Mapping[str, Callable[[Any], Any]] = {
+_ENCODERS: Mapping[str, Callable[[Any], Any]] = {
     "rules": Rules.to_json,
     "play": _write_play,
     "square": square_name,
@@ -327,7 +327,7 @@ _WRITE: Mapping[str, Callable[[Any], Any]] = {
     "words": list,
     "reason": str,
 }
-_READ: Mapping[str, Callable[[Any], Any]] = {
+_DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "rules": Rules.from_json,
     "play": _read_play,
     "square": parse_square,

@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from engine.board import Board, Layout
-from engine.corrections import Entry as LedgerEntry
-from engine.corrections import Ledger, correct
-from engine.ending import Outcome, end_due, outcome, racks_wanted
+from engine.corrections import CorrectedEvent as LedgerEntry
+from engine.corrections import Ledger, apply_correction
+from engine.ending import Outcome, determine_outcome, find_due_end, find_wanted_racks
 from engine.errors import RulesError
 from engine.events import BlankNamed, Correction, EndReason, Event, GameStarted, Redone, Undone
 from engine.messages import said
 from engine.plays import Play
-from engine.rules import STANDARD, Rules
+from engine.rules import STANDARD_RULES, Rules
 from engine.scoring import PlayScore, Status, score_play
-from engine.state import State, apply, can_exchange, challengeable, start, status
+from engine.state import State, apply_event, can_exchange, check_play, create_state, find_challengeable_turn
 from engine.tiles import TileSet
 from engine.turns import Turn
 
@@ -44,13 +44,13 @@ class Game:
     def start(
         cls,
         players: Iterable[str],
-        rules: Rules = STANDARD,
+        rules: Rules = STANDARD_RULES,
         tile_set: str = "en",
         lexicon: str | None = None,
         layout: str = "standard",
         first: int = 0,
     ) -> Game:
-        """A new game. Raises `RulesError`, `UnknownTileSet`, `UnknownLayout`."""
+        """A new game. Raises `RulesError`, `UnknownTileSetError`, `UnknownLayoutError`."""
         return cls.from_events([GameStarted(tuple(players), rules, tile_set, lexicon, layout, first)])
 
     @classmethod
@@ -60,7 +60,7 @@ class Game:
         first = next(events, None)
         if not isinstance(first, GameStarted):
             raise RulesError(said("no-beginning", "a game begins with GameStarted"))
-        game = cls((first,), (), start(first), ())
+        game = cls((first,), (), create_state(first), ())
         for event in events:
             game = game.push(event)
         return game
@@ -83,12 +83,12 @@ class Game:
             text = "a blank cannot be {0}: the set {1} has no such tile"
             raise RulesError(said("blank-cannot-be", text, repr(event.letter), repr(self.tiles.name)))
         if isinstance(event, Correction):
-            ledger = correct(ledger, state.turns, event)
-            state = start(self.started)
+            ledger = apply_correction(ledger, state.turns, event)
+            state = create_state(self.start_event)
             for at, entry in enumerate(ledger):
-                state = apply(state, entry.event, at, entry.score)
+                state = apply_event(state, entry.event, at, entry.score)
         else:
-            state = apply(state, event, len(ledger))
+            state = apply_event(state, event, len(ledger))
             ledger = (*ledger, LedgerEntry(event))
         return Game((*self.events, event), (), state, ledger, self)
 
@@ -107,7 +107,7 @@ class Game:
         return Game(again.events, self.undone[1:], again.state, again.ledger, again._before)
 
     @property
-    def started(self) -> GameStarted:
+    def start_event(self) -> GameStarted:
         """What was agreed at the beginning."""
         first = self.events[0]
         assert isinstance(first, GameStarted)
@@ -164,43 +164,43 @@ class Game:
         return self.state.unseen()
 
     @property
-    def bag(self) -> int:
+    def bag_count(self) -> int:
         """How many tiles are left to draw."""
-        return self.state.bag
+        return self.state.bag_count
 
     @property
     def is_over(self) -> bool:
         """True once the game has ended."""
-        return self.state.ended is not None
+        return self.state.end_reason is not None
 
     @property
     def end_due(self) -> EndReason | None:
         """Why the game should be ended now; to be proposed to the players."""
-        return end_due(self.state)
+        return find_due_end(self.state)
 
     @property
     def racks_wanted(self) -> tuple[int, ...]:
         """The players whose unplayed letters must be told before the final scores are right."""
-        return racks_wanted(self.state)
+        return find_wanted_racks(self.state)
 
     @property
     def outcome(self) -> Outcome | None:
         """Who won and why, once the game has ended."""
-        return outcome(self.state)
+        return determine_outcome(self.state)
 
     @property
-    def challengeable(self) -> Turn | None:
+    def challengeable_turn(self) -> Turn | None:
         """The play that may be challenged now."""
-        return challengeable(self.state)
+        return find_challengeable_turn(self.state)
 
     def can_exchange(self, count: int = 1) -> bool:
         """True when so many tiles may be exchanged now."""
         return can_exchange(self.state, count)
 
-    def status(self, play: Play, player: int | None = None) -> Status:
+    def check_play(self, play: Play, player: int | None = None) -> Status:
         """Every defect of a play here and now; of its turn too when `player` is given."""
-        return status(self.state, play, player)
+        return check_play(self.state, play, player)
 
-    def score(self, play: Play) -> PlayScore:
+    def score_play(self, play: Play) -> PlayScore:
         """What a play would score."""
         return score_play(self.board, play, self.layout, self.tiles, self.rules)

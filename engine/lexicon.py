@@ -32,29 +32,29 @@ import marisa_trie
 
 from engine.errors import NotationError
 from engine.messages import said
-from engine.tiles import TileSet, tile_set
+from engine.tiles import TileSet, load_tile_set
 
-SHORTEST, LONGEST = 2, 15
+MIN_WORD_TILES, MAX_WORD_TILES = 2, 15
 """How many tiles the words of a board of 15 x 15 have."""
 
-KEPT = 8
+MAX_CACHED_LISTS = 8
 """So many compiled lists are kept; the oldest make room."""
 
-NONE = "none"
+NO_LEXICON = "none"
 """The choice of no word list: words are not checked."""
 
-SYSTEM = Path("/usr/share/dict")
+SYSTEM_LIST_DIR = Path("/usr/share/dict")
 """Where Debian's packages wngerman, wfrench, ... put their lists."""
 
-_SYSTEM_LISTS = {
+_SYSTEM_LIST_NAMES = {
     "bg": "bulgarian", "ca": "catalan", "da": "danish", "de": "ngerman", "es": "spanish", "fr": "french",
     "ga": "irish", "it": "italian", "nl": "dutch", "no": "bokmaal", "pl": "polish", "pt": "portuguese",
     "sv": "swedish", "uk": "ukrainian",
 }  # fmt: skip
-_LARGEST_SYSTEM_LIST = 20_000_000  # bytes; Debian's Polish list of three million words would take a Pi's memory
-_SHIPPED = files("engine") / "data" / "lexicon"
-_MAGIC = b"We love Marisa."  # how a file that marisa-trie has saved begins
-_NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f\x7f]")
+_MAX_SYSTEM_LIST_BYTES = 20_000_000  # bytes; Debian's Polish list of three million words would take a Pi's memory
+_SHIPPED_LIST_DIR = files("engine") / "data" / "lexicon"
+_MARISA_MAGIC = b"We love Marisa."  # how a file that marisa-trie has saved begins
+_CONTROL_BYTES = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f\x7f]")
 _END_OF_WORD = re.compile(r"[\s,;=]")
 _MIDDLE_DOT = "·"  # Catalan L·L is one tile
 
@@ -67,18 +67,19 @@ class LexiconError(NotationError):
 class Lexicon:
     """A set of good words, in capitals.
 
-    `left_out` counts the entries of the source that are no words of the game, by what is wrong with them. `decides` is
-    False for a list that knows too little to rule by: that a word is not in it is advice, and people decide.
+    `left_out` counts the entries of the source that are no words of the game, by what is wrong with them.
+    `can_decide_challenge` is False for a list that knows too little to rule by: that a word is not in it is advice,
+    and people decide.
 
     >>> lexicon = Lexicon.from_words("example", ["farm", "Ohio", "x-ray"])
-    >>> "FARM" in lexicon, "OHIO" in lexicon, dict(lexicon.left_out)
+    >>> "FARM" in lexicon, "OHIO" in lexicon, dict(lexicon.excluded_counts)
     (True, False, {'capital letter': 1, 'hyphen': 1})
     """
 
     name: str
     _words: Any = field(repr=False)  # marisa_trie.Trie, which comes without types
-    left_out: Mapping[str, int] = field(default_factory=dict, compare=False)
-    decides: bool = True
+    excluded_counts: Mapping[str, int] = field(default_factory=dict, compare=False)
+    is_authoritative: bool = True
 
     def __contains__(self, word: str) -> bool:
         return word in self._words
@@ -89,7 +90,7 @@ class Lexicon:
     def __len__(self) -> int:
         return len(self._words)
 
-    def begins(self, text: str) -> bool:
+    def has_prefix(self, text: str) -> bool:
         """True when a word of the list begins so."""
         return next(iter(self._words.iterkeys(text)), None) is not None
 
@@ -124,12 +125,12 @@ class Lexicon:
         left_out: Counter[str] = Counter()
         words = set()
         for entry in entries:
-            fault = _fault(entry) or ("capital letter" if capitals_tell and entry != entry.lower() else "")
+            fault = _find_fault(entry) or ("capital letter" if capitals_tell and entry != entry.lower() else "")
             word = tiles.upper(entry) if tiles else entry.upper()
             if letters and not letters.issuperset(word):
-                word = "".join(letter if letter in letters else _bare(letter) for letter in word)
-            if not fault and not SHORTEST <= _length(word, tiles) <= LONGEST:
-                fault = f"not {SHORTEST} to {LONGEST} letters"
+                word = "".join(letter if letter in letters else _strip_accents(letter) for letter in word)
+            if not fault and not MIN_WORD_TILES <= _count_tiles(word, tiles) <= MAX_WORD_TILES:
+                fault = f"not {MIN_WORD_TILES} to {MAX_WORD_TILES} letters"
             if fault:
                 left_out[fault] += 1
             else:
@@ -137,7 +138,7 @@ class Lexicon:
         return cls(name, marisa_trie.Trie(sorted(words)), MappingProxyType(dict(left_out.most_common())))
 
     @classmethod
-    def from_file(cls, path: Path, tiles: TileSet | None = None, kept_in: Path | None = None) -> Lexicon:
+    def from_file(cls, path: Path, tiles: TileSet | None = None, cache_dir: Path | None = None) -> Lexicon:
         """The user's own list: one word a line, a definition may follow it; `#` begins a comment.
 
         UTF-8 or Latin-1, any line ends. A compiled list is taken as it is. With `kept_in`, a folder, the list
@@ -148,21 +149,21 @@ class Lexicon:
         except OSError as error:
             text = "{0}: cannot be read ({1}); give a word list, or none"
             raise LexiconError(said("list-unreadable", text, path, error.strerror)) from None
-        if data.startswith(_MAGIC):
+        if data.startswith(_MARISA_MAGIC):
             return cls.load(path)
         key = hashlib.sha256(b"\0".join((b"1", tiles.name.encode() if tiles else b"", data))).hexdigest()[:24]
-        if kept_in and (found := cls._kept(path.stem, kept_in / key)):
+        if cache_dir and (found := cls._load_cached(path.stem, cache_dir / key)):
             return found
-        lexicon = cls.from_words(path.stem, _entries(path, data), tiles)
+        lexicon = cls.from_words(path.stem, _parse_entries(path, data), tiles)
         if not len(lexicon):
             text = "{0}: holds no word of {1} to {2} letters; put one on each line"
-            raise LexiconError(said("list-empty", text, path, SHORTEST, LONGEST))
-        if kept_in:
-            lexicon._keep(kept_in / key)
+            raise LexiconError(said("list-empty", text, path, MIN_WORD_TILES, MAX_WORD_TILES))
+        if cache_dir:
+            lexicon._save_cached(cache_dir / key)
         return lexicon
 
     @classmethod
-    def _kept(cls, name: str, path: Path) -> Lexicon | None:
+    def _load_cached(cls, name: str, path: Path) -> Lexicon | None:
         """A list compiled before; None where there is none, or it is damaged."""
         try:
             left_out = MappingProxyType(json.loads(path.with_suffix(".json").read_text(encoding="utf-8")))
@@ -170,21 +171,21 @@ class Lexicon:
         except (OSError, ValueError):
             return None
 
-    def _keep(self, path: Path) -> None:
+    def _save_cached(self, path: Path) -> None:
         # Where nothing can be written (a read-only card) the list is compiled each time; that is all.
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.with_suffix(".json").write_text(json.dumps(dict(self.left_out)), encoding="utf-8")
+            path.with_suffix(".json").write_text(json.dumps(dict(self.excluded_counts)), encoding="utf-8")
             self.save(path.with_suffix(".marisa"))
             lists = path.parent.glob(f"{'?' * len(path.name)}.json")
             by_age = sorted(lists, key=lambda file: (file.stem == path.name, file.stat().st_mtime_ns))
-            for old in by_age[:-KEPT]:
+            for old in by_age[:-MAX_CACHED_LISTS]:
                 old.unlink(missing_ok=True)
                 old.with_suffix(".marisa").unlink(missing_ok=True)
 
 
 def open_lexicon(
-    choice: str | None, language: str, kept_in: Path | None = None, system: Path = SYSTEM
+    choice: str | None, language: str, cache_dir: Path | None = None, system_dir: Path = SYSTEM_LIST_DIR
 ) -> Lexicon | None:
     """The word list to check by, or None where words are not checked.
 
@@ -192,29 +193,31 @@ def open_lexicon(
     that the system has; `language` is the name of the tile set. A list of the system never decides. Raises
     `LexiconError`.
     """
-    if choice == NONE:
+    if choice == NO_LEXICON:
         return None
-    shipped = _SHIPPED / f"{language.partition('_')[0]}.marisa"
+    shipped = _SHIPPED_LIST_DIR / f"{language.partition('_')[0]}.marisa"
     if choice is not None:
         path = Path(choice).expanduser()
     elif shipped.is_file():
         with as_file(shipped) as packed:
             return Lexicon.load(packed)
-    elif not _is_usable(path := system / _SYSTEM_LISTS.get(language, language)):
+    elif not _is_usable(path := system_dir / _SYSTEM_LIST_NAMES.get(language, language)):
         return None
-    return replace(Lexicon.from_file(path, tile_set(language), kept_in), decides=path.parent != system)
+    return replace(
+        Lexicon.from_file(path, load_tile_set(language), cache_dir), is_authoritative=path.parent != system_dir
+    )
 
 
 def _is_usable(system_list: Path) -> bool:
-    return system_list.is_file() and system_list.stat().st_size <= _LARGEST_SYSTEM_LIST
+    return system_list.is_file() and system_list.stat().st_size <= _MAX_SYSTEM_LIST_BYTES
 
 
-def cache_folder() -> Path:
+def default_cache_dir() -> Path:
     """Where compiled word lists of the user are kept (XDG base directories)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tilekeeper"
 
 
-def _fault(entry: str) -> str:
+def _find_fault(entry: str) -> str:
     """What makes an entry no word, whatever its case; empty if nothing does."""
     if entry.replace(_MIDDLE_DOT, "").isalpha():
         return ""
@@ -225,9 +228,9 @@ def _fault(entry: str) -> str:
     return "not only letters"
 
 
-def _length(word: str, tiles: TileSet | None) -> int:
+def _count_tiles(word: str, tiles: TileSet | None) -> int:
     """How many tiles a word takes; only a long one needs counting."""
-    if tiles is None or len(word) <= LONGEST:
+    if tiles is None or len(word) <= MAX_WORD_TILES:
         return len(word)
     try:
         return len(tiles.split(word))
@@ -235,21 +238,21 @@ def _length(word: str, tiles: TileSet | None) -> int:
         return len(word)
 
 
-def _bare(letter: str) -> str:
+def _strip_accents(letter: str) -> str:
     """A letter without its accents."""
     return "".join(part for part in unicodedata.normalize("NFD", letter) if not unicodedata.combining(part))
 
 
-def _entries(path: Path, data: bytes) -> list[str]:
+def _parse_entries(path: Path, data: bytes) -> list[str]:
     """The first word of each line of a word list. Raises `LexiconError` if the data is no text."""
-    lines = [line.strip() for line in _decode(path, data).splitlines()]
+    lines = [line.strip() for line in _decode_text(path, data).splitlines()]
     return [_END_OF_WORD.split(line, maxsplit=1)[0] for line in lines if line and not line.startswith("#")]
 
 
-def _decode(path: Path, data: bytes) -> str:
+def _decode_text(path: Path, data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
-    elif _NOT_TEXT.search(data):
+    elif _CONTROL_BYTES.search(data):
         text = "{0}: not a text file; export the word list as plain text, one word a line"
         raise LexiconError(said("list-not-text", text, path))
     else:
@@ -263,14 +266,14 @@ def _decode(path: Path, data: bytes) -> str:
     raise LexiconError(said("list-not-utf8", text, path))
 
 
-def _compile(source: Path, target: Path) -> Lexicon:
+def _compile_list(source: Path, target: Path) -> Lexicon:
     """Compile a word list, or the one inside a package of npm, into `target`."""
     if source.suffix == ".tgz":
         with tarfile.open(source) as package:
             member = package.extractfile("package/words.txt")
             if member is None:
                 raise LexiconError(said("list-no-package", "{0}: has no package/words.txt", source))
-            lexicon = Lexicon.from_words(target.stem, _entries(source, member.read()))
+            lexicon = Lexicon.from_words(target.stem, _parse_entries(source, member.read()))
     else:
         lexicon = Lexicon.from_file(source)
     lexicon.save(target)
@@ -280,5 +283,5 @@ def _compile(source: Path, target: Path) -> Lexicon:
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit("usage: python -m engine.lexicon WORDS TARGET.marisa")
-    compiled = _compile(Path(sys.argv[1]), Path(sys.argv[2]))
-    print(f"{len(compiled)} words; left out: {dict(compiled.left_out)}")
+    compiled = _compile_list(Path(sys.argv[1]), Path(sys.argv[2]))
+    print(f"{len(compiled)} words; left out: {dict(compiled.excluded_counts)}")

@@ -49,15 +49,15 @@ def values_of(text: str) -> tuple[str, ...]:
     return text.values if isinstance(text, Said) and text.key else ()
 
 
-def joined(separator: str, texts: Sequence[str]) -> Said:
+def join_messages(separator: str, texts: Sequence[str]) -> Said:
     """Several texts as one."""
     return Said(separator.join(texts), "", separator.join(["{}"] * len(texts)), tuple(texts))
 
 
-def listed(names: Sequence[str]) -> str:
+def format_list(names: Sequence[str]) -> str:
     """Names in a sentence.
 
-    >>> listed(["A1", "A2", "A3"])
+    >>> format_list(["A1", "A2", "A3"])
     'A1, A2 and A3'
     """
     return said("and", "{0} and {1}", ", ".join(names[:-1]), names[-1]) if len(names) > 1 else "".join(names)

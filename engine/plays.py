@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from engine.board import Board
 from engine.errors import NotationError, RulesError
 from engine.messages import said
-from engine.reading import SIZE
+from engine.reading import BOARD_SIZE
 from engine.squares import Square, column_of, parse_position, position_name, row_of, square_name
 from engine.tiles import Tile, TileSet
 
 Placement = tuple[Square, Tile]
 
-_THROUGH = re.compile(r"(\.|\([^()]*\))")
+_THROUGH_TILE = re.compile(r"(\.|\([^()]*\))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Play:
     empty but under the variation of rule 5 A (letters of a word on the board are rearranged before one adds
     to it).
 
-    >>> Play.of({112: Tile("A"), 113: Tile("T")}).gcg(Board())
+    >>> Play.from_tiles({112: Tile("A"), 113: Tile("T")}).to_gcg(Board())
     '8H AT'
     """
 
@@ -35,7 +35,7 @@ class Play:
     rearranged: tuple[Placement, ...] = ()
 
     @classmethod
-    def of(cls, tiles: Mapping[Square, Tile], rearranged: Mapping[Square, Tile] | None = None) -> Play:
+    def from_tiles(cls, tiles: Mapping[Square, Tile], rearranged: Mapping[Square, Tile] | None = None) -> Play:
         """A play from squares and tiles in any order."""
         return cls(tuple(sorted(tiles.items())), tuple(sorted((rearranged or {}).items())))
 
@@ -47,8 +47,8 @@ class Play:
         `NotationError` for what cannot be read, `RulesError` for what does not fit the board.
         """
         start, across = parse_position(position)
-        step, room = (1, SIZE - column_of(start)) if across else (SIZE, SIZE - row_of(start))
-        letters = list(_letters(word, tiles))
+        step, room = (1, BOARD_SIZE - column_of(start)) if across else (BOARD_SIZE, BOARD_SIZE - row_of(start))
+        letters = list(_parse_word(word, tiles))
         if len(letters) > room:
             text = "{0} at {1} does not fit the board: {2} tiles, {3} squares"
             raise NotationError(said("does-not-fit", text, repr(word), position, len(letters), room))
@@ -61,63 +61,63 @@ class Play:
                     text = "{0} at {1} runs through {2}, which is empty"
                     raise RulesError(said("runs-through", text, repr(word), position, square_name(square)))
                 placed[square] = tile
-            elif tile is not None and not _same(old, tile):
+            elif tile is not None and not _is_same_tile(old, tile):
                 text = "{0} at {1}: {2} already holds {3}, not {4}"
                 raise RulesError(said("already-holds", text, repr(word), position, square_name(square), old, tile))
-        return cls.of(placed)
+        return cls.from_tiles(placed)
 
     @property
     def squares(self) -> tuple[Square, ...]:
         """The newly covered squares."""
         return tuple(square for square, _ in self.tiles)
 
-    def on(self, board: Board) -> Board:
+    def apply_to(self, board: Board) -> Board:
         """The board after the play."""
         return board.with_tiles(dict(self.tiles + self.rearranged))
 
-    def across(self, board: Board) -> bool:
+    def is_across(self, board: Board) -> bool:
         """True when the play reads across; a single tile reads in the direction of its longer word."""
         squares = self.squares
         if len(squares) > 1:
             return row_of(squares[0]) == row_of(squares[-1])
-        return len(board.run(squares[0], True)) >= len(board.run(squares[0], False))
+        return len(board.tile_run(squares[0], True)) >= len(board.tile_run(squares[0], False))
 
     def position(self, board: Board) -> str:
         """Where the main word begins, as GCG writes it (`8H` across, `H8` down)."""
-        across = self.across(board)
-        return position_name(self.on(board).run(self.squares[0], across).start, across)
+        across = self.is_across(board)
+        return position_name(self.apply_to(board).tile_run(self.squares[0], across).start, across)
 
     def word(self, board: Board, tiles: TileSet | None = None) -> str:
         """The main word as GCG writes it: `.` for a tile of the board, small letters for blanks, `[CH]`."""
         new = dict(self.tiles)
         word, laid = "", list[Tile]()
-        for square in self.on(board).run(self.squares[0], self.across(board)):
+        for square in self.apply_to(board).tile_run(self.squares[0], self.is_across(board)):
             if square in new:
                 laid.append(new[square])
             else:
-                word, laid = f"{word}{_write(laid, tiles)}.", []
-        return word + _write(laid, tiles)
+                word, laid = f"{word}{_format_tiles(laid, tiles)}.", []
+        return word + _format_tiles(laid, tiles)
 
-    def gcg(self, board: Board, tiles: TileSet | None = None) -> str:
+    def to_gcg(self, board: Board, tiles: TileSet | None = None) -> str:
         """Position and word, exactly as GCG writes them, on the board before the play."""
         return f"{self.position(board)} {self.word(board, tiles)}"
 
 
-def _write(laid: list[Tile], tiles: TileSet | None) -> str:
+def _format_tiles(laid: list[Tile], tiles: TileSet | None) -> str:
     if tiles is not None:
         return tiles.write(laid)
     return "".join(f"[{tile}]" if len(tile.letter) > 1 else str(tile) for tile in laid)
 
 
-def _same(old: Tile, new: Tile) -> bool:
+def _is_same_tile(old: Tile, new: Tile) -> bool:
     """A word written in full repeats a tile of the board; old writers give a blank its capital."""
     return old.letter == new.letter or old.is_unnamed
 
 
-def _letters(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
+def _parse_word(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
     """The squares a written word covers: the tile (None for a dot) and whether it is said to lie there already."""
     letters: list[tuple[Tile | None, bool]] = []
-    for part in _THROUGH.split(word):
+    for part in _THROUGH_TILE.split(word):
         if part == ".":
             letters.append((None, True))
         elif part.startswith("("):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-SIZE = 15
+BOARD_SIZE = 15
 EMPTY = "."
 BLANK = "?"
 HIDDEN = "#"
@@ -56,20 +56,20 @@ class BoardReading:
     squares: tuple[SquareReading, ...]
 
     def __post_init__(self) -> None:
-        if len(self.squares) != SIZE * SIZE:
-            raise ValueError(f"a board reading has {SIZE * SIZE} squares, got {len(self.squares)}")
+        if len(self.squares) != BOARD_SIZE * BOARD_SIZE:
+            raise ValueError(f"a board reading has {BOARD_SIZE * BOARD_SIZE} squares, got {len(self.squares)}")
 
     def __getitem__(self, at: tuple[int, int]) -> SquareReading:
         """The reading of the square at (row, column), both from 0."""
         row, column = at
-        return self.squares[row * SIZE + column]
+        return self.squares[row * BOARD_SIZE + column]
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """The most likely symbols, 15 rows of 15."""
         symbols = [s.symbol for s in self.squares]
-        return tuple(tuple(symbols[i : i + SIZE]) for i in range(0, SIZE * SIZE, SIZE))
+        return tuple(tuple(symbols[i : i + BOARD_SIZE]) for i in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE))
 
     @classmethod
-    def certain(cls, rows: Sequence[Iterable[str]]) -> BoardReading:
+    def from_rows(cls, rows: Sequence[Iterable[str]]) -> BoardReading:
         """A reading without doubt, from 15 rows of 15 symbols (a string is a row of one-letter symbols)."""
         return cls(tuple(SquareReading(((symbol, 1.0),)) for row in rows for symbol in row))

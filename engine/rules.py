@@ -14,7 +14,7 @@ from engine.errors import RulesError
 from engine.messages import said
 
 
-class Challenge(StrEnum):
+class ChallengeRule(StrEnum):
     """What a challenge costs. Upheld, the tiles come back and the turn is lost, whichever it is."""
 
     DOUBLE = "double"  # the rule of the sheets (8): who challenges in vain loses the next turn
@@ -23,7 +23,7 @@ class Challenge(StrEnum):
     POINTS = "points"  # who was challenged in vain gains `challenge_points`
 
 
-class Unplayed(StrEnum):
+class UnplayedRule(StrEnum):
     """What unplayed letters do at the end."""
 
     BOTH = "both"  # the sheets (Scoring 9): each loses them, who went out gains them
@@ -31,7 +31,7 @@ class Unplayed(StrEnum):
     NONE = "none"
 
 
-class Level(StrEnum):
+class FinishLineLevel(StrEnum):
     """How well a player plays, in the Finish Line game."""
 
     BEGINNER = "beginner"
@@ -40,15 +40,15 @@ class Level(StrEnum):
 
 
 # Finish Line (all four sheets that have it): points to reach, by number of players.
-FINISH_LINE = {
-    2: {Level.BEGINNER: 70, Level.INTERMEDIATE: 120, Level.EXPERT: 200},
-    3: {Level.BEGINNER: 60, Level.INTERMEDIATE: 100, Level.EXPERT: 180},
-    4: {Level.BEGINNER: 50, Level.INTERMEDIATE: 90, Level.EXPERT: 160},
+FINISH_LINE_POINTS = {
+    2: {FinishLineLevel.BEGINNER: 70, FinishLineLevel.INTERMEDIATE: 120, FinishLineLevel.EXPERT: 200},
+    3: {FinishLineLevel.BEGINNER: 60, FinishLineLevel.INTERMEDIATE: 100, FinishLineLevel.EXPERT: 180},
+    4: {FinishLineLevel.BEGINNER: 50, FinishLineLevel.INTERMEDIATE: 90, FinishLineLevel.EXPERT: 160},
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Colours:
+class PremiumColours:
     """The colours of the premium squares of an edition: a name for people and `#rrggbb` for drawing."""
 
     double_letter: tuple[str, str]
@@ -57,11 +57,13 @@ class Colours:
     triple_word: tuple[str, str]
 
 
-_BLUE_GREEN = Colours(("blue", "#3f7fbf"), ("green", "#3f9f5f"), ("red", "#c8322d"), ("orange", "#e8862d"))
-_BURGUNDY = Colours(("light blue", "#9fc8e0"), ("dark blue", "#2f5f9f"), ("red", "#c8322d"), ("burgundy", "#7a1f35"))
-_PINK = Colours(("light blue", "#b5d9e8"), ("dark blue", "#3a7db8"), ("pink", "#f0b4b0"), ("red", "#d8322d"))
+_BLUE_GREEN = PremiumColours(("blue", "#3f7fbf"), ("green", "#3f9f5f"), ("red", "#c8322d"), ("orange", "#e8862d"))
+_BURGUNDY = PremiumColours(
+    ("light blue", "#9fc8e0"), ("dark blue", "#2f5f9f"), ("red", "#c8322d"), ("burgundy", "#7a1f35")
+)
+_PINK = PremiumColours(("light blue", "#b5d9e8"), ("dark blue", "#3a7db8"), ("pink", "#f0b4b0"), ("red", "#d8322d"))
 
-COLOURS = {
+EDITION_COLOURS = {
     "classic-2008": _BLUE_GREEN,
     "travel-case": _BLUE_GREEN,
     "giant-deluxe-2020": _BURGUNDY,
@@ -88,20 +90,20 @@ class Rules:
     recycle: bool = False  # travel-case, variation B of rule 5
     retake_blanks: bool = False  # travel-case, variation of rule 6
     open_dictionary: bool = True  # travel-case, variation of rule 8: invalid words are shown at once
-    challenge: Challenge = Challenge.DOUBLE  # rule 8
+    challenge: ChallengeRule = ChallengeRule.DOUBLE  # rule 8
     challenge_points: int = 0  # tournaments: 5 or 10
     challenge_each_word: bool = False  # tournaments: the points count for each word challenged
     scoreless_turns: int = 0  # tournaments: the game ends after so many in succession; 0: no such rule
-    unplayed: Unplayed = Unplayed.BOTH  # Scoring 9
-    finish_line: tuple[Level, ...] = ()  # Finish Line: a level for each player, or one for all; empty: off
+    unplayed: UnplayedRule = UnplayedRule.BOTH  # Scoring 9
+    finish_line: tuple[FinishLineLevel, ...] = ()  # Finish Line: a level for each player, or one for all; empty: off
     finish_round: bool = False  # not said in the sheets: the others finish the round
     finish_unplayed: bool = False  # not said in the sheets: unplayed letters count in a Finish Line game
     clock_seconds: int = 0  # no sheet: time of each player; 0: no clock
     overtime_points: int = 10  # tournaments: for each minute begun over the time
 
     def __post_init__(self) -> None:
-        if self.edition not in COLOURS:
-            raise RulesError(f"there is no edition {self.edition!r}: choose one of {', '.join(COLOURS)}")
+        if self.edition not in EDITION_COLOURS:
+            raise RulesError(f"there is no edition {self.edition!r}: choose one of {', '.join(EDITION_COLOURS)}")
         if not 2 <= self.first_word_minimum <= 5:
             raise RulesError(f"the first word has at least 2 to 5 letters, not {self.first_word_minimum}")
         if self.rack_size < 1 or self.bingo_tiles < 1:
@@ -119,12 +121,12 @@ class Rules:
         if len(levels) != players:
             text = "{0} levels for {1} players: give one each, or one for all"
             raise RulesError(said("levels", text, len(self.finish_line), players))
-        return tuple(FINISH_LINE[players][level] for level in levels)
+        return tuple(FINISH_LINE_POINTS[players][level] for level in levels)
 
     @property
-    def colours(self) -> Colours:
+    def colours(self) -> PremiumColours:
         """The colours of the premium squares in this edition."""
-        return COLOURS[self.edition]
+        return EDITION_COLOURS[self.edition]
 
     def to_json(self) -> dict[str, Any]:
         """The rules as plain data: only what differs from the standard game."""
@@ -139,36 +141,36 @@ class Rules:
             raise RulesError(f"unknown rules: {', '.join(sorted(unknown))}")
         values = dict(data)
         try:
-            for name, kind in (("challenge", Challenge), ("unplayed", Unplayed)):
+            for name, kind in (("challenge", ChallengeRule), ("unplayed", UnplayedRule)):
                 if name in values:
                     values[name] = kind(values[name])
-            values["finish_line"] = tuple(Level(level) for level in values.get("finish_line", ()))
+            values["finish_line"] = tuple(FinishLineLevel(level) for level in values.get("finish_line", ()))
         except ValueError as error:
             raise RulesError(str(error)) from None
         return cls(**values)
 
 
-STANDARD = Rules()
+STANDARD_RULES = Rules()
 
 PRESETS = {
-    "classic-2008": STANDARD,
-    "travel-case": replace(STANDARD, edition="travel-case", exchange_minimum_bag=7),
-    "giant-deluxe-2020": replace(STANDARD, edition="giant-deluxe-2020"),
-    "crossword-game": replace(STANDARD, edition="crossword-game"),
-    "summary": replace(STANDARD, edition="summary"),
-    "nine-tile": replace(STANDARD, rack_size=9),
+    "classic-2008": STANDARD_RULES,
+    "travel-case": replace(STANDARD_RULES, edition="travel-case", exchange_minimum_bag=7),
+    "giant-deluxe-2020": replace(STANDARD_RULES, edition="giant-deluxe-2020"),
+    "crossword-game": replace(STANDARD_RULES, edition="crossword-game"),
+    "summary": replace(STANDARD_RULES, edition="summary"),
+    "nine-tile": replace(STANDARD_RULES, rack_size=9),
     "tournament": replace(
-        STANDARD,
+        STANDARD_RULES,
         exchange_minimum_bag=7,
         open_dictionary=False,
         scoreless_turns=6,
-        unplayed=Unplayed.TWICE,
+        unplayed=UnplayedRule.TWICE,
         clock_seconds=25 * 60,
     ),
 }
 
 
-def rules(name: str) -> Rules:
+def rules_preset(name: str) -> Rules:
     """The preset of this name. Raises `RulesError`."""
     if name not in PRESETS:
         raise RulesError(f"there are no rules called {name!r}: choose one of {', '.join(PRESETS)}")

@@ -10,9 +10,9 @@ from enum import IntFlag
 from typing import NamedTuple
 
 from engine.board import Board, Layout
-from engine.messages import joined, said
+from engine.messages import join_messages, said
 from engine.plays import Play
-from engine.reading import SIZE
+from engine.reading import BOARD_SIZE
 from engine.rules import Rules
 from engine.squares import SQUARES, Square, position_name
 from engine.tiles import Tile, TileSet
@@ -102,25 +102,25 @@ STATUS_TEXT = {
 }
 
 
-def describe(status: Status) -> str:
+def describe_status(status: Status) -> str:
     """What is wrong, in words; empty when nothing is."""
-    return joined(", ", [text for flag, text in STATUS_TEXT.items() if flag in status])
+    return join_messages(", ", [text for flag, text in STATUS_TEXT.items() if flag in status])
 
 
-def _ways(step: int) -> tuple[tuple[Square, ...], ...]:
+def _build_rays(step: int) -> tuple[tuple[Square, ...], ...]:
     """For each square, those that follow it in one direction up to the edge of the board."""
     ways = []
     for square in SQUARES:
-        row, column = divmod(square, SIZE)
-        room = {1: SIZE - 1 - column, -1: column, SIZE: SIZE - 1 - row, -SIZE: row}[step]
+        row, column = divmod(square, BOARD_SIZE)
+        room = {1: BOARD_SIZE - 1 - column, -1: column, BOARD_SIZE: BOARD_SIZE - 1 - row, -BOARD_SIZE: row}[step]
         ways.append(tuple(square + step * n for n in range(1, room + 1)))
     return tuple(ways)
 
 
-_LEFT, _RIGHT, _UP, _DOWN = _ways(-1), _ways(1), _ways(-SIZE), _ways(SIZE)
-_NEAR = tuple(tuple(w[s][0] for w in (_LEFT, _RIGHT, _UP, _DOWN) if w[s]) for s in SQUARES)
-_BACK = (_UP, _LEFT)  # indexed by across
-_FORTH = (_DOWN, _RIGHT)
+_LEFT, _RIGHT, _UP, _DOWN = _build_rays(-1), _build_rays(1), _build_rays(-BOARD_SIZE), _build_rays(BOARD_SIZE)
+_NEIGHBOURS = tuple(tuple(w[s][0] for w in (_LEFT, _RIGHT, _UP, _DOWN) if w[s]) for s in SQUARES)
+_RAYS_BACK = (_UP, _LEFT)  # indexed by across
+_RAYS_FORWARD = (_DOWN, _RIGHT)
 
 
 def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: Rules) -> PlayScore:
@@ -140,10 +140,10 @@ def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: 
         for square, tile in play.rearranged:
             merged[square] = tile
     squares = sorted(touched)
-    lies_across = len(squares) > 1 and squares[-1] - squares[0] < SIZE
+    lies_across = len(squares) > 1 and squares[-1] - squares[0] < BOARD_SIZE
     words: list[WordScore] = []
     for across in (lies_across, not lies_across):
-        back, forth, step = _BACK[across], _FORTH[across], 1 if across else SIZE
+        back, forth, step = _RAYS_BACK[across], _RAYS_FORWARD[across], 1 if across else BOARD_SIZE
         seen = -1
         for square in squares:
             start = end = square
@@ -180,7 +180,7 @@ def _score_word(
     layout: Layout,
     tiles: TileSet,
 ) -> WordScore:
-    letter, word, values = layout.letter, layout.word, tiles.values
+    letter, word, values = layout.letter_multipliers, layout.word_multipliers, tiles.values
     word_tiles: list[Tile] = []
     points: list[int] = []
     premiums: list[int] = []
@@ -203,7 +203,7 @@ def _score_word(
     )
 
 
-def play_status(board: Board, play: Play, layout: Layout, rules: Rules) -> Status:
+def check_placement(board: Board, play: Play, layout: Layout, rules: Rules) -> Status:
     """Every defect of a play on this board, without regard to whose turn it is or what is left in the bag."""
     old = board.squares
     placed = play.tiles
@@ -216,8 +216,8 @@ def play_status(board: Board, play: Play, layout: Layout, rules: Rules) -> Statu
             status |= Status.SQUARE_TAKEN.value
             break
     first, last = placed[0][0], placed[-1][0]
-    across = last - first < SIZE and first // SIZE == last // SIZE
-    step = 1 if across else SIZE
+    across = last - first < BOARD_SIZE and first // BOARD_SIZE == last // BOARD_SIZE
+    step = 1 if across else BOARD_SIZE
     if (last - first) % step:
         status |= Status.NOT_IN_LINE.value
     else:
@@ -230,7 +230,7 @@ def play_status(board: Board, play: Play, layout: Layout, rules: Rules) -> Statu
                 status |= Status.GAP.value
         if inside != len(fresh):
             status = (status | Status.NOT_IN_LINE.value) & ~Status.GAP.value
-    if not any(old[near] is not None for square in fresh for near in _NEAR[square]):
+    if not any(old[near] is not None for square in fresh for near in _NEIGHBOURS[square]):
         if any(old):
             status |= Status.NOT_JOINED.value
         else:
@@ -240,12 +240,12 @@ def play_status(board: Board, play: Play, layout: Layout, rules: Rules) -> Statu
                 status |= Status.FIRST_WORD_SHORT.value
     if len(fresh) > rules.rack_size:
         status |= Status.TOO_MANY_TILES.value
-    if play.rearranged and not (rules.rearrange and rearranges_one_word(board, play)):
+    if play.rearranged and not (rules.rearrange and is_one_word_rearranged(board, play)):
         status |= Status.OLD_TILE_CHANGED.value
     return Status(status)
 
 
-def rearranges_one_word(board: Board, play: Play) -> bool:
+def is_one_word_rearranged(board: Board, play: Play) -> bool:
     """True when the old tiles of one word were rearranged, none lost, and tiles of the rack added to it.
 
     Old tiles may have gone to newly covered squares, tiles of the rack to squares of the old word
@@ -255,11 +255,11 @@ def rearranges_one_word(board: Board, play: Play) -> bool:
     olds = [tile.face for square in moved if (tile := board[square])]
     if len(olds) < len(moved):
         return False
-    lines = (across for across in (True, False) if set(moved) <= set(board.run(moved[0], across)))
+    lines = (across for across in (True, False) if set(moved) <= set(board.tile_run(moved[0], across)))
     after = dict(play.tiles + play.rearranged)
     faces = [tile.face for tile in after.values()]
     for across in lines:
-        run = play.on(board).run(moved[0], across)
+        run = play.apply_to(board).tile_run(moved[0], across)
         if not any(square in run for square in play.squares):
             continue
         try:

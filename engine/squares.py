@@ -11,13 +11,13 @@ import re
 
 from engine.errors import NotationError
 from engine.messages import said
-from engine.reading import SIZE
+from engine.reading import BOARD_SIZE
 
 Square = int
 
-SQUARES = range(SIZE * SIZE)
+SQUARES = range(BOARD_SIZE * BOARD_SIZE)
 COLUMNS = "ABCDEFGHIJKLMNO"
-CENTRE: Square = (SIZE * SIZE) // 2
+CENTRE: Square = (BOARD_SIZE * BOARD_SIZE) // 2
 
 _POSITION = re.compile(r"(?:(?P<row1>\d{1,2})(?P<column1>[A-Oa-o])|(?P<column2>[A-Oa-o])(?P<row2>\d{1,2}))\Z")
 
@@ -28,22 +28,22 @@ def square_at(row: int, column: int) -> Square:
     >>> square_at(7, 7)
     112
     """
-    return row * SIZE + column
+    return row * BOARD_SIZE + column
 
 
 def row_of(square: Square) -> int:
     """The row of a square, from 0 at the top."""
-    return square // SIZE
+    return square // BOARD_SIZE
 
 
 def column_of(square: Square) -> int:
     """The column of a square, from 0 at the left."""
-    return square % SIZE
+    return square % BOARD_SIZE
 
 
 def transpose(square: Square) -> Square:
     """The square mirrored in the diagonal from A1 to O15: rows become columns."""
-    return (square % SIZE) * SIZE + square // SIZE
+    return (square % BOARD_SIZE) * BOARD_SIZE + square // BOARD_SIZE
 
 
 def square_name(square: Square) -> str:
@@ -52,7 +52,7 @@ def square_name(square: Square) -> str:
     >>> square_name(112)
     'H8'
     """
-    return f"{COLUMNS[square % SIZE]}{square // SIZE + 1}"
+    return f"{COLUMNS[square % BOARD_SIZE]}{square // BOARD_SIZE + 1}"
 
 
 def position_name(square: Square, across: bool) -> str:
@@ -61,7 +61,7 @@ def position_name(square: Square, across: bool) -> str:
     >>> position_name(112, across=True), position_name(112, across=False)
     ('8H', 'H8')
     """
-    column, row = COLUMNS[square % SIZE], square // SIZE + 1
+    column, row = COLUMNS[square % BOARD_SIZE], square // BOARD_SIZE + 1
     return f"{row}{column}" if across else f"{column}{row}"
 
 
@@ -75,7 +75,7 @@ def parse_position(text: str) -> tuple[Square, bool]:
     if match:
         row = int(match["row1"] or match["row2"])
         column = COLUMNS.index((match["column1"] or match["column2"]).upper())
-        if 1 <= row <= SIZE:
+        if 1 <= row <= BOARD_SIZE:
             return square_at(row - 1, column), match["row1"] is not None
     wrong = "{0} is no square of the board: write A1 to O15 (down) or 1A to 15O (across)"
     raise NotationError(said("no-square", wrong, repr(text)))

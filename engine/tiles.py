@@ -14,11 +14,11 @@ from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from engine.errors import NotationError, UnknownTileSet
+from engine.errors import NotationError, UnknownTileSetError
 from engine.messages import said
 from engine.reading import BLANK
 
-_DATA = files("engine") / "data" / "tilesets"
+_TILE_SET_DIR = files("engine") / "data" / "tilesets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class TileSet:
     language: str
     counts: Mapping[str, int]
     values: Mapping[str, int]
-    _forms: Mapping[str, Tile] = field(init=False, repr=False, compare=False)
-    _longest: int = field(init=False, repr=False, compare=False)
+    _tile_by_text: Mapping[str, Tile] = field(init=False, repr=False, compare=False)
+    _max_text_length: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         forms: dict[str, Tile] = {BLANK: Tile.unnamed()}
@@ -78,8 +78,8 @@ class TileSet:
             forms[self.lower(letter)] = Tile(letter, is_blank=True)
         for letter in self.letters:
             forms[letter] = forms[letter.capitalize() if len(letter) > 1 else letter] = Tile(letter)
-        object.__setattr__(self, "_forms", MappingProxyType(forms))
-        object.__setattr__(self, "_longest", max(map(len, forms)))
+        object.__setattr__(self, "_tile_by_text", MappingProxyType(forms))
+        object.__setattr__(self, "_max_text_length", max(map(len, forms)))
 
     @classmethod
     def from_rows(cls, name: str, language: str, rows: Iterable[tuple[str, int, int]]) -> TileSet:
@@ -95,7 +95,7 @@ class TileSet:
         return tuple(tile for tile in self.counts if tile != BLANK)
 
     @property
-    def total(self) -> int:
+    def tile_count(self) -> int:
         """How many tiles the set has."""
         return sum(self.counts.values())
 
@@ -123,18 +123,18 @@ class TileSet:
         A tile of several letters may stand in brackets; without them the longest tile is taken. Raises
         `NotationError`.
 
-        >>> [str(tile) for tile in tile_set("es").parse("CHIcO")]
+        >>> [str(tile) for tile in load_tile_set("es").parse("CHIcO")]
         ['CH', 'I', 'c', 'O']
         """
         tiles: list[Tile] = []
         at = 0
         while at < len(text):
-            if text[at] == "[" and (end := text.find("]", at)) > 0 and text[at + 1 : end] in self._forms:
-                tiles.append(self._forms[text[at + 1 : end]])
+            if text[at] == "[" and (end := text.find("]", at)) > 0 and text[at + 1 : end] in self._tile_by_text:
+                tiles.append(self._tile_by_text[text[at + 1 : end]])
                 at = end + 1
                 continue
-            for length in range(self._longest, 0, -1):
-                if tile := self._forms.get(text[at : at + length]):
+            for length in range(self._max_text_length, 0, -1):
+                if tile := self._tile_by_text.get(text[at : at + length]):
                     tiles.append(tile)
                     at += length
                     break
@@ -146,7 +146,7 @@ class TileSet:
     def write(self, tiles: Sequence[Tile]) -> str:
         """The tiles as a text that `parse` reads back: in brackets where letters alone would be misread.
 
-        >>> spanish = tile_set("es")
+        >>> spanish = load_tile_set("es")
         >>> spanish.write(spanish.parse("CHI[L]L"))
         '[CH]I[L]L'
         """
@@ -154,14 +154,14 @@ class TileSet:
         written = []
         for place, text in enumerate(texts):
             follow = "".join(texts[place:])
-            longer = any(follow.startswith(form) for form in self._forms if len(form) > len(text))
+            longer = any(follow.startswith(form) for form in self._tile_by_text if len(form) > len(text))
             written.append(f"[{text}]" if len(text) > 1 or longer else text)
         return "".join(written)
 
     def split(self, word: str) -> tuple[str, ...]:
         """The tiles a word needs, whatever its case. Raises `NotationError`.
 
-        >>> tile_set("es").split("chico")
+        >>> load_tile_set("es").split("chico")
         ('CH', 'I', 'C', 'O')
         """
         return tuple(tile.letter for tile in self.parse(self.upper(word)))
@@ -170,7 +170,7 @@ class TileSet:
         """A word in the capitals of the language."""
         return word.replace("i", "İ").upper() if "İ" in self.counts else word.upper()
 
-    def less(self, tiles: Iterable[str]) -> Counter[str]:
+    def count_remaining(self, tiles: Iterable[str]) -> Counter[str]:
         """What is left of the set when these are taken out; negative where more are taken than there are."""
         left = Counter(self.counts)
         left.subtract(tiles)
@@ -183,18 +183,18 @@ def _lower(letter: str) -> str:
 
 def tile_set_names() -> tuple[str, ...]:
     """The names that `tile_set` knows."""
-    return tuple(sorted(entry.name.removesuffix(".json") for entry in _DATA.iterdir()))
+    return tuple(sorted(entry.name.removesuffix(".json") for entry in _TILE_SET_DIR.iterdir()))
 
 
 @lru_cache(maxsize=64)
-def tile_set(name: str) -> TileSet:
-    """The tile set of this name (`en`, `de`, `ro`, ...). Raises `UnknownTileSet`.
+def load_tile_set(name: str) -> TileSet:
+    """The tile set of this name (`en`, `de`, `ro`, ...). Raises `UnknownTileSetError`.
 
-    >>> tile_set("de").values["Ä"]
+    >>> load_tile_set("de").values["Ä"]
     6
     """
     names = tile_set_names()
     if name not in names:
-        raise UnknownTileSet(f"there is no tile set {name!r}: choose one of {', '.join(names)}")
-    data = json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8"))
+        raise UnknownTileSetError(f"there is no tile set {name!r}: choose one of {', '.join(names)}")
+    data = json.loads((_TILE_SET_DIR / f"{name}.json").read_text(encoding="utf-8"))
     return TileSet.from_rows(name, data["language"], (tuple(row) for row in data["tiles"]))

@@ -10,7 +10,7 @@ from engine.plays import Placement, Play
 from engine.scoring import PlayScore, Status, WordScore
 
 
-class Kind(StrEnum):
+class TurnKind(StrEnum):
     """What a turn was."""
 
     PLAY = "play"
@@ -24,7 +24,7 @@ class Kind(StrEnum):
     TIME = "time"  # overtime
 
 
-CLOSING = frozenset({Kind.ENDRACK, Kind.TIME})
+CLOSING_KINDS = frozenset({TurnKind.ENDRACK, TurnKind.TIME})
 """The lines that the end of a game writes; they come after all others."""
 
 
@@ -40,33 +40,33 @@ class Turn:
 
     number: int
     player: int
-    kind: Kind
+    kind: TurnKind
     score: int
     total: int
     board: Board
-    entry: int
+    ledger_index: int
     play: Play | None = None
-    scored: PlayScore | None = None
+    play_score: PlayScore | None = None
     at: str | None = None
     word: str | None = None
     status: Status = Status.VALID
     tiles: tuple[str, ...] = ()
     count: int = 0
-    drawn: int = 0
+    drawn_count: int = 0
     target: int | None = None
     by: int | None = None
-    computed: int | None = None
+    computed_score: int | None = None
     stands: bool = True
 
     @property
     def words(self) -> tuple[WordScore, ...]:
         """The words the play formed or altered, the main word first."""
-        return self.scored.words if self.scored else ()
+        return self.play_score.words if self.play_score else ()
 
     @property
     def bonus(self) -> int:
         """The premium for a bingo within the score."""
-        return self.scored.bonus if self.scored else 0
+        return self.play_score.bonus if self.play_score else 0
 
     @property
     def placements(self) -> tuple[Placement, ...]:

@@ -52,19 +52,21 @@ def test_every_document_is_linked_from_the_readme() -> None:
 
 def test_the_table_of_heights_is_the_computed_one() -> None:
     told = (ROOT / "docs" / "parts.md").read_text(encoding="utf-8")
-    assert "\n".join(mounting.table()) in told
+    assert "\n".join(mounting.format_height_table()) in told
 
 
 def test_heights_reckon_with_the_pictures_that_are_taken() -> None:
-    assert mounting.STILL_WIDTH == pi.STILL_WIDTH
+    assert mounting.STILL_WIDTH_PX == pi.STILL_WIDTH_PX
 
 
 def test_a_camera_sees_the_whole_board_from_its_least_height() -> None:
-    square = mounting.Camera("square", (1000, 1000), (90.0, 90.0))
-    assert square.least_height(40.0) == pytest.approx(20.0 * mounting.ROOM)  # at 90 degrees it sees twice its height
+    square = mounting.CameraSpec("square", (1000, 1000), (90.0, 90.0))
+    assert square.min_height(40.0) == pytest.approx(
+        20.0 * mounting.BOARD_MARGIN_RATIO
+    )  # at 90 degrees it sees twice its height
     assert square.square_px(2.0, 20.0) == pytest.approx(50.0)
-    assert square.greatest_height(2.0, 50.0) == pytest.approx(20.0)
+    assert square.max_height(2.0, 50.0) == pytest.approx(20.0)
 
 
 def test_the_view_across_follows_from_the_diagonal() -> None:
-    assert mounting.diagonal_view(90.0, 4, 3) == pytest.approx((77.32, 61.93), abs=0.01)
+    assert mounting.view_from_diagonal(90.0, 4, 3) == pytest.approx((77.32, 61.93), abs=0.01)

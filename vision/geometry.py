@@ -16,34 +16,34 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.reading import SIZE
+from engine.reading import BOARD_SIZE
 
 Floats = NDArray[np.float64]
 Image = NDArray[np.uint8]
 
-TILE_HEIGHT: Final = 0.21
+TILE_HEIGHT_SQUARES: Final = 0.21
 """How high a tile's top lies above the board, in squares: 4 to 5 mm on squares of 20 to 22 mm."""
 
-_FINEST: Final = 2.0
+_MEAN_PX_PER_OUTPUT_PX: Final = 2.0
 """Pixels of the picture along one of the rectified view that linear sampling does justice to: of more it would jump
 over some, and let grain and thin lines flicker."""
-_COARSEST: Final = math.sqrt(2)
+_SHORTEST_PX_PER_OUTPUT_PX: Final = math.sqrt(2)
 """The same where the board is farthest or seen most from the side: halved from less, it would lose what it shows."""
-_HALVE: Final = np.array([[0.5, 0.0, -0.25], [0.0, 0.5, -0.25], [0.0, 0.0, 1.0]])
+_HALVING_TRANSFORM: Final = np.array([[0.5, 0.0, -0.25], [0.0, 0.5, -0.25], [0.0, 0.0, 1.0]])
 """A pixel of a picture to that of the picture halved, between the middles of pixels."""
-_FOCALS: Final = np.geomspace(0.5, 3.0, 73)
+_FOCAL_CANDIDATES: Final = np.geomspace(0.5, 3.0, 73)
 """Focal lengths tried, in long sides of the picture."""
 _USUAL_FOCAL: Final = 0.8
 """Phones (26 mm equivalent), webcams and Pi cameras lie between 0.7 and 0.9 long sides."""
 _FOCAL_SPREAD: Final = 0.2
 """How far (in natural logarithms) a focal length may lie from the usual one before that counts against it."""
-_STRETCH_SPREAD: Final = 0.05
+_ASPECT_SPREAD: Final = 0.05
 """How far (in natural logarithms) a square's height may lie from its width before that counts against it."""
-_CORNER_NOISE: Final = 0.03
+_CORNER_NOISE_SQUARES: Final = 0.03
 """How far off a corner may be, in squares, when a focal length is judged by how it explains the corners."""
 
 
-def grid_corners(size: float = SIZE) -> Floats:
+def grid_corners(size: float = BOARD_SIZE) -> Floats:
     """The corners of a `size` x `size` square, clockwise from the top left: `(4, 2) float64`."""
     return np.array([[0.0, 0.0], [size, 0.0], [size, size], [0.0, size]])
 
@@ -66,7 +66,7 @@ def project(H: NDArray[np.floating], points: NDArray[np.floating]) -> Floats:
 def square_side(corners: NDArray[np.floating]) -> float:
     """The mean side of a square in pixels."""
     c = np.asarray(corners, np.float64).tolist()
-    return sum(map(math.dist, c, c[1:] + c[:1])) / (len(c) * SIZE)
+    return sum(map(math.dist, c, c[1:] + c[:1])) / (len(c) * BOARD_SIZE)
 
 
 def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
@@ -75,18 +75,24 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
     `H` maps board coordinates to the picture; what lies outside the picture repeats its edge. Returns
     `(n, n[, channels]) uint8` with `n = round(scale * (15 + 2 * margin))`.
     """
-    n = round(scale * (SIZE + 2 * margin))
+    n = round(scale * (BOARD_SIZE + 2 * margin))
     step = 1 / scale
     to_board = np.array([[step, 0.0, step / 2 - margin], [0.0, step, step / 2 - margin], [0.0, 0.0, 1.0]])
-    to_spare = min(square_side(project(H, grid_corners())) / _FINEST, _shortest_side(H) / _COARSEST) / scale
+    to_spare = (
+        min(
+            square_side(project(H, grid_corners())) / _MEAN_PX_PER_OUTPUT_PX,
+            _find_shortest_side(H) / _SHORTEST_PX_PER_OUTPUT_PX,
+        )
+        / scale
+    )
     while to_spare > 1 and min(image.shape[:2]) > 1:
-        image, H, to_spare = _halved(image), _HALVE @ H, to_spare / 2
+        image, H, to_spare = _halve_image(image), _HALVING_TRANSFORM @ H, to_spare / 2
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     seen = cv2.warpPerspective(image, H @ to_board, (n, n), flags=flags, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(seen, np.uint8)
 
 
-def _shortest_side(H: Floats) -> float:
+def _find_shortest_side(H: Floats) -> float:
     """The shortest side, in any direction, that a square at a corner of the grid has in the picture, in pixels."""
     seen = np.column_stack([grid_corners(), np.ones(4)]) @ H.T
     at = seen[:, :2] / seen[:, 2:]
@@ -94,7 +100,7 @@ def _shortest_side(H: Floats) -> float:
     return float(np.linalg.svd(slopes, compute_uv=False).min())
 
 
-def _halved(image: Image) -> Image:
+def _halve_image(image: Image) -> Image:
     """Each four pixels made one; an odd last row or column is left out."""
     height, width = image.shape[0] // 2, image.shape[1] // 2
     even = image[: 2 * height, : 2 * width]
@@ -106,27 +112,29 @@ class BoardPose:
     """Where the board lies before the camera: its homography, and what height above it does to a picture."""
 
     homography: Floats
-    vertical: Floats
+    height_column: Floats
     """What one square of height adds to the last column of the homography, `(3,)`."""
-    focal: float
+    focal_px: float
     """The focal length in pixels."""
-    stretch: float
+    square_aspect: float
     """The height of a square in widths of a square."""
 
-    def plane(self, height: float) -> Floats:
+    def plane_homography(self, height: float) -> Floats:
         """The homography of the plane `height` squares above the board."""
         H = self.homography.copy()
-        H[:, 2] += height * self.vertical
+        H[:, 2] += height * self.height_column
         return H
 
-    def tilt(self) -> float:
+    def tilt_degrees(self) -> float:
         """How far from straight above the camera sees the middle of the board, in degrees."""
-        middle, step = np.array([SIZE / 2, SIZE / 2]), 1e-3
-        above = project(np.linalg.inv(self.homography), project(self.plane(step), middle))
-        return float(np.degrees(np.arctan(np.linalg.norm((above - middle) * [1, self.stretch]) / step)))
+        middle, step = np.array([BOARD_SIZE / 2, BOARD_SIZE / 2]), 1e-3
+        above = project(np.linalg.inv(self.homography), project(self.plane_homography(step), middle))
+        return float(np.degrees(np.arctan(np.linalg.norm((above - middle) * [1, self.square_aspect]) / step)))
 
 
-def board_pose(corners: NDArray[np.floating], size: tuple[int, int], focal: float | None = None) -> BoardPose:
+def estimate_board_pose(
+    corners: NDArray[np.floating], size: tuple[int, int], focal_px: float | None = None
+) -> BoardPose:
     """Work out the camera's pose from the grid's four corners.
 
     `size` is the picture's (width, height); pixels are taken as square and the principal point as the
@@ -139,7 +147,7 @@ def board_pose(corners: NDArray[np.floating], size: tuple[int, int], focal: floa
     width, height = size
     long_side = float(max(width, height))
     centre = np.array([(width - 1) / 2, (height - 1) / 2])
-    f = np.array([focal]) if focal else _FOCALS * long_side
+    f = np.array([focal_px]) if focal_px else _FOCAL_CANDIDATES * long_side
 
     # In rays, a true camera's first two columns are at right angles; their lengths are as a square's width to its
     # height. Each focal length is as good as the nearest camera of which that holds explains the corners.
@@ -149,13 +157,13 @@ def board_pose(corners: NDArray[np.floating], size: tuple[int, int], focal: floa
     stretch = lengths[:, 1] / lengths[:, 0]
     u, _, vt = np.linalg.svd(rays[:, :, :2] / lengths[:, None], full_matrices=False)
     rotation = u @ vt
-    middle = rays @ np.array([SIZE / 2, SIZE / 2, 1.0])
-    seen = (grid_corners() - SIZE / 2) * lengths[:, None] @ rotation.transpose(0, 2, 1) + middle[:, None]
+    middle = rays @ np.array([BOARD_SIZE / 2, BOARD_SIZE / 2, 1.0])
+    seen = (grid_corners() - BOARD_SIZE / 2) * lengths[:, None] @ rotation.transpose(0, 2, 1) + middle[:, None]
     pixels = seen[:, :, :2] / seen[:, :, 2:] * f[:, None, None] + centre
     error = np.sqrt(((pixels - corners) ** 2).sum(axis=2).mean(axis=1)) / square_side(corners)
-    unusual = np.log(f / (long_side * _USUAL_FOCAL)) / _FOCAL_SPREAD if focal is None else np.zeros_like(f)
-    uneven = np.log(stretch) / _STRETCH_SPREAD
-    best = int(np.argmin((error / _CORNER_NOISE) ** 2 + 2 * np.log1p(unusual**2) + uneven**2))
+    unusual = np.log(f / (long_side * _USUAL_FOCAL)) / _FOCAL_SPREAD if focal_px is None else np.zeros_like(f)
+    uneven = np.log(stretch) / _ASPECT_SPREAD
+    best = int(np.argmin((error / _CORNER_NOISE_SQUARES) ** 2 + 2 * np.log1p(unusual**2) + uneven**2))
 
     into_board = np.cross(rotation[best, :, 0], rotation[best, :, 1]) * lengths[best, 0]
     vertical = -np.array(

@@ -15,13 +15,13 @@ from PIL import ImageOps, UnidentifiedImageError
 from engine.messages import said
 from vision.geometry import Floats, Image
 
-LONGEST: Final = 2560
+MAX_SIDE_PX: Final = 2560
 """Longest side, in pixels, of a picture that is worked on; a finer one is shrunk."""
 _FORMATS: Final = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF")
 """Forms that Pillow opens by itself: for others it may start a program (EPS: Ghostscript), whoever made the file."""
-_TURNED: Final = (5, 6, 7, 8)
+_SIDEWAYS_ORIENTATIONS: Final = (5, 6, 7, 8)
 """EXIF orientations (tag 0x0112) that change width and height about."""
-_ORIENTATION: Final = 0x0112
+_ORIENTATION_TAG: Final = 0x0112
 
 
 class PhotoError(Exception):
@@ -37,20 +37,20 @@ class Photo:
     size: tuple[int, int]
     """Width and height of the file's own picture, upright."""
 
-    def from_file(self, points: Floats) -> Floats:
+    def file_to_image(self, points: Floats) -> Floats:
         """Points `(..., 2)` of the file's picture, in pixels of `image`."""
-        return np.asarray((points + 0.5) * self._shrunk() - 0.5, np.float64)
+        return np.asarray((points + 0.5) * self._scale() - 0.5, np.float64)
 
-    def to_file(self, points: Floats) -> Floats:
+    def image_to_file(self, points: Floats) -> Floats:
         """Points `(..., 2)` of `image`, in pixels of the file's picture."""
-        return np.asarray((points + 0.5) / self._shrunk() - 0.5, np.float64)
+        return np.asarray((points + 0.5) / self._scale() - 0.5, np.float64)
 
-    def _shrunk(self) -> Floats:
+    def _scale(self) -> Floats:
         height, width = self.image.shape[:2]
         return np.array([width / self.size[0], height / self.size[1]])
 
 
-def load_photo(path: Path, longest: int = LONGEST) -> Photo:
+def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
     """Read a picture file; one with a side longer than `longest` pixels is shrunk.
 
     Raises `PhotoError` for a file that is missing, cut short, no picture, or of more than 178 million pixels.
@@ -59,7 +59,7 @@ def load_photo(path: Path, longest: int = LONGEST) -> Photo:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Pictures.DecompressionBombWarning)
             with Pictures.open(path, formats=_FORMATS) as opened:
-                return _photo(opened, longest)
+                return _decode_photo(opened, max_side_px)
     except FileNotFoundError:
         raise PhotoError(said("photo-missing", "{0}: there is no such file", path)) from None
     except IsADirectoryError:
@@ -79,9 +79,9 @@ def load_photo(path: Path, longest: int = LONGEST) -> Photo:
         raise PhotoError(said("photo-damaged", text, path, reason)) from None
 
 
-def _photo(opened: Pictures.Image, longest: int) -> Photo:
+def _decode_photo(opened: Pictures.Image, longest: int) -> Photo:
     size = opened.size
-    if opened.getexif().get(_ORIENTATION) in _TURNED:
+    if opened.getexif().get(_ORIENTATION_TAG) in _SIDEWAYS_ORIENTATIONS:
         size = (size[1], size[0])
     if max(size) > longest and opened.format == "JPEG":
         # The decoder itself can halve a JPEG while it reads it, in a fraction of the time and memory.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from vision.geometry import Floats
 
-_NEXT: Final = [1, 2, 3, 0]
+_NEXT_CORNER: Final = [1, 2, 3, 0]
 
 
 def as_quad(corners: Any) -> Floats:
@@ -31,8 +31,8 @@ def is_convex(quad: Floats) -> bool:
 
 def are_convex(quads: Floats) -> NDArray[np.bool_]:
     """The same of each of `quads`, `(..., 4, 2)`."""
-    edges = quads[..., _NEXT, :] - quads
-    following = edges[..., _NEXT, :]
+    edges = quads[..., _NEXT_CORNER, :] - quads
+    following = edges[..., _NEXT_CORNER, :]
     turns = edges[..., 0] * following[..., 1] - edges[..., 1] * following[..., 0]
     return np.asarray((turns > 1e-6).all(axis=-1), np.bool_)
 
@@ -46,7 +46,7 @@ def order_corners(points: Floats) -> Floats:
     return np.take_along_axis(points, order[..., None], axis=-2)
 
 
-def turned(quad: Floats, quarter_turns: int) -> Floats:
+def rotate_quad(quad: Floats, quarter_turns: int) -> Floats:
     """The same board read after turning it: the quad that begins `quarter_turns` corners further on."""
     return np.roll(quad, -quarter_turns, axis=0)
 
@@ -54,7 +54,7 @@ def turned(quad: Floats, quarter_turns: int) -> Floats:
 def corner_error(found: Floats, truth: Floats) -> float:
     """Mean distance of the corners in squares of the true board, under the best of the four turns."""
     side = float(np.linalg.norm(truth - np.roll(truth, -1, axis=0), axis=1).mean()) / 15
-    return min(float(np.linalg.norm(turned(found, k) - truth, axis=1).mean()) for k in range(4)) / side
+    return min(float(np.linalg.norm(rotate_quad(found, k) - truth, axis=1).mean()) for k in range(4)) / side
 
 
 def fit_homography(source: Floats, target: Floats, weights: Floats) -> Floats:

@@ -13,17 +13,17 @@ from werkzeug.exceptions import HTTPException
 from device.session.snapshot import Notice
 from device.storage.store import GameStore
 from web import api, filters, live
-from web.compression import compress
-from web.game_archive import Library
-from web.host import Place
-from web.i18n import remember, texts
+from web.compression import compress_response
+from web.game_archive import GameArchive
+from web.host import HostInfo
+from web.i18n import remember_language, texts
 from web.pages import actions, dialogs, history, panel, scoreboard, setup
 from web.pages import pairing as pairing_page
 from web.security import csrf
 from web.security.pairing import Pairing
 from web.table import Table
 
-STREAMS = 104
+MAX_STREAMS = 104
 """Event streams open at a time; the server has more threads than that (`web.security.server.THREADS`), or pages would
 starve."""
 
@@ -34,14 +34,14 @@ def create_app(
     store: GameStore | None = None,
     pairing: Pairing | None = None,
     own_lexicon: Path | None = None,
-    place: Place | None = None,
-    streams: int = STREAMS,
+    host_info: HostInfo | None = None,
+    max_streams: int = MAX_STREAMS,
 ) -> Flask:
     """The page over `table`: everybody may look, paired phones have the buttons of the table.
 
     `app.extensions["pairing"].code` is what the table must show for that. `store` holds the games that were played
-    (None: none were), `own_lexicon` is the word list that the table's owner named, `place` tells of the machine. The
-    key of the session cookies is new with each start. Close the page (`app.extensions["live"].close()`) to end its
+    (None: none were), `own_lexicon_path` is the word list that the table's owner named, `place` tells of the machine.
+    The key of the session cookies is new with each start. Close the page (`app.extensions["live"].close()`) to end its
     streams before its server.
     """
     app = Flask(__name__)
@@ -50,42 +50,42 @@ def create_app(
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Strict",
         PERMANENT_SESSION_LIFETIME=timedelta(days=2),
-        MAX_CONTENT_LENGTH=csrf.BODY_BYTES,
+        MAX_CONTENT_LENGTH=csrf.MAX_BODY_BYTES,
     )
-    app.session_interface = csrf.Cookies()
+    app.session_interface = csrf.HostCookieSessionInterface()
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    filters.add_to(app)
+    filters.register_filters(app)
     if pairing is None:
-        pairing = Pairing(lambda text: table.tell(Notice(text)))
+        pairing = Pairing(lambda text: table.notify(Notice(text)))
     app.extensions["pairing"] = pairing
-    csrf.add_to(app, pairing)
-    page = live.LivePage(app.jinja_env, table, streams)
+    csrf.register_csrf_protection(app, pairing)
+    page = live.LiveUpdates(app.jinja_env, table, max_streams)
     app.extensions["live"] = page
-    place = place or Place()
-    app.register_blueprint(scoreboard.blueprint(page, table, pairing, place))
-    app.register_blueprint(live.blueprint(page))
-    app.register_blueprint(pairing_page.blueprint(pairing))
-    app.register_blueprint(dialogs.blueprint(table, pairing, own_lexicon))
-    app.register_blueprint(actions.blueprint(table, own_lexicon))
-    app.register_blueprint(panel.blueprint(table, pairing, place))
-    app.register_blueprint(setup.blueprint(table, pairing, place))
-    library = Library(store or GameStore(":memory:"), lambda: table.state.game)
-    app.register_blueprint(history.blueprint(library, pairing))
-    api.add_to(app, table, page, pairing, library, own_lexicon)
-    app.after_request(remember)
-    app.after_request(compress)
-    app.register_error_handler(HTTPException, _fail)
+    host_info = host_info or HostInfo()
+    app.register_blueprint(scoreboard.create_blueprint(page, table, pairing, host_info))
+    app.register_blueprint(live.create_blueprint(page))
+    app.register_blueprint(pairing_page.create_blueprint(pairing))
+    app.register_blueprint(dialogs.create_blueprint(table, pairing, own_lexicon))
+    app.register_blueprint(actions.create_blueprint(table, own_lexicon))
+    app.register_blueprint(panel.create_blueprint(table, pairing, host_info))
+    app.register_blueprint(setup.create_blueprint(table, pairing, host_info))
+    library = GameArchive(store or GameStore(":memory:"), lambda: table.state.game)
+    app.register_blueprint(history.create_blueprint(library, pairing))
+    api.register_api(app, table, page, pairing, library, own_lexicon)
+    app.after_request(remember_language)
+    app.after_request(compress_response)
+    app.register_error_handler(HTTPException, _handle_http_error)
     return app
 
 
-_FAILURES = {404: "page.not_found", 413: "page.too_large", 500: "page.failed"}
+_ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.failed"}
 
 
-def _fail(error: HTTPException) -> ResponseReturnValue:
+def _handle_http_error(error: HTTPException) -> ResponseReturnValue:
     """What somebody is told whose request cannot be answered."""
-    if (told := api.fail(error)) is not None:
+    if (told := api.make_problem_response(error)) is not None:
         return told
-    text = texts()(_FAILURES.get(error.code or 500, "page.misunderstood"))
-    if csrf.is_document():
+    text = texts()(_ERROR_TEXT_KEYS.get(error.code or 500, "page.misunderstood"))
+    if csrf.is_document_request():
         return render_template("refused.html", t=texts(), why=text), error.code or 500
     return f"{text}\n", error.code or 500, {"Content-Type": "text/plain; charset=utf-8"}

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from device.session.snapshot import TableState
+from device.session.snapshot import TableSnapshot
 
-WIDTH, HEIGHT = 400.0, 180.0
-LEFT, RIGHT, TOP, BOTTOM = 36.0, 90.0, 12.0, 14.0
-NAME_GAP = 18.0
-STEPS = (10, 25, 50, 100, 200, 250, 500)
+CHART_WIDTH, CHART_HEIGHT = 400.0, 180.0
+LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = 36.0, 90.0, 12.0, 14.0
+MIN_LABEL_GAP = 18.0
+MARK_STEPS_POINTS = (10, 25, 50, 100, 200, 250, 500)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """One player's totals: `points` as an SVG polyline has them, and where its last point and its name stand."""
 
     player: int
@@ -25,18 +25,18 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class ScoreChart:
     """The chart of a game: its lines, and the totals that are marked at the side with their heights."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
     marks: tuple[tuple[int, float], ...]
-    width: float = WIDTH
-    height: float = HEIGHT
-    left: float = LEFT
-    right: float = WIDTH - RIGHT
+    width: float = CHART_WIDTH
+    height: float = CHART_HEIGHT
+    left: float = LEFT_MARGIN
+    right: float = CHART_WIDTH - RIGHT_MARGIN
 
 
-def course(state: TableState) -> Course | None:
+def build_score_chart(state: TableSnapshot) -> ScoreChart | None:
     """How the totals grew turn by turn; None before the first turn."""
     if not state.turns:
         return None
@@ -48,14 +48,16 @@ def course(state: TableState) -> Course | None:
     low = min(0, *(min(line) for line in totals))
 
     def height(total: float) -> float:
-        return round(HEIGHT - BOTTOM - (total - low) / (top - low) * (HEIGHT - TOP - BOTTOM), 1)
+        return round(
+            CHART_HEIGHT - BOTTOM_MARGIN - (total - low) / (top - low) * (CHART_HEIGHT - TOP_MARGIN - BOTTOM_MARGIN), 1
+        )
 
     def across(turn: int) -> float:
-        return round(LEFT + turn / len(state.turns) * (WIDTH - LEFT - RIGHT), 1)
+        return round(LEFT_MARGIN + turn / len(state.turns) * (CHART_WIDTH - LEFT_MARGIN - RIGHT_MARGIN), 1)
 
-    labels = _apart([height(line[-1]) for line in totals])
+    labels = _space_labels([height(line[-1]) for line in totals])
     lines = tuple(
-        Line(
+        ChartLine(
             player,
             " ".join(f"{across(turn)},{height(total)}" for turn, total in enumerate(line)),
             across(len(line) - 1),
@@ -64,16 +66,16 @@ def course(state: TableState) -> Course | None:
         )
         for player, line in enumerate(totals)
     )
-    step = next((step for step in STEPS if (top - low) / step <= 4), STEPS[-1])
+    step = next((step for step in MARK_STEPS_POINTS if (top - low) / step <= 4), MARK_STEPS_POINTS[-1])
     marks = tuple((total, height(total)) for total in range(-(-low // step) * step, top + 1, step))
-    return Course(lines, marks)
+    return ScoreChart(lines, marks)
 
 
-def _apart(heights: list[float]) -> list[float]:
+def _space_labels(heights: list[float]) -> list[float]:
     """The heights moved so far apart that a name fits between two of them, kept inside the chart."""
     order = sorted(range(len(heights)), key=lambda i: heights[i])
     moved = list(heights)
     for above, below in pairwise(order):
-        moved[below] = max(moved[below], moved[above] + NAME_GAP)
-    over = max(0.0, max(moved) - (HEIGHT - BOTTOM / 2)) if moved else 0.0
-    return [round(max(TOP / 2, height - over), 1) for height in moved]
+        moved[below] = max(moved[below], moved[above] + MIN_LABEL_GAP)
+    over = max(0.0, max(moved) - (CHART_HEIGHT - BOTTOM_MARGIN / 2)) if moved else 0.0
+    return [round(max(TOP_MARGIN / 2, height - over), 1) for height in moved]

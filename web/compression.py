@@ -7,38 +7,38 @@ from functools import lru_cache
 
 from flask import Response, request
 
-LEAST_BYTES = 700
+MIN_COMPRESSED_BYTES = 700
 """Below this a packet is not filled anyway."""
-_LEVEL = 6
-_KINDS = ("text/html", "text/css", "text/plain", "text/javascript", "application/json", "image/svg+xml")
+_GZIP_LEVEL = 6
+_COMPRESSIBLE_TYPES = ("text/html", "text/css", "text/plain", "text/javascript", "application/json", "image/svg+xml")
 
 
-def compress(response: Response) -> Response:
+def compress_response(response: Response) -> Response:
     """Send a text with gzip (RFC 9110, 8.4.1.3) where the browser takes it; streams, files and pictures as they are."""
     kind = response.mimetype
-    if kind not in _KINDS and kind != "application/manifest+json":
+    if kind not in _COMPRESSIBLE_TYPES and kind != "application/manifest+json":
         return response
     response.vary.add("Accept-Encoding")
     if response.status_code != 200 or "Content-Encoding" in response.headers or request.method == "HEAD":
         return response
-    if request.accept_encodings["gzip"] <= 0 or not _is_whole(response):
+    if request.accept_encodings["gzip"] <= 0 or not _is_complete(response):
         return response
     response.direct_passthrough = False
     data = response.get_data()
-    if len(data) < LEAST_BYTES:
+    if len(data) < MIN_COMPRESSED_BYTES:
         return response
     is_file = request.endpoint == "static"
-    response.set_data(_of_file(data) if is_file else gzip.compress(data, _LEVEL, mtime=0))
+    response.set_data(_compress_file(data) if is_file else gzip.compress(data, _GZIP_LEVEL, mtime=0))
     response.headers["Content-Encoding"] = "gzip"
     if etag := response.get_etag()[0]:
         response.set_etag(etag, weak=True)  # the same text in other bytes
     return response
 
 
-def _is_whole(response: Response) -> bool:
+def _is_complete(response: Response) -> bool:
     return response.is_sequence or response.direct_passthrough  # not a stream that is still being made
 
 
 @lru_cache(maxsize=32)
-def _of_file(data: bytes) -> bytes:
+def _compress_file(data: bytes) -> bytes:
     return gzip.compress(data, 9, mtime=0)

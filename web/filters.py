@@ -7,18 +7,18 @@ from collections.abc import Iterable
 
 from flask import Flask
 
-from device.session.snapshot import LetterView, Phase, TableState, TurnView
-from device.session.snapshot_builder import view_premiums
-from engine.board import layout
-from engine.reading import SIZE
+from device.session.snapshot import LetterView, Phase, TableSnapshot, TurnView
+from device.session.snapshot_builder import list_premium_texts
+from engine.board import load_layout
+from engine.reading import BOARD_SIZE
 from engine.squares import square_name
-from engine.tiles import tile_set
+from engine.tiles import load_tile_set
 from web.colours import colour_of
 from web.game_summary import summaries
 from web.live import flags
 
 
-def add_to(app: Flask) -> None:
+def register_filters(app: Flask) -> None:
     """Give the templates the filters of this module."""
     app.jinja_env.filters.update(
         signed=signed,
@@ -39,7 +39,7 @@ def add_to(app: Flask) -> None:
         asked_squares=asked_squares,
         premiums_shown=premiums_shown,
     )
-    app.jinja_env.globals["size"] = SIZE
+    app.jinja_env.globals["size"] = BOARD_SIZE
 
 
 def signed(score: int) -> str:
@@ -54,12 +54,12 @@ def digits(score: int) -> str:
 
 def column(square: int) -> int:
     """The column of a square, from 0."""
-    return square % SIZE
+    return square % BOARD_SIZE
 
 
 def row(square: int) -> int:
     """The row of a square, from 0."""
-    return square // SIZE
+    return square // BOARD_SIZE
 
 
 def letters_of(turn: TurnView) -> tuple[LetterView, ...]:
@@ -84,27 +84,27 @@ def tenths(value: float, language: str) -> str:
     return text if language == "en" else text.replace(".", ",")
 
 
-def unseen_tiles(state: TableState) -> tuple[tuple[str, int], ...]:
+def unseen_tiles(state: TableSnapshot) -> tuple[tuple[str, int], ...]:
     """Every tile of the set and how many of it do not lie on the board: also those of which none is left."""
     left = dict(state.unseen)
-    return tuple((tile, left.get(tile, 0)) for tile in tile_set(state.tile_set).counts)
+    return tuple((tile, left.get(tile, 0)) for tile in load_tile_set(state.tile_set).counts)
 
 
-def asked_squares(state: TableState) -> tuple[int, ...]:
+def asked_squares(state: TableSnapshot) -> tuple[int, ...]:
     """The squares that the open question is about."""
     return state.question.squares if state.question else ()
 
 
-def premiums_shown(state: TableState) -> tuple[str, ...]:
+def premiums_shown(state: TableSnapshot) -> tuple[str, ...]:
     """The premiums of the board; before the first game those of the standard one, as it lies on most tables."""
-    return view_premiums(layout()) if state.phase is Phase.LOBBY else state.board.premiums
+    return list_premium_texts(load_layout()) if state.phase is Phase.LOBBY else state.board.premiums
 
 
-def names(state: TableState, players: Iterable[int]) -> str:
+def names(state: TableSnapshot, players: Iterable[int]) -> str:
     """The names of players, in one text."""
     return ", ".join(state.players[player].name for player in players)
 
 
-def standing(state: TableState) -> str:
+def standing(state: TableSnapshot) -> str:
     """Names and totals in one text."""
     return ", ".join(f"{player.name} {digits(player.total)}" for player in state.players)

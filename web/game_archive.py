@@ -9,15 +9,15 @@ from datetime import date, datetime
 from functools import cached_property
 from itertools import takewhile
 
-from device.session.messages import sentence
-from device.session.snapshot import BoardView, PlayerView, TableState, TileView
-from device.session.snapshot_builder import view_game
-from device.storage.archive import ArchiveError, bring, bring_gcg, file_name, gcg_of, zip_of
-from device.storage.errors import gone, unreadable
+from device.session.messages import format_sentence
+from device.session.snapshot import BoardView, PlayerView, TableSnapshot, TileView
+from device.session.snapshot_builder import build_snapshot
+from device.storage.archive import ArchiveError, export_gcg, export_zip, import_gcg, import_zip, make_file_name
+from device.storage.errors import describe_missing_game, describe_unreadable_game
 from device.storage.game_log import REDO
-from device.storage.statistics import HeadToHead, PlayerRecord, head_to_heads, player_records
-from device.storage.store import Body, GameStore, StoredGame
-from device.storage.summary_cache import Sums
+from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
+from device.storage.store import EventBody, GameStore, StoredGame
+from device.storage.summary_cache import SummaryCache
 from engine.corrections import Ledger
 from engine.errors import NotationError, RulesError
 from engine.events import Redone, from_json
@@ -25,15 +25,15 @@ from engine.game import Game
 from engine.squares import SQUARES
 from engine.turns import Turn
 
-IMPORT_BYTES = 32 * 1024 * 1024
+MAX_IMPORT_BYTES = 32 * 1024 * 1024
 """The largest file of a game that the page takes in; one with a picture for each turn has a quarter of that."""
 
 
-class NoGame(Exception):  # noqa: N818 (named for what happened)
+class GameNotFoundError(Exception):
     """There is no such game, or this version cannot read it; the message says which, on one line."""
 
 
-class PlayedNow(Exception):  # noqa: N818 (named for what happened)
+class GameInProgressError(Exception):
     """The game is the one at the table: it can be deleted when it has ended and another one has begun."""
 
 
@@ -61,23 +61,23 @@ class Replay:
 
     line: GameLine
     game: Game
-    pictures: tuple[int | None, ...]
+    picture_events: tuple[int | None, ...]
     """For each turn the event whose picture it was read from; None without one, as those of old games make room."""
 
     @property
-    def turns(self) -> int:
+    def turn_count(self) -> int:
         """How many turns there are to look at."""
         return len(self.game.turns)
 
     @cached_property
-    def _end(self) -> TableState:
+    def _final_state(self) -> TableSnapshot:
         # Its list may not be here any more: words are not looked up again, and nobody is told that they never were.
-        return replace(view_game(self.game, None), lexicon=self.game.started.lexicon, lexicon_advises=False)
+        return replace(build_snapshot(self.game, None), lexicon=self.game.start_event.lexicon, lexicon_advises=False)
 
-    def state(self, turn: int) -> TableState:
+    def state_after(self, turn: int) -> TableSnapshot:
         """The table after so many turns (0: the empty board)."""
-        end, made = self._end, self.game.turns[:turn]
-        if turn >= self.turns:
+        end, made = self._final_state, self.game.turns[:turn]
+        if turn >= self.turn_count:
             return end
         totals = [0] * len(end.players)
         for one in made:
@@ -87,11 +87,11 @@ class Replay:
         mover = self.game.turns[turn].player
         return replace(
             end,
-            phase=TableState().phase,
+            phase=TableSnapshot().phase,
             players=players,
             turn_of=mover,
             turns=end.turns[:turn],
-            board=self._board(last),
+            board=self._view_board(last),
             unseen=(),
             in_bag=None,
             winners=(),
@@ -99,13 +99,13 @@ class Replay:
             end_due=False,
         )
 
-    def picture(self, turn: int) -> str:
+    def picture_name(self, turn: int) -> str:
         """The name of the picture from which a turn was read; empty where there is none."""
-        event = self.pictures[turn - 1] if turn else None
+        event = self.picture_events[turn - 1] if turn else None
         return "" if event is None else f"{self.line.number}-{event}"
 
-    def _board(self, last: Turn | None) -> BoardView:
-        premiums = self._end.board.premiums
+    def _view_board(self, last: Turn | None) -> BoardView:
+        premiums = self._final_state.board.premiums
         if last is None:
             return BoardView(premiums=premiums)
         new = {square for square, _ in last.placements}
@@ -117,119 +117,124 @@ class Replay:
         return BoardView(tiles, premiums)
 
 
-class Library:
+class GameArchive:
     """The games of a store. `at_table` gives the number of the game at the table now, which is not to be deleted."""
 
     def __init__(self, store: GameStore, at_table: Callable[[], int]) -> None:
         self._store = store
-        self._at_table = at_table
-        self._sums = Sums(store)
+        self._get_current_game = at_table
+        self._summary_cache = SummaryCache(store)
 
-    def games(self, player: str = "", since: date | None = None, until: date | None = None) -> tuple[StoredGame, ...]:
+    def find_games(
+        self, player: str = "", since: date | None = None, until: date | None = None
+    ) -> tuple[StoredGame, ...]:
         """The games of a player (empty: of anybody) between two days, the newest first. Raises `StoreError`."""
         return tuple(
             stored
             for stored in self._store.games()
-            if (not player or player in _players(stored))
-            and (since is None or _day(stored) >= since)
-            and (until is None or _day(stored) <= until)
+            if (not player or player in _list_player_names(stored))
+            and (since is None or _local_date(stored) >= since)
+            and (until is None or _local_date(stored) <= until)
         )
 
-    def line(self, stored: StoredGame) -> GameLine:
+    def make_line(self, stored: StoredGame) -> GameLine:
         """A game as a line of the list. Raises `StoreError`."""
         line = GameLine(
             stored.id,
             stored.started,
-            _players(stored),
-            running=stored.id == self._at_table(),
+            _list_player_names(stored),
+            running=stored.id == self._get_current_game(),
             imported=stored.imported,
         )
-        stands = self._sums.of(stored)
+        stands = self._summary_cache.get_standing(stored)
         if stands is None:
             return line
         return replace(line, totals=stands.totals, winners=stands.winners, ended=stands.sum is not None)
 
-    def lines(self, games: Sequence[StoredGame]) -> tuple[GameLine, ...]:
+    def make_lines(self, games: Sequence[StoredGame]) -> tuple[GameLine, ...]:
         """Games as lines of the list. Raises `StoreError`."""
-        found = tuple(map(self.line, games))
-        self._sums.keep()
+        found = tuple(map(self.make_line, games))
+        self._summary_cache.save()
         return found
 
-    def players(self) -> tuple[tuple[str, str], ...]:
+    def list_players(self) -> tuple[tuple[str, str], ...]:
         """Everybody who played here and their colour, who played last first. Raises `StoreError`."""
         return self._store.players()
 
-    def records(self, games: Sequence[StoredGame]) -> tuple[tuple[PlayerRecord, ...], tuple[HeadToHead, ...]]:
+    def compute_records(self, games: Sequence[StoredGame]) -> tuple[tuple[PlayerRecord, ...], tuple[HeadToHead, ...]]:
         """What these games say of each player, and of each pair. Raises `StoreError`."""
-        standings = [stands for stored in games if (stands := self._sums.of(stored)) is not None]
-        self._sums.keep()
+        standings = [stands for stored in games if (stands := self._summary_cache.get_standing(stored)) is not None]
+        self._summary_cache.save()
         sums = [stands.sum for stands in standings if stands.sum is not None]
-        return player_records(sums), head_to_heads(sums)
+        return compute_player_records(sums), compute_head_to_heads(sums)
 
-    def replay(self, number: int) -> Replay:
-        """A game turn by turn. Raises `NoGame`, `StoreError`."""
-        stored = self.find(number)
+    def load_replay(self, number: int) -> Replay:
+        """A game turn by turn. Raises `GameNotFoundError`, `StoreError`."""
+        stored = self.find_game(number)
         try:
             bodies = [event.body for event in self._store.events(number)]
-            game, events = _follow(bodies)
+            game, events = _replay_events(bodies)
         except (NotationError, RulesError) as error:
-            raise NoGame(sentence(unreadable(number, error))) from None
+            raise GameNotFoundError(format_sentence(describe_unreadable_game(number, error))) from None
         presses = [body.get("press", event) for event, body in enumerate(bodies)]
         taken = {presses[event]: event for event, kind in self._store.pictures(number) if kind == "board"}
-        return Replay(self.line(stored), game, tuple(taken.get(presses[event]) for event in events))
+        return Replay(self.make_line(stored), game, tuple(taken.get(presses[event]) for event in events))
 
-    def find(self, number: int) -> StoredGame:
-        """A game by its number. Raises `NoGame`, `StoreError`."""
+    def find_game(self, number: int) -> StoredGame:
+        """A game by its number. Raises `GameNotFoundError`, `StoreError`."""
         found = next((stored for stored in self._store.games() if stored.id == number), None)
         if found is None:
-            raise NoGame(sentence(gone(number)))
+            raise GameNotFoundError(format_sentence(describe_missing_game(number)))
         return found
 
-    def picture(self, number: int, event: int) -> bytes | None:
+    def load_picture(self, number: int, event: int) -> bytes | None:
         """The rectified board that went with an event of a game, as JPEG, or None."""
         return self._store.picture(number, event, "board")
 
-    def gcg(self, number: int) -> tuple[str, str]:
-        """A game as GCG, and the name of the file. Raises `NoGame`, `StoreError`."""
-        stored = self.find(number)
+    def export_gcg(self, number: int) -> tuple[str, str]:
+        """A game as GCG, and the name of the file. Raises `GameNotFoundError`, `StoreError`."""
+        stored = self.find_game(number)
         try:
-            return gcg_of(self._store, number), file_name(stored, ".gcg")
+            return export_gcg(self._store, number), make_file_name(stored, ".gcg")
         except ArchiveError as error:
-            raise NoGame(sentence(str(error))) from None
+            raise GameNotFoundError(format_sentence(str(error))) from None
 
-    def zip(self, number: int) -> tuple[Iterator[bytes], str]:
-        """A game whole, as the parts of a ZIP, and the name of the file. Raises `NoGame`, `StoreError`."""
-        stored = self.find(number)
+    def export_zip(self, number: int) -> tuple[Iterator[bytes], str]:
+        """A game whole, as the parts of a ZIP, and the name of the file. Raises `GameNotFoundError`, `StoreError`."""
+        stored = self.find_game(number)
         try:
-            return zip_of(self._store, number), file_name(stored, ".zip")
+            return export_zip(self._store, number), make_file_name(stored, ".zip")
         except ArchiveError as error:
-            raise NoGame(sentence(str(error))) from None
+            raise GameNotFoundError(format_sentence(str(error))) from None
 
-    def bring(self, data: bytes) -> int:
-        """Take in a ZIP that was exported, or a GCG file, and give the game's number. Raises `WrongFile`, `StoreError`.
+    def import_game(self, data: bytes) -> int:
+        """Take in a ZIP that was exported, or a GCG file, and give the game's number. Raises `ImportFileError`,
+        `StoreError`.
 
         Nothing is written but the store; what the file says of paths and sizes is not believed
         (`device.storage.archive`).
         """
         try:
-            return bring(self._store, io.BytesIO(data)) if data.startswith(b"PK") else bring_gcg(self._store, data)
+            return (
+                import_zip(self._store, io.BytesIO(data)) if data.startswith(b"PK") else import_gcg(self._store, data)
+            )
         except ArchiveError as error:
-            raise WrongFile(sentence(str(error))) from None
+            raise ImportFileError(format_sentence(str(error))) from None
 
-    def delete(self, number: int) -> None:
-        """Delete a game for good. Raises `NoGame`, `PlayedNow`, `StoreError`."""
-        self.find(number)
-        if number == self._at_table():
-            raise PlayedNow
-        self._store.delete(number)
-        self._sums.forget(number)
+    def delete_game(self, number: int) -> None:
+        """Delete a game for good. Raises `GameNotFoundError`, `GameInProgressError`, `StoreError`."""
+        self.find_game(number)
+        if number == self._get_current_game():
+            raise GameInProgressError
+        self._store.delete_game(number)
+        self._summary_cache.discard(number)
 
 
-class WrongFile(Exception):  # noqa: N818 (named for what happened)
+class ImportFileError(Exception):
     """A file that is no game; the message says why, on one line."""
 
 
-def _follow(bodies: Sequence[Body]) -> tuple[Game, tuple[int, ...]]:
+def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
     """The game that a log makes, and for each of its turns the number of the event that made it.
 
     A turn that was put right, or came back after it was taken back, is still of the event that made it first.
@@ -243,20 +248,20 @@ def _follow(bodies: Sequence[Body]) -> tuple[Game, tuple[int, ...]]:
         redone = isinstance(event, Redone) or body.get("way") == REDO
         comes_back = redone and at < len(made) and len(made[at]) == len(game.ledger)
         if at >= len(before.events) and not comes_back:
-            made[at:] = [_made(made[at - 1], before.ledger, game.ledger, number)]
-    return game, tuple(made[len(game.events) - 1][turn.entry] for turn in game.turns)
+            made[at:] = [_map_entries_to_events(made[at - 1], before.ledger, game.ledger, number)]
+    return game, tuple(made[len(game.events) - 1][turn.ledger_index] for turn in game.turns)
 
 
-def _made(known: tuple[int, ...], before: Ledger, after: Ledger, number: int) -> tuple[int, ...]:
+def _map_entries_to_events(known: tuple[int, ...], before: Ledger, after: Ledger, number: int) -> tuple[int, ...]:
     """Which event made each entry of the ledger `after` this one, where it is `known` of the ledger `before`."""
     same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, after, strict=False)))
     grown = len(after) - len(before)
     return (*known[:same], *[number] * max(0, grown), *known[same + max(0, -grown) :])
 
 
-def _players(stored: StoredGame) -> tuple[str, ...]:
+def _list_player_names(stored: StoredGame) -> tuple[str, ...]:
     return tuple(str(name) for name in stored.first.get("players", ()))
 
 
-def _day(stored: StoredGame) -> date:
+def _local_date(stored: StoredGame) -> date:
     return datetime.fromtimestamp(stored.started).date()

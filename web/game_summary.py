@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from device.session.snapshot import TableState, TurnView
+from device.session.snapshot import TableSnapshot, TurnView
 
-_TURNS = frozenset({"play", "exchange", "pass", "recycled", "blank-taken"})
+_TURN_KINDS = frozenset({"play", "exchange", "pass", "recycled", "blank-taken"})
 """Kinds of lines that are a turn of a player."""
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class PlayerSummary:
     """One player's game: the best play that stands (None without one), bingos, points a turn, unplayed letters."""
 
     player: int
@@ -21,24 +21,24 @@ class Summary:
     unplayed: str = ""
 
 
-def summaries(state: TableState) -> tuple[Summary, ...]:
+def summaries(state: TableSnapshot) -> tuple[PlayerSummary, ...]:
     """Every player's game, in seat order.
 
     A play that was taken back counts as a turn without points; unplayed letters and overtime are no turns.
     """
-    return tuple(_summary(state, player) for player in range(len(state.players)))
+    return tuple(_summarise_player(state, player) for player in range(len(state.players)))
 
 
-def best_play(state: TableState) -> TurnView | None:
+def find_best_play(state: TableSnapshot) -> TurnView | None:
     """The play that counted most, the first of equals."""
-    return max(_standing(state.turns), key=lambda turn: turn.score, default=None)
+    return max(_select_standing_plays(state.turns), key=lambda turn: turn.score, default=None)
 
 
-def _summary(state: TableState, player: int) -> Summary:
+def _summarise_player(state: TableSnapshot, player: int) -> PlayerSummary:
     theirs = [turn for turn in state.turns if turn.player == player]
-    plays = _standing(theirs)
-    turns = sum(turn.kind in _TURNS for turn in theirs)
-    return Summary(
+    plays = _select_standing_plays(theirs)
+    turns = sum(turn.kind in _TURN_KINDS for turn in theirs)
+    return PlayerSummary(
         player,
         max(plays, key=lambda turn: turn.score, default=None),
         sum(turn.bonus > 0 for turn in plays),
@@ -47,5 +47,5 @@ def _summary(state: TableState, player: int) -> Summary:
     )
 
 
-def _standing(turns: list[TurnView] | tuple[TurnView, ...]) -> list[TurnView]:
+def _select_standing_plays(turns: list[TurnView] | tuple[TurnView, ...]) -> list[TurnView]:
     return [turn for turn in turns if turn.kind == "play" and turn.stands]

@@ -10,18 +10,18 @@ from typing import Protocol
 from device.panel.buttons import Button
 from device.panel.lights import Signal
 from device.panel.panel import PanelView
-from device.session.snapshot import Moment, TableState
+from device.session.snapshot import Moment, TableSnapshot
 from device.system.hotspot import Hotspot
 
 
-class PanelDesk(Protocol):
+class PanelControl(Protocol):
     """The panel of the table (`device.panel.panel.Panel`), as the page presses and shows it."""
 
     @property
     def view(self) -> PanelView:
         """What it shows now."""
 
-    def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableState]:
+    def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableSnapshot]:
         """A tap or a hold, by the same way as one on the pins."""
 
     def rehearse(self, on: bool) -> None:
@@ -32,7 +32,7 @@ class PanelDesk(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HostInfo:
     """Where the page stands.
 
     `panel` is the table's (None: it has none, as in the demo), `buttons` those that are wired, `remarks` say in
@@ -41,9 +41,9 @@ class Place:
     and password.
     """
 
-    panel: PanelDesk | None = None
-    buttons: tuple[Button, ...] = ()
-    remarks: tuple[str, ...] = ()
+    panel: PanelControl | None = None
+    wired_buttons: tuple[Button, ...] = ()
+    setup_problems: tuple[str, ...] = ()
     addresses: Callable[[], Sequence[str]] = tuple
     hotspot: Hotspot | None = None
     wifi: tuple[str, str] | None = None

@@ -10,13 +10,13 @@ from importlib.resources import files
 
 from flask import Response, request
 
-from device.session.messages import sentence
+from device.session.messages import format_sentence
 from device.session.snapshot import Notice, Question
 from engine.messages import Said
 
-COOKIE = "language"
-DEFAULT = "en"
-_YEAR_S = 365 * 24 * 3600
+LANGUAGE_COOKIE = "language"
+DEFAULT_LANGUAGE = "en"
+_COOKIE_MAX_AGE_S = 365 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,10 @@ class Texts:
         return text.format(**{name: self._in_words(value) for name, value in values.items()}) if values else text
 
     def said(self, message: Notice | Question | Exception | str) -> str:
-        """What the table says, as a sentence: in this language where it has a key (`notice.<key>`), else as it came."""
+        """What the table says, as a sentence: in this language where it has a key (`make_notice.<key>`), else as it
+        came."""
         text = message.text if isinstance(message, Notice | Question) else str(message)
-        return sentence(str(self._in_words(text))) if isinstance(text, Said) else text
+        return format_sentence(str(self._in_words(text))) if isinstance(text, Said) else text
 
     def _in_words(self, value: object) -> object:
         if not isinstance(value, Said):
@@ -48,7 +49,7 @@ def languages() -> Mapping[str, Texts]:
     """Every language that has a file here, by its code, the default one first."""
     found = {}
     for entry in sorted(
-        (files("web") / "locale").iterdir(), key=lambda entry: (entry.name != f"{DEFAULT}.toml", entry.name)
+        (files("web") / "locale").iterdir(), key=lambda entry: (entry.name != f"{DEFAULT_LANGUAGE}.toml", entry.name)
     ):
         if entry.name.endswith(".toml"):
             code = entry.name.removesuffix(".toml")
@@ -59,18 +60,18 @@ def languages() -> Mapping[str, Texts]:
 def texts() -> Texts:
     """The texts for the visitor who asks now: `?lang=`, else the cookie, else what the browser prefers."""
     known = languages()
-    for wish in (request.args.get("lang"), request.cookies.get(COOKIE)):
+    for wish in (request.args.get("lang"), request.cookies.get(LANGUAGE_COOKIE)):
         if wish is not None and wish in known:
             return known[wish]
     wishes = (tag.partition("-")[0].lower() for tag in request.accept_languages.values())  # the best first
-    return known[next((wish for wish in wishes if wish in known), DEFAULT)]
+    return known[next((wish for wish in wishes if wish in known), DEFAULT_LANGUAGE)]
 
 
-def remember(response: Response) -> Response:
+def remember_language(response: Response) -> Response:
     """Keep the language that a link chose."""
     wish = request.args.get("lang")
-    if wish in languages() and request.cookies.get(COOKIE) != wish:
-        response.set_cookie(COOKIE, str(wish), max_age=_YEAR_S, httponly=True, samesite="Lax")
+    if wish in languages() and request.cookies.get(LANGUAGE_COOKIE) != wish:
+        response.set_cookie(LANGUAGE_COOKIE, str(wish), max_age=_COOKIE_MAX_AGE_S, httponly=True, samesite="Lax")
     return response
 
 

@@ -18,30 +18,30 @@ from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from jinja2 import Environment
 
-from device.session.snapshot import TableState
+from device.session.snapshot import TableSnapshot
 from web import charts
 from web.i18n import Texts, texts
 from web.table import Table
 
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns")
 """The parts of the page that change, each a template of that name and an element with that id."""
-HEARTBEAT_S = 5.0
+HEARTBEAT_INTERVAL_S = 5.0
 """A stream without news says so this often, so that both ends notice when the other is gone."""
-POLL_S = 2
-KEPT = 16
+POLL_INTERVAL_S = 2
+MAX_CACHE_ENTRIES = 16
 """Drawings and messages kept, to send a phone only the parts that changed since the one it has."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class RenderedState:
     """The changing parts of the page as HTML, for one state in one language. `id` is unique over restarts."""
 
     id: str
     t: Texts
-    state: TableState
+    state: TableSnapshot
     parts: dict[str, str]
 
-    def message(self, since: Drawing | None) -> str:
+    def build_message(self, since: RenderedState | None) -> str:
         """What a phone that shows `since` must be told, as JSON; everything where that is not known."""
         known = since.parts if since else {}
         changed = {name: html for name, html in self.parts.items() if known.get(name) != html}
@@ -50,7 +50,7 @@ class Drawing:
         return json.dumps({**told, "flags": flags(state), "parts": changed}, ensure_ascii=False, separators=(",", ":"))
 
 
-def flags(state: TableState) -> str:
+def flags(state: TableSnapshot) -> str:
     """What the buttons of the table depend on: `in-play`, `end-due`, `racks-wanted`, `clock`, `undo`, `redo`."""
     found = {
         "in-play": state.phase.in_play,
@@ -63,125 +63,131 @@ def flags(state: TableState) -> str:
     return " ".join(name for name, holds in found.items() if holds)
 
 
-def timed(message: str) -> str:
+def add_server_time(message: str) -> str:
     """The message with the server's clock in it (`now`, seconds), by which phones let the players' clocks run."""
     return f'{{"now":{time.monotonic():.2f},{message[1:]}'
 
 
-class LivePage:
+class LiveUpdates:
     """Draws each state once, and lets many threads wait for the next."""
 
     def __init__(self, templates: Environment, table: Table, streams: int) -> None:
         self._templates = templates
         self._table = table
-        self._run = secrets.token_hex(4)
-        self._news = threading.Condition()
-        self._newest = table.state
+        self._run_id = secrets.token_hex(4)
+        self._state_changed = threading.Condition()
+        self._newest_state = table.state
         self._closed = False
-        self._drawing_lock = threading.Lock()
-        self._drawings: dict[tuple[str, str], Drawing] = {}
+        self._cache_lock = threading.Lock()
+        self._rendered_states: dict[tuple[str, str], RenderedState] = {}
         self._messages: dict[tuple[str, str, str], str] = {}
         self._free_streams = threading.BoundedSemaphore(streams)
-        table.listen(self._hear)
+        table.add_listener(self._handle_state)
 
     def close(self) -> None:
         """End the streams: their threads come home."""
-        with self._news:
+        with self._state_changed:
             if self._closed:
                 return
             self._closed = True
-            self._news.notify_all()
-        self._table.forget(self._hear)
+            self._state_changed.notify_all()
+        self._table.remove_listener(self._handle_state)
 
-    def drawing(self, t: Texts) -> Drawing:
+    def render_newest(self, t: Texts) -> RenderedState:
         """The newest state, drawn in this language."""
-        with self._news:
-            state = self._newest
-        with self._drawing_lock:
-            key = self._name(state), t.language
-            if key not in self._drawings:
-                self._drawings[key] = Drawing(key[0], t, state, self._draw(state, t))
-                while len(self._drawings) > KEPT:
-                    del self._drawings[next(iter(self._drawings))]
-            return self._drawings[key]
+        with self._state_changed:
+            state = self._newest_state
+        with self._cache_lock:
+            key = self._make_state_id(state), t.language
+            if key not in self._rendered_states:
+                self._rendered_states[key] = RenderedState(key[0], t, state, self._render_parts(state, t))
+                while len(self._rendered_states) > MAX_CACHE_ENTRIES:
+                    del self._rendered_states[next(iter(self._rendered_states))]
+            return self._rendered_states[key]
 
-    def parts(self, drawing: Drawing) -> dict[str, str]:
+    def refresh_parts(self, drawing: RenderedState) -> dict[str, str]:
         """The parts of a drawing for a page that is loaded now: a clock that runs shows what is left now."""
         clock = drawing.state.clock
         if clock is None or clock.running is None or clock.paused:
             return drawing.parts
-        return {**drawing.parts, "scores": self._draw_part("scores", drawing.state, drawing.t)}
+        return {**drawing.parts, "scores": self._render_part("scores", drawing.state, drawing.t)}
 
-    def message(self, drawing: Drawing, since: str) -> str:
+    def build_message(self, drawing: RenderedState, since: str) -> str:
         """What a phone that shows the drawing of the id `since` must be told; made once for all such phones."""
-        with self._drawing_lock:
-            before = self._drawings.get((since, drawing.t.language))
+        with self._cache_lock:
+            before = self._rendered_states.get((since, drawing.t.language))
             key = drawing.id, drawing.t.language, before.id if before else ""
             if key not in self._messages:
-                self._messages[key] = drawing.message(before)
-                while len(self._messages) > KEPT:
+                self._messages[key] = drawing.build_message(before)
+                while len(self._messages) > MAX_CACHE_ENTRIES:
                     del self._messages[next(iter(self._messages))]
             return self._messages[key]
 
-    def wait_beyond(self, name: str, timeout: float) -> bool:
+    def wait_for_change(self, name: str, timeout: float) -> bool:
         """Wait until the newest state is another than that of the drawing `name`; False when nothing came."""
-        with self._news:
-            return self._news.wait_for(lambda: self._closed or self._name(self._newest) != name, timeout)
+        with self._state_changed:
+            return self._state_changed.wait_for(
+                lambda: self._closed or self._make_state_id(self._newest_state) != name, timeout
+            )
 
-    def stream(self, since: str, gone: Callable[[], bool], t: Texts) -> Iterator[str] | None:
+    def stream_messages(self, since: str, gone: Callable[[], bool], t: Texts) -> Iterator[str] | None:
         """The events for one phone that shows the drawing `since`, or None when all streams are taken.
 
         Ends when the page is closed or the phone is `gone`.
         """
 
         def tell(known: str) -> tuple[str, str]:
-            drawing = self.drawing(t)
-            return drawing.id, timed(self.message(drawing, known))
+            drawing = self.render_newest(t)
+            return drawing.id, add_server_time(self.build_message(drawing, known))
 
-        return self._stream(since, gone, tell)
+        return self._open_stream(since, gone, tell)
 
-    def follow(self, since: str, gone: Callable[[], bool], data: Callable[[TableState], str]) -> Iterator[str] | None:
+    def stream_states(
+        self, since: str, gone: Callable[[], bool], data: Callable[[TableSnapshot], str]
+    ) -> Iterator[str] | None:
         """The same with each state as `data` writes it, on one line: for programs."""
 
         def tell(_: str) -> tuple[str, str]:
-            with self._news:
-                state = self._newest
-            return self._name(state), data(state)
+            with self._state_changed:
+                state = self._newest_state
+            return self._make_state_id(state), data(state)
 
-        return self._stream(since, gone, tell)
+        return self._open_stream(since, gone, tell)
 
-    def _stream(
+    def _open_stream(
         self, since: str, gone: Callable[[], bool], tell: Callable[[str], tuple[str, str]]
     ) -> Iterator[str] | None:
         if not self._free_streams.acquire(blocking=False):
             return None
-        return _Stream(self._events(since, gone, tell), self._free_streams.release)
+        return _Stream(self._generate_events(since, gone, tell), self._free_streams.release)
 
-    def _events(self, since: str, gone: Callable[[], bool], tell: Callable[[str], tuple[str, str]]) -> Iterator[str]:
-        yield f"retry: {POLL_S * 1000}\n\n"
+    def _generate_events(
+        self, since: str, gone: Callable[[], bool], tell: Callable[[str], tuple[str, str]]
+    ) -> Iterator[str]:
+        yield f"retry: {POLL_INTERVAL_S * 1000}\n\n"
         spoke = time.monotonic()
         while not self._closed and not gone():
-            if self.wait_beyond(since, 1.0) and not self._closed:
+            if self.wait_for_change(since, 1.0) and not self._closed:
                 since, data = tell(since)
                 yield f"id: {since}\ndata: {data}\n\n"
                 spoke = time.monotonic()
-            elif time.monotonic() - spoke >= HEARTBEAT_S:
+            elif time.monotonic() - spoke >= HEARTBEAT_INTERVAL_S:
                 yield f"event: beat\ndata: {time.monotonic():.2f}\n\n"
                 spoke = time.monotonic()
 
-    def _hear(self, state: TableState) -> None:
-        with self._news:
-            self._newest = state
-            self._news.notify_all()
+    def _handle_state(self, state: TableSnapshot) -> None:
+        with self._state_changed:
+            self._newest_state = state
+            self._state_changed.notify_all()
 
-    def _name(self, state: TableState) -> str:
-        return f"{self._run}-{state.revision}"
+    def _make_state_id(self, state: TableSnapshot) -> str:
+        return f"{self._run_id}-{state.revision}"
 
-    def _draw(self, state: TableState, t: Texts) -> dict[str, str]:
-        return {name: self._draw_part(name, state, t) for name in PARTS}
+    def _render_parts(self, state: TableSnapshot, t: Texts) -> dict[str, str]:
+        return {name: self._render_part(name, state, t) for name in PARTS}
 
-    def _draw_part(self, name: str, state: TableState, t: Texts) -> str:
-        course = charts.course(state) if name == "chart" else None
+    def _render_part(self, name: str, state: TableSnapshot, t: Texts) -> str:
+        course = charts.build_score_chart(state) if name == "chart" else None
         return self._templates.get_template(f"parts/{name}.html").render(
             state=state, t=t, course=course, now=time.monotonic()
         )
@@ -204,14 +210,16 @@ class _Stream(Iterator[str]):
             self._release()
 
 
-def blueprint(page: LivePage) -> Blueprint:
+def create_blueprint(page: LiveUpdates) -> Blueprint:
     """`/live/stream` (Server-Sent Events) and `/live/state` (the same, asked for)."""
     routes = Blueprint("live", __name__, url_prefix="/live")
 
     @routes.get("/stream")
     def stream() -> ResponseReturnValue:
         since = request.headers.get("Last-Event-ID") or request.args.get("since", "")
-        events = page.stream(since, request.environ.get("waitress.client_disconnected", lambda: False), texts())
+        events = page.stream_messages(
+            since, request.environ.get("waitress.client_disconnected", lambda: False), texts()
+        )
         if events is None:
             return "All streams are taken: ask /live/state instead.\n", 503, {"Retry-After": "30"}
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -221,11 +229,13 @@ def blueprint(page: LivePage) -> Blueprint:
     def state() -> ResponseReturnValue:
         since = request.args.get("since", "")
         t = texts()
-        drawing = page.drawing(t)
+        drawing = page.render_newest(t)
         if drawing.id == since:
             return Response(status=204, headers={"Cache-Control": "no-store"})
         return Response(
-            timed(page.message(drawing, since)), mimetype="application/json", headers={"Cache-Control": "no-store"}
+            add_server_time(page.build_message(drawing, since)),
+            mimetype="application/json",
+            headers={"Cache-Control": "no-store"},
         )
 
     return routes

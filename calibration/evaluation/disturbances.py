@@ -14,7 +14,7 @@ from vision.rendering.style import Rng
 from vision.rendering.surroundings import draw_hand
 
 _GAMMA = 2.2
-_DAYLIGHT = 5500.0
+_DAYLIGHT_KELVIN = 5500.0
 
 Apply = Callable[[Sample, float, Rng], Sample | None]
 
@@ -29,19 +29,21 @@ class Disturbance:
     name: str
     unit: str
     levels: tuple[float, ...]
-    plain: float
+    neutral_level: float
     apply: Apply
 
 
-def _exposed(sample: Sample, stops: float, _: Rng) -> Sample:
+def _change_exposure(sample: Sample, stops: float, _: Rng) -> Sample:
     linear = (np.arange(256) / 255.0) ** _GAMMA * 2.0**stops
     table = np.clip(np.round(255 * linear ** (1 / _GAMMA)), 0, 255).astype(np.uint8)
     return replace(sample, image=np.asarray(cv2.LUT(sample.image, table), np.uint8))
 
 
-def _balanced(sample: Sample, kelvin: float, _: Rng) -> Sample:
+def _change_white_balance(sample: Sample, kelvin: float, _: Rng) -> Sample:
     """As a camera set to daylight sees it under a lamp of so many kelvin."""
-    gains = np.asarray([_red_of(kelvin) / _red_of(_DAYLIGHT), 1.0, _blue_of(kelvin) / _blue_of(_DAYLIGHT)])
+    gains = np.asarray(
+        [_red_ratio(kelvin) / _red_ratio(_DAYLIGHT_KELVIN), 1.0, _blue_ratio(kelvin) / _blue_ratio(_DAYLIGHT_KELVIN)]
+    )
     linear = (sample.image / np.float32(255)) ** _GAMMA * gains[::-1].astype(np.float32)
     image = np.clip(np.round(255 * linear ** (1 / _GAMMA)), 0, 255).astype(np.uint8)
     return replace(sample, image=image)
@@ -52,33 +54,33 @@ def _planck(kelvin: float, nanometres: float) -> float:
     return float(1 / (nanometres**5 * (np.exp(1.4388e7 / (nanometres * kelvin)) - 1)))
 
 
-def _red_of(kelvin: float) -> float:
+def _red_ratio(kelvin: float) -> float:
     return _planck(kelvin, 600) / _planck(kelvin, 540)
 
 
-def _blue_of(kelvin: float) -> float:
+def _blue_ratio(kelvin: float) -> float:
     return _planck(kelvin, 450) / _planck(kelvin, 540)
 
 
-def _blurred(sample: Sample, squares: float, _: Rng) -> Sample:
+def _blur(sample: Sample, squares: float, _: Rng) -> Sample:
     if not squares:
         return sample
-    image = cv2.GaussianBlur(sample.image, (0, 0), squares * sample.square)
+    image = cv2.GaussianBlur(sample.image, (0, 0), squares * sample.square_px)
     return replace(sample, image=np.asarray(image, np.uint8))
 
 
-def _noisy(sample: Sample, sigma: float, rng: Rng) -> Sample:
+def _add_noise(sample: Sample, sigma: float, rng: Rng) -> Sample:
     noise = rng.normal(0, sigma, sample.image.shape).astype(np.float32)
     return replace(sample, image=np.clip(sample.image + noise, 0, 255).astype(np.uint8))
 
 
-def _packed(sample: Sample, quality: float, _: Rng) -> Sample:
+def _compress_jpeg(sample: Sample, quality: float, _: Rng) -> Sample:
     _done, data = cv2.imencode(".jpg", sample.image, [cv2.IMWRITE_JPEG_QUALITY, round(quality)])
     return replace(sample, image=np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8))
 
 
-def _shrunk(sample: Sample, pixels: float, _: Rng) -> Sample | None:
-    share = pixels / sample.square
+def _shrink(sample: Sample, pixels: float, _: Rng) -> Sample | None:
+    share = pixels / sample.square_px
     if share > 1:
         return None
     image = cv2.resize(sample.image, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
@@ -86,11 +88,11 @@ def _shrunk(sample: Sample, pixels: float, _: Rng) -> Sample | None:
     return replace(sample, image=np.asarray(image, np.uint8), corners=corners)
 
 
-def _tilted(sample: Sample, degrees: float, _: Rng) -> Sample | None:
-    return replace(sample, image=sample.tilted(degrees)) if sample.tilted else None
+def _tilt_tiles(sample: Sample, degrees: float, _: Rng) -> Sample | None:
+    return replace(sample, image=sample.render_tilted(degrees)) if sample.render_tilted else None
 
 
-def _turned(sample: Sample, degrees: float, _: Rng) -> Sample:
+def _turn_table(sample: Sample, degrees: float, _: Rng) -> Sample:
     """The players turn the table: by quarters, so that no pixel changes."""
     image, corners = sample.image, sample.corners
     for _quarter in range(round(degrees / 90)):
@@ -99,7 +101,7 @@ def _turned(sample: Sample, degrees: float, _: Rng) -> Sample:
     return replace(sample, image=np.ascontiguousarray(image), corners=corners)
 
 
-def _leaned(sample: Sample, degrees: float, rng: Rng) -> Sample:
+def _lean_camera(sample: Sample, degrees: float, rng: Rng) -> Sample:
     """As a camera with the field of view of a phone sees the flat picture when it leans so far to any side."""
     height, width = sample.image.shape[:2]
     focal, way, lean = float(max(width, height)), rng.uniform(0, 2 * np.pi), np.deg2rad(degrees)
@@ -117,37 +119,37 @@ def _leaned(sample: Sample, degrees: float, rng: Rng) -> Sample:
     return replace(sample, image=np.asarray(image, np.uint8), corners=np.asarray(corners, np.float64))
 
 
-def _shadowed(sample: Sample, dark: float, rng: Rng) -> Sample:
+def _add_shadow(sample: Sample, dark: float, rng: Rng) -> Sample:
     """Somebody leans over: beyond an edge through the middle of the board the light is less by this share."""
     height, width = sample.image.shape[:2]
     middle, way = sample.corners.mean(axis=0), rng.uniform(0, 2 * np.pi)
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
-    across = (np.cos(way) * (x - middle[0]) + np.sin(way) * (y - middle[1])) / (0.25 * sample.square)
+    across = (np.cos(way) * (x - middle[0]) + np.sin(way) * (y - middle[1])) / (0.25 * sample.square_px)
     gain = (1 - dark / (1 + np.exp(-np.clip(across, -30, 30))))[:, :, None]
     linear = (sample.image / np.float32(255)) ** _GAMMA * gain.astype(np.float32)
     return replace(sample, image=np.clip(np.round(255 * linear ** (1 / _GAMMA)), 0, 255).astype(np.uint8))
 
 
-def _glaring(sample: Sample, radius: float, rng: Rng) -> Sample:
+def _add_glare(sample: Sample, radius: float, rng: Rng) -> Sample:
     """A lamp mirrored on the board: a white spot of this radius in squares, soft at its edge."""
     if not radius:
         return sample
-    spot = _somewhere(sample, rng)
+    spot = _random_board_point(sample, rng)
     height, width = sample.image.shape[:2]
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
-    far = np.hypot(x - spot[0], y - spot[1]) / (radius * sample.square)
+    far = np.hypot(x - spot[0], y - spot[1]) / (radius * sample.square_px)
     light = (1.2 * np.exp(-0.5 * far**2) * 255)[:, :, None]
     return replace(sample, image=np.clip(sample.image + light, 0, 255).astype(np.uint8))
 
 
-def _reached_over(sample: Sample, hands: float, rng: Rng) -> Sample:
+def _add_hands(sample: Sample, hands: float, rng: Rng) -> Sample:
     image = sample.image.astype(np.float32)
     for _ in range(round(hands)):
-        image, _covered = draw_hand(rng, image, _somewhere(sample, rng), sample.square)
+        image, _covered = draw_hand(rng, image, _random_board_point(sample, rng), sample.square_px)
     return replace(sample, image=np.clip(image, 0, 255).astype(np.uint8))
 
 
-def _somewhere(sample: Sample, rng: Rng) -> npt.NDArray[np.float64]:
+def _random_board_point(sample: Sample, rng: Rng) -> npt.NDArray[np.float64]:
     """A point on the board, px."""
     a, b = rng.uniform(0.1, 0.9, 2)
     top_left, top_right, bottom_right, bottom_left = sample.corners
@@ -156,16 +158,16 @@ def _somewhere(sample: Sample, rng: Rng) -> npt.NDArray[np.float64]:
 
 
 DISTURBANCES: tuple[Disturbance, ...] = (
-    Disturbance("exposure", "stops", (-4, -3, -2, -1, 0, 1, 2), 0, _exposed),
-    Disturbance("white balance", "kelvin", (2200, 2700, 3500, 5500, 7500, 10000), 5500, _balanced),
-    Disturbance("blur", "sigma in squares", (0, 0.03, 0.06, 0.09, 0.12, 0.18), 0, _blurred),
-    Disturbance("noise", "sigma of 255", (0, 5, 10, 20, 30, 45), 0, _noisy),
-    Disturbance("JPEG", "quality", (90, 50, 30, 15, 8), 90, _packed),
-    Disturbance("size", "pixels a square", (32, 24, 18, 15, 12, 10, 8), 32, _shrunk),
-    Disturbance("tile tilt", "degrees", (0, 5, 10, 15, 20, 30), 0, _tilted),
-    Disturbance("table turned", "degrees", (0, 90, 180, 270), 0, _turned),
-    Disturbance("camera leaned", "degrees", (0, 10, 20, 30, 40), 0, _leaned),
-    Disturbance("shadow edge", "share of light lost", (0, 0.3, 0.5, 0.7, 0.85), 0, _shadowed),
-    Disturbance("glare", "radius in squares", (0, 0.3, 0.6, 1.0, 1.5), 0, _glaring),
-    Disturbance("hands", "over the board", (0, 1, 2, 3), 0, _reached_over),
+    Disturbance("exposure", "stops", (-4, -3, -2, -1, 0, 1, 2), 0, _change_exposure),
+    Disturbance("white balance", "kelvin", (2200, 2700, 3500, 5500, 7500, 10000), 5500, _change_white_balance),
+    Disturbance("blur", "sigma in squares", (0, 0.03, 0.06, 0.09, 0.12, 0.18), 0, _blur),
+    Disturbance("noise", "sigma of 255", (0, 5, 10, 20, 30, 45), 0, _add_noise),
+    Disturbance("JPEG", "quality", (90, 50, 30, 15, 8), 90, _compress_jpeg),
+    Disturbance("size", "pixels a square", (32, 24, 18, 15, 12, 10, 8), 32, _shrink),
+    Disturbance("tile tilt", "degrees", (0, 5, 10, 15, 20, 30), 0, _tilt_tiles),
+    Disturbance("table turned", "degrees", (0, 90, 180, 270), 0, _turn_table),
+    Disturbance("camera leaned", "degrees", (0, 10, 20, 30, 40), 0, _lean_camera),
+    Disturbance("shadow edge", "share of light lost", (0, 0.3, 0.5, 0.7, 0.85), 0, _add_shadow),
+    Disturbance("glare", "radius in squares", (0, 0.3, 0.6, 1.0, 1.5), 0, _add_glare),
+    Disturbance("hands", "over the board", (0, 1, 2, 3), 0, _add_hands),
 )

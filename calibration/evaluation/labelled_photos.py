@@ -10,7 +10,7 @@ from calibration.evaluation.rendered_tables import Shot
 from vision.photo import load_photo
 
 
-def photo_shots(folder: Path) -> Iterator[Shot]:
+def load_photo_shots(folder: Path) -> Iterator[Shot]:
     """All photographs below `folder`, each board's together and each game's in order.
 
     A manifest lists records with `photo`, `board` (15 strings: `.` empty, a capital a tile, a small letter or `?` a

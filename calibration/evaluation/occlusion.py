@@ -14,30 +14,30 @@ from typing import Final
 
 import numpy as np
 
-from calibration.evaluation.rendered_tables import RenderedTable, rows_of
+from calibration.evaluation.rendered_tables import RenderedTable, scene_rows
 from engine.reading import HIDDEN, BoardReading
-from engine.tiles import tile_set
+from engine.tiles import load_tile_set
 from vision.detection.locator import BoardLocator
-from vision.recognition.merge import merge
+from vision.recognition.merge import merge_readings
 from vision.recognition.reader import BoardReader
 from vision.rendering.fonts import training_fonts
 
-_COVERED: Final = 0.9
-_CLEAR: Final = 0.1
+_MIN_COVERED_SHARE: Final = 0.9
+_MAX_CLEAR_SHARE: Final = 0.1
 """Shares of a square under a hand from which on it is covered, and up to which it is clear."""
-_SEED: Final = 90_000
+_FIRST_SEED: Final = 90_000
 
 
-def verdicts(board: BoardReading, faces: Sequence[str]) -> Iterator[str]:
+def judge_squares(board: BoardReading, faces: Sequence[str]) -> Iterator[str]:
     """For each square: `hidden`, `right`, or `wrong`."""
     for square, face in zip(board.squares, faces, strict=True):
         yield "hidden" if square.symbol == HIDDEN else "right" if square.symbol == face else "wrong"
 
 
-def count(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[str, Counter[str]]:
+def count_verdicts(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[str, Counter[str]]:
     """Verdicts by how squares were covered, of single pictures and of merged ones."""
     reader = BoardReader(BoardLocator().locate)
-    letters = tile_set("en").letters
+    letters = load_tile_set("en").letters
     counts: dict[str, Counter[str]] = {
         name: Counter()
         for name in (
@@ -49,25 +49,29 @@ def count(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[str, Counte
         )
     }
     for number in range(tables):
-        table = RenderedTable(fonts[number * 7 % len(fonts)], _SEED + number)
+        table = RenderedTable(fonts[number * 7 % len(fonts)], _FIRST_SEED + number)
         readings, covers, faces = [], [], list[str]()
-        for scene in table.under_hands(0, pictures):
+        for scene in table.render_with_hands(0, pictures):
             board = reader.read(scene.image, letters, scene.corners).board
             assert board is not None
-            faces = [face for row in rows_of(scene) for face in row]
+            faces = [face for row in scene_rows(scene) for face in row]
             covered = scene.hidden.reshape(-1)
-            for share, verdict in zip(covered, verdicts(board, faces), strict=True):
+            for share, verdict in zip(covered, judge_squares(board, faces), strict=True):
                 where = (
-                    "covered squares" if share > _COVERED else "clear squares" if share < _CLEAR else "partly covered"
+                    "covered squares"
+                    if share > _MIN_COVERED_SHARE
+                    else "clear squares"
+                    if share < _MAX_CLEAR_SHARE
+                    else "partly covered"
                 )
                 counts[f"one picture, {where}"][verdict] += 1
             readings.append(board)
             covers.append(covered)
         least = np.min(covers, axis=0)
-        for share, verdict in zip(least, verdicts(merge(readings), faces), strict=True):
-            if share > _COVERED:
+        for share, verdict in zip(least, judge_squares(merge_readings(readings), faces), strict=True):
+            if share > _MIN_COVERED_SHARE:
                 counts["merged, covered in all"][verdict] += 1
-            elif share < _CLEAR:
+            elif share < _MAX_CLEAR_SHARE:
                 counts["merged, clear in one at least"][verdict] += 1
     return counts
 
@@ -79,7 +83,7 @@ def main() -> None:
     parser.add_argument("--pictures", type=int, default=3, help="of each board")
     asked = parser.parse_args()
     print(f"{'':32} squares   hidden    right    wrong")
-    for name, counter in count(asked.tables, asked.pictures, training_fonts()).items():
+    for name, counter in count_verdicts(asked.tables, asked.pictures, training_fonts()).items():
         total = sum(counter.values())
         shares = "".join(f"{100 * counter[v] / max(total, 1):7.2f} %" for v in ("hidden", "right", "wrong"))
         print(f"{name:32} {total:7}{shares}")

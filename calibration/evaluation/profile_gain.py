@@ -16,17 +16,17 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
-from calibration.evaluation.labelled_photos import photo_shots
+from calibration.evaluation.labelled_photos import load_photo_shots
 from calibration.evaluation.rendered_tables import RenderedTable, Shot
-from calibration.profile import TableKnowledge
-from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading
-from engine.tiles import tile_set
+from calibration.profile import TableProfile
+from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading
+from engine.tiles import load_tile_set
 from vision.detection.locator import BoardLocator
 from vision.recognition.letters import LetterNet
 from vision.recognition.reader import BoardReader
 from vision.rendering.fonts import DEBIAN_ROOT, installed_fonts
 
-UNSEEN: Final = {
+UNTRAINED_FONTS: Final = {
     "fonts-urw-base35": (
         "opentype/urw-base35/Z003-MediumItalic.otf",
         "opentype/urw-base35/NimbusMonoPS-Italic.otf",
@@ -47,11 +47,11 @@ class Tally:
 
     pictures: int = 0
     tiles: int = 0
-    new: int = 0
+    new_tiles: int = 0
     wrong_without: int = 0
     wrong_with: int = 0
-    new_without: int = 0
-    new_with: int = 0
+    new_wrong_without: int = 0
+    new_wrong_with: int = 0
     spoiled: int = 0
 
     def add(self, other: Tally) -> None:
@@ -60,44 +60,44 @@ class Tally:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-def play(shots: Iterable[Shot], careless: float = 0.0) -> Iterator[tuple[Shot, Tally]]:
+def replay_shots(shots: Iterable[Shot], misrecorded_share: float = 0.0) -> Iterator[tuple[Shot, Tally]]:
     """Read each shot without and with what the shots before it at its table have taught, then let it teach.
 
     `careless` is the share of letters that are recorded wrong, as the network's second thought, and not told by anyone.
     """
     letters = LetterNet()
     reader = BoardReader(BoardLocator().locate, letter_net=letters)
-    tables: dict[str, TableKnowledge] = {}
+    tables: dict[str, TableProfile] = {}
     known: dict[str, set[tuple[str, int]]] = defaultdict(set)
     chance = random.Random(0)
     for shot in shots:
-        knowledge = tables.setdefault(shot.table, TableKnowledge(None, letters))
-        tiles = tile_set(shot.language).letters
+        knowledge = tables.setdefault(shot.table, TableProfile(None, letters))
+        tiles = load_tile_set(shot.language).letters
         without = reader.read(shot.image, tiles, shot.corners)
         if without.board is None or without.views is None:
             yield shot, Tally(pictures=1)
             continue
-        after = knowledge.adapt(without, tiles).board
+        after = knowledge.refine_reading(without, tiles).board
         assert after is not None
         faces = [face for row in shot.rows for face in row]
         places = known[shot.table]
         fresh = {at for at, face in enumerate(faces) if face != EMPTY and (shot.game, at) not in places}
-        yield shot, _compared(faces, fresh, without.board, after)
+        yield shot, _compare_readings(faces, fresh, without.board, after)
         places |= {(shot.game, at) for at in fresh}
         told = [at for at, face in enumerate(faces) if face != EMPTY and after.squares[at].symbol != face]
-        recorded = [_misrecorded(after, at, face, chance, careless) for at, face in enumerate(faces)]
-        rows = [recorded[k : k + SIZE] for k in range(0, len(recorded), SIZE)]
+        recorded = [_record_face(after, at, face, chance, misrecorded_share) for at, face in enumerate(faces)]
+        rows = [recorded[k : k + BOARD_SIZE] for k in range(0, len(recorded), BOARD_SIZE)]
         knowledge.learn(without.views, rows, shot.game, [at for at in told if recorded[at] == faces[at]])
 
 
-def _misrecorded(board: BoardReading, at: int, face: str, chance: random.Random, careless: float) -> str:
+def _record_face(board: BoardReading, at: int, face: str, chance: random.Random, careless: float) -> str:
     if face == EMPTY or chance.random() >= careless:
         return face
     others = [s for s, _ in board.squares[at].candidates if s.isalpha() and s != face]
     return others[0] if others else chance.choice("EAIONRT")
 
 
-def _compared(faces: Sequence[str], fresh: set[int], without: BoardReading, after: BoardReading) -> Tally:
+def _compare_readings(faces: Sequence[str], fresh: set[int], without: BoardReading, after: BoardReading) -> Tally:
     """Hidden squares are no mistakes: nothing is said of them."""
     wrong = {at for at, face in enumerate(faces) if without.squares[at].symbol not in (face, HIDDEN)}
     still = {at for at, face in enumerate(faces) if after.squares[at].symbol not in (face, HIDDEN)}
@@ -105,16 +105,16 @@ def _compared(faces: Sequence[str], fresh: set[int], without: BoardReading, afte
     return Tally(
         pictures=1,
         tiles=len(faces) - len(bare),
-        new=len(fresh),
+        new_tiles=len(fresh),
         wrong_without=len(wrong),
         wrong_with=len(still),
-        new_without=len(wrong & (fresh | bare)),
-        new_with=len(still & (fresh | bare)),
+        new_wrong_without=len(wrong & (fresh | bare)),
+        new_wrong_with=len(still & (fresh | bare)),
         spoiled=len(still - wrong),
     )
 
 
-def as_table(tallies: Mapping[str, Tally]) -> str:
+def format_tallies(tallies: Mapping[str, Tally]) -> str:
     """The tallies as lines of text, with their sum."""
     whole = Tally()
     for tally in tallies.values():
@@ -127,16 +127,16 @@ def as_table(tallies: Mapping[str, Tally]) -> str:
     for name, t in [*tallies.items(), ("all", whole)]:
         lines.append(
             f"{name:{width}}  {t.pictures:8}  {t.tiles:5} | {t.wrong_without:7} {t.wrong_with:6}"
-            f" | {t.new_without:7} {t.new_with:5} | {t.spoiled:7}"
+            f" | {t.new_wrong_without:7} {t.new_wrong_with:5} | {t.spoiled:7}"
         )
     return "\n".join(lines)
 
 
-def _rendered(fonts: Sequence[Path], tables: int, games: int, pictures: int, seed: int) -> Iterator[Shot]:
+def _render_shots(fonts: Sequence[Path], tables: int, games: int, pictures: int, seed: int) -> Iterator[Shot]:
     for number in range(tables):
         table = RenderedTable(fonts[number % len(fonts)], seed + number)
         for game in range(1, games + 1):
-            yield from table.game(game, pictures)
+            yield from table.render_game(game, pictures)
 
 
 def main() -> None:
@@ -155,24 +155,24 @@ def main() -> None:
         parser.error("name a folder of photographs, or --rendered")
     for folder in asked.folder:
         halves: dict[str, list[Tally]] = defaultdict(list)
-        for shot, tally in play(photo_shots(folder), asked.careless):
+        for shot, tally in replay_shots(load_photo_shots(folder), asked.careless):
             halves[f"{shot.table} {shot.game}"].append(tally)
-        print(as_table(_by_half(halves)))
+        print(format_tallies(_split_by_half(halves)))
     if asked.rendered:
         try:
-            fonts = asked.font or installed_fonts(UNSEEN, DEBIAN_ROOT)
+            fonts = asked.font or installed_fonts(UNTRAINED_FONTS, DEBIAN_ROOT)
         except RuntimeError as error:
             parser.error(f"{error}, or name some with --font")
         by_game: dict[str, Tally] = defaultdict(Tally)
         by_table: dict[str, Tally] = defaultdict(Tally)
-        shots = _rendered(fonts, asked.tables, asked.games, asked.pictures, asked.seed)
-        for shot, tally in play(shots, asked.careless):
+        shots = _render_shots(fonts, asked.tables, asked.games, asked.pictures, asked.seed)
+        for shot, tally in replay_shots(shots, asked.careless):
             by_game[f"game {shot.game}"].add(tally)
             by_table[shot.table].add(tally)
-        print(as_table(by_table), as_table(by_game), sep="\n\n")
+        print(format_tallies(by_table), format_tallies(by_game), sep="\n\n")
 
 
-def _by_half(games: Mapping[str, Sequence[Tally]]) -> dict[str, Tally]:
+def _split_by_half(games: Mapping[str, Sequence[Tally]]) -> dict[str, Tally]:
     """The first and second half of each game."""
     halves: dict[str, Tally] = defaultdict(Tally)
     for name, tallies in games.items():

@@ -10,13 +10,13 @@ import numpy as np
 
 from calibration.evaluation.disturbances import Disturbance
 from calibration.evaluation.samples import Sample
-from engine.inference.explain import explain
+from engine.inference.explain import infer_play
 from engine.reading import EMPTY
 from vision.geometry import Image
-from vision.recognition.reader import PhotoReading, shown
+from vision.recognition.reader import PhotoReading, best_guess
 
 
-class Reader(Protocol):
+class PhotoReader(Protocol):
     """Reads boards from pictures: `vision.recognition.reader.BoardReader`."""
 
     def read(self, image: Image, tiles: Sequence[str]) -> PhotoReading:
@@ -32,14 +32,14 @@ class Outcome:
 
     tiles: int
     letters: int
-    whole: bool
+    whole_board: bool
     scored: bool = False
     asked: bool = False
     wrong: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class LevelResult:
     """All pictures at one level of one disturbance, added up; `wrong` names those accepted with a wrong total."""
 
     level: float
@@ -52,43 +52,45 @@ class Level:
     wrong: tuple[str, ...]
 
 
-def measure(reader: Reader, disturbance: Disturbance, samples: Sequence[Sample], seed: int = 0) -> Iterator[Level]:
+def measure_robustness(
+    reader: PhotoReader, disturbance: Disturbance, samples: Sequence[Sample], seed: int = 0
+) -> Iterator[LevelResult]:
     """Read every sample at every level. The same seed spoils a sample in the same way at each level."""
     for level in disturbance.levels:
         outcomes: list[tuple[str, Outcome, bool]] = []
         for number, sample in enumerate(samples):
             spoiled = disturbance.apply(sample, level, np.random.default_rng([seed, number]))
             if spoiled is not None:
-                outcomes.append((sample.name, judge(reader, spoiled), sample.turn is not None))
+                outcomes.append((sample.name, assess_sample(reader, spoiled), sample.turn is not None))
         if outcomes:
-            yield _added(level, outcomes)
+            yield _sum_outcomes(level, outcomes)
 
 
-def judge(reader: Reader, sample: Sample) -> Outcome:
+def assess_sample(reader: PhotoReader, sample: Sample) -> Outcome:
     """Read one picture, and explain it where it belongs to a turn."""
     reading = reader.read(sample.image, sample.letters)
     tiles = sum(face != EMPTY for face in sample.faces)
     if reading.board is None:
         return Outcome(tiles, 0, False, asked=sample.turn is not None)
-    seen = [shown(square)[0] for square in reading.board.squares]
+    seen = [best_guess(square)[0] for square in reading.board.squares]
     right = [one == face for one, face in zip(seen, sample.faces, strict=True)]
     letters = sum(ok for ok, face in zip(right, sample.faces, strict=True) if face != EMPTY)
     if sample.turn is None:
         return Outcome(tiles, letters, all(right))
-    explained = explain(sample.turn.before, reading.board)
+    explained = infer_play(sample.turn.game_before, reading.board)
     agrees = explained.best.game.totals == sample.turn.totals
     sure = explained.is_certain and bool(explained.best.events)
     return Outcome(tiles, letters, all(right), sure and agrees, not sure, sure and not agrees)
 
 
-def _added(level: float, outcomes: Sequence[tuple[str, Outcome, bool]]) -> Level:
+def _sum_outcomes(level: float, outcomes: Sequence[tuple[str, Outcome, bool]]) -> LevelResult:
     tiles = sum(outcome.tiles for _, outcome, _ in outcomes)
     turns = sum(is_turn for *_, is_turn in outcomes)
-    return Level(
+    return LevelResult(
         level=level,
         pictures=len(outcomes),
         letters=sum(outcome.letters for _, outcome, _ in outcomes) / max(tiles, 1),
-        whole=sum(outcome.whole for _, outcome, _ in outcomes) / len(outcomes),
+        whole=sum(outcome.whole_board for _, outcome, _ in outcomes) / len(outcomes),
         turns=turns,
         scored=sum(outcome.scored for _, outcome, _ in outcomes) / max(turns, 1),
         asked=sum(outcome.asked for _, outcome, _ in outcomes) / max(turns, 1),

@@ -10,16 +10,20 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from calibration.evaluation.disturbances import Disturbance
-from calibration.evaluation.robustness import Level
+from calibration.evaluation.robustness import LevelResult
 
-Curves = Mapping[str, Sequence[tuple[Disturbance, Sequence[Level]]]]
+Curves = Mapping[str, Sequence[tuple[Disturbance, Sequence[LevelResult]]]]
 """By the kind of picture (rendered, photographs): each disturbance and its levels."""
 
-_COLOURS = {"letters right": "#1f5fa8", "turns scored without a question": "#2a8a4a", "turns asked about": "#d08a1c"}
-_STYLES = ("-", "--")
+_LINE_COLOURS = {
+    "letters right": "#1f5fa8",
+    "turns scored without a question": "#2a8a4a",
+    "turns asked about": "#d08a1c",
+}
+_LINE_STYLES = ("-", "--")
 
 
-def draw(curves: Curves, path: Path) -> None:
+def draw_chart(curves: Curves, path: Path) -> None:
     """Draw a panel for each disturbance, a line style for each kind of picture; a cross marks a wrong total."""
     names = list(dict.fromkeys(d.name for kind in curves.values() for d, _ in kind))
     columns = 4
@@ -28,26 +32,26 @@ def draw(curves: Curves, path: Path) -> None:
     FigureCanvasAgg(figure)
     for at, name in enumerate(names):
         axes = figure.add_subplot(rows, columns, at + 1)
-        for style, kind in zip(_STYLES, curves.values(), strict=False):
+        for style, kind in zip(_LINE_STYLES, curves.values(), strict=False):
             for disturbance, levels in kind:
                 if disturbance.name != name:
                     continue
                 x = [level.level for level in levels]
                 drawn = ([v.letters for v in levels], [v.scored for v in levels], [v.asked for v in levels])
-                for colour, y in zip(_COLOURS.values(), drawn, strict=True):
+                for colour, y in zip(_LINE_COLOURS.values(), drawn, strict=True):
                     axes.plot(x, [100 * value for value in y], style, color=colour, marker=".", lw=1.4)
                 for level in levels:
                     if level.wrong:
                         axes.plot([level.level], [2], "x", color="#c0202a", ms=8, mew=2)
                 axes.set_title(f"{name} ({disturbance.unit})", fontsize=9)
-                axes.axvline(disturbance.plain, color="#bbbbbb", lw=0.7, zorder=0)
+                axes.axvline(disturbance.neutral_level, color="#bbbbbb", lw=0.7, zorder=0)
         axes.set_ylim(-4, 104)
         axes.grid(alpha=0.25)
         axes.tick_params(labelsize=8)
         if at % columns == 0:
             axes.set_ylabel("per cent", fontsize=8)
-    lines = [Line2D([], [], color=colour, label=label) for label, colour in _COLOURS.items()]
-    lines += [Line2D([], [], color="black", ls=s, label=kind) for s, kind in zip(_STYLES, curves, strict=False)]
+    lines = [Line2D([], [], color=colour, label=label) for label, colour in _LINE_COLOURS.items()]
+    lines += [Line2D([], [], color="black", ls=s, label=kind) for s, kind in zip(_LINE_STYLES, curves, strict=False)]
     lines.append(Line2D([], [], color="#c0202a", marker="x", ls="", mew=2, label="a wrong total accepted"))
     figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), fontsize=9, frameon=False)
     figure.savefig(path, dpi=90)

@@ -12,27 +12,27 @@ import numpy as np
 
 from engine.events import PlayMade
 from engine.game import Game
-from engine.inference.explain import explain
+from engine.inference.explain import infer_play
 from engine.inference.history import face_of
-from engine.reading import BLANK, EMPTY, SIZE, BoardReading
+from engine.reading import BLANK, BOARD_SIZE, EMPTY, BoardReading
 from engine.squares import SQUARES
 from vision.geometry import Floats, Image
 from vision.photo import load_photo
 from vision.rendering.board_art import draw_board
 from vision.rendering.camera import look_at_board
 from vision.rendering.fonts import packaged_fonts
-from vision.rendering.scene import Setting, compose
-from vision.rendering.simulated_table import EVENING
-from vision.rendering.style import Rng, random_board, random_tiles
-from vision.rendering.surroundings import table_top
-from vision.rendering.tile_art import lay
+from vision.rendering.scene import SceneSetting, compose_scene
+from vision.rendering.simulated_table import EVENING_LIGHT
+from vision.rendering.style import Rng, random_board_style, random_tile_style
+from vision.rendering.surroundings import draw_table_top
+from vision.rendering.tile_art import place_tiles
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnTruth:
     """The game before a picture was taken, and the totals that the play on it must lead to."""
 
-    before: Game
+    game_before: Game
     totals: tuple[int, ...]
 
 
@@ -49,17 +49,19 @@ class Sample:
     corners: Floats
     faces: tuple[str, ...]
     letters: tuple[str, ...]
-    turn: Turn | None = None
-    tilted: Callable[[float], Image] | None = None
+    turn: TurnTruth | None = None
+    render_tilted: Callable[[float], Image] | None = None
 
     @property
-    def square(self) -> float:
+    def square_px(self) -> float:
         """The mean side of a square, px."""
         sides = np.linalg.norm(self.corners - np.roll(self.corners, -1, axis=0), axis=1)
-        return float(sides.mean()) / SIZE
+        return float(sides.mean()) / BOARD_SIZE
 
 
-def rendered(games: Sequence[Game], count: int, seed: int = 0, size: tuple[int, int] = (1280, 960)) -> Iterator[Sample]:
+def render_samples(
+    games: Sequence[Game], count: int, seed: int = 0, size: tuple[int, int] = (1280, 960)
+) -> Iterator[Sample]:
     """So many rendered pictures, each of another board, tiles and camera, of turns of `games` in good light.
 
     `size` is width and height in pixels.
@@ -69,32 +71,34 @@ def rendered(games: Sequence[Game], count: int, seed: int = 0, size: tuple[int, 
         game = games[number % len(games)]
         plays = [turn for turn in game.turns if turn.play is not None and turn.stands]
         turn = plays[int(rng.integers(len(plays)))]
-        after = Game.from_events(game.events[: turn.entry + 2])
+        after = Game.from_events(game.events[: turn.ledger_index + 2])
         faces = tuple(face_of(after.board[square]) for square in SQUARES)
-        told = Turn(Game.from_events(game.events[: turn.entry + 1]), after.totals)
-        yield _photographed(f"rendered-{number}", rng, size, faces, after, told)
+        told = TurnTruth(Game.from_events(game.events[: turn.ledger_index + 1]), after.totals)
+        yield _render_sample(f"rendered-{number}", rng, size, faces, after, told)
 
 
-def _photographed(name: str, rng: Rng, size: tuple[int, int], faces: tuple[str, ...], game: Game, turn: Turn) -> Sample:
-    setting = _setting(rng, size)
-    labels = {divmod(at, SIZE): face for at, face in enumerate(faces) if face != EMPTY}
-    tiles = lay(rng, labels, setting.tiles)
+def _render_sample(
+    name: str, rng: Rng, size: tuple[int, int], faces: tuple[str, ...], game: Game, turn: TurnTruth
+) -> Sample:
+    setting = _random_setting(rng, size)
+    labels = {divmod(at, BOARD_SIZE): face for at, face in enumerate(faces) if face != EMPTY}
+    tiles = place_tiles(rng, labels, setting.tile_style)
     ways = {at: float(rng.choice([-1.0, 1.0])) for at in range(len(tiles))}
     seed = int(rng.integers(2**31))
 
     def take(degrees: float) -> Image:
         laid = [replace(tile, turn=tile.turn + ways[at] * np.deg2rad(degrees)) for at, tile in enumerate(tiles)]
         values = {letter: game.tiles.values[letter] for letter in game.tiles.letters}
-        return compose(np.random.default_rng(seed), setting, labels, values=values, laid=laid).image
+        return compose_scene(np.random.default_rng(seed), setting, labels, values=values, placed_tiles=laid).image
 
-    corners = setting.camera.project([[0, 0], [SIZE, 0], [SIZE, SIZE], [0, SIZE]])
+    corners = setting.camera.project([[0, 0], [BOARD_SIZE, 0], [BOARD_SIZE, BOARD_SIZE], [0, BOARD_SIZE]])
     return Sample(name, take(0.0), corners, faces, tuple(game.tiles.letters), turn, take)
 
 
-def _setting(rng: Rng, size: tuple[int, int]) -> Setting:
+def _random_setting(rng: Rng, size: tuple[int, int]) -> SceneSetting:
     """Any board, tiles, table and angle up to 35 degrees; the light is good, so that it is the sweep that spoils it."""
     fonts = packaged_fonts()
-    board = random_board(rng, fonts)
+    board = random_board_style(rng, fonts)
     camera = look_at_board(
         size,
         float(rng.uniform(0.8, 1.3)) * max(size),
@@ -104,19 +108,19 @@ def _setting(rng: Rng, size: tuple[int, int]) -> Setting:
         float(rng.uniform(0.75, 0.95)),
     )
     art = draw_board(rng, board, 44)
-    return Setting(
-        board=board,
-        tiles=replace(random_tiles(rng, fonts, board), tilt=1.5),
-        light=replace(EVENING, direction=float(rng.uniform(0, 2 * np.pi))),
+    return SceneSetting(
+        board_style=board,
+        tile_style=replace(random_tile_style(rng, fonts, board), turn_sd_deg=1.5),
+        light=replace(EVENING_LIGHT, direction=float(rng.uniform(0, 2 * np.pi))),
         camera=camera,
         art=art,
-        table=table_top(rng, board, 7.5 + max(art.margin)),
-        thickness=0.3,
-        seed=int(rng.integers(2**31)),
+        table_texture=draw_table_top(rng, board, 7.5 + max(art.margin)),
+        board_thickness=0.3,
+        tile_seed=int(rng.integers(2**31)),
     )
 
 
-def photographs(folder: Path, letters_of: Callable[[str], tuple[str, ...]], step: int = 1) -> Iterator[Sample]:
+def load_photo_samples(folder: Path, letters_of: Callable[[str], tuple[str, ...]], step: int = 1) -> Iterator[Sample]:
     """Every `step`-th photograph under `folder` whose `manifest.json` tells its truth.
 
     A manifest is a list of records: `photo` (path), `corners`, `board` (15 strings: `.` none, a small letter or `?` a
@@ -124,37 +128,37 @@ def photographs(folder: Path, letters_of: Callable[[str], tuple[str, ...]], step
     """
     for manifest in sorted(folder.glob("*/manifest.json")):
         records = json.loads(manifest.read_text(encoding="utf-8"))
-        turns = _turns(records)
+        turns = _find_turns(records)
         for record in records[::step]:
             photo = load_photo(manifest.parent / record["photo"])
-            corners = photo.from_file(np.asarray(record["corners"], np.float64))
-            faces = _faces(record["board"])
+            corners = photo.file_to_image(np.asarray(record["corners"], np.float64))
+            faces = _parse_faces(record["board"])
             letters = letters_of(record["language"])
             yield Sample(record["id"], photo.image, corners, faces, letters, turns.get(record["id"]))
 
 
-def _faces(board: Sequence[str]) -> tuple[str, ...]:
+def _parse_faces(board: Sequence[str]) -> tuple[str, ...]:
     return tuple(BLANK if face.islower() else face for row in board for face in row)
 
 
-def _turns(records: Sequence[dict[str, Any]]) -> dict[str, Turn]:
+def _find_turns(records: Sequence[dict[str, Any]]) -> dict[str, TurnTruth]:
     """For each picture of a game that adds one play, what the play must lead to; other pictures are left out.
 
     Two players take turns; the score that the record tells must be the one that the truth on the board leads to.
     """
-    found: dict[str, Turn] = {}
+    found: dict[str, TurnTruth] = {}
     for name in dict.fromkeys(record["game"] for record in records if record.get("index") is not None):
         pictures = sorted(
             (r for r in records if r.get("game") == name and r.get("index") is not None), key=lambda r: int(r["index"])
         )
         game = Game.start(("First", "Second"), tile_set=pictures[0]["language"])
         for record in pictures:
-            faces = _faces(record["board"])
-            rows = [faces[at : at + SIZE] for at in range(0, SIZE * SIZE, SIZE)]
-            best = explain(game, BoardReading.certain(rows)).best
+            faces = _parse_faces(record["board"])
+            rows = [faces[at : at + BOARD_SIZE] for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
+            best = infer_play(game, BoardReading.from_rows(rows)).best
             told = record.get("turn") or {}
             plays = [event for event in best.events if isinstance(event, PlayMade)]
             if len(plays) == len(best.events) == 1 and best.game.turns[-1].score == told.get("score"):
-                found[record["id"]] = Turn(game, best.game.totals)
+                found[record["id"]] = TurnTruth(game, best.game.totals)
             game = best.game
     return found

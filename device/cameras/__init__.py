@@ -7,19 +7,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from device.cameras.base import BlackPicture, Camera, CameraError, Frame, Image, NoMorePictures, Settling
+from device.cameras.base import (
+    AutoExposureCamera,
+    BlackPictureError,
+    Camera,
+    CameraError,
+    Frame,
+    Image,
+    NoMorePicturesError,
+)
 from engine.messages import said
 
 __all__ = [
-    "BlackPicture",
+    "AutoExposureCamera",
+    "BlackPictureError",
     "Camera",
     "CameraError",
     "Frame",
     "Image",
-    "NoMorePictures",
-    "Settling",
+    "NoMorePicturesError",
     "open_camera",
-    "patient_camera",
+    "open_reconnecting_camera",
 ]
 
 
@@ -32,7 +40,7 @@ def open_camera(spec: str) -> Camera:
     if kind == "folder" and where:
         from device.cameras.folder import FolderCamera
 
-        return FolderCamera.watching(Path(where))
+        return FolderCamera.from_folder(Path(where))
     if kind == "usb" and where:
         from device.cameras.usb import UsbCamera
 
@@ -45,10 +53,10 @@ def open_camera(spec: str) -> Camera:
     raise CameraError(said("camera-unknown", text, spec))
 
 
-def patient_camera(spec: str) -> Camera:
+def open_reconnecting_camera(spec: str) -> Camera:
     """The camera that `spec` names; one with a cable may be plugged in later. Raises `CameraError` as `open_camera`."""
     if spec != "pi" and not spec.startswith("usb:"):
         return open_camera(spec)
-    from device.cameras.reconnecting import PatientCamera
+    from device.cameras.reconnecting import ReconnectingCamera
 
-    return PatientCamera(lambda: open_camera(spec))
+    return ReconnectingCamera(lambda: open_camera(spec))

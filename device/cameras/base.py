@@ -12,7 +12,7 @@ from engine.messages import said
 
 Image = npt.NDArray[np.uint8]
 """`(H, W, 3) uint8 BGR`."""
-BLACK = 6
+BLACK_LEVEL = 6
 """A picture without one pixel in a thousand brighter than this (of 255) shows nothing."""
 
 
@@ -20,11 +20,11 @@ class CameraError(Exception):
     """The camera gives no picture; the message says why and what to do next, on one line."""
 
 
-class NoMorePictures(CameraError):  # noqa: N818 (named for what happened)
+class NoMorePicturesError(CameraError):
     """A folder has no picture that was not asked for yet."""
 
 
-class BlackPicture(CameraError):  # noqa: N818
+class BlackPictureError(CameraError):
     """Frames come, but nothing can be seen on them."""
 
 
@@ -55,18 +55,18 @@ class Camera(Protocol):
 
 
 @runtime_checkable
-class Settling(Protocol):
+class AutoExposureCamera(Protocol):
     """A camera that finds exposure, white balance and focus and then keeps them, so that tiles look the same."""
 
     def settle(self) -> None:
         """Find them anew: at the beginning of each game. Raises `CameraError`."""
 
 
-WAS_CLOSED = said("camera-closed", "the camera was closed")
-NO_PICTURES = said("camera-stalled", "the camera gives no pictures: check its cable; it is tried again by itself")
-ALL_BLACK = said("camera-black", "the camera's picture is black: is its cap on, or the light off?")
+CLOSED_MESSAGE = said("camera-closed", "the camera was closed")
+STALLED_MESSAGE = said("camera-stalled", "the camera gives no pictures: check its cable; it is tried again by itself")
+BLACK_MESSAGE = said("camera-black", "the camera's picture is black: is its cap on, or the light off?")
 
 
 def is_black(image: Image) -> bool:
     """True when nothing can be seen on `image`."""
-    return float(np.quantile(image[::8, ::8], 0.999)) <= BLACK
+    return float(np.quantile(image[::8, ::8], 0.999)) <= BLACK_LEVEL

@@ -15,25 +15,34 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from device.cameras.base import ALL_BLACK, NO_PICTURES, WAS_CLOSED, BlackPicture, CameraError, Frame, Image, is_black
+from device.cameras.base import (
+    BLACK_MESSAGE,
+    CLOSED_MESSAGE,
+    STALLED_MESSAGE,
+    BlackPictureError,
+    CameraError,
+    Frame,
+    Image,
+    is_black,
+)
 from engine.messages import said
 
 _log = logging.getLogger(__name__)
 
-STILL_WIDTH = 2304
+STILL_WIDTH_PX = 2304
 """A square of the board gets 100 pixels of it and more; wider pictures cost memory and read no better."""
-PREVIEW_WIDTH = 320
+PREVIEW_WIDTH_PX = 320
 SETTLE_S = 2.0
-STALLED_S = 2.0
+FRAME_TIMEOUT_S = 2.0
 """A camera that gave no picture for so long is in trouble."""
-RETRY_S = (0.25, 0.5, 1.0, 2.0, 4.0)
-LIGHT_CHANGED = 1.6
+RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
+LIGHT_CHANGE_RATIO = 1.6
 """When the picture got so many times brighter or darker, exposure settles anew: dusk fell, a lamp was switched on."""
 
 AF_MANUAL, AF_CONTINUOUS = 0, 2
 """libcamera's numbers of `AfMode`."""
 
-_YUV: Mapping[str, int] = {
+_YUV_CONVERSIONS: Mapping[str, int] = {
     "YUV420": cv2.COLOR_YUV2BGR_I420,
     "YVU420": cv2.COLOR_YUV2BGR_YV12,
     "NV12": cv2.COLOR_YUV2BGR_NV12,
@@ -59,11 +68,11 @@ class PiCamera:
         self,
         picamera: Callable[[], Any] | None = None,
         *,
-        settle: float = SETTLE_S,
+        settle_s: float = SETTLE_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._make = picamera or _picamera2
-        self._settle_s = settle
+        self._picamera_factory = picamera or _make_picamera2
+        self._settle_s = settle_s
         self._clock = clock
         self._closed = False
         self._brightness = 0.0
@@ -83,95 +92,95 @@ class PiCamera:
 
     def still(self) -> Frame:
         """A picture whose exposure began after the call; where the light has changed much, exposure settles first."""
-        frame = self._capture("main")
-        if not is_black(frame.image) and light_changed(self._brightness, _brightness(frame.image)):
+        frame = self._capture_frame("main")
+        if not is_black(frame.image) and has_light_changed(self._brightness, _measure_brightness(frame.image)):
             self.settle()
-            frame = self._capture("main")
+            frame = self._capture_frame("main")
         if is_black(frame.image):
-            raise BlackPicture(ALL_BLACK)
+            raise BlackPictureError(BLACK_MESSAGE)
         return frame
 
     def preview(self) -> Frame:
         """A small picture from the low-resolution stream, or the still stream made small where there is no other."""
-        self._ready()
+        self._ensure_open()
         if self._camera.camera_configuration().get("lores"):
-            return self._capture("lores", fresh=False)
-        frame = self._capture("main", fresh=False)
-        step = max(1, frame.image.shape[1] // PREVIEW_WIDTH)
+            return self._capture_frame("lores", fresh=False)
+        frame = self._capture_frame("main", fresh=False)
+        step = max(1, frame.image.shape[1] // PREVIEW_WIDTH_PX)
         return Frame(np.ascontiguousarray(frame.image[::step, ::step]), frame.time)
 
     def settle(self) -> None:
         """Let exposure, white balance and focus find their values, then fix them: once for each game."""
-        self._ready()
+        self._ensure_open()
         try:
-            self._settle(self._camera)
+            self._settle_controls(self._camera)
         except Exception as error:
-            raise self._lost(error) from error
+            raise self._record_failure(error) from error
 
     def close(self) -> None:
         """Give the camera back."""
         self._closed = True
-        self._drop()
+        self._close_camera()
 
     def _open(self) -> None:
         """Open, configure, start and settle. Raises `CameraError`."""
         try:
-            self._camera = self._make()
-            _configure(self._camera)
+            self._camera = self._picamera_factory()
+            _configure_streams(self._camera)
             self._camera.start()
-            self._settle(self._camera)
+            self._settle_controls(self._camera)
             self._failures = 0
         except Exception as error:
-            raise self._lost(error) from error
+            raise self._record_failure(error) from error
 
-    def _settle(self, camera: Any) -> None:
+    def _settle_controls(self, camera: Any) -> None:
         offered = camera.camera_controls
-        if controls := free_controls(offered):
+        if controls := make_auto_controls(offered):
             camera.set_controls(controls)
             end = self._clock() + self._settle_s
-            metadata = _metadata(camera)
+            metadata = _read_metadata(camera)
             while self._clock() < end:
-                metadata = _metadata(camera)
-            camera.set_controls(locked_controls(metadata, offered))
-        self._brightness = _brightness(self._take(camera, "main"))
+                metadata = _read_metadata(camera)
+            camera.set_controls(make_locked_controls(metadata, offered))
+        self._brightness = _measure_brightness(self._capture_image(camera, "main"))
 
-    def _capture(self, stream: str, *, fresh: bool = True) -> Frame:
-        self._ready()
+    def _capture_frame(self, stream: str, *, fresh: bool = True) -> Frame:
+        self._ensure_open()
         try:
-            return Frame(self._take(self._camera, stream, fresh=fresh), self._clock())
+            return Frame(self._capture_image(self._camera, stream, fresh=fresh), self._clock())
         except Exception as error:
-            raise self._lost(error) from error
+            raise self._record_failure(error) from error
 
-    def _take(self, camera: Any, stream: str, *, fresh: bool = True) -> Image:
+    def _capture_image(self, camera: Any, stream: str, *, fresh: bool = True) -> Image:
         """The picture of the next request; with `fresh`, of the first whose exposure begins after now."""
         asked = time.monotonic_ns() if fresh else 0
-        end = self._clock() + STALLED_S
+        end = self._clock() + FRAME_TIMEOUT_S
         while True:
-            request = camera.capture_request(wait=STALLED_S)
+            request = camera.capture_request(wait=FRAME_TIMEOUT_S)
             try:
-                if began(request.get_metadata()) >= asked or self._clock() >= end:
+                if exposure_start_ns(request.get_metadata()) >= asked or self._clock() >= end:
                     form = camera.camera_configuration()[stream]
                     return to_bgr(request.make_array(stream), str(form["format"]), form["size"])
             finally:
                 request.release()
 
-    def _ready(self) -> None:
+    def _ensure_open(self) -> None:
         """Open the camera again where it was lost and its time has come. Raises `CameraError`."""
         if self._closed:
-            raise CameraError(WAS_CLOSED)
+            raise CameraError(CLOSED_MESSAGE)
         if self._camera is None:
             if self._clock() < self._next_try:
-                raise CameraError(NO_PICTURES)
+                raise CameraError(STALLED_MESSAGE)
             self._open()
 
-    def _lost(self, error: Exception) -> CameraError:
+    def _record_failure(self, error: Exception) -> CameraError:
         """Drop the camera, set the time of the next try, say in words what happened."""
-        self._drop()
-        self._next_try = self._clock() + RETRY_S[min(self._failures, len(RETRY_S) - 1)]
+        self._close_camera()
+        self._next_try = self._clock() + RETRY_DELAYS_S[min(self._failures, len(RETRY_DELAYS_S) - 1)]
         self._failures += 1
-        return error if isinstance(error, CameraError) else CameraError(in_words(error))
+        return error if isinstance(error, CameraError) else CameraError(describe_error(error))
 
-    def _drop(self) -> None:
+    def _close_camera(self) -> None:
         camera, self._camera = self._camera, None
         if camera is None:
             return
@@ -182,13 +191,13 @@ class PiCamera:
             _log.info("the lost camera did not close: %s", error)
 
 
-def free_controls(offered: Container[str]) -> Controls:
+def make_auto_controls(offered: Container[str]) -> Controls:
     """What lets the camera find exposure, white balance and focus by itself: only controls that it offers."""
     wanted: Controls = {"AeEnable": True, "AwbEnable": True, "AfMode": AF_CONTINUOUS}
     return {name: value for name, value in wanted.items() if name in offered}
 
 
-def locked_controls(metadata: Mapping[str, Any], offered: Container[str]) -> Controls:
+def make_locked_controls(metadata: Mapping[str, Any], offered: Container[str]) -> Controls:
     """What fixes the values in `metadata`: only controls that are offered and were read.
 
     Each value is set besides switching its automatic off, which alone is no lock (picamera2 issues 7 and 977).
@@ -203,7 +212,7 @@ def locked_controls(metadata: Mapping[str, Any], offered: Container[str]) -> Con
     return {name: value for name, value in wanted.items() if name in offered}
 
 
-def still_size(sensor: tuple[int, int], width: int = STILL_WIDTH) -> tuple[int, int]:
+def fit_still_size(sensor: tuple[int, int], width: int = STILL_WIDTH_PX) -> tuple[int, int]:
     """The sensor's size (width, height) made no wider than `width`, in its own proportions, both even."""
     scale = min(1.0, width / sensor[0])
     return round(sensor[0] * scale) // 2 * 2, round(sensor[1] * scale) // 2 * 2
@@ -216,8 +225,8 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
     padded beyond the width. Raises `CameraError` for a format that is not known.
     """
     width, height = size
-    if form in _YUV:
-        image = cv2.cvtColor(array, _YUV[form])
+    if form in _YUV_CONVERSIONS:
+        image = cv2.cvtColor(array, _YUV_CONVERSIONS[form])
     elif form in ("RGB888", "XRGB8888"):
         image = array[..., :3]
     elif form in ("BGR888", "XBGR8888", "MJPEG"):
@@ -228,20 +237,20 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
     return np.ascontiguousarray(image[:height, :width], np.uint8)
 
 
-def began(metadata: Mapping[str, Any]) -> float:
+def exposure_start_ns(metadata: Mapping[str, Any]) -> float:
     """When the exposure of a picture began, in ns of the monotonic clock; infinity where the pipeline does not say."""
     if "SensorTimestamp" not in metadata or "ExposureTime" not in metadata:
         return float("inf")
     return float(metadata["SensorTimestamp"]) - 1000.0 * float(metadata["ExposureTime"])
 
 
-def light_changed(before: float, now: float) -> bool:
+def has_light_changed(before: float, now: float) -> bool:
     """True when the mean brightness is another light's, not another picture's."""
     darker, brighter = sorted((max(before, 1.0), max(now, 1.0)))
-    return brighter / darker > LIGHT_CHANGED
+    return brighter / darker > LIGHT_CHANGE_RATIO
 
 
-def in_words(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """What an error of picamera2 or libcamera means, and what to do next."""
     text = " ".join(str(error).split())
     if isinstance(error, ModuleNotFoundError):
@@ -249,7 +258,7 @@ def in_words(error: Exception) -> str:
         how = "{0} is not installed: {1}, and make the virtual environment with --system-site-packages"
         return said("camera-not-installed", how, error.name, wanted)
     if isinstance(error, TimeoutError):
-        return NO_PICTURES
+        return STALLED_MESSAGE
     if isinstance(error, IndexError) or "No camera number" in text:  # older picamera2, and that of 2026
         wrong = "no camera module found: is its cable in the right way round? rpicam-hello --list-cameras shows it"
         return said("camera-no-module", wrong)
@@ -260,25 +269,25 @@ def in_words(error: Exception) -> str:
     return said("camera-module", wrong, text or type(error).__name__)
 
 
-def _picamera2() -> Any:
+def _make_picamera2() -> Any:
     from picamera2 import Picamera2
 
     return Picamera2()
 
 
-def _configure(camera: Any) -> None:
+def _configure_streams(camera: Any) -> None:
     """Still pictures and, where the pipeline has a second stream, small ones for motion."""
-    size = still_size(camera.sensor_resolution)
+    size = fit_still_size(camera.sensor_resolution)
     main = {"format": "RGB888", "size": size}
-    small = {"format": "YUV420", "size": still_size(size, PREVIEW_WIDTH)}
+    small = {"format": "YUV420", "size": fit_still_size(size, PREVIEW_WIDTH_PX)}
     try:
         camera.configure(camera.create_still_configuration(main=main, lores=small, buffer_count=2, queue=False))
     except (RuntimeError, ValueError):
         camera.configure(camera.create_still_configuration(main=main, buffer_count=2, queue=False))
 
 
-def _metadata(camera: Any) -> Mapping[str, Any]:
-    request = camera.capture_request(wait=STALLED_S)
+def _read_metadata(camera: Any) -> Mapping[str, Any]:
+    request = camera.capture_request(wait=FRAME_TIMEOUT_S)
     try:
         found: Mapping[str, Any] = request.get_metadata()
         return found
@@ -286,5 +295,5 @@ def _metadata(camera: Any) -> Mapping[str, Any]:
         request.release()
 
 
-def _brightness(image: Image) -> float:
+def _measure_brightness(image: Image) -> float:
     return float(np.mean(image[::8, ::8]))

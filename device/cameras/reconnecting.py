@@ -7,18 +7,18 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from device.cameras.base import WAS_CLOSED, Camera, CameraError, Frame, Settling
+from device.cameras.base import CLOSED_MESSAGE, AutoExposureCamera, Camera, CameraError, Frame
 
-RETRY_S = (0.5, 1.0, 2.0, 4.0)
+RETRY_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
 
 
-class PatientCamera:
+class ReconnectingCamera:
     """Any live camera, opened by `open_it` at once, or again and again with back-off until it is there."""
 
     live = True
 
-    def __init__(self, open_it: Callable[[], Camera], clock: Callable[[], float] = time.monotonic) -> None:
-        self._open_it = open_it
+    def __init__(self, opener: Callable[[], Camera], clock: Callable[[], float] = time.monotonic) -> None:
+        self._opener = opener
         self._clock = clock
         self._lock = threading.Lock()
         self._camera: Camera | None = None
@@ -28,22 +28,22 @@ class PatientCamera:
         self.trouble = ""
         """Why there is no camera, one line; empty once there is."""
         with suppress(CameraError):  # it is in `trouble`, and every picture asked for says it
-            self._ready()
+            self._get_camera()
 
     def __repr__(self) -> str:
         return f"<PatientCamera: {self._camera or self.trouble}>"
 
     def still(self) -> Frame:
         """A picture of the best quality that there is, taken after the call. Raises `CameraError`."""
-        return self._ready().still()
+        return self._get_camera().still()
 
     def preview(self) -> Frame | None:
         """A cheap picture to see motion by. Raises `CameraError`."""
-        return self._ready().preview()
+        return self._get_camera().preview()
 
     def settle(self) -> None:
         """Let a camera that can find exposure and focus anew; one that is not there yet does so when it is opened."""
-        if isinstance(camera := self._camera, Settling):
+        if isinstance(camera := self._camera, AutoExposureCamera):
             camera.settle()
 
     def close(self) -> None:
@@ -53,22 +53,22 @@ class PatientCamera:
             if self._camera is not None:
                 self._camera.close()
 
-    def _ready(self) -> Camera:
+    def _get_camera(self) -> Camera:
         with self._lock:
             if self._camera is None:
-                self._camera = self._opened()
+                self._camera = self._try_open()
             return self._camera
 
-    def _opened(self) -> Camera:
+    def _try_open(self) -> Camera:
         if self._closed:
-            raise CameraError(WAS_CLOSED)
+            raise CameraError(CLOSED_MESSAGE)
         if self._clock() < self._next_try:
             raise CameraError(self.trouble)
         try:
-            camera = self._open_it()
+            camera = self._opener()
         except CameraError as error:
             self.trouble = str(error)
-            self._next_try = self._clock() + RETRY_S[min(self._failures, len(RETRY_S) - 1)]
+            self._next_try = self._clock() + RETRY_DELAYS_S[min(self._failures, len(RETRY_DELAYS_S) - 1)]
             self._failures += 1
             raise
         self.trouble = ""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from device.cameras.base import WAS_CLOSED, CameraError, Frame, Image
+from device.cameras.base import CLOSED_MESSAGE, CameraError, Frame, Image
 from vision.rendering.simulated_table import SimulatedTable
 
 PREVIEW_STEP = 4
@@ -34,14 +34,14 @@ class SimulatedCamera:
     def still(self) -> Frame:
         """The table as it is now."""
         with self._lock:
-            image = self._photograph()
+            image = self._render_picture()
         return Frame(image, time.monotonic())
 
     def preview(self) -> Frame:
         """The table at a quarter of the size, rendered anew only when tiles were laid."""
         with self._lock:
             if self._preview is None:
-                self._photograph()
+                self._render_picture()
             assert self._preview is not None
             return Frame(self._preview, time.monotonic())
 
@@ -49,9 +49,9 @@ class SimulatedCamera:
         """No more pictures."""
         self._closed = True
 
-    def _photograph(self) -> Image:
+    def _render_picture(self) -> Image:
         if self._closed:
-            raise CameraError(WAS_CLOSED)
+            raise CameraError(CLOSED_MESSAGE)
         image = self._table.photograph().image
         self._preview = np.ascontiguousarray(image[::PREVIEW_STEP, ::PREVIEW_STEP])
         return image

@@ -8,13 +8,21 @@ import time
 import cv2
 import numpy as np
 
-from device.cameras.base import ALL_BLACK, NO_PICTURES, WAS_CLOSED, BlackPicture, CameraError, Frame, is_black
+from device.cameras.base import (
+    BLACK_MESSAGE,
+    CLOSED_MESSAGE,
+    STALLED_MESSAGE,
+    BlackPictureError,
+    CameraError,
+    Frame,
+    is_black,
+)
 from engine.messages import said
 
 WIDTH, HEIGHT = 1920, 1080
-STALLED_S = 2.0
+FRAME_TIMEOUT_S = 2.0
 """A camera that gave no frame for so long is in trouble."""
-RETRY_S = (0.25, 0.5, 1.0, 2.0, 4.0)
+RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 class UsbCamera:
@@ -27,43 +35,43 @@ class UsbCamera:
 
     live = True
 
-    def __init__(self, where: str) -> None:
-        self._where: int | str = int(where) if where.isdecimal() else where
-        self._fresh = threading.Condition()
-        self._newest: Frame | None = None
+    def __init__(self, device: str) -> None:
+        self._device: int | str = int(device) if device.isdecimal() else device
+        self._frame_arrived = threading.Condition()
+        self._newest_frame: Frame | None = None
         self._lost = False
         self._closing = threading.Event()
-        capture = self._open()
+        capture = self._open_capture()
         if capture is None:
             text = "no camera at usb:{0}: is it plugged in, and does no other program use it?"
-            raise CameraError(said("camera-no-usb", text, where))
-        self._thread = threading.Thread(target=self._run, args=(capture,), name=f"camera-usb-{where}", daemon=True)
+            raise CameraError(said("camera-no-usb", text, device))
+        self._thread = threading.Thread(target=self._run, args=(capture,), name=f"camera-usb-{device}", daemon=True)
         self._thread.start()
 
     def __repr__(self) -> str:
-        newest = self._newest
+        newest = self._newest_frame
         age = "no frame yet" if newest is None else f"newest frame {time.monotonic() - newest.time:.2f} s old"
-        return f"<UsbCamera {self._where!r}: {age}>"
+        return f"<UsbCamera {self._device!r}: {age}>"
 
     def still(self) -> Frame:
         """The first frame that arrives after the call."""
         asked = time.monotonic()
-        frame = self._newer_than(asked)
+        frame = self._wait_for_frame(asked)
         if is_black(frame.image):
-            raise BlackPicture(ALL_BLACK)
+            raise BlackPictureError(BLACK_MESSAGE)
         return frame
 
     def preview(self) -> Frame:
         """The newest frame, at a third of the size. One that is too old is not waited for again."""
-        frame = self._newer_than(time.monotonic() - STALLED_S, 0.0 if self._newest else STALLED_S)
+        frame = self._wait_for_frame(time.monotonic() - FRAME_TIMEOUT_S, 0.0 if self._newest_frame else FRAME_TIMEOUT_S)
         small = np.ascontiguousarray(frame.image[::3, ::3])
         return Frame(small, frame.time)
 
     def close(self) -> None:
         """Stop the thread and give the device back."""
         self._closing.set()
-        with self._fresh:
-            self._fresh.notify_all()
+        with self._frame_arrived:
+            self._frame_arrived.notify_all()
         self._thread.join(timeout=5)
 
     def __enter__(self) -> UsbCamera:
@@ -72,21 +80,21 @@ class UsbCamera:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _newer_than(self, moment: float, patience: float = STALLED_S) -> Frame:
+    def _wait_for_frame(self, moment: float, patience: float = FRAME_TIMEOUT_S) -> Frame:
         def arrived() -> bool:
-            return self._newest is not None and self._newest.time > moment and not self._lost
+            return self._newest_frame is not None and self._newest_frame.time > moment and not self._lost
 
-        with self._fresh:
-            self._fresh.wait_for(lambda: self._closing.is_set() or self._lost or arrived(), patience)
+        with self._frame_arrived:
+            self._frame_arrived.wait_for(lambda: self._closing.is_set() or self._lost or arrived(), patience)
             if self._closing.is_set():
-                raise CameraError(WAS_CLOSED)
-            if self._newest is None or not arrived():
-                raise CameraError(NO_PICTURES)
-            return self._newest
+                raise CameraError(CLOSED_MESSAGE)
+            if self._newest_frame is None or not arrived():
+                raise CameraError(STALLED_MESSAGE)
+            return self._newest_frame
 
-    def _open(self) -> cv2.VideoCapture | None:
+    def _open_capture(self) -> cv2.VideoCapture | None:
         try:
-            capture = cv2.VideoCapture(self._where, cv2.CAP_V4L2)
+            capture = cv2.VideoCapture(self._device, cv2.CAP_V4L2)
         except cv2.error:  # a number too large for any device
             return None
         if not capture.isOpened():
@@ -103,17 +111,17 @@ class UsbCamera:
             good, image = capture.read() if capture is not None else (False, None)
             if good and image is not None:
                 failures = 0
-                with self._fresh:
-                    self._newest, self._lost = Frame(np.asarray(image, np.uint8), time.monotonic()), False
-                    self._fresh.notify_all()
+                with self._frame_arrived:
+                    self._newest_frame, self._lost = Frame(np.asarray(image, np.uint8), time.monotonic()), False
+                    self._frame_arrived.notify_all()
                 continue
-            with self._fresh:
+            with self._frame_arrived:
                 self._lost = True  # nobody waits for a camera that was pulled out
-                self._fresh.notify_all()
+                self._frame_arrived.notify_all()
             if capture is not None:
                 capture.release()
-            self._closing.wait(RETRY_S[min(failures, len(RETRY_S) - 1)])
+            self._closing.wait(RETRY_DELAYS_S[min(failures, len(RETRY_DELAYS_S) - 1)])
             failures += 1
-            capture = None if self._closing.is_set() else self._open()
+            capture = None if self._closing.is_set() else self._open_capture()
         if capture is not None:
             capture.release()

@@ -13,22 +13,22 @@ from typing import Protocol
 
 import numpy as np
 
-from device.cameras import Camera, Frame, Settling
-from device.capture.motion import still_board
-from vision.detection.location import BoardNotFound, Location
+from device.cameras import AutoExposureCamera, Camera, Frame
+from device.capture.motion import wait_until_still
+from vision.detection.location import BoardLocation, BoardNotFoundError
 from vision.geometry import Floats, Image, square_side
 from vision.quad import as_quad, is_convex
 from vision.recognition.reader import PhotoReading
 
-FOLLOWED = 0.5
+MIN_TRACKING_CONFIDENCE = 0.5
 """A place that following is less sure of than this is not believed: the board is searched for."""
-SURE = 0.95
+MIN_SURE_CONFIDENCE = 0.95
 """A reading less sure of which way is up is turned as the board lay before."""
-ELSEWHERE = 1.0
+MIN_MOVED_SQUARES = 1.0
 """Squares between where people put a corner and where it is found, from which the board has been moved."""
 
 
-class Reader(Protocol):
+class PhotoReader(Protocol):
     """Reads boards from pictures: `vision.recognition.reader.BoardReader`."""
 
     def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
@@ -38,14 +38,14 @@ class Reader(Protocol):
 class Locator(Protocol):
     """Finds boards: `vision.detection.locator.BoardLocator`."""
 
-    def locate(self, image: Image) -> Location:
-        """Find the board. Raises `BoardNotFound`."""
+    def locate(self, image: Image) -> BoardLocation:
+        """Find the board. Raises `BoardNotFoundError`."""
 
-    def follow(self, image: Image, corners: Floats) -> Location:
-        """The same board, about where it was. Raises `BoardNotFound`."""
+    def follow(self, image: Image, corners: Floats) -> BoardLocation:
+        """The same board, about where it was. Raises `BoardNotFoundError`."""
 
 
-class Whereabouts:
+class BoardTracker:
     """Where the board lies, from picture to picture: what a reader of a table's pictures locates boards by.
 
     Used from one thread. `corners` `(4, 2)` px are those of the last picture whose reading made sense, clockwise from
@@ -54,89 +54,94 @@ class Whereabouts:
 
     def __init__(self, locator: Locator) -> None:
         self._locator = locator
-        self._shape: tuple[int, ...] = ()
-        self._doubted = False
+        self._image_shape: tuple[int, ...] = ()
+        self._is_unreliable = False
         self.corners: Floats | None = None
-        self.placed = False
+        self.has_user_corners = False
         """True while the corners are those that people put there."""
-        self.searches = 0
+        self.search_count = 0
         """How often a board was searched for in a whole picture."""
 
-    def __call__(self, image: Image) -> Location:
-        """Where the board is. Raises `BoardNotFound`."""
-        if image.shape != self._shape:
-            self.forget()
-        self._shape = image.shape
-        doubted, self._doubted = self._doubted, False
-        if self.corners is None or (doubted and not self.placed):
-            return self._search(image)
+    def __call__(self, image: Image) -> BoardLocation:
+        """Where the board is. Raises `BoardNotFoundError`."""
+        if image.shape != self._image_shape:
+            self.reset()
+        self._image_shape = image.shape
+        doubted, self._is_unreliable = self._is_unreliable, False
+        if self.corners is None or (doubted and not self.has_user_corners):
+            return self._search_image(image)
         try:
             followed = self._locator.follow(image, self.corners)
-        except BoardNotFound:
-            return self._lost(image, self.corners)
-        if followed.confidence >= FOLLOWED and not (self.placed and _apart(followed.corners, self.corners) > 0.5):
+        except BoardNotFoundError:
+            return self._recover_location(image, self.corners)
+        if followed.confidence >= MIN_TRACKING_CONFIDENCE and not (
+            self.has_user_corners and _measure_corner_distance(followed.corners, self.corners) > 0.5
+        ):
             return followed
-        return self._lost(image, self.corners)
+        return self._recover_location(image, self.corners)
 
-    def settle(self, corners: Floats) -> None:
+    def confirm(self, corners: Floats) -> None:
         """The board was read with these corners, upright, and what was read made sense."""
-        self.corners, self._doubted = corners, False
+        self.corners, self._is_unreliable = corners, False
 
-    def doubt(self) -> None:
+    def mark_unreliable(self) -> None:
         """What was read made no sense: search for the board in the next picture."""
-        self._doubted = True
+        self._is_unreliable = True
 
-    def place(self, corners: Floats, shape: tuple[int, ...]) -> None:
+    def set_corners(self, corners: Floats, shape: tuple[int, ...]) -> None:
         """People say where the corners are, in pictures of this shape. Raises ValueError for what is no board."""
         quad = as_quad(corners)
         if not is_convex(quad):
             raise ValueError("corners must run clockwise from the top left of the tiles")
-        self.corners, self.placed, self._shape = quad, True, shape
+        self.corners, self.has_user_corners, self._image_shape = quad, True, shape
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Search for the board in the next picture."""
-        self.corners, self.placed = None, False
+        self.corners, self.has_user_corners = None, False
 
-    def _search(self, image: Image) -> Location:
-        self.searches += 1
+    def _search_image(self, image: Image) -> BoardLocation:
+        self.search_count += 1
         return self._locator.locate(image)
 
-    def _lost(self, image: Image, corners: Floats) -> Location:
+    def _recover_location(self, image: Image, corners: Floats) -> BoardLocation:
         """The board is not followed: it lies elsewhere, or else people know better where it is."""
         try:
-            found = self._search(image)
-        except BoardNotFound:
-            if self.placed:
-                return Location(corners, 1.0)
+            found = self._search_image(image)
+        except BoardNotFoundError:
+            if self.has_user_corners:
+                return BoardLocation(corners, 1.0)
             raise
-        if self.placed and (found.confidence < SURE or _apart(found.corners, corners) < ELSEWHERE):
-            return Location(corners, 1.0)
-        self.placed = False
+        if self.has_user_corners and (
+            found.confidence < MIN_SURE_CONFIDENCE
+            or _measure_corner_distance(found.corners, corners) < MIN_MOVED_SQUARES
+        ):
+            return BoardLocation(corners, 1.0)
+        self.has_user_corners = False
         return found
 
 
-def _apart(one: Floats, other: Floats) -> float:
+def _measure_corner_distance(one: Floats, other: Floats) -> float:
     """How far apart two quads lie, in squares, whichever corner they begin with."""
     turns = (np.abs(np.roll(one, turn, axis=0) - other).max() for turn in range(4))
     return float(min(turns)) / square_side(other)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class Capture:
     """A picture and what was read from it."""
 
     frame: Frame
     reading: PhotoReading
 
 
-class Sight:
+class BoardCamera:
     """A camera and a reader, for several threads: each picture is taken and read by one of them at a time."""
 
-    def __init__(self, camera: Camera, reader: Reader, where: Whereabouts | None = None) -> None:
+    def __init__(self, camera: Camera, reader: PhotoReader, tracker: BoardTracker | None = None) -> None:
         """`where` is what the reader locates boards by; without it each picture is searched by itself."""
         self._camera = camera
         self._reader = reader
-        self.where = where
+        self.tracker = tracker
         self._lock = threading.RLock()
 
     @property
@@ -144,9 +149,9 @@ class Sight:
         """True when looking again shows the table anew."""
         return self._camera.live
 
-    def settle(self) -> None:
+    def settle_camera(self) -> None:
         """Let the camera find exposure and focus anew. Raises `CameraError`."""
-        if isinstance(self._camera, Settling):
+        if isinstance(self._camera, AutoExposureCamera):
             with self._lock:
                 self._camera.settle()
 
@@ -160,40 +165,44 @@ class Sight:
         with self._lock:
             return self._camera.still()
 
-    def look(self, tiles: Collection[str]) -> Seen:
+    def capture_board(self, tiles: Collection[str]) -> Capture:
         """Wait until nothing moves before the board, for a while at most, then read it. Raises `CameraError`."""
         with self._lock:
-            frame = still_board(self._camera)
-            return Seen(frame, self.read(frame.image, tiles))
+            frame = wait_until_still(self._camera)
+            return Capture(frame, self.read_board(frame.image, tiles))
 
-    def read(self, image: Image, tiles: Collection[str]) -> PhotoReading:
+    def read_board(self, image: Image, tiles: Collection[str]) -> PhotoReading:
         """Read the board in a picture of this camera, `(H, W, 3) uint8 BGR`."""
         with self._lock:
-            where = self.where
+            where = self.tracker
             before = where.corners if where else None
             reading = self._reader.read(image, tiles)
             if where is None or reading.board is None or reading.corners is None:
                 return reading
-            if before is not None and reading.upright < SURE and _apart(reading.corners, before) < ELSEWHERE:
-                reading = self._reader.read(image, tiles, _begun_like(reading.corners, before))
+            if (
+                before is not None
+                and reading.orientation_confidence < MIN_SURE_CONFIDENCE
+                and _measure_corner_distance(reading.corners, before) < MIN_MOVED_SQUARES
+            ):
+                reading = self._reader.read(image, tiles, _rotate_corners_like(reading.corners, before))
             return reading
 
-    def trust(self, reading: PhotoReading) -> None:
+    def confirm_location(self, reading: PhotoReading) -> None:
         """What was read makes sense: the board is looked for there in the next picture."""
-        if self.where and reading.corners is not None and reading.upright >= SURE:
-            self.where.settle(reading.corners)
+        if self.tracker and reading.corners is not None and reading.orientation_confidence >= MIN_SURE_CONFIDENCE:
+            self.tracker.confirm(reading.corners)
 
-    def doubt(self) -> None:
+    def mark_location_unreliable(self) -> None:
         """What was read makes no sense: perhaps the board lies elsewhere."""
-        if self.where:
-            self.where.doubt()
+        if self.tracker:
+            self.tracker.mark_unreliable()
 
     def close(self) -> None:
         """Give the camera back."""
         self._camera.close()
 
 
-def _begun_like(corners: Floats, before: Floats) -> Floats:
+def _rotate_corners_like(corners: Floats, before: Floats) -> Floats:
     """The corners, beginning with the one that they began with before."""
     turns = [np.roll(corners, turn, axis=0) for turn in range(4)]
     return min(turns, key=lambda quad: float(np.abs(quad - before).max()))

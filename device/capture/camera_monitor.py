@@ -12,20 +12,20 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from device.cameras import BlackPicture, CameraError, Frame
-from device.cameras.base import ALL_BLACK, NO_PICTURES, is_black
-from device.capture.motion import moved, thumbnail
+from device.cameras import BlackPictureError, CameraError, Frame
+from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, is_black
+from device.capture.motion import has_moved, make_thumbnail
 
-STEP_S = 0.2
-STALLED_S = 1.5
+CHECK_INTERVAL_S = 0.2
+MAX_FRAME_AGE_S = 1.5
 """A camera whose newest picture is older than this gives none any more."""
-REST_S = 0.4
+MIN_REST_S = 0.4
 """So long nothing may move before the board is at rest."""
 BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 
 
-class Eyes(Protocol):
-    """What the watch needs of `device.capture.board_camera.Sight`."""
+class FrameSource(Protocol):
+    """What the watch needs of `device.capture.board_camera.BoardCamera`."""
 
     def preview(self) -> Frame | None:
         """A cheap picture. Raises `CameraError`."""
@@ -34,7 +34,7 @@ class Eyes(Protocol):
         """A good picture. Raises `CameraError`."""
 
 
-class Watch:
+class CameraMonitor:
     """Looks at the table; `look` is called again and again from one thread.
 
     `trouble` is told what is wrong with the camera, once, and None when it is well again; `at_rest` gets a picture each
@@ -43,61 +43,61 @@ class Watch:
 
     def __init__(
         self,
-        eyes: Eyes,
-        trouble: Callable[[str | None], None],
-        at_rest: Callable[[Frame], None],
-        idle: Callable[[], bool],
+        source: FrameSource,
+        report_trouble: Callable[[str | None], None],
+        on_rest: Callable[[Frame], None],
+        is_idle: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._eyes = eyes
-        self._trouble = trouble
-        self._at_rest = at_rest
-        self._idle = idle
+        self._source = source
+        self._report_trouble = report_trouble
+        self._on_rest = on_rest
+        self._is_idle = is_idle
         self._clock = clock
-        self._failures = 0
-        self._newest: npt.NDArray[np.float32] | None = None
-        self._rested: npt.NDArray[np.float32] | None = None
+        self._failure_count = 0
+        self._last_thumbnail: npt.NDArray[np.float32] | None = None
+        self._last_rest_thumbnail: npt.NDArray[np.float32] | None = None
         self._still_since: float | None = None
 
-    def look(self) -> float | None:
+    def check_camera(self) -> float | None:
         """Look once; returns the seconds until the next look, None where there is nothing to watch."""
-        if not self._idle():
-            return STEP_S
+        if not self._is_idle():
+            return CHECK_INTERVAL_S
         try:
-            frame = self._eyes.preview()
+            frame = self._source.preview()
             if frame is None:
                 return None
-            self._check(frame)
-            self._follow(frame)
+            self._check_frame(frame)
+            self._detect_rest(frame)
         except CameraError as error:
-            return self._failed(str(error))
-        if self._failures:
-            self._failures = 0
-            self._trouble(None)
-        return STEP_S
+            return self._handle_failure(str(error))
+        if self._failure_count:
+            self._failure_count = 0
+            self._report_trouble(None)
+        return CHECK_INTERVAL_S
 
-    def _check(self, frame: Frame) -> None:
-        if self._clock() - frame.time > STALLED_S:
-            raise CameraError(NO_PICTURES)
+    def _check_frame(self, frame: Frame) -> None:
+        if self._clock() - frame.time > MAX_FRAME_AGE_S:
+            raise CameraError(STALLED_MESSAGE)
         if is_black(frame.image):
-            raise BlackPicture(ALL_BLACK)
+            raise BlackPictureError(BLACK_MESSAGE)
 
-    def _failed(self, why: str) -> float:
-        wait = BACK_OFF_S[min(self._failures, len(BACK_OFF_S) - 1)]
-        self._failures += 1
-        self._newest = None
-        if self._failures == 1:
-            self._trouble(why)
+    def _handle_failure(self, why: str) -> float:
+        wait = BACK_OFF_S[min(self._failure_count, len(BACK_OFF_S) - 1)]
+        self._failure_count += 1
+        self._last_thumbnail = None
+        if self._failure_count == 1:
+            self._report_trouble(why)
         return wait
 
-    def _follow(self, frame: Frame) -> None:
+    def _detect_rest(self, frame: Frame) -> None:
         """Notice when the board comes to rest."""
-        now, before = thumbnail(frame.image), self._newest
-        self._newest = now
-        if before is None or moved(before, now):
+        now, before = make_thumbnail(frame.image), self._last_thumbnail
+        self._last_thumbnail = now
+        if before is None or has_moved(before, now):
             self._still_since = frame.time
-        elif self._still_since is not None and frame.time - self._still_since >= REST_S:
+        elif self._still_since is not None and frame.time - self._still_since >= MIN_REST_S:
             self._still_since = None
-            if self._rested is None or moved(self._rested, now):
-                self._rested = now
-                self._at_rest(self._eyes.still())
+            if self._last_rest_thumbnail is None or has_moved(self._last_rest_thumbnail, now):
+                self._last_rest_thumbnail = now
+                self._on_rest(self._source.still())

@@ -11,21 +11,21 @@ import numpy.typing as npt
 
 from device.cameras.base import Camera, Frame, Image
 
-PATIENCE_S = 2.0
+MAX_WAIT_S = 2.0
 """So long it is waited for the board to come to rest; then it is read as it is."""
-QUIET_S = 0.2
+MIN_STILL_S = 0.2
 """So long nothing may have moved."""
-STEP_S = 1 / 30
-SIZE = (96, 72)
-MOVED = 12.0
+POLL_INTERVAL_S = 1 / 30
+THUMBNAIL_SIZE_PX = (96, 72)
+MIN_MOTION_DIFFERENCE = 12.0
 """Two pictures differ where a ninety-sixth of their width changed by more than this (of 255): noise stays below."""
 
 
-def still_board(
+def wait_until_still(
     camera: Camera,
     *,
-    patience: float = PATIENCE_S,
-    quiet: float = QUIET_S,
+    max_wait_s: float = MAX_WAIT_S,
+    min_still_s: float = MIN_STILL_S,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Frame:
@@ -36,26 +36,26 @@ def still_board(
     first = camera.preview()
     if first is None:
         return camera.still()
-    deadline = clock() + patience
-    resting_since, before = clock(), thumbnail(first.image)
-    while clock() < deadline and clock() - resting_since < quiet:
-        sleep(STEP_S)
+    deadline = clock() + max_wait_s
+    resting_since, before = clock(), make_thumbnail(first.image)
+    while clock() < deadline and clock() - resting_since < min_still_s:
+        sleep(POLL_INTERVAL_S)
         frame = camera.preview()
         if frame is None:
             break
-        now = thumbnail(frame.image)
-        if moved(before, now):
+        now = make_thumbnail(frame.image)
+        if has_moved(before, now):
             resting_since = clock()
         before = now
     return camera.still()
 
 
-def moved(before: npt.NDArray[np.float32], now: npt.NDArray[np.float32]) -> bool:
+def has_moved(before: npt.NDArray[np.float32], now: npt.NDArray[np.float32]) -> bool:
     """True when something moved between two thumbnails."""
-    return float(np.abs(now - before).max()) > MOVED
+    return float(np.abs(now - before).max()) > MIN_MOTION_DIFFERENCE
 
 
-def thumbnail(image: Image) -> npt.NDArray[np.float32]:
+def make_thumbnail(image: Image) -> npt.NDArray[np.float32]:
     """A small grey picture in which noise is averaged out: `(72, 96) float32`."""
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-    return np.asarray(cv2.resize(grey, SIZE, interpolation=cv2.INTER_AREA), np.float32)
+    return np.asarray(cv2.resize(grey, THUMBNAIL_SIZE_PX, interpolation=cv2.INTER_AREA), np.float32)

@@ -20,7 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 """Before numpy is taken in: its second thread gains nothing on small matrices, and waits for the next one spinning."""
 
 # Shared libraries that OpenCV wants and a system without a screen may lack, and where they come from.
-_DEBIAN = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}
+_DEBIAN_PACKAGES = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}
 
 COMMANDS = ("read", "replay", "score", "demo", "run", "export", "import", "backup", "bench", "doctor")
 _MODULES = {"import": "import_"}
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        args = _parser(words).parse_args(words)
+        args = _make_parser(words).parse_args(words)
         return int(args.run(args))
     except (UserError, NotationError, RulesError) as error:
         print(f"tilekeeper: {error}", file=sys.stderr)
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         library = re.match(r"(lib[\w+.-]+?)\.so", str(error))
         if library is None:
             raise
-        package = _DEBIAN.get(library[1], library[1])
+        package = _DEBIAN_PACKAGES.get(library[1], library[1])
         print(f"tilekeeper: {error}; on Debian and Ubuntu: sudo apt-get install {package}", file=sys.stderr)
     except BrokenPipeError:  # the reader of our output has gone: `tilekeeper score ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 2
 
 
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def _make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """The arguments of the command that `words` begin with; of all commands where they name none."""
     parser = argparse.ArgumentParser(
         prog="tilekeeper", description="Keeps the score of a Scrabble game on a real table."

@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from device.cli import UserError
-from device.cli.options import add_data_options, games_file
+from device.cli.options import add_data_options, find_games_file
 
 HELP = "copy all games into one file"
 
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     from device.storage.store import GameStore, StoreError
 
     try:
-        with GameStore(games_file(args)) as store:
+        with GameStore(find_games_file(args)) as store:
             store.backup(args.file)
             count = len(store.games())
             print(f"{count} {'game is' if count == 1 else 'games are'} in {args.file}")

@@ -13,14 +13,14 @@ import threading
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
-from device.cli.options import table_reader
-from device.cli.page import invite_phones
-from device.cli.run import addresses
+from device.cli.options import make_table_reader
+from device.cli.page import announce_pairing
+from device.cli.run import find_page_addresses
 
 if TYPE_CHECKING:
-    from device.capture.board_camera import Whereabouts
+    from device.capture.board_camera import BoardTracker
     from device.demo.demo_table import Demo
-    from device.session.table_session import Reader
+    from device.session.table_session import PhotoReader
 
 HELP = "watch a whole game on a simulated table"
 
@@ -40,51 +40,51 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--speed {args.speed}: must be more than 0")
     if args.seed is not None and args.seed < 0:
         raise UserError(f"--seed {args.seed}: must be 0 or more")
-    reader, where, _ = table_reader(None)
-    return watch(args, reader, where)
+    reader, where, _ = make_table_reader(None)
+    return run_demo(args, reader, where)
 
 
-def watch(args: argparse.Namespace, reader: Reader, where: Whereabouts | None = None) -> int:
+def run_demo(args: argparse.Namespace, reader: PhotoReader, tracker: BoardTracker | None = None) -> int:
     """Play demo games at the simulated table, read by `reader`, until the end or Ctrl-C."""
     from device.demo.demo_table import Demo
     from web import create_app
-    from web.security.server import PageServer, PortInUse
+    from web.security.server import PageServer, PortInUseError
 
     seed = args.seed if args.seed is not None else random.SystemRandom().randrange(10_000)
     stop = threading.Event()
-    with Demo(reader, seed=seed, speed=args.speed, stop=stop, where=where) as demo:
+    with Demo(reader, seed=seed, speed=args.speed, stop=stop, tracker=tracker) as demo:
         try:
             app = create_app(demo.session)
             server = PageServer(app, args.port, args.host)
-        except PortInUse:
+        except PortInUseError:
             raise UserError(
                 f"port {args.port} is in use: end the other program, or choose another with --port"
             ) from None
         with server:
             host = "" if args.host in ("0.0.0.0", "::") else args.host.replace("127.0.0.1", "localhost")
-            found = addresses(host, server.port)
+            found = find_page_addresses(host, server.port)
             print(f"The page is up: {' or '.join(found)} (seed {seed}; Ctrl-C ends)")
-            invite_phones(found[-1], app.extensions["pairing"].code, print)
+            announce_pairing(found[-1], app.extensions["pairing"].code, print)
             sys.stdout.flush()
             try:
-                return _play(demo, once=args.once)
+                return _play_games(demo, once=args.once)
             except KeyboardInterrupt:
                 stop.set()
                 return 0
 
 
-def _play(demo: Demo, *, once: bool) -> int:
+def _play_games(demo: Demo, *, once: bool) -> int:
     """Play one game, or one after the other; 1 if a total was not the record's."""
-    from device.session.table_session import Refused
+    from device.session.table_session import CommandRefusedError
 
     while True:
         right = True
         try:
-            for line in demo.play():
+            for line in demo.play_game():
                 print(line, flush=True)
                 right = right and not line.startswith("wrong")
-        except Refused as refusal:  # a paired phone took the game in hand
+        except CommandRefusedError as refusal:  # a paired phone took the game in hand
             print(f"This game is not the demo's any more ({refusal}) Another one follows.", flush=True)
         if once:
             return 0 if right else 1
-        demo.rest()
+        demo.pause_between_games()

@@ -33,29 +33,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Examine this machine and tell."""
-    from device.doctor import State, System, examine
+    from device.doctor import Severity, System, examine
 
     report = examine(System(), args.settings, program_only=args.program, picture=not args.no_picture)
     print(as_json(report) if args.json else as_text(report))
-    return 1 if report.count(State.FAULT) else 0
+    return 1 if report.count(Severity.FAULT) else 0
 
 
 def as_json(report: Report) -> str:
     """The report for other programs."""
-    from device.doctor import State
+    from device.doctor import Severity
 
     answer = {
         "findings": [asdict(finding) for finding in report.findings],
         "versions": report.versions,
-        "faults": report.count(State.FAULT),
-        "warnings": report.count(State.WARNING),
+        "faults": report.count(Severity.FAULT),
+        "warnings": report.count(Severity.WARNING),
     }
     return json.dumps(answer, ensure_ascii=False)
 
 
 def as_text(report: Report) -> str:
     """The report to read: a line for each finding, and under it what mends it."""
-    from device.doctor import State
+    from device.doctor import Severity
 
     lines = []
     for finding in report.findings:
@@ -64,7 +64,7 @@ def as_text(report: Report) -> str:
             lines.append(f"      -> {finding.mend}")
     lines.append("")
     lines.append(", ".join(f"{name} {version}" for name, version in report.versions.items()))
-    faults, warnings = report.count(State.FAULT), report.count(State.WARNING)
+    faults, warnings = report.count(Severity.FAULT), report.count(Severity.WARNING)
     if faults:
         lines.append(f"{faults} thing{'' if faults == 1 else 's'} to mend, {warnings} to look at.")
     else:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
-from device.cli.options import add_data_options, games_file
+from device.cli.options import add_data_options, find_games_file
 
 if TYPE_CHECKING:
     from device.storage.store import GameStore
@@ -32,28 +32,28 @@ def run(args: argparse.Namespace) -> int:
     from device.storage.store import GameStore, StoreError
 
     try:
-        with GameStore(games_file(args)) as store:
+        with GameStore(find_games_file(args)) as store:
             if args.game is None:
-                _list(store)
+                _list_games(store)
             else:
-                print(_export(store, args.game, args.file or Path(f"game-{args.game}.gcg")))
+                print(_export_game(store, args.game, args.file or Path(f"game-{args.game}.gcg")))
     except (ArchiveError, StoreError) as error:
         raise UserError(str(error)) from None
     return 0
 
 
-def _list(store: GameStore) -> None:
+def _list_games(store: GameStore) -> None:
     for game in store.games():
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(game.started))
         print(f"{game.id:4}  {day}  {', '.join(map(str, game.first.get('players', ())))}")
 
 
-def _export(store: GameStore, number: int, path: Path) -> str:
-    from device.storage.archive import gcg_of, zip_of
+def _export_game(store: GameStore, number: int, path: Path) -> str:
+    from device.storage.archive import export_gcg, export_zip
 
     if path.suffix.lower() not in (".gcg", ".zip"):
         raise UserError(f"{path} says no form: name a file that ends in .gcg or .zip")
-    parts = zip_of(store, number) if path.suffix.lower() == ".zip" else [gcg_of(store, number).encode()]
+    parts = export_zip(store, number) if path.suffix.lower() == ".zip" else [export_gcg(store, number).encode()]
     try:
         with path.open("xb") as file:
             for part in parts:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
-from device.cli.options import add_data_options, games_folder
+from device.cli.options import add_data_options, find_games_folder
 
 if TYPE_CHECKING:
     from device.storage.store import GameStore
@@ -30,22 +30,22 @@ def run(args: argparse.Namespace) -> int:
 
     refused = 0
     try:
-        with GameStore(games_folder(args) / "games.db") as store:
+        with GameStore(find_games_folder(args) / "games.db") as store:
             for path in args.files:
-                refused += not _bring(store, path)
+                refused += not _import_file(store, path)
     except StoreError as error:
         raise UserError(str(error)) from None
     return 1 if refused else 0
 
 
-def _bring(store: GameStore, path: Path) -> bool:
-    from device.storage.archive import GCG_MOST, ArchiveError, bring, bring_gcg
+def _import_file(store: GameStore, path: Path) -> bool:
+    from device.storage.archive import MAX_GCG_BYTES, ArchiveError, import_gcg, import_zip
 
     with path.open("rb") as file:
         zipped = file.read(2) == b"PK"
         file.seek(0)
         try:
-            number = bring(store, file) if zipped else bring_gcg(store, file.read(GCG_MOST + 1))
+            number = import_zip(store, file) if zipped else import_gcg(store, file.read(MAX_GCG_BYTES + 1))
         except ArchiveError as error:
             print(f"{path}: {error}")
             return False

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from device.cli import UserError
 
 if TYPE_CHECKING:
-    from calibration.profile import TableKnowledge
-    from calibration.profiled_reader import AdaptedReader
-    from device.capture.board_camera import Whereabouts
+    from calibration.profile import TableProfile
+    from calibration.profiled_reader import ProfiledReader
+    from device.capture.board_camera import BoardTracker
     from device.settings import GameSettings
     from engine.events import GameStarted
     from engine.lexicon import Lexicon
@@ -37,39 +37,39 @@ def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -
     )
 
 
-def game_settings(args: argparse.Namespace, otherwise: GameSettings | None = None) -> GameSettings:
+def merge_game_settings(args: argparse.Namespace, defaults: GameSettings | None = None) -> GameSettings:
     """What the command line says of the game; `otherwise` where it says nothing."""
     from device.settings import GameSettings
 
-    otherwise = otherwise or GameSettings()
+    defaults = defaults or GameSettings()
     return GameSettings(
-        otherwise.players if args.players is None else _names(args.players),
-        otherwise.tiles if args.tiles is None else args.tiles,
-        otherwise.lexicon if args.lexicon is None else args.lexicon,
+        defaults.players if args.players is None else _parse_names(args.players),
+        defaults.tiles if args.tiles is None else args.tiles,
+        defaults.lexicon if args.lexicon is None else args.lexicon,
     )
 
 
-def _names(listed: str) -> tuple[str, ...]:
-    from device.storage.archive import NAME_MOST, can_be_shown
+def _parse_names(listed: str) -> tuple[str, ...]:
+    from device.storage.archive import MAX_PLAYER_NAME_LENGTH, is_displayable
 
     names = tuple(name.strip() for name in listed.split(",") if name.strip())
     for name in names:
-        if len(name) > NAME_MOST or not all(map(can_be_shown, name)):
-            raise UserError(f"--players: {name!r} is no name: up to {NAME_MOST} letters")
+        if len(name) > MAX_PLAYER_NAME_LENGTH or not all(map(is_displayable, name)):
+            raise UserError(f"--players: {name!r} is no name: up to {MAX_PLAYER_NAME_LENGTH} letters")
     return names
 
 
-def game_from(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
+def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
     """The beginning of the game, and the list to check its words by. Raises `UserError`."""
     from engine.errors import NotationError, RulesError
     from engine.events import GameStarted
     from engine.game import Game
-    from engine.lexicon import LexiconError, cache_folder, open_lexicon
+    from engine.lexicon import LexiconError, default_cache_dir, open_lexicon
 
     try:
         started = GameStarted(game.players, tile_set=game.tiles)
         Game.from_events([started])
-        lexicon = open_lexicon(game.lexicon, game.tiles, cache_folder())
+        lexicon = open_lexicon(game.lexicon, game.tiles, default_cache_dir())
     except RulesError as error:
         raise UserError(f"--players {','.join(game.players)}: {error}") from None
     except (LexiconError, NotationError) as error:
@@ -77,20 +77,20 @@ def game_from(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
     return GameStarted(game.players, tile_set=game.tiles, lexicon=lexicon.name if lexicon else None), lexicon
 
 
-def words_for(game: GameSettings) -> Callable[[GameStarted], Lexicon | None]:
+def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon | None]:
     """Finds the list that a game of the store was begun with: the owner's or the shipped one, by its name.
 
     None where it was begun without a list, or where its list is not to be had: then words are not checked.
     """
-    from engine.lexicon import LexiconError, cache_folder, open_lexicon
+    from engine.lexicon import LexiconError, default_cache_dir, open_lexicon
 
     def find(started: GameStarted) -> Lexicon | None:
         if started.lexicon is None:
             return None
-        own = own_lexicon(game)
+        own = own_lexicon_path(game)
         for choice in ([str(own)] if own else []) + [None]:
             try:
-                found = open_lexicon(choice, started.tile_set, cache_folder())
+                found = open_lexicon(choice, started.tile_set, default_cache_dir())
             except LexiconError:
                 continue  # the next one may be it
             if found is not None and found.name == started.lexicon:
@@ -100,11 +100,11 @@ def words_for(game: GameSettings) -> Callable[[GameStarted], Lexicon | None]:
     return find
 
 
-def own_lexicon(game: GameSettings) -> Path | None:
+def own_lexicon_path(game: GameSettings) -> Path | None:
     """The word list that the owner of the table named, for games that are begun later."""
-    from engine.lexicon import NONE
+    from engine.lexicon import NO_LEXICON
 
-    return None if game.lexicon in (None, NONE) else Path(game.lexicon).expanduser()
+    return None if game.lexicon in (None, NO_LEXICON) else Path(game.lexicon).expanduser()
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
@@ -120,7 +120,7 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def data_folder(named: Path | None) -> Path:
+def ensure_data_folder(named: Path | None) -> Path:
     """The folder that games are kept in, made where it is not there: the named one, or the user's own."""
     home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     folder = named or home / "tilekeeper"
@@ -133,30 +133,30 @@ def data_folder(named: Path | None) -> Path:
     return folder
 
 
-def games_folder(args: argparse.Namespace) -> Path:
+def find_games_folder(args: argparse.Namespace) -> Path:
     """The folder with the games, by command line and settings file. Raises `UserError`."""
-    from device.settings import SettingsError, load_settings, settings_file
+    from device.settings import SettingsError, find_settings_file, load_settings
 
     try:
-        settings = load_settings(args.settings or settings_file())
+        settings = load_settings(args.settings or find_settings_file())
     except SettingsError as error:
         raise UserError(str(error)) from None
-    return data_folder(args.data or settings.data.folder)
+    return ensure_data_folder(args.data or settings.data.folder)
 
 
-def games_file(args: argparse.Namespace) -> Path:
+def find_games_file(args: argparse.Namespace) -> Path:
     """The file with the games, which must be there. Raises `UserError`."""
-    from device.settings import SERVICE_DATA
+    from device.settings import SERVICE_DATA_FOLDER
 
-    path = games_folder(args) / "games.db"
-    if args.data is None and not path.is_file() and os.access(SERVICE_DATA / path.name, os.R_OK):
-        path = SERVICE_DATA / path.name  # an installed table
+    path = find_games_folder(args) / "games.db"
+    if args.data is None and not path.is_file() and os.access(SERVICE_DATA_FOLDER / path.name, os.R_OK):
+        path = SERVICE_DATA_FOLDER / path.name  # an installed table
     if not path.is_file():
         raise UserError(f"no games in {path.parent}: name their folder with --data")
     return path
 
 
-def board_reader(net: Callable[[Path], Net] | None = None) -> BoardReader:
+def make_board_reader(make_net: Callable[[Path], Net] | None = None) -> BoardReader:
     """The reader with the networks that are shipped, run by `net`. Raises `UserError`."""
     from vision.detection.locator import BoardLocator
     from vision.net import ModelError, Net
@@ -164,17 +164,17 @@ def board_reader(net: Callable[[Path], Net] | None = None) -> BoardReader:
     from vision.recognition.reader import BoardReader
     from vision.recognition.squares import SquareNet
 
-    run = net or Net
+    run = make_net or Net
     try:
-        return BoardReader(BoardLocator(net=run).locate, SquareNet(net=run), LetterNet(net=run))
+        return BoardReader(BoardLocator(load_net=run).locate, SquareNet(load_net=run), LetterNet(load_net=run))
     except ModelError as error:
         raise UserError(str(error)) from None
 
 
-def learning_reader() -> tuple[AdaptedReader, TableKnowledge]:
+def make_profiled_reader() -> tuple[ProfiledReader, TableProfile]:
     """A reader that looks for the board in each picture anew, and learns its tiles. Raises `UserError`."""
-    from calibration.profile import TableKnowledge
-    from calibration.profiled_reader import AdaptedReader
+    from calibration.profile import TableProfile
+    from calibration.profiled_reader import ProfiledReader
     from vision.detection.locator import BoardLocator
     from vision.net import ModelError
     from vision.recognition.letters import LetterNet
@@ -182,28 +182,28 @@ def learning_reader() -> tuple[AdaptedReader, TableKnowledge]:
 
     try:
         letters = LetterNet()
-        knowledge = TableKnowledge(None, letters)
-        return AdaptedReader(BoardReader(BoardLocator().locate, letter_net=letters), knowledge), knowledge
+        knowledge = TableProfile(None, letters)
+        return ProfiledReader(BoardReader(BoardLocator().locate, letter_net=letters), knowledge), knowledge
     except ModelError as error:
         raise UserError(str(error)) from None
 
 
-def table_reader(folder: Path | None) -> tuple[AdaptedReader, Whereabouts, TableKnowledge]:
+def make_table_reader(folder: Path | None) -> tuple[ProfiledReader, BoardTracker, TableProfile]:
     """A reader that follows one table's board and learns its tiles, what it follows it by, and what it has learnt.
 
     That is kept in `folder`; None: as long as the program lasts. Raises `UserError`.
     """
-    from calibration.profile import TableKnowledge
-    from calibration.profiled_reader import AdaptedReader
-    from device.capture.board_camera import Whereabouts
+    from calibration.profile import TableProfile
+    from calibration.profiled_reader import ProfiledReader
+    from device.capture.board_camera import BoardTracker
     from vision.detection.locator import BoardLocator
     from vision.net import ModelError
     from vision.recognition.letters import LetterNet
     from vision.recognition.reader import BoardReader
 
     try:
-        where, letters = Whereabouts(BoardLocator()), LetterNet()
-        knowledge = TableKnowledge(folder / "table.npz" if folder else None, letters)
-        return AdaptedReader(BoardReader(where, letter_net=letters), knowledge), where, knowledge
+        where, letters = BoardTracker(BoardLocator()), LetterNet()
+        knowledge = TableProfile(folder / "table.npz" if folder else None, letters)
+        return ProfiledReader(BoardReader(where, letter_net=letters), knowledge), where, knowledge
     except ModelError as error:
         raise UserError(str(error)) from None

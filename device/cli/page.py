@@ -17,50 +17,50 @@ if TYPE_CHECKING:
     from web.security.server import PageServer
 
 
-_LOCAL = re.compile(r"https?://(localhost|127\.|\[::1\])")
+_LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.|\[::1\])")
 """Addresses that no phone can reach."""
 
 
 @contextmanager
 def open_page(
-    app: Flask, page: PageSettings, addresses: Callable[[str, int], Sequence[str]], say: Callable[[str], None]
+    app: Flask, page: PageSettings, addresses: Callable[[str, int], Sequence[str]], report: Callable[[str], None]
 ) -> Iterator[tuple[PageServer, str]]:
     """Serve the page and say where it is and how phones are paired, as text and QR code. Raises `UserError`.
 
     `addresses` gives the addresses of a host and port, the best one for phones last. Yields the server, and where the
     page is, in a sentence.
     """
-    from web.security.server import PageServer, PortInUse
-    from web.security.tls_proxy import DoorError, SecureDoor, Visitors
+    from web.security.server import PageServer, PortInUseError
+    from web.security.tls_proxy import ClientAddresses, TlsProxy, TlsProxyError
 
-    visitors, port = Visitors(), page.port
-    app.wsgi_app = visitors.seen_by(app.wsgi_app)  # type: ignore[method-assign, assignment]
+    visitors, port = ClientAddresses(), page.port
+    app.wsgi_app = visitors.wrap_app(app.wsgi_app)  # type: ignore[method-assign, assignment]
     try:
         with ExitStack() as stack:
             server = stack.enter_context(PageServer(app, port, page.host))
             found = list(addresses(page.host, server.port))
             if page.certificate and page.key:
                 port = page.secure_port
-                door = SecureDoor(server, visitors, page.certificate, page.key, port, page.host)
+                door = TlsProxy(server, visitors, page.certificate, page.key, port, page.host)
                 stack.enter_context(door)
                 found += [one.replace("http:", "https:", 1) for one in addresses(page.host, door.port)]
             up = f"The page is up: {' or '.join(found)}"
-            say(up)
-            invite_phones(addresses(page.host, server.port)[-1], app.extensions["pairing"].code, say)
+            report(up)
+            announce_pairing(addresses(page.host, server.port)[-1], app.extensions["pairing"].code, report)
             yield server, up
-    except PortInUse:
+    except PortInUseError:
         option = "--port" if port == page.port else "page.secure_port in the settings"
         raise UserError(f"port {port} is in use: choose another with {option}") from None
-    except DoorError as error:
+    except TlsProxyError as error:
         raise UserError(str(error)) from None
 
 
-def invite_phones(address: str, code: str, say: Callable[[str], None]) -> None:
+def announce_pairing(address: str, code: str, report: Callable[[str], None]) -> None:
     """Say how phones are paired on the page at this address; as a QR code too, on a terminal but not in a log."""
-    from web.qr import qr_text
+    from web.qr import render_qr_blocks
 
-    if sys.stdout.isatty() and not _LOCAL.match(address):
-        say(qr_text(f"{address}/pair?code={code}"))
-        say(f"To pair a phone, scan this, or type this code there: {code}")
+    if sys.stdout.isatty() and not _LOCAL_ADDRESS.match(address):
+        report(render_qr_blocks(f"{address}/pair?code={code}"))
+        report(f"To pair a phone, scan this, or type this code there: {code}")
     else:
-        say(f"To pair a phone, type this code there: {code}")
+        report(f"To pair a phone, type this code there: {code}")

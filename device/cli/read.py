@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
-from device.cli.options import board_reader
+from device.cli.options import make_board_reader
 
 if TYPE_CHECKING:
     from vision.geometry import Floats
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from vision.recognition.reader import BoardReader, PhotoReading
 
 HELP = "read the board in photographs"
-_SURE = 0.9
+_MIN_CONFIDENCE = 0.9
 """Squares less certain than this are marked."""
-_FARTHEST = 100_000
+_MAX_CORNER_PX = 100_000
 """Pixels; no photograph of 178 million pixels has its board so far outside."""
 
 
@@ -43,16 +43,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read all photographs; those that cannot be opened are named at the end."""
-    from engine.errors import UnknownTileSet
-    from engine.tiles import tile_set
+    from engine.errors import UnknownTileSetError
+    from engine.tiles import load_tile_set
     from vision.photo import PhotoError, load_photo
 
     corners = parse_corners(args.corners) if args.corners is not None else None
     try:
-        tiles = tile_set(args.tiles)
-    except UnknownTileSet as error:
+        tiles = load_tile_set(args.tiles)
+    except UnknownTileSetError as error:
         raise UserError(str(error)) from None
-    reader = board_reader()
+    reader = make_board_reader()
     unopened = []
     for path in args.photos:
         try:
@@ -60,11 +60,11 @@ def run(args: argparse.Namespace) -> int:
         except PhotoError as error:
             unopened.append(str(error))
             if args.json:
-                print(json.dumps(_answer(path, None, None, [str(error)]), ensure_ascii=False), flush=True)
+                print(json.dumps(_make_json(path, None, None, [str(error)]), ensure_ascii=False), flush=True)
             continue
         reading, placed = read_photo(reader, photo, tiles.letters, corners)
         if args.json:
-            print(json.dumps(_answer(path, reading, placed, list(reading.problems)), ensure_ascii=False), flush=True)
+            print(json.dumps(_make_json(path, reading, placed, list(reading.problems)), ensure_ascii=False), flush=True)
         else:
             print(as_text(path, reading), flush=True)
     if unopened:
@@ -85,7 +85,7 @@ def parse_corners(text: str) -> Floats:
             f'--corners "{text}": the points must run clockwise around the grid: top left, top right, bottom right, '
             "bottom left"
         )
-    if abs(quad).max() > _FARTHEST:
+    if abs(quad).max() > _MAX_CORNER_PX:
         raise UserError(
             f'--corners "{text}": no corner lies so far outside; they are counted in pixels of the photograph'
         )
@@ -96,14 +96,16 @@ def read_photo(
     reader: BoardReader, photo: Photo, letters: Collection[str], corners: Floats | None
 ) -> tuple[PhotoReading, Floats | None]:
     """Read one photograph; corners go in and come out in pixels of the file's picture."""
-    reading = reader.read(photo.image, letters, None if corners is None else photo.from_file(corners))
-    return reading, None if reading.corners is None else photo.to_file(reading.corners)
+    reading = reader.read(photo.image, letters, None if corners is None else photo.file_to_image(corners))
+    return reading, None if reading.corners is None else photo.image_to_file(reading.corners)
 
 
-def _answer(path: Path, reading: PhotoReading | None, corners: Floats | None, problems: list[str]) -> dict[str, object]:
-    from engine.reading import SIZE
+def _make_json(
+    path: Path, reading: PhotoReading | None, corners: Floats | None, problems: list[str]
+) -> dict[str, object]:
+    from engine.reading import BOARD_SIZE
     from engine.squares import square_name
-    from vision.recognition.reader import shown
+    from vision.recognition.reader import best_guess
 
     answer: dict[str, object] = {
         "photo": str(path),
@@ -117,10 +119,10 @@ def _answer(path: Path, reading: PhotoReading | None, corners: Floats | None, pr
         ms = reading.ms
         answer["ms"] = {"locate": round(ms.locate, 2), "read": round(ms.read, 2), "total": round(ms.total, 2)}
     if reading is not None and reading.board is not None:
-        squares = [shown(square) for square in reading.board.squares]
-        rows = range(0, SIZE * SIZE, SIZE)
-        answer["board"] = ["".join(symbol[0] for symbol, _ in squares[i : i + SIZE]) for i in rows]
-        answer["confidence"] = [[round(p, 4) for _, p in squares[i : i + SIZE]] for i in rows]
+        squares = [best_guess(square) for square in reading.board.squares]
+        rows = range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)
+        answer["board"] = ["".join(symbol[0] for symbol, _ in squares[i : i + BOARD_SIZE]) for i in rows]
+        answer["confidence"] = [[round(p, 4) for _, p in squares[i : i + BOARD_SIZE]] for i in rows]
         digraphs = {square_name(i): symbol for i, (symbol, _) in enumerate(squares) if len(symbol) > 1}
         if digraphs:
             answer["digraphs"] = digraphs
@@ -129,17 +131,17 @@ def _answer(path: Path, reading: PhotoReading | None, corners: Floats | None, pr
 
 def as_text(path: Path, reading: PhotoReading) -> str:
     """A board to look at: rows and columns named, tiles as letters, doubtful ones marked."""
-    from engine.reading import EMPTY, SIZE
-    from vision.recognition.reader import shown
+    from engine.reading import BOARD_SIZE, EMPTY
+    from vision.recognition.reader import best_guess
 
     lines = [f"{path}  ({reading.ms.total:.0f} ms)"]
     if reading.board is not None:
         lines.append("     " + "  ".join("ABCDEFGHIJKLMNO"))
-        for row in range(SIZE):
+        for row in range(BOARD_SIZE):
             cells = []
-            for column in range(SIZE):
-                symbol, p = shown(reading.board[row, column])
-                mark = "" if p >= _SURE else "!"
+            for column in range(BOARD_SIZE):
+                symbol, p = best_guess(reading.board[row, column])
+                mark = "" if p >= _MIN_CONFIDENCE else "!"
                 cells.append(("·" if symbol == EMPTY else symbol) + mark)
             lines.append(f"{row + 1:3}  " + "".join(f"{cell:3}" for cell in cells).rstrip())
     lines += [f"  ! {problem}" for problem in reading.problems]

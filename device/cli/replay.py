@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from device.cli import UserError
-from device.cli.options import add_game_options, game_from, game_settings, learning_reader
+from device.cli.options import add_game_options, make_profiled_reader, merge_game_settings, prepare_game
 
 if TYPE_CHECKING:
-    from calibration.profile import TableKnowledge
-    from device.session.snapshot import TableState, TurnView, WordView
-    from device.session.snapshot_builder import Words
-    from device.session.table_session import Reader
+    from calibration.profile import TableProfile
+    from device.session.snapshot import TableSnapshot, TurnView, WordView
+    from device.session.snapshot_builder import WordList
+    from device.session.table_session import PhotoReader
     from engine.events import GameStarted
 
 HELP = "score a game from photographs, one for each turn"
@@ -37,9 +37,9 @@ def run(args: argparse.Namespace) -> int:
     if missing is not None:
         why = "this is a folder; name the photographs in it" if missing.is_dir() else "there is no such file"
         raise UserError(f"{missing}: {why}")
-    started, words = game_from(game_settings(args))
-    reader, knowledge = learning_reader()
-    state, photo_of, problems = replay(args.photos, reader, started, words, knowledge)
+    started, words = prepare_game(merge_game_settings(args))
+    reader, knowledge = make_profiled_reader()
+    state, photo_of, problems = replay_photos(args.photos, reader, started, words, knowledge)
     if args.json:
         print(json.dumps(as_json(state, photo_of, problems), ensure_ascii=False))
     else:
@@ -47,13 +47,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def replay(
+def replay_photos(
     photos: Sequence[Path],
-    reader: Reader,
+    reader: PhotoReader,
     started: GameStarted,
-    words: Words | None,
-    knowledge: TableKnowledge | None = None,
-) -> tuple[TableState, tuple[str, ...], tuple[str, ...]]:
+    lexicon: WordList | None,
+    profile: TableProfile | None = None,
+) -> tuple[TableSnapshot, tuple[str, ...], tuple[str, ...]]:
     """The table after the last photograph, the photograph of each turn, and what was not clear.
 
     The turns are those of the end: a tile that a later photograph puts right counts for the turn that laid it. What is
@@ -67,7 +67,7 @@ def replay(
     photo_of: list[str] = []
     problems: list[str] = []
     camera = FolderCamera(photos)
-    with GameStore(":memory:") as store, TableSession(camera, reader, store, words, knowledge=knowledge) as session:
+    with GameStore(":memory:") as store, TableSession(camera, reader, store, lexicon, profile=profile) as session:
         state = session.start_game(started).result()
         for photo in photos:
             state = session.end_turn().result()
@@ -75,25 +75,25 @@ def replay(
             said = [notice.text for notice in state.notices]
             if state.question is not None and state.question.key != PASS_OR_EXCHANGE:  # nobody is there to say
                 said.append(state.question.text)
-            problems += [_problem(photo, text) for text in said]
+            problems += [_format_problem(photo, text) for text in said]
     return state, tuple(photo_of), tuple(problems)
 
 
-def as_json(state: TableState, photo_of: Sequence[str], problems: Sequence[str]) -> dict[str, Any]:
+def as_json(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[str]) -> dict[str, Any]:
     """The game as plain data."""
     return {
-        "turns": [_turn_json(state, turn, photo) for turn, photo in zip(state.turns, photo_of, strict=True)],
+        "turns": [_make_turn_json(state, turn, photo) for turn, photo in zip(state.turns, photo_of, strict=True)],
         "totals": {player.name: player.total for player in state.players},
         "problems": list(problems),
     }
 
 
-def as_text(state: TableState, photo_of: Sequence[str], problems: Sequence[str]) -> Iterator[str]:
+def as_text(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[str]) -> Iterator[str]:
     """The game for people: a line for each turn, with its words."""
     width = max(len(player.name) for player in state.players)
     for turn, photo in zip(state.turns, photo_of, strict=True):
         what = f"{turn.at} {turn.word}" if turn.at else f"({turn.kind})"
-        words = ", ".join(_scored(word) for word in turn.words)
+        words = ", ".join(_format_word(word) for word in turn.words)
         name = state.players[turn.player].name
         score = f"{turn.score:+4} {turn.total:4}"
         yield f"{turn.number:3}  {name:{width}}  {what:20} {score}  {words}  [{Path(photo).name}]"
@@ -102,12 +102,12 @@ def as_text(state: TableState, photo_of: Sequence[str], problems: Sequence[str])
         yield f"problem: {problem}"
 
 
-def _scored(word: WordView) -> str:
+def _format_word(word: WordView) -> str:
     doubt = " (not in the list)" if word.valid is False else " (not in the list: advice)" if word.unlisted else ""
     return f"{word.text} {word.score}{doubt}"
 
 
-def _turn_json(state: TableState, turn: TurnView, photo: str) -> dict[str, Any]:
+def _make_turn_json(state: TableSnapshot, turn: TurnView, photo: str) -> dict[str, Any]:
     return {
         "photo": photo,
         "player": state.players[turn.player].name,
@@ -121,5 +121,5 @@ def _turn_json(state: TableState, turn: TurnView, photo: str) -> dict[str, Any]:
     }
 
 
-def _problem(photo: Path, text: str) -> str:
+def _format_problem(photo: Path, text: str) -> str:
     return text if str(photo) in text else f"{photo}: {text}"

@@ -23,19 +23,19 @@ from device.cli import UserError
 from device.cli.options import (
     add_data_options,
     add_game_options,
-    data_folder,
-    game_from,
-    game_settings,
-    own_lexicon,
-    table_reader,
-    words_for,
+    ensure_data_folder,
+    make_lexicon_finder,
+    make_table_reader,
+    merge_game_settings,
+    own_lexicon_path,
+    prepare_game,
 )
 
 if TYPE_CHECKING:
-    from calibration.profile import TableKnowledge
-    from device.capture.board_camera import Whereabouts
+    from calibration.profile import TableProfile
+    from device.capture.board_camera import BoardTracker
     from device.panel.panel import PanelView
-    from device.session.table_session import Reader, TableSession
+    from device.session.table_session import PhotoReader, TableSession
     from device.settings import Settings
     from device.system.hotspot import Hotspot
     from engine.events import GameStarted
@@ -58,37 +58,46 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve the table until Ctrl-C or SIGTERM, or until the panel switches the machine off."""
-    settings = settings_of(args)
-    reader, where, knowledge = table_reader(data_folder(settings.data.folder))
+    settings = resolve_settings(args)
+    reader, where, knowledge = make_table_reader(ensure_data_folder(settings.data.folder))
     ended, off = threading.Event(), threading.Event()
     before = {sign: signal.signal(sign, lambda *_: ended.set()) for sign in (signal.SIGINT, signal.SIGTERM)}
     try:
-        serve(settings, reader, ended, off, new=args.new, told=told(args), where=where, knowledge=knowledge)
+        serve(
+            settings,
+            reader,
+            ended,
+            off,
+            new=args.new,
+            has_options=has_game_options(args),
+            tracker=where,
+            profile=knowledge,
+        )
     finally:
         for sign, handler in before.items():
             signal.signal(sign, handler)
     if off.is_set():
-        switch_off()
+        switch_off_machine()
     return 0
 
 
-def told(args: argparse.Namespace) -> bool:
+def has_game_options(args: argparse.Namespace) -> bool:
     """True where the command line says what a new game is to be like."""
     return args.new or any(option is not None for option in (args.players, args.tiles, args.lexicon))
 
 
-def settings_of(args: argparse.Namespace) -> Settings:
+def resolve_settings(args: argparse.Namespace) -> Settings:
     """What the command line says, else the settings file, else the defaults. Raises `UserError`."""
-    from device.settings import SettingsError, load_settings, settings_file
+    from device.settings import SettingsError, find_settings_file, load_settings
 
     try:
-        settings = load_settings(args.settings or settings_file())
+        settings = load_settings(args.settings or find_settings_file())
     except SettingsError as error:
         raise UserError(str(error)) from None
     page = settings.page
     return replace(
         settings,
-        game=game_settings(args, settings.game),
+        game=merge_game_settings(args, settings.game),
         camera=replace(settings.camera, source=args.camera or settings.camera.source),
         page=replace(
             page,
@@ -101,61 +110,61 @@ def settings_of(args: argparse.Namespace) -> Settings:
 
 def serve(
     settings: Settings,
-    reader: Reader,
+    reader: PhotoReader,
     ended: threading.Event,
     off: threading.Event,
     *,
     new: bool = False,
-    told: bool = True,
-    where: Whereabouts | None = None,
-    knowledge: TableKnowledge | None = None,
+    has_options: bool = True,
+    tracker: BoardTracker | None = None,
+    profile: TableProfile | None = None,
 ) -> None:
     """Keep the table, its panel and its page until `ended`; the panel sets `off` too. Raises `UserError`.
 
     The last game goes on unless it is to be a `new` one; after one that has ended, the next is like it unless it was
     `told` what it is to be like.
     """
-    from device.cameras import CameraError, patient_camera
+    from device.cameras import CameraError, open_reconnecting_camera
     from device.cli.page import open_page
-    from device.panel.pairing_display import Invitation, invite
-    from device.panel.panel import Orders
+    from device.panel.pairing_display import PairingDetails, make_pairing_details
+    from device.panel.panel import PanelActions
     from device.panel.setup import open_panel
-    from device.session.messages import sentence
+    from device.session.messages import format_sentence
     from device.session.snapshot import Notice, Trouble
     from device.session.table_session import TableSession
     from device.storage.recovery import open_store
     from device.storage.store import StoreError
-    from device.system.systemd import answers, notify, page_answers, wait_alive
+    from device.system.systemd import make_page_check, make_thread_check, notify, wait_with_watchdog
     from web import create_app
-    from web.host import Place
+    from web.host import HostInfo
     from web.security.pairing import Pairing
 
     def power_off() -> None:
         off.set()
         ended.set()
 
-    started, words = game_from(settings.game)
+    started, words = prepare_game(settings.game)
     port, host = settings.page.port, settings.page.host
     try:
-        opened, trouble = open_store(data_folder(settings.data.folder) / "games.db")
+        opened, trouble = open_store(ensure_data_folder(settings.data.folder) / "games.db")
         with (
             opened as store,
             TableSession(
-                patient_camera(settings.camera.source), reader, store, words, where=where, knowledge=knowledge
+                open_reconnecting_camera(settings.camera.source), reader, store, words, tracker=tracker, profile=profile
             ) as session,
         ):
-            print(_begin(session, started, words_for(settings.game), new=new, told=told))
-            for problem in filter(None, (trouble, knowledge.problem if knowledge else "")):
-                print(sentence(problem))
-                session.tell(Notice(sentence(problem), Trouble.STORE))
-            orders = Orders(
+            print(_begin_game(session, started, make_lexicon_finder(settings.game), new=new, has_options=has_options))
+            for problem in filter(None, (trouble, profile.problem if profile else "")):
+                print(format_sentence(problem))
+                session.notify(Notice(format_sentence(problem), Trouble.STORE))
+            orders = PanelActions(
                 session.end_turn,
                 session.end_game,
-                session.challenge,
+                session.challenge_play,
                 session.undo,
                 pause=session.pause,
-                go_on=session.go_on,
-                exchange=session.say_exchanged,
+                go_on=session.end_pause,
+                exchange=session.record_exchange,
                 new_game=lambda seen: session.play_again(started, seen),
                 power_off=power_off,
             )
@@ -165,66 +174,69 @@ def serve(
                 print(text)
                 remarks.append(text)
 
-            made, trouble = own_wifi()
+            made, trouble = load_hotspot()
             remarks += filter(None, [trouble])
-            pairing = Pairing(lambda text: session.tell(Notice(text)))
+            pairing = Pairing(lambda text: session.notify(Notice(text)))
 
-            def inviting() -> Invitation:
-                return invite(pairing.code, addresses(host, port), made)
+            def inviting() -> PairingDetails:
+                return make_pairing_details(pairing.code, find_page_addresses(host, port), made)
 
             with (
-                open_panel(session, orders, settings.panel, remark, seconds_left(session), inviting) as panel,
-                _voice(session, use=settings.voice.use),
+                open_panel(session, orders, settings.panel, remark, make_seconds_left(session), inviting) as panel,
+                _open_voice(session, use=settings.voice.use),
             ):
                 wired = tuple(settings.panel.pins.buttons) if settings.panel.use else ()
                 wifi = (settings.page.wifi, settings.page.wifi_password) if settings.page.wifi else None
-                place = Place(panel, wired, tuple(remarks), lambda: addresses(host, port), made, wifi)
+                place = HostInfo(panel, wired, tuple(remarks), lambda: find_page_addresses(host, port), made, wifi)
                 app = create_app(
-                    session, store=store, pairing=pairing, own_lexicon=own_lexicon(settings.game), place=place
+                    session, store=store, pairing=pairing, own_lexicon=own_lexicon_path(settings.game), host_info=place
                 )
-                panel.listen(_refusals_to(session))
-                with open_page(app, settings.page, addresses, print) as (server, up):
+                panel.add_listener(_make_refusal_listener(session))
+                with open_page(app, settings.page, find_page_addresses, print) as (server, up):
                     if made:
-                        invite_to_wifi(made)
+                        print_wifi_details(made)
                     sys.stdout.flush()
                     notify("READY=1", f"STATUS={up}")
-                    proofs = {"the table": answers(session.ping), "the page": page_answers(host, server.port)}
-                    wait_alive(ended, proofs)
+                    proofs = {
+                        "the table": make_thread_check(session.ping),
+                        "the page": make_page_check(host, server.port),
+                    }
+                    wait_with_watchdog(ended, proofs)
                     notify("STOPPING=1")
     except (CameraError, StoreError) as error:
         raise UserError(str(error)) from None
 
 
-def _begin(
+def _begin_game(
     session: TableSession,
     started: GameStarted,
-    words_for: Callable[[GameStarted], Lexicon | None],
+    find_lexicon: Callable[[GameStarted], Lexicon | None],
     *,
     new: bool,
-    told: bool,
+    has_options: bool,
 ) -> str:
     """Go on with the last game, or begin one; says which, or why neither. Raises `UserError`."""
     from device.session.snapshot import Phase
-    from device.session.table_session import Refused
+    from device.session.table_session import CommandRefusedError
 
     if not new:
         try:
-            state = session.resume(words_for).result()
-        except Refused:
+            state = session.resume_last_game(find_lexicon).result()
+        except CommandRefusedError:
             pass  # there is none, or it has ended
         else:
             if state.phase is Phase.LOBBY:
                 said = " ".join(notice.text for notice in state.notices)
                 raise UserError(f"{said} --new begins another game")
             return f"The game of {' and '.join(p.name for p in state.players)} goes on (--new begins another)."
-    begins = session.start_game(started) if told else session.play_again(started, words_for=words_for)
+    begins = session.start_game(started) if has_options else session.play_again(started, words_for=find_lexicon)
     state = begins.result()
     if state.phase is Phase.LOBBY:
         raise UserError(" ".join(notice.text for notice in state.notices))
     return f"A new game begins: {', '.join(player.name for player in state.players)}."
 
 
-def seconds_left(session: TableSession) -> Callable[[int], float | None]:
+def make_seconds_left(session: TableSession) -> Callable[[int], float | None]:
     """What the displays of the panel ask: the seconds that a player has left, None where no clock runs."""
 
     def left(player: int) -> float | None:
@@ -234,19 +246,19 @@ def seconds_left(session: TableSession) -> Callable[[int], float | None]:
     return left
 
 
-def _voice(session: TableSession, *, use: bool) -> AbstractContextManager[object]:
+def _open_voice(session: TableSession, *, use: bool) -> AbstractContextManager[object]:
     """The voice, where one is wanted; that there is none is said once."""
     from device.session.snapshot import Notice
-    from device.system.voice import Voice, espeak
+    from device.system.voice import Voice, make_espeak_speaker
 
     def say(text: str) -> None:
         print(text)
-        session.tell(Notice(text))
+        session.notify(Notice(text))
 
-    return Voice(session, espeak(), say) if use else nullcontext()
+    return Voice(session, make_espeak_speaker(), say) if use else nullcontext()
 
 
-def _refusals_to(session: TableSession) -> Callable[[PanelView], None]:
+def _make_refusal_listener(session: TableSession) -> Callable[[PanelView], None]:
     """Lets everybody read on the page why the panel refused a press."""
     from device.session.snapshot import Notice
 
@@ -255,13 +267,13 @@ def _refusals_to(session: TableSession) -> Callable[[PanelView], None]:
     def hear(view: PanelView) -> None:
         nonlocal last
         if view.message and view.message != last:
-            session.tell(Notice(view.message))
+            session.notify(Notice(view.message))
         last = view.message
 
     return hear
 
 
-def switch_off() -> None:
+def switch_off_machine() -> None:
     """Switch the machine off. Raises `UserError`."""
     try:
         done = subprocess.run(["systemctl", "poweroff"], check=False).returncode == 0
@@ -271,7 +283,7 @@ def switch_off() -> None:
         raise UserError("the games are saved, but this machine cannot be switched off from here: sudo poweroff")
 
 
-def own_wifi() -> tuple[Hotspot | None, str]:
+def load_hotspot() -> tuple[Hotspot | None, str]:
     """The Wi-Fi that this table opens where no known one is in reach, if it has one, or why that cannot be said."""
     from device.system.hotspot import HotspotError, read_hotspot
 
@@ -281,16 +293,16 @@ def own_wifi() -> tuple[Hotspot | None, str]:
         return None, str(error)
 
 
-def invite_to_wifi(hotspot: Hotspot) -> None:
+def print_wifi_details(hotspot: Hotspot) -> None:
     """Say which Wi-Fi phones join where no known one is in reach; as a QR code too, on a terminal while it is open."""
-    from web.qr import qr_text
+    from web.qr import render_qr_blocks
 
-    if sys.stdout.isatty() and hotspot.active():
-        print(qr_text(hotspot.qr_text))
+    if sys.stdout.isatty() and hotspot.is_active():
+        print(render_qr_blocks(hotspot.qr_text))
     print(f"Without a known Wi-Fi: join {hotspot.name}, password {hotspot.password}.")
 
 
-def addresses(host: str, port: int) -> list[str]:
+def find_page_addresses(host: str, port: int) -> list[str]:
     """Where a browser finds the page: by name, and by number for phones that do not know the name."""
     if host:
         return [f"http://{host}:{port}"]

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.board import layout
-from engine.gcg import Problem, Record, Replay, parse, replay
-from engine.tiles import tile_set
+from engine.board import load_layout
+from engine.gcg import Problem, Record, Replay, parse_gcg, replay
+from engine.tiles import load_tile_set
 
 HELP = "recompute recorded games (GCG)"
 
-LARGEST = 4_000_000
+MAX_FILE_BYTES = 4_000_000
 """Bytes; a game has a few thousand."""
 
 
@@ -31,25 +31,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score each file; 2 if one of them cannot be opened, else 0."""
-    tiles = tile_set(args.tiles) if args.tiles else None
-    board_layout = layout(args.layout) if args.layout else None
+    tiles = load_tile_set(args.tiles) if args.tiles else None
+    board_layout = load_layout(args.layout) if args.layout else None
     status = 0
     for path in args.games:
         try:
             with path.open("rb") as file:
-                data = file.read(LARGEST + 1)
+                data = file.read(MAX_FILE_BYTES + 1)
         except OSError as error:
             print(f"tilekeeper: {path}: cannot be read ({error.strerror})", file=sys.stderr)
             status = 2
             continue
-        too_large = Problem(1, f"larger than {LARGEST} bytes, so no GCG")
-        record = parse(data) if len(data) <= LARGEST else Record((), problems=(too_large,))
-        result = report(str(path), record, replay(record, tiles, board_layout))
-        print(json.dumps(result, ensure_ascii=False) if args.json else "\n".join(table(result)))
+        too_large = Problem(1, f"larger than {MAX_FILE_BYTES} bytes, so no GCG")
+        record = parse_gcg(data) if len(data) <= MAX_FILE_BYTES else Record((), problems=(too_large,))
+        result = make_report(str(path), record, replay(record, tiles, board_layout))
+        print(json.dumps(result, ensure_ascii=False) if args.json else "\n".join(format_report(result)))
     return status
 
 
-def report(file: str, record: Record, game: Replay) -> dict[str, Any]:
+def make_report(file: str, record: Record, game: Replay) -> dict[str, Any]:
     """The result for one file, as plain data."""
     labels = record.labels()
     events = [
@@ -75,7 +75,7 @@ def report(file: str, record: Record, game: Replay) -> dict[str, Any]:
     }
 
 
-def table(result: dict[str, Any]) -> Iterator[str]:
+def format_report(result: dict[str, Any]) -> Iterator[str]:
     """The same for people, line by line; what does not agree is marked."""
     yield f"{result['file']} (tiles {result['tiles']}, board {result['layout']})"
     width = max((len(name) for name in result["totals"]), default=0)

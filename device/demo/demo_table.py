@@ -9,35 +9,37 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from device.cameras.simulated import SimulatedCamera
-from device.capture.board_camera import Whereabouts
-from device.session.snapshot import Question, TableState
-from device.session.table_session import Reader, TableSession
+from device.capture.board_camera import BoardTracker
+from device.session.snapshot import Question, TableSnapshot
+from device.session.table_session import PhotoReader, TableSession
 from device.storage.store import GameStore
 from engine.board import Board
 from engine.events import GameStarted
-from engine.gcg import Record, parse, replay
-from engine.gcg.replay import Replayed
+from engine.gcg import Record, parse_gcg, replay
+from engine.gcg.replay import ReplayedEvent
 from engine.lexicon import open_lexicon
 from engine.plays import Play
 from engine.reading import BLANK, EMPTY
 from engine.squares import SQUARES, Square, column_of, row_of, square_name
-from engine.tiles import Tile, tile_set
-from engine.turns import Kind
+from engine.tiles import Tile, load_tile_set
+from engine.turns import TurnKind
 from vision.rendering.simulated_table import EDITIONS, SimulatedTable
 
-TILE_S = 0.5
+TILE_INTERVAL_S = 0.5
 """From one tile to the next, at speed 1."""
-THOUGHT_S = 2.0
-APPLAUSE_S = 3.0
+THINKING_TIME_S = 2.0
+SCORE_DISPLAY_TIME_S = 3.0
 """The page is looked at before the next player thinks."""
-REST_S = 15.0
+GAME_PAUSE_S = 15.0
 
 _GAMES = files("device") / "data" / "games"
 
 
-def demo_games() -> dict[str, Record]:
+def load_demo_games() -> dict[str, Record]:
     """The games that are shipped, by name."""
-    found = {entry.name.removesuffix(".gcg"): parse(entry.read_text(encoding="utf-8")) for entry in _GAMES.iterdir()}
+    found = {
+        entry.name.removesuffix(".gcg"): parse_gcg(entry.read_text(encoding="utf-8")) for entry in _GAMES.iterdir()
+    }
     return dict(sorted(found.items()))
 
 
@@ -62,18 +64,24 @@ class Demo:
     """A simulated table with a session on it. `play` plays one game; use it in `with`."""
 
     def __init__(
-        self, reader: Reader, *, seed: int, speed: float, stop: threading.Event, where: Whereabouts | None = None
+        self,
+        reader: PhotoReader,
+        *,
+        seed: int,
+        speed: float,
+        stop: threading.Event,
+        tracker: BoardTracker | None = None,
     ) -> None:
         self._random = random.Random(seed)
         self._pace = _Pace(speed, stop)
         self._stop = stop
-        self._tiles = tile_set("en")
+        self._tiles = load_tile_set("en")
         edition = self._random.choice(sorted(EDITIONS))
         self._camera = SimulatedCamera(SimulatedTable(seed=seed, edition=edition, values=self._tiles.values))
-        self._words = open_lexicon(None, "en")
+        self._lexicon = open_lexicon(None, "en")
         self._store = GameStore(":memory:")
-        self._last: Play | None = None
-        self.session = TableSession(self._camera, reader, self._store, self._words, where=where)
+        self._last_play: Play | None = None
+        self.session = TableSession(self._camera, reader, self._store, self._lexicon, tracker=tracker)
 
     def __enter__(self) -> Demo:
         return self
@@ -82,103 +90,103 @@ class Demo:
         self.session.close()
         self._store.close()
 
-    def rest(self) -> None:
+    def pause_between_games(self) -> None:
         """The pause between two games."""
-        self._pace.wait(REST_S)
+        self._pace.wait(GAME_PAUSE_S)
 
-    def play(self) -> Iterator[str]:
+    def play_game(self) -> Iterator[str]:
         """Play one game and tell each turn as a line; the last line compares the totals with the record."""
-        name, record = self._random.choice(list(demo_games().items()))
+        name, record = self._random.choice(list(load_demo_games().items()))
         yield f"{name}: {', '.join(player.name for player in record.players)}"
-        self._last = None
-        self._show(Board())
-        self.session.start_game(started(record, self._words.name if self._words else None)).result()
+        self._last_play = None
+        self._show_board(Board())
+        self.session.start_game(started(record, self._lexicon.name if self._lexicon else None)).result()
         board = Board()
         told = 0
         for event in replay(record).events:
             if self._stop.is_set():
                 return
-            board = self._act(event, board)
+            board = self._perform_event(event, board)
             notes = [f"  {notice.text}" for notice in self.session.state.notices]
-            notes += self._put_right(board)
+            notes += self._correct_reading(board)
             turns = self.session.state.turns
-            yield from (self._line(n) for n in range(told, len(turns)))
+            yield from (self._format_turn(n) for n in range(told, len(turns)))
             yield from notes
             told = len(turns)
-        yield _verdict(self._end(record), record)
+        yield _compare_totals(self._end_game(record), record)
 
-    def _act(self, event: Replayed, board: Board) -> Board:
+    def _perform_event(self, event: ReplayedEvent, board: Board) -> Board:
         """Do at the table what the record says; returns the board after it."""
         pace = self._pace
         match event.entry.kind:
-            case Kind.PLAY:
+            case TurnKind.PLAY:
                 assert event.play is not None, "the demo's games are whole"
-                pace.wait(THOUGHT_S)
-                self._lay(board, event.play)
-                board = event.play.on(board)
+                pace.wait(THINKING_TIME_S)
+                self._lay_play(board, event.play)
+                board = event.play.apply_to(board)
                 self.session.end_turn().result()
-                self._last = event.play
-            case Kind.WITHDRAWN:
-                self.session.challenge().result()
-                pace.wait(THOUGHT_S)
-                assert self._last is not None
-                board = board.without(self._last.squares)
-                self._show(board)
-            case Kind.EXCHANGE:
-                pace.wait(THOUGHT_S)
-                self.session.exchange(len(event.entry.text)).result()
-            case Kind.PASS:
-                pace.wait(THOUGHT_S)
+                self._last_play = event.play
+            case TurnKind.WITHDRAWN:
+                self.session.challenge_play().result()
+                pace.wait(THINKING_TIME_S)
+                assert self._last_play is not None
+                board = board.without_tiles(self._last_play.squares)
+                self._show_board(board)
+            case TurnKind.EXCHANGE:
+                pace.wait(THINKING_TIME_S)
+                self.session.exchange_tiles(len(event.entry.text)).result()
+            case TurnKind.PASS:
+                pace.wait(THINKING_TIME_S)
                 self.session.end_turn().result()
             case _:
                 return board
-        pace.wait(APPLAUSE_S)
+        pace.wait(SCORE_DISPLAY_TIME_S)
         return board
 
-    def _lay(self, board: Board, play: Play) -> None:
+    def _lay_play(self, board: Board, play: Play) -> None:
         """Lay the tiles of a play one by one."""
         for square, tile in play.tiles:
             board = board.with_tiles({square: tile})
-            self._show(board)
-            self._pace.wait(TILE_S)
+            self._show_board(board)
+            self._pace.wait(TILE_INTERVAL_S)
 
-    def _put_right(self, truth: Board) -> Iterator[str]:
+    def _correct_reading(self, truth: Board) -> Iterator[str]:
         """What the players do after a turn: answer a question, name the blanks, put a misread square right."""
         question = self.session.state.question
         if question:
-            chosen = _answer_to(question, truth) if self._misread(truth) else question.chosen
+            chosen = _choose_answer(question, truth) if self._find_misread_squares(truth) else question.chosen
             if chosen != question.chosen:
-                self.session.answer(chosen).result()
+                self.session.answer_question(chosen).result()
             yield f"  {question.text} {question.answers[chosen]}"
-        for square in self._misread(truth):
+        for square in self._find_misread_squares(truth):
             tile = truth[square]
             symbol = EMPTY if tile is None else tile.face
-            self.session.correct(square_name(square), symbol).result()
+            self.session.correct_square(square_name(square), symbol).result()
             yield f"  {square_name(square)} is put right by hand: {symbol}"
-        for square, tile in self._last.tiles if self._last else ():
+        for square, tile in self._last_play.tiles if self._last_play else ():
             shown = self.session.state.board.tiles[square]
             if truth[square] == tile and shown and shown.blank and shown.letter != tile.letter:
                 self.session.name_blank(square_name(square), tile.letter).result()
 
-    def _misread(self, truth: Board) -> list[Square]:
+    def _find_misread_squares(self, truth: Board) -> list[Square]:
         """The squares on which the session does not have what lies there."""
         shown = self.session.state.board.tiles
         seen = (EMPTY if tile is None else BLANK if tile.blank else tile.letter for tile in shown)
-        return [square for square, face in zip(SQUARES, seen, strict=True) if face != _face(truth[square])]
+        return [square for square, face in zip(SQUARES, seen, strict=True) if face != _face_of(truth[square])]
 
-    def _end(self, record: Record) -> TableState:
+    def _end_game(self, record: Record) -> TableSnapshot:
         """End the game; the players tell what they did not play."""
         state = self.session.end_game().result()
-        left = {e.player: e.text for e in record.entries if e.kind is Kind.ENDRACK and e.score < 0}
+        left = {e.player: e.text for e in record.entries if e.kind is TurnKind.ENDRACK and e.score < 0}
         for player in state.racks_wanted:
-            state = self.session.tell_rack(player, left.get(player, "")).result()
+            state = self.session.reveal_rack(player, left.get(player, "")).result()
         return state
 
-    def _show(self, board: Board) -> None:
+    def _show_board(self, board: Board) -> None:
         faces = {(row_of(s), column_of(s)): tile.face for s in SQUARES if (tile := board[s]) is not None}
         self._camera.lay_tiles(faces)
 
-    def _line(self, number: int) -> str:
+    def _format_turn(self, number: int) -> str:
         state = self.session.state
         turn = state.turns[number]
         what = f"{turn.at} {turn.word}" if turn.at else turn.kind
@@ -186,18 +194,18 @@ class Demo:
         return f"{turn.number:3} {state.players[turn.player].name:6} {what:20} {turn.score:+4} {turn.total:4}{wrong}"
 
 
-def _face(tile: Tile | None) -> str:
+def _face_of(tile: Tile | None) -> str:
     return EMPTY if tile is None else tile.face
 
 
-def _answer_to(question: Question, truth: Board) -> int:
+def _choose_answer(question: Question, truth: Board) -> int:
     """The answer that says of its squares what truly lies there; else the next likely one."""
-    there = tuple(_face(truth[square]) for square in question.squares)
+    there = tuple(_face_of(truth[square]) for square in question.squares)
     said = [tuple(BLANK if symbol.islower() else symbol for symbol in symbols) for symbols in question.symbols]
     return said.index(there) if there in said else min(1, len(question.answers) - 1)
 
 
-def _verdict(state: TableState, record: Record) -> str:
+def _compare_totals(state: TableSnapshot, record: Record) -> str:
     totals = {player.name: player.total for player in state.players}
     recorded = {player.name: 0 for player in record.players}
     for entry in record.entries:

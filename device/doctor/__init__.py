@@ -5,7 +5,7 @@
 """
 
 from device.doctor.examination import Report, examine
-from device.doctor.finding import Finding, State
+from device.doctor.finding import Finding, Severity
 from device.doctor.system import System
 
-__all__ = ["Finding", "Report", "State", "System", "examine"]
+__all__ = ["Finding", "Report", "Severity", "System", "examine"]

@@ -7,118 +7,118 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from device.doctor.finding import Finding, Subject
-from device.doctor.machine import service_state
-from device.doctor.picture import judge
+from device.doctor.machine import read_service_state
+from device.doctor.picture import check_image
 from device.doctor.program import SERVICE_UNIT, SERVICE_USER
-from device.doctor.system import System, may_write
-from device.settings import SYSTEM_FILE, Settings
+from device.doctor.system import System, can_write
+from device.settings import SYSTEM_SETTINGS_FILE, Settings
 
-_LISTED = re.compile(r"^\s*\d+ ?: +(\S+)(?: \[(\d+)x(\d+))?", re.MULTILINE)
+_LISTED_CAMERA = re.compile(r"^\s*\d+ ?: +(\S+)(?: \[(\d+)x(\d+))?", re.MULTILINE)
 """A camera of `rpicam-hello --list-cameras`: `0 : imx708_wide [4608x2592 10-bit RGGB] (/base/soc/...)`."""
-_LISTERS = (("rpicam-hello", "--list-cameras"), ("libcamera-hello", "--list-cameras"))
+_LIST_COMMANDS = (("rpicam-hello", "--list-cameras"), ("libcamera-hello", "--list-cameras"))
 
-FOCUSING = ("imx708", "ov64a40", "imx519")
+AUTOFOCUS_SENSORS = ("imx708", "ov64a40", "imx519")
 """Sensors whose modules have a motor for the lens; others are focused by hand or not at all."""
-_NO_MODULE = (
+_NO_MODULE_ADVICE = (
     "switch the power off, then seat the ribbon cable anew at both ends: its contacts must face the contacts of the "
     "socket (a Pi 5 and a Zero need the narrow cable)"
 )
 
 
-def camera(system: System, settings: Settings) -> Iterator[Finding]:
+def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
     """The camera that the settings name: whether it is there, and the table may use it."""
     source = settings.camera.source
     subject = Subject("camera")
     kind, _, where = source.partition(":")
     if kind == "folder":
-        yield from _folder(system, subject, Path(where))
+        yield from _check_folder(system, subject, Path(where))
         return
-    yield from _module(system, subject) if kind == "pi" else _usb(system, subject, where)
-    yield from _access(system, subject)
+    yield from _check_camera_module(system, subject) if kind == "pi" else _check_usb_camera(system, subject, where)
+    yield from _check_access(system, subject)
 
 
-def picture(system: System, settings: Settings) -> Iterator[Finding]:
+def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
     """What the camera sees: light, focus, the board."""
     from device.cameras import CameraError
 
     subject = Subject("camera")
     if settings.camera.source.startswith("folder:"):
         return
-    if service_state(system) in ("active", "activating"):
+    if read_service_state(system) in ("active", "activating"):
         yield subject.note(
             "the running table uses it, so its picture was not looked at",
             "sudo systemctl stop tilekeeper; sudo tilekeeper doctor; sudo systemctl start tilekeeper",
         )
         return
     try:
-        image = system.picture(settings.camera.source)
+        image = system.take_picture(settings.camera.source)
     except CameraError as error:
         yield subject.fault(str(error), "see above; then: sudo systemctl restart tilekeeper")
         return
-    yield from judge(image, settings)
+    yield from check_image(image, settings)
 
 
-def _folder(system: System, subject: Subject, folder: Path) -> Iterator[Finding]:
+def _check_folder(system: System, subject: Subject, folder: Path) -> Iterator[Finding]:
     if system.path(folder.expanduser()).is_dir():
         yield subject.good(f"pictures come from the folder {folder}")
     else:
         yield subject.fault(f"the folder {folder} is not there", f"mkdir -p {folder}, or set camera.source anew")
 
 
-def _module(system: System, subject: Subject) -> Iterator[Finding]:
+def _check_camera_module(system: System, subject: Subject) -> Iterator[Finding]:
     """A camera module on the ribbon cable, as libcamera sees it."""
     if not system.has_module("picamera2"):
         yield subject.fault(
             "picamera2 is not installed, which a camera module needs",
             "sudo apt install python3-picamera2 --no-install-recommends; where apt does not know it, this is no "
-            f"Raspberry Pi OS: use a USB camera (camera.source in {SYSTEM_FILE})",
+            f"Raspberry Pi OS: use a USB camera (camera.source in {SYSTEM_SETTINGS_FILE})",
         )
-    told = next((told for lister in _LISTERS if (told := system.run(*lister)) is not None), None)
+    told = next((told for lister in _LIST_COMMANDS if (told := system.run(*lister)) is not None), None)
     if told is None:
         return
-    listed = _LISTED.findall(told.out + told.err)
+    listed = _LISTED_CAMERA.findall(told.out + told.err)
     if not listed:
         if system.glob("/dev/v4l/by-id/*"):
             yield subject.fault(
                 "libcamera sees no camera module, but a USB camera is plugged in",
-                f'set camera.source = "usb:{_first_usb(system)}" in {SYSTEM_FILE}',
+                f'set camera.source = "usb:{_find_first_usb(system)}" in {SYSTEM_SETTINGS_FILE}',
             )
         else:
-            yield subject.fault("libcamera sees no camera module", _NO_MODULE)
+            yield subject.fault("libcamera sees no camera module", _NO_MODULE_ADVICE)
         return
     name, width, height = listed[0]
     size = f" ({width} x {height})" if width else ""
-    focus = "it focuses by itself" if name.startswith(FOCUSING) else "its lens is focused by hand or fixed"
+    focus = "it focuses by itself" if name.startswith(AUTOFOCUS_SENSORS) else "its lens is focused by hand or fixed"
     yield subject.good(f"libcamera sees {name}{size}; {focus}")
 
 
-def _usb(system: System, subject: Subject, where: str) -> Iterator[Finding]:
+def _check_usb_camera(system: System, subject: Subject, where: str) -> Iterator[Finding]:
     """A USB camera, as V4L2 sees it."""
     device = f"/dev/video{where}" if where.isdecimal() else where
     if not system.path(device).exists():
         others = system.glob("/dev/v4l/by-id/*index0")
         if others:
-            mend = f'set camera.source = "usb:{_first_usb(system)}" in {SYSTEM_FILE}'
+            mend = f'set camera.source = "usb:{_find_first_usb(system)}" in {SYSTEM_SETTINGS_FILE}'
         else:
             mend = "plug it in, in another socket if need be; lsusb shows what is there"
         yield subject.fault(f"{device} is not there", mend)
         return
-    name = system.text(f"/sys/class/video4linux/{system.path(device).resolve().name}/name")
+    name = system.read_text(f"/sys/class/video4linux/{system.path(device).resolve().name}/name")
     yield subject.good(f"{device} is there" + (f": {name}" if name else ""))
 
 
-def _first_usb(system: System) -> str:
+def _find_first_usb(system: System) -> str:
     found = system.glob("/dev/v4l/by-id/*index0") or system.glob("/dev/v4l/by-id/*")
     return f"/{found[0].relative_to(system.root)}"
 
 
-def _access(system: System, subject: Subject) -> Iterator[Finding]:
+def _check_access(system: System, subject: Subject) -> Iterator[Finding]:
     """Whether the user of the service may open the camera."""
-    account = system.account(SERVICE_USER)
+    account = system.find_account(SERVICE_USER)
     if account is None or not system.path(SERVICE_UNIT).exists():
         return
     devices = system.glob("/dev/video*") + system.glob("/dev/media*") + system.glob("/dev/dma_heap/*")
-    closed = [path for path in devices if not may_write(path, account)]
+    closed = [path for path in devices if not can_write(path, account)]
     if closed:
         yield subject.fault(
             f"the user {SERVICE_USER} may not use /{closed[0].relative_to(system.root)}",

@@ -7,31 +7,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from device.doctor import camera, machine, network, pins, program
-from device.doctor.finding import Finding, State
+from device.doctor.finding import Finding, Severity
 from device.doctor.system import System
 from device.settings import Settings
 
 Check = Callable[[System, Settings], Iterable[Finding]]
 
-PROGRAM: tuple[Check, ...] = (program.libraries, program.networks, program.word_list)
+PROGRAM_CHECKS: tuple[Check, ...] = (program.check_libraries, program.check_networks, program.check_word_list)
 """What must be right before anything is plugged in: the installer asks for these before it switches to a version."""
-MACHINE: tuple[Check, ...] = (
-    machine.kind,
-    machine.power,
-    machine.temperature,
-    machine.card,
-    program.games,
-    machine.service,
-    pins.groups,
-    camera.camera,
-    pins.pins,
-    pins.displays,
-    network.wifi,
-    network.hotspot,
-    network.name,
-    network.port,
-    program.voice,
-    machine.clock,
+MACHINE_CHECKS: tuple[Check, ...] = (
+    machine.check_architecture,
+    machine.check_power,
+    machine.check_temperature,
+    machine.check_card,
+    program.check_games,
+    machine.check_service,
+    pins.check_groups,
+    camera.check_camera,
+    pins.check_pins,
+    pins.check_displays,
+    network.check_wifi,
+    network.check_hotspot,
+    network.check_host_name,
+    network.check_port,
+    program.check_voice,
+    machine.check_clock,
 )
 
 
@@ -42,24 +42,26 @@ class Report:
     findings: tuple[Finding, ...]
     versions: dict[str, str]
 
-    def count(self, state: State) -> int:
+    def count(self, state: Severity) -> int:
         """How many findings are so bad."""
         return sum(finding.state is state for finding in self.findings)
 
 
-def examine(system: System, named: Path | None = None, *, program_only: bool = False, picture: bool = True) -> Report:
+def examine(
+    system: System, settings_path: Path | None = None, *, program_only: bool = False, picture: bool = True
+) -> Report:
     """Ask every check; `named` is the settings file, where it is not the machine's own.
 
     `program_only` leaves the machine out, `picture` says whether to look through the camera where there is one.
     """
-    settings, about_settings = program.settings_of(system, named)
+    settings, about_settings = program.load_settings_or_defaults(system, settings_path)
     findings = [about_settings]
-    for check in PROGRAM if program_only else PROGRAM + MACHINE:
+    for check in PROGRAM_CHECKS if program_only else PROGRAM_CHECKS + MACHINE_CHECKS:
         found = tuple(check(system, settings))
         findings += found
-        bad = any(finding.state is State.FAULT for finding in found)
-        if check is program.libraries and bad:
+        bad = any(finding.state is Severity.FAULT for finding in found)
+        if check is program.check_libraries and bad:
             break  # the checks that follow need them
-        if check is camera.camera and picture and not bad:
-            findings += camera.picture(system, settings)
-    return Report(tuple(findings), program.versions(system))
+        if check is camera.check_camera and picture and not bad:
+            findings += camera.check_picture(system, settings)
+    return Report(tuple(findings), program.collect_versions(system))

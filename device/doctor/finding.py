@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class State(StrEnum):
+class Severity(StrEnum):
     """How bad it is."""
 
     GOOD = "good"
@@ -23,7 +23,7 @@ class Finding:
     """One thing that was looked at: its subject (`camera`), how it is in plain words, and what mends it."""
 
     subject: str
-    state: State
+    state: Severity
     text: str
     mend: str = ""
 
@@ -36,16 +36,16 @@ class Subject:
 
     def good(self, text: str) -> Finding:
         """All is well."""
-        return Finding(self.name, State.GOOD, text)
+        return Finding(self.name, Severity.GOOD, text)
 
     def note(self, text: str, mend: str = "") -> Finding:
         """Worth knowing."""
-        return Finding(self.name, State.NOTE, text, mend)
+        return Finding(self.name, Severity.NOTE, text, mend)
 
     def warning(self, text: str, mend: str) -> Finding:
         """Something is missing, or will not last."""
-        return Finding(self.name, State.WARNING, text, mend)
+        return Finding(self.name, Severity.WARNING, text, mend)
 
     def fault(self, text: str, mend: str) -> Finding:
         """The table does not work so."""
-        return Finding(self.name, State.FAULT, text, mend)
+        return Finding(self.name, Severity.FAULT, text, mend)

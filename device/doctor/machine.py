@@ -11,18 +11,18 @@ from device.doctor.program import REINSTALL, SERVICE_UNIT
 from device.doctor.system import System
 from device.settings import Settings
 
-WARM, HOT = 75.0, 80.0
+WARM_CELSIUS, HOT_CELSIUS = 75.0, 80.0
 """Degrees Celsius: from 80 on a Raspberry Pi slows itself down."""
 
 # Bits of `vcgencmd get_throttled` (raspberrypi.com/documentation, "vcgencmd").
 UNDER_VOLTAGE, CAPPED, THROTTLED, SOFT_LIMIT = 1 << 0, 1 << 1, 1 << 2, 1 << 3
-SINCE_START = 16
+SINCE_START_SHIFT = 16
 """The same bits so many places higher: it has happened since the machine started."""
 
 _CARD_ERRORS = re.compile(r"mmc\d.*(error -|timeout|timed out)|I/O error.*mmcblk|EXT4-fs error", re.IGNORECASE)
 
 
-def kind(_system: System, _settings: Settings) -> Iterator[Finding]:
+def check_architecture(_system: System, _settings: Settings) -> Iterator[Finding]:
     """64 bits, or nothing works."""
     subject = Subject("machine")
     if sys.maxsize < 2**32:
@@ -32,21 +32,21 @@ def kind(_system: System, _settings: Settings) -> Iterator[Finding]:
         )
 
 
-def power(system: System, _settings: Settings) -> Iterator[Finding]:
+def check_power(system: System, _settings: Settings) -> Iterator[Finding]:
     """Under-voltage and throttling, as the firmware tells them, or the kernel where the firmware's tool is missing."""
     subject = Subject("power")
     mend = "use the Raspberry Pi's own power supply and a short cable (5 V 3 A; a Pi 5: 5 V 5 A)"
     told = system.run("vcgencmd", "get_throttled")
     bits = re.search(r"throttled=0x([0-9a-fA-F]+)", told.out) if told else None
     if bits is None:
-        alarm = [system.text(path) for path in system.glob("/sys/class/hwmon/hwmon*/in0_lcrit_alarm")]
+        alarm = [system.read_text(path) for path in system.glob("/sys/class/hwmon/hwmon*/in0_lcrit_alarm")]
         if "1" in alarm:
             yield subject.fault("the voltage is too low now", mend)
         elif alarm:
             yield subject.good("the voltage is right")
         return
     flags = int(bits[1], 16)
-    before = flags >> SINCE_START
+    before = flags >> SINCE_START_SHIFT
     if flags & UNDER_VOLTAGE:
         yield subject.fault("the voltage is too low now: the table may stop, or the card be damaged", mend)
     elif before & UNDER_VOLTAGE:
@@ -59,33 +59,35 @@ def power(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.note("the machine was slowed down at times since the start", "give it air or a heat sink")
 
 
-def temperature(system: System, _settings: Settings) -> Iterator[Finding]:
+def check_temperature(system: System, _settings: Settings) -> Iterator[Finding]:
     """How hot the processor is."""
     subject = Subject("temperature")
-    raw = system.text("/sys/class/thermal/thermal_zone0/temp")
+    raw = system.read_text("/sys/class/thermal/thermal_zone0/temp")
     if raw is None or not raw.lstrip("-").isdecimal():
         return
     degrees = int(raw) / 1000
-    if degrees >= HOT:
+    if degrees >= HOT_CELSIUS:
         yield subject.warning(f"{degrees:.0f} °C: it slows itself down", "give it air, a heat sink or a fan")
-    elif degrees >= WARM:
-        yield subject.note(f"{degrees:.0f} °C: from {HOT:.0f} on it slows itself down", "give it air or a heat sink")
+    elif degrees >= WARM_CELSIUS:
+        yield subject.note(
+            f"{degrees:.0f} °C: from {HOT_CELSIUS:.0f} on it slows itself down", "give it air or a heat sink"
+        )
     else:
         yield subject.good(f"{degrees:.0f} °C")
 
 
-def card(system: System, _settings: Settings) -> Iterator[Finding]:
+def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
     """Whether the card still takes and gives back what is written to it."""
     subject = Subject("card")
     mend = "copy the games away (the page: backup), then write a new card; take one marked A1 or A2, 16 GB or more"
     fine = True
-    for line in (system.text("/proc/mounts") or "").splitlines():
+    for line in (system.read_text("/proc/mounts") or "").splitlines():
         fields = line.split()
         if len(fields) > 3 and fields[1] == "/" and "ro" in fields[3].split(","):
             fine = False
             yield subject.fault("the card is mounted read-only: the kernel does so after errors", mend)
     for path in system.glob("/sys/fs/ext4/*/errors_count"):
-        errors = system.text(path.relative_to(system.root)) or "0"
+        errors = system.read_text(path.relative_to(system.root)) or "0"
         if errors != "0":
             fine = False
             yield subject.warning(f"the file system on {path.parent.name} has had {errors} errors", mend)
@@ -95,7 +97,7 @@ def card(system: System, _settings: Settings) -> Iterator[Finding]:
         fine = False
         yield subject.warning(f"the kernel reports errors of the card: {seen[-1].strip()}", mend)
     for path in system.glob("/sys/block/mmcblk*/device/life_time"):  # eMMC tells its wear; SD cards do not
-        worn = [int(part, 16) for part in (system.text(path.relative_to(system.root)) or "").split()]
+        worn = [int(part, 16) for part in (system.read_text(path.relative_to(system.root)) or "").split()]
         if worn and max(worn) >= 10:  # in tenths of its life (JEDEC EMMC 5.1, DEVICE_LIFE_TIME_EST)
             fine = False
             yield subject.warning("the storage has reached nine tenths of its life", mend)
@@ -103,7 +105,7 @@ def card(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.good("no errors are known")
 
 
-def clock(system: System, _settings: Settings) -> Iterator[Finding]:
+def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:
     """Whether the date is right: nothing depends on it but what the page says of old games."""
     subject = Subject("date")
     told = system.run("timedatectl", "show", "--property=NTPSynchronized", "--value")
@@ -115,7 +117,7 @@ def clock(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.note("not set by the network: games keep their order, but may show a wrong date")
 
 
-def service(system: System, _settings: Settings) -> Iterator[Finding]:
+def check_service(system: System, _settings: Settings) -> Iterator[Finding]:
     """Whether the table starts with the plug, and runs."""
     subject = Subject("service")
     if not system.path(SERVICE_UNIT).exists():
@@ -124,7 +126,7 @@ def service(system: System, _settings: Settings) -> Iterator[Finding]:
     enabled = system.run("systemctl", "is-enabled", "tilekeeper.service")
     if enabled is not None and enabled.out.strip() not in ("enabled", "enabled-runtime"):
         yield subject.warning("does not start with the plug", "sudo systemctl enable tilekeeper")
-    state = service_state(system)
+    state = read_service_state(system)
     if state == "active":
         yield subject.good("the table runs")
     elif state == "failed":
@@ -137,7 +139,7 @@ def service(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.note("the table does not run", "sudo systemctl start tilekeeper")
 
 
-def service_state(system: System) -> str:
+def read_service_state(system: System) -> str:
     """`active`, `inactive`, `failed`, ...; empty where there is no systemd that runs."""
     told = system.run("systemctl", "is-active", "tilekeeper.service")
     word = told.out.strip() if told else ""

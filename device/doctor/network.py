@@ -6,32 +6,32 @@ import re
 from collections.abc import Iterator
 
 from device.doctor.finding import Finding, Subject
-from device.doctor.machine import service_state
+from device.doctor.machine import read_service_state
 from device.doctor.program import SERVICE_UNIT
 from device.doctor.system import System
-from device.settings import SYSTEM_FILE, Settings
+from device.settings import SYSTEM_SETTINGS_FILE, Settings
 from device.system.hotspot import HotspotError, read_hotspot
 
-FIRST_FREE_PORT = 1024
+FIRST_UNPRIVILEGED_PORT = 1024
 """Ports below belong to the machine's own services (ip(7), ip_unprivileged_port_start)."""
 
 
-def wifi(system: System, _settings: Settings) -> Iterator[Finding]:
+def check_wifi(system: System, _settings: Settings) -> Iterator[Finding]:
     """Whether there is a network that phones can be in."""
     subject = Subject("wi-fi")
-    wired = [path.name for path in system.glob("/sys/class/net/e*") if _state(system, path.name) == "up"]
+    wired = [path.name for path in system.glob("/sys/class/net/e*") if _read_link_state(system, path.name) == "up"]
     radios = [path.parent.name for path in system.glob("/sys/class/net/*/wireless")]
     for path in system.glob("/sys/class/rfkill/rfkill*"):
         there = f"/{path.relative_to(system.root)}"
-        if system.text(f"{there}/type") == "wlan" and (
-            system.text(f"{there}/soft") == "1" or system.text(f"{there}/hard") == "1"
+        if system.read_text(f"{there}/type") == "wlan" and (
+            system.read_text(f"{there}/soft") == "1" or system.read_text(f"{there}/hard") == "1"
         ):
             yield subject.fault(
                 "it is switched off: on a Raspberry Pi the country must be set first",
                 "sudo raspi-config nonint do_wifi_country DE (your country), then: sudo rfkill unblock wifi",
             )
             return
-    connected = [name for name in radios if _state(system, name) == "up"]
+    connected = [name for name in radios if _read_link_state(system, name) == "up"]
     if connected:
         yield subject.good(f"{', '.join(connected)} is connected")
     elif wired:
@@ -42,7 +42,7 @@ def wifi(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.fault("this machine has no network that works", "plug in a cable or a Wi-Fi adapter")
 
 
-def hotspot(system: System, _settings: Settings) -> Iterator[Finding]:
+def check_hotspot(system: System, _settings: Settings) -> Iterator[Finding]:
     """Whether the table opens a Wi-Fi of its own where no known one is."""
     subject = Subject("own wi-fi")
     if not system.glob("/sys/class/net/*/wireless"):
@@ -60,11 +60,11 @@ def hotspot(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.good(f"{made.name}, where no known one is in reach")
 
 
-def name(system: System, _settings: Settings) -> Iterator[Finding]:
+def check_host_name(system: System, _settings: Settings) -> Iterator[Finding]:
     """Whether phones find the table by its name."""
     subject = Subject("name")
     told = system.run("systemctl", "is-active", "avahi-daemon.service")
-    host = system.text("/etc/hostname") or "this machine"
+    host = system.read_text("/etc/hostname") or "this machine"
     if not system.path("/usr/sbin/avahi-daemon").exists():
         yield subject.warning(f"{host}.local cannot be found: avahi-daemon is missing", "sudo apt install avahi-daemon")
     elif told is not None and told.out.strip() not in ("active", ""):
@@ -75,43 +75,43 @@ def name(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.good(f"{host}.local")
 
 
-def port(system: System, settings: Settings) -> Iterator[Finding]:
+def check_port(system: System, settings: Settings) -> Iterator[Finding]:
     """Whether the page can be served."""
     subject = Subject("page")
     page = settings.page
-    if page.port < FIRST_FREE_PORT and system.path(SERVICE_UNIT).exists():
-        unit = system.text(SERVICE_UNIT) or ""
+    if page.port < FIRST_UNPRIVILEGED_PORT and system.path(SERVICE_UNIT).exists():
+        unit = system.read_text(SERVICE_UNIT) or ""
         if "CAP_NET_BIND_SERVICE" not in re.sub(r"(?m)^#.*", "", unit):
             yield subject.fault(
                 f"port {page.port} is one that the table's user may not open",
-                f"set page.port = 8080 in {SYSTEM_FILE}",
+                f"set page.port = 8080 in {SYSTEM_SETTINGS_FILE}",
             )
             return
     try:
-        free = system.port_is_free(page.host, page.port)
+        free = system.is_port_free(page.host, page.port)
     except OSError as error:
         yield subject.fault(
             f"cannot be served at {page.host or 'all addresses'}, port {page.port}: {error.strerror}",
-            f"set page.host and page.port in {SYSTEM_FILE}",
+            f"set page.host and page.port in {SYSTEM_SETTINGS_FILE}",
         )
         return
     if free:
         yield subject.good(f"port {page.port} is free")
-    elif service_state(system) == "active":
+    elif read_service_state(system) == "active":
         yield subject.good(f"served on port {page.port}")
     else:
         yield subject.fault(
-            f"port {page.port} is used by another program{_holder(system, page.port)}",
-            f"end that program, or set another page.port in {SYSTEM_FILE}",
+            f"port {page.port} is used by another program{_find_port_user(system, page.port)}",
+            f"end that program, or set another page.port in {SYSTEM_SETTINGS_FILE}",
         )
 
 
-def _holder(system: System, number: int) -> str:
+def _find_port_user(system: System, number: int) -> str:
     """The program that listens on a port, as ` (apache2)`; empty where it is not told."""
     told = system.run("ss", "-Hltnp", f"sport = :{number}")
     found = re.search(r'users:\(\("([^"]+)"', told.out) if told else None
     return f" ({found[1]})" if found else ""
 
 
-def _state(system: System, interface: str) -> str:
-    return system.text(f"/sys/class/net/{interface}/operstate") or ""
+def _read_link_state(system: System, interface: str) -> str:
+    return system.read_text(f"/sys/class/net/{interface}/operstate") or ""

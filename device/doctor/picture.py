@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from device.doctor.finding import Finding, Subject
 from device.settings import Settings
-from device.system.mounting import GOOD_PX
+from device.system.mounting import GOOD_SQUARE_PX
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,41 +15,41 @@ if TYPE_CHECKING:
 
     from device.cameras import Image
 
-DARK, BRIGHT = 40.0, 215.0
+MIN_BRIGHTNESS, MAX_BRIGHTNESS = 40.0, 215.0
 """Mean brightness of the picture, of 255."""
-BURNT_LEVEL, BURNT_SHARE = 250, 0.04
+OVEREXPOSED_LEVEL, MAX_OVEREXPOSED_SHARE = 250, 0.04
 """So bright a pixel shows nothing any more; so many of them on the board are a lamp's reflection."""
-SMALL_PX = 24.0
+MIN_SQUARE_PX = 24.0
 """Pixels a square; below, letters are told apart badly."""
-SOFT, BLURRED = 0.10, 0.15
+SOFT_EDGE_WIDTH, BLURRED_EDGE_WIDTH = 0.10, 0.15
 """Width of an edge in squares: a letter's stroke is about a tenth of a square. Sharp photographs have 0.03 to 0.05."""
-SHARPEST_PX = 2.5
+MIN_EDGE_WIDTH_PX = 2.5
 """Pixels; no lens and no eye makes an edge much narrower, so a narrower one is sharp however small the board is."""
-LEAST_STEP = 60.0
+MIN_EDGE_CONTRAST = 60.0
 """A step of brightness lower than this may be anything, a shadow too."""
-SURE = 0.9
+MIN_CONFIDENCE = 0.9
 """Squares less certain than this are doubtful."""
 
 
-def judge(image: Image, settings: Settings) -> Iterator[Finding]:
+def check_image(image: Image, settings: Settings) -> Iterator[Finding]:
     """What is to be said of one picture, `(H, W, 3) uint8 BGR`."""
     import cv2
 
-    from engine.tiles import tile_set
+    from engine.tiles import load_tile_set
     from vision.detection.locator import BoardLocator
     from vision.recognition.reader import BoardReader
 
-    yield from _light(float(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY).mean()))
-    reading = BoardReader(BoardLocator().locate).read(image, tile_set(settings.game.tiles).letters)
+    yield from _check_light(float(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY).mean()))
+    reading = BoardReader(BoardLocator().locate).read(image, load_tile_set(settings.game.tiles).letters)
     board = Subject("board")
     if reading.corners is None:
         yield board.warning(
             "no board is seen in the picture", "put the board under the camera, all four edges in sight; then again"
         )
         return
-    yield from _board(image, reading.corners)
+    yield from _check_board(image, reading.corners)
     if reading.board is not None:
-        doubtful = sum(square.confidence < SURE for square in reading.board.squares)
+        doubtful = sum(square.confidence < MIN_CONFIDENCE for square in reading.board.squares)
         if doubtful > 5:
             yield board.warning(f"{doubtful} of 225 squares are doubtful", "see light and focus above")
         else:
@@ -58,17 +58,17 @@ def judge(image: Image, settings: Settings) -> Iterator[Finding]:
         yield board.note(problem)
 
 
-def _light(mean: float) -> Iterator[Finding]:
+def _check_light(mean: float) -> Iterator[Finding]:
     subject = Subject("light")
-    if mean < DARK:
+    if mean < MIN_BRIGHTNESS:
         yield subject.warning(f"the picture is dark ({mean:.0f} of 255)", "light the board with a lamp from the side")
-    elif mean > BRIGHT:
+    elif mean > MAX_BRIGHTNESS:
         yield subject.warning(f"the picture is too bright ({mean:.0f} of 255)", "take a lamp away, or turn it aside")
     else:
         yield subject.good(f"the picture's brightness is {mean:.0f} of 255")
 
 
-def _board(image: Image, corners: npt.NDArray[np.float64]) -> Iterator[Finding]:
+def _check_board(image: Image, corners: npt.NDArray[np.float64]) -> Iterator[Finding]:
     """Size, reflections and focus of the board with these `(4, 2)` corners."""
     import cv2
     import numpy as np
@@ -77,41 +77,41 @@ def _board(image: Image, corners: npt.NDArray[np.float64]) -> Iterator[Finding]:
 
     subject = Subject("board")
     side = square_side(corners)
-    if side < SMALL_PX:
+    if side < MIN_SQUARE_PX:
         yield subject.warning(
-            f"it is small in the picture: {side:.0f} pixels a square, {GOOD_PX:.0f} are good",
+            f"it is small in the picture: {side:.0f} pixels a square, {GOOD_SQUARE_PX:.0f} are good",
             "bring the camera nearer to the board (docs/parts.md has a table of heights)",
         )
     else:
         yield subject.good(f"found, {side:.0f} pixels a square")
     flat = np.asarray(cv2.cvtColor(rectify(image, homography(corners), round(side)), cv2.COLOR_BGR2GRAY), np.uint8)
-    burnt = float((flat >= BURNT_LEVEL).mean())
-    if burnt > BURNT_SHARE:
+    burnt = float((flat >= OVEREXPOSED_LEVEL).mean())
+    if burnt > MAX_OVEREXPOSED_SHARE:
         yield Subject("light").warning(
             f"{100 * burnt:.0f} % of the board are burnt out: a lamp is mirrored there",
             "move the lamp to the side, or put something white and thin before it",
         )
-    yield from _focus(edge_width(flat), side)
+    yield from _check_focus(measure_edge_width(flat), side)
 
 
-def _focus(edge: float | None, side: float) -> Iterator[Finding]:
+def _check_focus(edge: float | None, side: float) -> Iterator[Finding]:
     """`edge` and `side` of a square in pixels."""
     subject = Subject("focus")
     if edge is None:
         yield subject.note("cannot be judged: nothing on the board has edges", "lay some tiles, then again")
         return
     told = f"edges are {edge / side:.2f} of a square wide"
-    if edge > max(BLURRED * side, SHARPEST_PX):
+    if edge > max(BLURRED_EDGE_WIDTH * side, MIN_EDGE_WIDTH_PX):
         yield subject.warning(
             f"the picture is blurred: {told}", "turn the lens (a module 3 focuses by itself: clean it, wait 3 s)"
         )
-    elif edge > max(SOFT * side, SHARPEST_PX):
+    elif edge > max(SOFT_EDGE_WIDTH * side, MIN_EDGE_WIDTH_PX):
         yield subject.note(f"the picture is a little soft: {told}", "turn the lens, or clean it")
     else:
         yield subject.good(f"sharp: {told}")
 
 
-def edge_width(grey: npt.NDArray[np.uint8]) -> float | None:
+def measure_edge_width(grey: npt.NDArray[np.uint8]) -> float | None:
     """How wide edges are in a rectified board, `(N, N) uint8`, in pixels; None where there are hardly any.
 
     The width of an edge is the step of brightness over its steepest slope, each taken in a window of a third of a
@@ -127,7 +127,7 @@ def edge_width(grey: npt.NDArray[np.uint8]) -> float | None:
     along_x = cv2.Sobel(picture, cv2.CV_32F, 1, 0, ksize=1) / 2
     along_y = cv2.Sobel(picture, cv2.CV_32F, 0, 1, ksize=1) / 2
     slope = cv2.dilate(np.hypot(along_x, along_y), around)
-    high = step >= max(LEAST_STEP, float(np.percentile(step, 80)))
+    high = step >= max(MIN_EDGE_CONTRAST, float(np.percentile(step, 80)))
     if np.count_nonzero(high) < len(grey):
         return None
     return float(np.median(step[high] / np.maximum(slope[high], 1e-3)))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from device.doctor.finding import Finding, Subject
-from device.doctor.machine import service_state
+from device.doctor.machine import read_service_state
 from device.doctor.program import REINSTALL, SERVICE_UNIT, SERVICE_USER
-from device.doctor.system import System, may_write
-from device.panel.gpio import NoGpio, header_chip
-from device.settings import SYSTEM_FILE, Settings
+from device.doctor.system import System, can_write
+from device.panel.gpio import GpioUnavailableError, find_header_chip
+from device.settings import SYSTEM_SETTINGS_FILE, Settings
 
-OWN_USERS = frozenset({"lg", "tilekeeper"})
+OWN_LINE_USERS = frozenset({"lg", "tilekeeper"})
 """By what name lgpio holds a line."""
 _BUSES = {
     "oled": ("/dev/i2c-1", "i2c", "sudo raspi-config nonint do_i2c 0 && sudo reboot"),
@@ -20,40 +20,43 @@ _BUSES = {
 """Kind of display -> its bus, the group that may use it, how to switch it on."""
 
 
-def pins(system: System, settings: Settings) -> Iterator[Finding]:
+def check_pins(system: System, settings: Settings) -> Iterator[Finding]:
     """Whether the pins of the settings can be had."""
     subject = Subject("pins")
     if not settings.panel.use:
         yield subject.good("not in use: the page has the buttons")
         return
     if not system.glob("/dev/gpiochip*"):
-        yield subject.note("this machine has no pins: the page has the buttons", f"panel.use = false in {SYSTEM_FILE}")
+        yield subject.note(
+            "this machine has no pins: the page has the buttons", f"panel.use = false in {SYSTEM_SETTINGS_FILE}"
+        )
         return
-    yield from _access(system, subject)
+    yield from _check_access(system, subject)
     try:
-        chips = system.chips()
-        header = header_chip({number: label for number, (label, _) in chips.items()})
+        chips = system.read_gpio_chips()
+        header = find_header_chip({number: label for number, (label, _) in chips.items()})
     except ImportError:
         yield subject.warning("lgpio is not installed: no buttons and lights", "sudo apt install python3-lgpio")
         return
-    except NoGpio as error:
-        yield subject.warning(str(error), f"sudo tilekeeper doctor; or panel.use = false in {SYSTEM_FILE}")
+    except GpioUnavailableError as error:
+        yield subject.warning(str(error), f"sudo tilekeeper doctor; or panel.use = false in {SYSTEM_SETTINGS_FILE}")
         return
     label, lines = chips[header]
-    wanted = {pin: name for name, pin in settings.panel.pins.named()}
+    wanted = {pin: name for name, pin in settings.panel.pins.list_wired_pins()}
     taken = [line for line in lines if line.number in wanted and line.user]
-    own = service_state(system) == "active"
-    foreign = [line for line in taken if not (own and line.user in OWN_USERS)]
+    own = read_service_state(system) == "active"
+    foreign = [line for line in taken if not (own and line.user in OWN_LINE_USERS)]
     for line in foreign:
         yield subject.warning(
             f"GPIO {line.number} ({wanted[line.number]}) is used by '{line.user}'",
-            f"wire it to another pin and say so in {SYSTEM_FILE}, or switch that off (/boot/firmware/config.txt)",
+            f"wire it to another pin and say so in {SYSTEM_SETTINGS_FILE}, "
+            "or switch that off (/boot/firmware/config.txt)",
         )
     if not foreign:
         yield subject.good(f"{len(wanted)} wanted, all to be had on gpiochip{header} ({label})")
 
 
-def displays(system: System, settings: Settings) -> Iterator[Finding]:
+def check_displays(system: System, settings: Settings) -> Iterator[Finding]:
     """Whether the displays' buses are switched on."""
     subject = Subject("displays")
     if not settings.panel.use or not settings.panel.displays:
@@ -64,10 +67,10 @@ def displays(system: System, settings: Settings) -> Iterator[Finding]:
     for kind in sorted({spec.partition(":")[0] for spec in settings.panel.displays}):
         bus, group, mend = _BUSES[kind]
         found = system.glob(bus)
-        account = system.account(SERVICE_USER)
+        account = system.find_account(SERVICE_USER)
         if not found:
             yield subject.warning(f"{bus} is not there: its bus is switched off", mend)
-        elif account is not None and system.path(SERVICE_UNIT).exists() and not may_write(found[0], account):
+        elif account is not None and system.path(SERVICE_UNIT).exists() and not can_write(found[0], account):
             yield subject.warning(
                 f"the user {SERVICE_USER} may not use /{found[0].relative_to(system.root)}",
                 f"sudo usermod -aG {group} {SERVICE_USER} && sudo systemctl restart tilekeeper",
@@ -76,12 +79,12 @@ def displays(system: System, settings: Settings) -> Iterator[Finding]:
             yield subject.good(f"the bus of {kind} is on")
 
 
-def groups(system: System, _settings: Settings) -> Iterator[Finding]:
+def check_groups(system: System, _settings: Settings) -> Iterator[Finding]:
     """Whether the service's user exists and is in the groups of camera, pins and buses."""
     subject = Subject("user")
     if not system.path(SERVICE_UNIT).exists():
         return
-    account = system.account(SERVICE_USER)
+    account = system.find_account(SERVICE_USER)
     if account is None:
         yield subject.fault(
             f"there is no user {SERVICE_USER}",
@@ -90,7 +93,7 @@ def groups(system: System, _settings: Settings) -> Iterator[Finding]:
         return
     missing = [name for name in ("video", "gpio", "i2c", "spi", "render") if name not in account.groups]
     if missing:
-        known = [name for name in missing if name in system.groups()]
+        known = [name for name in missing if name in system.read_group_names()]
         make = "" if known == missing else "sudo systemd-sysusers /etc/sysusers.d/tilekeeper.conf && "
         yield subject.fault(
             f"{SERVICE_USER} is not in the group{'' if len(missing) == 1 else 's'} {', '.join(missing)}",
@@ -100,11 +103,11 @@ def groups(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.good(f"{SERVICE_USER} is in the groups of camera, pins and buses")
 
 
-def _access(system: System, subject: Subject) -> Iterator[Finding]:
-    account = system.account(SERVICE_USER)
+def _check_access(system: System, subject: Subject) -> Iterator[Finding]:
+    account = system.find_account(SERVICE_USER)
     if account is None or not system.path(SERVICE_UNIT).exists():
         return
-    closed = [path for path in system.glob("/dev/gpiochip*") if not may_write(path, account)]
+    closed = [path for path in system.glob("/dev/gpiochip*") if not can_write(path, account)]
     if closed:
         yield subject.fault(
             f"the user {SERVICE_USER} may not use /{closed[0].relative_to(system.root)}",

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from device.panel.buttons import Button
-from device.panel.gestures import HOLD_S, Gesture, Kind
-from device.session.messages import text
-from device.session.snapshot import PASS_OR_EXCHANGE, Phase, TableState
+from device.panel.gestures import HOLD_S, Gesture, GestureKind
+from device.session.messages import get_text
+from device.session.snapshot import PASS_OR_EXCHANGE, Phase, TableSnapshot
 
-SOON_S = 1.0
+SHARED_BUTTON_LOCKOUT_S = 1.0
 """A shared button is not believed so soon after a turn: it was meant for the turn that is just over."""
 
 
-class Command(StrEnum):
+class ButtonCommand(StrEnum):
     """What the panel asks of the session and of the machine."""
 
     END_TURN = "end turn"
@@ -39,88 +39,92 @@ class Refusal:
     player: int | None = None
 
     @classmethod
-    def of(cls, key: str, *values: str) -> Refusal:
+    def from_key(cls, key: str, *values: str) -> Refusal:
         """The refusal that `device.session.messages` has under this key."""
-        return cls(text(key, *values))
+        return cls(get_text(key, *values))
 
 
-Answer = Command | Refusal | None
+ButtonResponse = ButtonCommand | Refusal | None
 
-_WHEN_HELD = {Button.PAUSE: Command.UNDO, Button.NEW_GAME: Command.NEW_GAME, Button.POWER: Command.POWER_OFF}
+_HOLD_COMMANDS = {
+    Button.PAUSE: ButtonCommand.UNDO,
+    Button.NEW_GAME: ButtonCommand.NEW_GAME,
+    Button.POWER: ButtonCommand.POWER_OFF,
+}
 
 
-def answer(gesture: Gesture, state: TableState, since_turn: float) -> Answer:
+def command_for(gesture: Gesture, state: TableSnapshot, since_turn: float) -> ButtonResponse:
     """What `gesture` means to a table in `state`, `since_turn` seconds after its log last grew."""
     button = gesture.button
     match gesture.kind:
-        case Kind.PRESS if button.ends_turn:
-            return _end_turn(button, state, since_turn)
-        case Kind.PRESS if button is Button.CHALLENGE:
-            return _challenge(state)
-        case Kind.TAP if button is Button.PAUSE:
-            return Command.GO_ON if state.phase is Phase.PAUSED else _in_play(state) or Command.PAUSE
-        case Kind.TAP:
-            return Refusal.of(f"hold-{button}", f"{HOLD_S[button]:.0f}")
-        case Kind.HOLD:
-            return _held(_WHEN_HELD[button], state)
-        case Kind.TOGETHER:
-            return Refusal.of("two-buttons")
-        case Kind.STUCK:
-            return Refusal.of("stuck", label(button))
+        case GestureKind.PRESS if button.ends_turn:
+            return _command_for_end_turn(button, state, since_turn)
+        case GestureKind.PRESS if button is Button.CHALLENGE:
+            return _command_for_challenge(state)
+        case GestureKind.TAP if button is Button.PAUSE:
+            return ButtonCommand.GO_ON if state.phase is Phase.PAUSED else _find_refusal(state) or ButtonCommand.PAUSE
+        case GestureKind.TAP:
+            return Refusal.from_key(f"hold-{button}", f"{HOLD_S[button]:.0f}")
+        case GestureKind.HOLD:
+            return _command_for_hold(_HOLD_COMMANDS[button], state)
+        case GestureKind.TOGETHER:
+            return Refusal.from_key("two-buttons")
+        case GestureKind.STUCK:
+            return Refusal.from_key("stuck", button_label(button))
         case _:
             return None
 
 
-def label(button: Button) -> str:
+def button_label(button: Button) -> str:
     """The button's name for people."""
     if button.player is not None:
-        return text("button-end-turn-of", str(button.player + 1))
-    return text(f"button-{button}")
+        return get_text("button-end-turn-of", str(button.player + 1))
+    return get_text(f"button-{button}")
 
 
-def _end_turn(button: Button, state: TableState, since_turn: float) -> Answer:
-    if refusal := _in_play(state):
+def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: float) -> ButtonResponse:
+    if refusal := _find_refusal(state):
         return refusal
     if button.player is None:
-        return Command.END_TURN if since_turn >= SOON_S else Refusal.of("too-quick")
+        return ButtonCommand.END_TURN if since_turn >= SHARED_BUTTON_LOCKOUT_S else Refusal.from_key("too-quick")
     if button.player == state.turn_of:
-        return Command.END_TURN
+        return ButtonCommand.END_TURN
     if button.player >= len(state.players):
-        return Refusal.of("nobody-sits")
+        return Refusal.from_key("nobody-sits")
     assert state.turn_of is not None, "somebody has the turn while a game is played"
     name = state.players[state.turn_of].name
-    return Refusal(text("others-turn", name), state.turn_of)
+    return Refusal(get_text("others-turn", name), state.turn_of)
 
 
-def _challenge(state: TableState) -> Answer:
+def _command_for_challenge(state: TableSnapshot) -> ButtonResponse:
     """The challenge button; where it is asked whether a player passed or exchanged, it says that she exchanged."""
     asked = state.question is not None and state.question.key == PASS_OR_EXCHANGE
-    return _in_play(state) or (Command.EXCHANGE if asked else Command.CHALLENGE)
+    return _find_refusal(state) or (ButtonCommand.EXCHANGE if asked else ButtonCommand.CHALLENGE)
 
 
-def _held(command: Command, state: TableState) -> Answer:
-    if command is Command.POWER_OFF:
+def _command_for_hold(command: ButtonCommand, state: TableSnapshot) -> ButtonResponse:
+    if command is ButtonCommand.POWER_OFF:
         return command
     if state.phase is Phase.LOOKING:
-        return _in_play(state)
-    if command is Command.NEW_GAME:
-        return Command.END_GAME if state.end_due else command
+        return _find_refusal(state)
+    if command is ButtonCommand.NEW_GAME:
+        return ButtonCommand.END_GAME if state.end_due else command
     taken_back_too = (Phase.ENDED, Phase.PAUSED, Phase.DRAWING)
-    return command if state.phase in taken_back_too else _in_play(state) or command
+    return command if state.phase in taken_back_too else _find_refusal(state) or command
 
 
-def _in_play(state: TableState) -> Refusal | None:
+def _find_refusal(state: TableSnapshot) -> Refusal | None:
     """Why nothing can be done in the game now; None when it can."""
     match state.phase:
         case Phase.LOOKING:
-            return Refusal.of("busy")
+            return Refusal.from_key("busy")
         case Phase.LOBBY:
-            return Refusal.of("hold-for-first")
+            return Refusal.from_key("hold-for-first")
         case Phase.ENDED:
-            return Refusal.of("hold-for-next")
+            return Refusal.from_key("hold-for-next")
         case Phase.PAUSED:
-            return Refusal.of("press-pause")
+            return Refusal.from_key("press-pause")
         case Phase.DRAWING:
-            return Refusal.of("draw-on-page")
+            return Refusal.from_key("draw-on-page")
         case _:
             return None

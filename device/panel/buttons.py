@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-PLAYERS = 4
+MAX_PLAYERS = 4
 """Buttons and lights for so many players."""
 FIRST_PIN, LAST_PIN = 2, 27
 """GPIO numbers free on the 40-pin header; 0 and 1 belong to the identification of add-on boards."""
@@ -68,13 +68,15 @@ class Pins:
     buzzer: int | None = 25
 
     def __post_init__(self) -> None:
-        if len(self.end_turn) > PLAYERS:
-            raise PinsError("end_turn", f"names {len(self.end_turn)} pins: one for a shared button, or up to {PLAYERS}")
-        if len(self.player_lights) > PLAYERS:
-            raise PinsError("player_lights", f"names {len(self.player_lights)} pins: up to {PLAYERS}, one a player")
+        if len(self.end_turn) > MAX_PLAYERS:
+            raise PinsError(
+                "end_turn", f"names {len(self.end_turn)} pins: one for a shared button, or up to {MAX_PLAYERS}"
+            )
+        if len(self.player_lights) > MAX_PLAYERS:
+            raise PinsError("player_lights", f"names {len(self.player_lights)} pins: up to {MAX_PLAYERS}, one a player")
         if len(self.status_light) not in (0, 3):
             raise PinsError("status_light", f"names {len(self.status_light)} pins: red, green and blue, or none: []")
-        named = self.named()
+        named = self.list_wired_pins()
         for key, pin in named:
             if not FIRST_PIN <= pin <= LAST_PIN:
                 raise PinsError(key, f"is GPIO {pin}, which cannot be used: choose {FIRST_PIN} to {LAST_PIN}")
@@ -97,7 +99,7 @@ class Pins:
         }
         return ends | {button: pin for button, pin in others.items() if pin is not None}
 
-    def named(self) -> list[tuple[str, int]]:
+    def list_wired_pins(self) -> list[tuple[str, int]]:
         """Every pin in use with the setting that names it, in the order of the settings."""
         lists = {
             "end_turn": self.end_turn,

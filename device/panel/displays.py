@@ -16,24 +16,24 @@ from typing import Any, Protocol
 
 from PIL import Image, ImageDraw, ImageFont
 
-from device.panel.pairing_display import DIGITS, Invitation, digit_pages, pixel_pages
-from device.panel.panel import Table
-from device.session.snapshot import Phase, TableState, TurnView
-from device.system.voice import short_for
+from device.panel.pairing_display import DIGIT_COUNT, PairingDetails, draw_pairing_pages, format_pairing_digits
+from device.panel.panel import PanelSession
+from device.session.snapshot import Phase, TableSnapshot, TurnView
+from device.system.voice import load_short_phrases
 from engine.messages import said
 
 _log = logging.getLogger(__name__)
 
-SECOND_S = 1.0
+CLOCK_REFRESH_S = 1.0
 """How often a running clock is shown anew."""
-PAGE_S = 4.0
+PAGE_DURATION_S = 4.0
 """So long a page of the invitation stands."""
-IDLE = (Phase.LOBBY, Phase.DRAWING, Phase.PAUSED, Phase.ENDED)
+IDLE_PHASES = (Phase.LOBBY, Phase.DRAWING, Phase.PAUSED, Phase.ENDED)
 """Phases in which the invitation is shown; so it is until the first turn, and whenever somebody presses pause."""
 
-Inviting = Callable[[], Invitation]
+PairingDetailsSource = Callable[[], PairingDetails]
 """How phones come to the table now."""
-Clock = Callable[[int], float | None]
+SecondsLeft = Callable[[int], float | None]
 """Seconds left of a player (by index), below zero in overtime; None where no clock runs."""
 
 
@@ -42,31 +42,31 @@ class DisplayError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
+class ScorePage:
     """What one display shows: `clock` as text, empty without one; `to_move` marks whose turn it is."""
 
     name: str = ""
     total: int = 0
     clock: str = ""
-    last: str = ""
+    last_play: str = ""
     to_move: bool = False
 
 
-BLANK_FACE = Face()
+BLANK_SCORE_PAGE = ScorePage()
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PairingPage:
     """A page of an invitation; the numbers go on and on, a display begins again after its last page."""
 
-    invitation: Invitation
+    pairing: PairingDetails
     number: int
 
 
 class Display(Protocol):
     """A display that shows a face, or how phones come to the table."""
 
-    def show(self, what: Face | Page) -> None:
+    def show(self, what: ScorePage | PairingPage) -> None:
         """Show it; may take as long as the bus takes."""
 
     def close(self) -> None:
@@ -79,12 +79,12 @@ class PixelDisplay:
     def __init__(self, device: Any) -> None:
         self._device = device
 
-    def show(self, what: Face | Page) -> None:
+    def show(self, what: ScorePage | PairingPage) -> None:
         """Draw it and send it."""
-        if isinstance(what, Face):
-            image = draw_face(what, self._device.size)
+        if isinstance(what, ScorePage):
+            image = draw_score_page(what, self._device.size)
         else:
-            pages = pixel_pages(what.invitation, self._device.size)
+            pages = draw_pairing_pages(what.pairing, self._device.size)
             image = pages[what.number % len(pages)]
         self._device.display(image.convert(self._device.mode))
 
@@ -99,12 +99,12 @@ class DigitDisplay:
     def __init__(self, segments: Any) -> None:
         self._segments = segments
 
-    def show(self, what: Face | Page) -> None:
+    def show(self, what: ScorePage | PairingPage) -> None:
         """Send the digits."""
-        if isinstance(what, Face):
-            self._segments.text = digits(what)
+        if isinstance(what, ScorePage):
+            self._segments.text = format_digits(what)
         else:
-            pages = digit_pages(what.invitation)
+            pages = format_pairing_digits(what.pairing)
             self._segments.text = pages[what.number % len(pages)]
 
     def close(self) -> None:
@@ -149,27 +149,27 @@ def _open_digits(device: int) -> Display:
 _OPENERS: dict[str, Callable[[int], Display]] = {"oled": _open_oled, "digits": _open_digits}
 
 
-class Displays:
+class DisplayController:
     """Follows a table on one or two displays. Use it in `with`, or `close` it."""
 
     def __init__(
         self,
-        table: Table,
+        session: PanelSession,
         displays: Sequence[Display],
-        clock: Clock | None = None,
-        inviting: Inviting | None = None,
+        seconds_left: SecondsLeft | None = None,
+        pairing_details: PairingDetailsSource | None = None,
     ) -> None:
-        self._table = table
+        self._session = session
         self._displays = tuple(displays)
-        self._clock = clock
-        self._inviting = inviting
-        self._news = threading.Event()
+        self._seconds_left = seconds_left
+        self._pairing_details = pairing_details
+        self._wake_up = threading.Event()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="displays", daemon=True)
-        table.listen(self._hear)
+        session.add_listener(self._on_state)
         self._thread.start()
 
-    def __enter__(self) -> Displays:
+    def __enter__(self) -> DisplayController:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -177,62 +177,64 @@ class Displays:
 
     def close(self) -> None:
         """End the thread and switch the displays off."""
-        self._table.forget(self._hear)
+        self._session.remove_listener(self._on_state)
         self._closing = True
-        self._news.set()
+        self._wake_up.set()
         self._thread.join()
 
-    def _hear(self, _: TableState) -> None:
-        self._news.set()
+    def _on_state(self, _: TableSnapshot) -> None:
+        self._wake_up.set()
 
     def _run(self) -> None:
-        shown: list[Face | Page | None] = [None] * len(self._displays)
-        begun, ticks = time.monotonic(), self._clock or self._inviting
+        shown: list[ScorePage | PairingPage | None] = [None] * len(self._displays)
+        begun, ticks = time.monotonic(), self._seconds_left or self._pairing_details
         while not self._closing:
-            self._news.clear()
+            self._wake_up.clear()
             try:
-                due = self._due(int((time.monotonic() - begun) / PAGE_S))
+                due = self._choose_pages(int((time.monotonic() - begun) / PAGE_DURATION_S))
             except OSError as error:  # an invitation asks the network for its addresses
                 _log.warning("the displays stay as they are: %s", error)
                 due = ()
             for index, what in enumerate(due):
                 if what != shown[index]:
-                    self._show(index, what)
+                    self._show_on(index, what)
                     shown[index] = what
-            self._news.wait(min(SECOND_S, PAGE_S) if ticks else None)
+            self._wake_up.wait(min(CLOCK_REFRESH_S, PAGE_DURATION_S) if ticks else None)
         for display in self._displays:
             display.close()
 
-    def _due(self, page: int) -> tuple[Face | Page, ...]:
+    def _choose_pages(self, page: int) -> tuple[ScorePage | PairingPage, ...]:
         """What the displays show while it is the time of this page."""
-        state, count = self._table.state, len(self._displays)
-        if self._inviting is None or (state.turns and state.phase not in IDLE):
-            return faces(state, count, self._clock)
+        state, count = self._session.state, len(self._displays)
+        if self._pairing_details is None or (state.turns and state.phase not in IDLE_PHASES):
+            return choose_score_pages(state, count, self._seconds_left)
         if not state.players:
-            return (Page(self._inviting(), page),) * count
+            return (PairingPage(self._pairing_details(), page),) * count
         if page % 2:
-            return (Page(self._inviting(), page // 2),) * count
-        return faces(state, count, self._clock)
+            return (PairingPage(self._pairing_details(), page // 2),) * count
+        return choose_score_pages(state, count, self._seconds_left)
 
-    def _show(self, index: int, what: Face | Page) -> None:
+    def _show_on(self, index: int, what: ScorePage | PairingPage) -> None:
         try:
             self._displays[index].show(what)
         except Exception as error:  # luma has errors of its own; a loose wire must not end the thread
             _log.warning("display %d does not answer: %s", index + 1, error)
 
 
-def faces(state: TableState, count: int, clock: Clock | None = None) -> tuple[Face, ...]:
+def choose_score_pages(
+    state: TableSnapshot, count: int, seconds_left: SecondsLeft | None = None
+) -> tuple[ScorePage, ...]:
     """What `count` displays show: as many players have one each; else whose turn it is, and who played last."""
     if len(state.players) <= count:
         shown: list[int | None] = list(range(len(state.players)))
     else:
         last = state.last_turn
         shown = [state.turn_of, last.player if last else None][:count]
-    found = [BLANK_FACE if player is None else _face(state, player, clock) for player in shown]
-    return tuple(found) + (BLANK_FACE,) * (count - len(found))
+    found = [BLANK_SCORE_PAGE if player is None else _make_score_page(state, player, seconds_left) for player in shown]
+    return tuple(found) + (BLANK_SCORE_PAGE,) * (count - len(found))
 
 
-def draw_face(face: Face, size: tuple[int, int]) -> Image.Image:
+def draw_score_page(face: ScorePage, size: tuple[int, int]) -> Image.Image:
     """A face in white on black, mode `1`."""
     width, height = size
     image = Image.new("1", size)
@@ -244,22 +246,22 @@ def draw_face(face: Face, size: tuple[int, int]) -> Image.Image:
     if face.name:
         draw.text((2, round(height * 0.26)), str(face.total), fill=1, font=large)
     draw.text((width - 2, round(height * 0.36)), face.clock, fill=1, font=small, anchor="ra")
-    draw.text((2, round(height * 0.76)), face.last, fill=1, font=small)
+    draw.text((2, round(height * 0.76)), face.last_play, fill=1, font=small)
     return image
 
 
-def digits(face: Face) -> str:
+def format_digits(face: ScorePage) -> str:
     """A face as eight 7-segment digits: the total, and the clock at the right; its point takes no place."""
     if not face.name:
-        return " " * DIGITS
+        return " " * DIGIT_COUNT
     clock = face.clock.replace(":", ".")
     if not clock:
-        return str(face.total).rjust(DIGITS)
-    room = DIGITS - len(clock.replace(".", ""))
+        return str(face.total).rjust(DIGIT_COUNT)
+    room = DIGIT_COUNT - len(clock.replace(".", ""))
     return str(face.total).ljust(room)[:room] + clock
 
 
-def clock_text(seconds: float | None) -> str:
+def format_clock(seconds: float | None) -> str:
     """Minutes and seconds, as `9:05` or in overtime `-0:30`; empty where no clock runs."""
     if seconds is None:
         return ""
@@ -267,15 +269,15 @@ def clock_text(seconds: float | None) -> str:
     return f"{'-' if seconds < 0 else ''}{whole // 60}:{whole % 60:02}"
 
 
-def _face(state: TableState, player: int, clock: Clock | None) -> Face:
+def _make_score_page(state: TableSnapshot, player: int, clock: SecondsLeft | None) -> ScorePage:
     seen = state.players[player]
     played = next((turn for turn in reversed(state.turns) if turn.player == player), None)
-    time = clock_text(clock(player) if clock else None)
-    return Face(seen.name, seen.total, time, _in_short(played, state.tile_set), player == state.turn_of)
+    time = format_clock(clock(player) if clock else None)
+    return ScorePage(seen.name, seen.total, time, _abbreviate_turn(played, state.tile_set), player == state.turn_of)
 
 
-def _in_short(turn: TurnView | None, tiles: str) -> str:
+def _abbreviate_turn(turn: TurnView | None, tiles: str) -> str:
     """A turn in a word, in the language of the tile set as the voice speaks it."""
     if turn is None:
         return ""
-    return f"{turn.word or short_for(tiles)[turn.kind]} {turn.score:+}"
+    return f"{turn.word or load_short_phrases(tiles)[turn.kind]} {turn.score:+}"

@@ -13,17 +13,17 @@ from math import inf
 
 from device.panel.buttons import Button
 
-BOUNCE_S = 0.03
+DEBOUNCE_S = 0.03
 """Contacts of push buttons come to rest within 10 ms or so; people do not press twice within 30."""
-DOUBLE_S = 0.7
+DOUBLE_PRESS_S = 0.7
 """A button pressed again so soon is the same press."""
-STUCK_S = 10.0
+STUCK_AFTER_S = 10.0
 """A button down for so long is stuck, or something lies on it."""
 HOLD_S: Mapping[Button, float] = {Button.PAUSE: 1.0, Button.NEW_GAME: 2.0, Button.POWER: 3.0}
 """Buttons that mean something when held, and how long."""
 
 
-class Kind(StrEnum):
+class GestureKind(StrEnum):
     """What was done with a button.
 
     A PRESS counts as it goes down; PRESSED_AGAIN is the second half of a double press. Buttons with a hold end in one
@@ -44,7 +44,7 @@ class Gesture:
     """A button, what was done with it, and when that was sure (seconds of the caller's clock)."""
 
     button: Button
-    kind: Kind
+    kind: GestureKind
     time: float
 
 
@@ -53,107 +53,107 @@ class _Contact:
     """One button as its pin shows it (`closed`, since when) and as it counts (`down`, since when)."""
 
     closed: bool = False
-    changed: float = -inf
+    changed_at: float = -inf
     down: bool = False
-    since: float = -inf
-    counted: float = -inf
-    hold_open: bool = False
+    down_since: float = -inf
+    counted_at: float = -inf
+    is_hold_possible: bool = False
     stuck: bool = False
 
 
-class Gestures:
+class GestureDetector:
     """Follows all buttons of a panel. Feed it edges and the passing of time, in order of time."""
 
-    def __init__(self, held: Iterable[Button] = (), now: float = 0.0) -> None:
+    def __init__(self, pressed: Iterable[Button] = (), now: float = 0.0) -> None:
         """Buttons that are `held` from the beginning mean nothing until they come up."""
         self._contacts = {button: _Contact() for button in Button}
-        for button in held:
-            self._contacts[button] = _Contact(closed=True, changed=now, down=True, since=now)
+        for button in pressed:
+            self._contacts[button] = _Contact(closed=True, changed_at=now, down=True, down_since=now)
 
-    def edge(self, button: Button, down: bool, now: float) -> tuple[Gesture, ...]:
+    def handle_edge(self, button: Button, down: bool, now: float) -> tuple[Gesture, ...]:
         """The contact of a button closed (`down`) or opened."""
-        before = self.pass_time(now)
+        before = self.advance_time(now)
         contact = self._contacts[button]
         if contact.closed == down:
             return before
-        contact.closed, contact.changed = down, now
+        contact.closed, contact.changed_at = down, now
         if not down:
             return before
         if contact.down:  # it bounced: while it was open another may have gone down
-            return (*before, *self._pressed_together(now))
-        contact.down, contact.since = True, now
-        contact.hold_open = button in HOLD_S
-        return (*before, self._press(button, now), *self._pressed_together(now))
+            return (*before, *self._cancel_holds(now))
+        contact.down, contact.down_since = True, now
+        contact.is_hold_possible = button in HOLD_S
+        return (*before, self._count_press(button, now), *self._cancel_holds(now))
 
     def tap(self, button: Button, now: float) -> tuple[Gesture, ...]:
         """A tap on a button of the page, which has no contact and knows for itself what was tapped twice."""
-        taps = (Gesture(button, Kind.TAP, now),) if button in HOLD_S else ()
-        return (*self.pass_time(now), Gesture(button, Kind.PRESS, now), *taps)
+        taps = (Gesture(button, GestureKind.TAP, now),) if button in HOLD_S else ()
+        return (*self.advance_time(now), Gesture(button, GestureKind.PRESS, now), *taps)
 
     def hold(self, button: Button, now: float) -> tuple[Gesture, ...]:
         """A button of the page that was held, or that was asked about and confirmed."""
-        return (*self.pass_time(now), Gesture(button, Kind.HOLD, now))
+        return (*self.advance_time(now), Gesture(button, GestureKind.HOLD, now))
 
-    def pass_time(self, now: float) -> tuple[Gesture, ...]:
+    def advance_time(self, now: float) -> tuple[Gesture, ...]:
         """What has become of the buttons by `now`."""
-        return tuple(gesture for button in self._contacts for gesture in self._settle(button, now))
+        return tuple(gesture for button in self._contacts for gesture in self._update_button(button, now))
 
     @property
     def deadline(self) -> float:
         """When `pass_time` will next have something to say; infinity while nothing is pressed."""
-        return min(self._deadline(button) for button in self._contacts)
+        return min(self._button_deadline(button) for button in self._contacts)
 
     @property
-    def holding(self) -> bool:
+    def is_holding(self) -> bool:
         """True while a button is on its way to a hold."""
-        return any(contact.down and contact.closed and contact.hold_open for contact in self._contacts.values())
+        return any(contact.down and contact.closed and contact.is_hold_possible for contact in self._contacts.values())
 
     @property
-    def stuck(self) -> tuple[Button, ...]:
+    def stuck_buttons(self) -> tuple[Button, ...]:
         """The buttons that are stuck now."""
         return tuple(button for button, contact in self._contacts.items() if contact.stuck)
 
-    def _press(self, button: Button, now: float) -> Gesture:
+    def _count_press(self, button: Button, now: float) -> Gesture:
         contact = self._contacts[button]
-        if now < contact.counted + DOUBLE_S:
-            return Gesture(button, Kind.PRESSED_AGAIN, now)
-        contact.counted = now
-        return Gesture(button, Kind.PRESS, now)
+        if now < contact.counted_at + DOUBLE_PRESS_S:
+            return Gesture(button, GestureKind.PRESSED_AGAIN, now)
+        contact.counted_at = now
+        return Gesture(button, GestureKind.PRESS, now)
 
-    def _pressed_together(self, now: float) -> tuple[Gesture, ...]:
+    def _cancel_holds(self, now: float) -> tuple[Gesture, ...]:
         """Holds that end because two buttons are down. A stuck button does not count, or no hold would work again."""
         down = [button for button, contact in self._contacts.items() if contact.closed and not contact.stuck]
-        spoiled = [button for button in down if self._contacts[button].hold_open] if len(down) > 1 else []
+        spoiled = [button for button in down if self._contacts[button].is_hold_possible] if len(down) > 1 else []
         for button in spoiled:
-            self._contacts[button].hold_open = False
-        return tuple(Gesture(button, Kind.TOGETHER, now) for button in spoiled)
+            self._contacts[button].is_hold_possible = False
+        return tuple(Gesture(button, GestureKind.TOGETHER, now) for button in spoiled)
 
-    def _settle(self, button: Button, now: float) -> list[Gesture]:
+    def _update_button(self, button: Button, now: float) -> list[Gesture]:
         contact = self._contacts[button]
         if not contact.down:
             return []
         if not contact.closed:
-            return self._released(button) if now >= contact.changed + BOUNCE_S else []
+            return self._release_button(button) if now >= contact.changed_at + DEBOUNCE_S else []
         found = []
-        if contact.hold_open and now >= contact.since + HOLD_S[button]:
-            contact.hold_open = False
-            found.append(Gesture(button, Kind.HOLD, contact.since + HOLD_S[button]))
-        if not contact.stuck and now >= contact.since + STUCK_S:
+        if contact.is_hold_possible and now >= contact.down_since + HOLD_S[button]:
+            contact.is_hold_possible = False
+            found.append(Gesture(button, GestureKind.HOLD, contact.down_since + HOLD_S[button]))
+        if not contact.stuck and now >= contact.down_since + STUCK_AFTER_S:
             contact.stuck = True
-            found.append(Gesture(button, Kind.STUCK, contact.since + STUCK_S))
+            found.append(Gesture(button, GestureKind.STUCK, contact.down_since + STUCK_AFTER_S))
         return found
 
-    def _released(self, button: Button) -> list[Gesture]:
+    def _release_button(self, button: Button) -> list[Gesture]:
         contact = self._contacts[button]
-        kind = Kind.FREED if contact.stuck else Kind.TAP if contact.hold_open else None
-        contact.down = contact.hold_open = contact.stuck = False
-        return [Gesture(button, kind, contact.changed + BOUNCE_S)] if kind else []
+        kind = GestureKind.FREED if contact.stuck else GestureKind.TAP if contact.is_hold_possible else None
+        contact.down = contact.is_hold_possible = contact.stuck = False
+        return [Gesture(button, kind, contact.changed_at + DEBOUNCE_S)] if kind else []
 
-    def _deadline(self, button: Button) -> float:
+    def _button_deadline(self, button: Button) -> float:
         contact = self._contacts[button]
         if not contact.down:
             return inf
         if not contact.closed:
-            return contact.changed + BOUNCE_S
-        hold = contact.since + HOLD_S[button] if contact.hold_open else inf
-        return min(hold, inf if contact.stuck else contact.since + STUCK_S)
+            return contact.changed_at + DEBOUNCE_S
+        hold = contact.down_since + HOLD_S[button] if contact.is_hold_possible else inf
+        return min(hold, inf if contact.stuck else contact.down_since + STUCK_AFTER_S)

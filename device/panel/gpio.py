@@ -13,46 +13,46 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from device.panel.buttons import Button, Pins
-from device.panel.lights import DARKNESS, Levels
+from device.panel.lights import OUTPUTS_OFF, OutputLevels
 from engine.messages import said
 
 if TYPE_CHECKING:
-    from device.panel.panel import Edge
+    from device.panel.panel import EdgeHandler
 
-HEADER_LABELS = frozenset({"pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835"})
+HEADER_CHIP_LABELS = frozenset({"pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835"})
 """Who owns the 40-pin header: of a Raspberry Pi 5, of a 4, of all before."""
-SPIKE_S = 0.002
+GLITCH_FILTER_S = 0.002
 """The kernel leaves out contacts shorter than this: they come from interference. Bounce is left to `gestures`."""
 
 
-class NoGpio(Exception):  # noqa: N818 (named for what happened)
+class GpioUnavailableError(Exception):
     """There are no pins to use; the message says why and what to do next, on one line."""
 
 
 class GpioHardware:
     """Buttons and lights on pins. Everything is closed again where one of them cannot be had.
 
-    `edge` is told of buttons from gpiozero's thread. Raises `NoGpio`.
+    `edge` is told of buttons from gpiozero's thread. Raises `GpioUnavailableError`.
     """
 
-    def __init__(self, pins: Pins, factory: Any, edge: Edge) -> None:
+    def __init__(self, pins: Pins, factory: Any, edge: EdgeHandler) -> None:
         from gpiozero import GPIOZeroError
 
         with ExitStack() as opened:
             try:
-                self._open(pins, factory, opened)
+                self._open_devices(pins, factory, opened)
             except Exception as error:
                 if not isinstance(error, (GPIOZeroError, OSError)) and type(error).__module__ != "lgpio":
                     raise
                 text = "a pin of the panel cannot be used ({0}): does another program use it?"
-                raise NoGpio(said("pins-used", text, error)) from error
-            self._opened = opened.pop_all()
-        self.show(DARKNESS)
+                raise GpioUnavailableError(said("pins-used", text, error)) from error
+            self._resources = opened.pop_all()
+        self.show(OUTPUTS_OFF)
         for button, device in self._buttons.items():
             device.when_activated = partial(edge, button, True)
             device.when_deactivated = partial(edge, button, False)
 
-    def _open(self, pins: Pins, factory: Any, opened: ExitStack) -> None:
+    def _open_devices(self, pins: Pins, factory: Any, opened: ExitStack) -> None:
         from gpiozero import LED, RGBLED, Buzzer, DigitalInputDevice
 
         def keep(device: Any) -> Any:
@@ -62,14 +62,14 @@ class GpioHardware:
         opened.callback(factory.close)
         # Not gpiozero's Button: it starts a thread for each, to time holds that are timed in `gestures` here.
         self._buttons = {
-            button: keep(DigitalInputDevice(pin, pull_up=True, bounce_time=SPIKE_S, pin_factory=factory))
+            button: keep(DigitalInputDevice(pin, pull_up=True, bounce_time=GLITCH_FILTER_S, pin_factory=factory))
             for button, pin in pins.buttons.items()
         }
         for device in self._buttons.values():
             # gpiozero would leave it with lgpio, whose thread then ends at the first edge of whoever uses the pin next.
             opened.callback(setattr, device.pin, "when_changed", None)
-        self._players = [keep(LED(pin, pin_factory=factory)) for pin in pins.player_lights]
-        self._status = (
+        self._player_leds = [keep(LED(pin, pin_factory=factory)) for pin in pins.player_lights]
+        self._status_led = (
             keep(RGBLED(*pins.status_light, active_high=not pins.common_anode, pin_factory=factory))
             if pins.status_light
             else None
@@ -77,71 +77,75 @@ class GpioHardware:
         self._buzzer = keep(Buzzer(pins.buzzer, pin_factory=factory)) if pins.buzzer is not None else None
 
     def __repr__(self) -> str:
-        return f"<GpioHardware: {len(self._buttons)} buttons, down: {', '.join(sorted(self.held)) or 'none'}>"
+        return (
+            f"<GpioHardware: {len(self._buttons)} buttons, down: {', '.join(sorted(self.pressed_buttons)) or 'none'}>"
+        )
 
     @property
-    def held(self) -> frozenset[Button]:
+    def pressed_buttons(self) -> frozenset[Button]:
         """The buttons that are down now."""
         return frozenset(button for button, device in self._buttons.items() if device.is_active)
 
-    def show(self, levels: Levels) -> None:
+    def show(self, levels: OutputLevels) -> None:
         """Set the lights and the buzzer."""
-        for led, lit in zip(self._players, levels.players, strict=False):
+        for led, lit in zip(self._player_leds, levels.players, strict=False):
             led.value = lit
-        if self._status is not None:
-            self._status.value = levels.status
+        if self._status_led is not None:
+            self._status_led.value = levels.status
         if self._buzzer is not None:
             self._buzzer.value = levels.buzzer
 
     def close(self) -> None:
         """Everything dark and silent, the pins given back."""
-        self._opened.close()
+        self._resources.close()
 
 
-def gpio_hardware(pins: Pins) -> Callable[[Edge], GpioHardware]:
-    """The pins of this machine's header, ready for `Panel`. Raises `NoGpio`."""
-    return partial(GpioHardware, pins, _header_factory())
+def make_gpio_hardware(pins: Pins) -> Callable[[EdgeHandler], GpioHardware]:
+    """The pins of this machine's header, ready for `Panel`. Raises `GpioUnavailableError`."""
+    return partial(GpioHardware, pins, _make_pin_factory())
 
 
-def header_chip(labels: Mapping[int, str]) -> int:
-    """The number of the chip that owns the 40-pin header, given the labels of all. Raises `NoGpio`."""
+def find_header_chip(labels: Mapping[int, str]) -> int:
+    """The number of the chip that owns the 40-pin header, given the labels of all. Raises `GpioUnavailableError`."""
     for number, name in sorted(labels.items()):
-        if name.rstrip("\0") in HEADER_LABELS:
+        if name.rstrip("\0") in HEADER_CHIP_LABELS:
             return number
     found = ", ".join(f"gpiochip{number} {name}" for number, name in sorted(labels.items()))
-    raise NoGpio(said("pins-no-header", "no header of a Raspberry Pi among {0}: the page has the buttons", found))
+    raise GpioUnavailableError(
+        said("pins-no-header", "no header of a Raspberry Pi among {0}: the page has the buttons", found)
+    )
 
 
-def _header_factory() -> Any:
+def _make_pin_factory() -> Any:
     try:
         import lgpio
         from gpiozero.pins.lgpio import LGPIOFactory
     except ImportError as error:
         text = "{0} is not installed: sudo apt install python3-gpiozero python3-lgpio"
-        raise NoGpio(said("pins-not-installed", text, error.name)) from error
-    chip = header_chip(chip_labels(lgpio))
+        raise GpioUnavailableError(said("pins-not-installed", text, error.name)) from error
+    chip = find_header_chip(read_chip_labels(lgpio))
     try:
         return LGPIOFactory(chip=chip)
     except lgpio.error as error:
-        raise NoGpio(_closed(f"gpiochip{chip}", error)) from error
+        raise GpioUnavailableError(_describe_open_error(f"gpiochip{chip}", error)) from error
 
 
-def _closed(what: object, error: Exception) -> str:
+def _describe_open_error(what: object, error: Exception) -> str:
     return said("pins-closed", "{0} cannot be opened ({1}): sudo usermod -aG gpio $USER", what, error)
 
 
-def chip_labels(lgpio: Any) -> dict[int, str]:
+def read_chip_labels(lgpio: Any) -> dict[int, str]:
     """Number and label of every GPIO chip of the machine."""
     paths = sorted(Path("/dev").glob("gpiochip*"))
     if not paths:
-        raise NoGpio(said("pins-none", "this machine has no GPIO pins: the page has the buttons"))
+        raise GpioUnavailableError(said("pins-none", "this machine has no GPIO pins: the page has the buttons"))
     labels = {}
     for path in paths:
         number = int(path.name.removeprefix("gpiochip"))
         try:
             handle = lgpio.gpiochip_open(number)
         except lgpio.error as error:
-            raise NoGpio(_closed(path, error)) from error
+            raise GpioUnavailableError(_describe_open_error(path, error)) from error
         try:
             labels[number] = lgpio.gpio_get_chip_info(handle)[3]
         finally:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from math import floor, inf
 
-from device.panel.buttons import PLAYERS
-from device.session.snapshot import Phase, TableState, Trouble
+from device.panel.buttons import MAX_PLAYERS
+from device.session.snapshot import Phase, TableSnapshot, Trouble
 
 RGB = tuple[float, float, float]
 """Red, green, blue, 0 to 1."""
@@ -44,7 +44,7 @@ class Light:
     colour: Colour = Colour.OFF
     rhythm: Rhythm = Rhythm.STEADY
 
-    def level(self, elapsed: float) -> RGB:
+    def brightness_at(self, elapsed: float) -> RGB:
         """Its brightness, `elapsed` seconds after it began."""
         lit, _ = self._phase(elapsed)
         return self.colour.value if lit else Colour.OFF.value
@@ -61,10 +61,10 @@ class Light:
         return lit, began + on if lit else began + on + off
 
 
-DARK = Light()
+LIGHT_OFF = Light()
 
 
-class Status(StrEnum):
+class PanelStatus(StrEnum):
     """What the status light says."""
 
     LOBBY = "no game"
@@ -80,16 +80,16 @@ class Status(StrEnum):
 
 
 STATUS_LIGHTS = {
-    Status.LOBBY: Light(Colour.WHITE, Rhythm.SLOW),
-    Status.READY: Light(Colour.WHITE),
-    Status.LOOKING: Light(Colour.BLUE, Rhythm.FAST),
-    Status.SCORED: Light(Colour.GREEN),
-    Status.INVALID: Light(Colour.RED, Rhythm.SLOW),
-    Status.QUESTION: Light(Colour.YELLOW, Rhythm.SLOW),
-    Status.CAMERA: Light(Colour.MAGENTA, Rhythm.FAST),
-    Status.STORE: Light(Colour.MAGENTA, Rhythm.SLOW),
-    Status.ENDED: Light(Colour.GREEN, Rhythm.WINK),
-    Status.OFF: Light(Colour.WHITE, Rhythm.WINK),
+    PanelStatus.LOBBY: Light(Colour.WHITE, Rhythm.SLOW),
+    PanelStatus.READY: Light(Colour.WHITE),
+    PanelStatus.LOOKING: Light(Colour.BLUE, Rhythm.FAST),
+    PanelStatus.SCORED: Light(Colour.GREEN),
+    PanelStatus.INVALID: Light(Colour.RED, Rhythm.SLOW),
+    PanelStatus.QUESTION: Light(Colour.YELLOW, Rhythm.SLOW),
+    PanelStatus.CAMERA: Light(Colour.MAGENTA, Rhythm.FAST),
+    PanelStatus.STORE: Light(Colour.MAGENTA, Rhythm.SLOW),
+    PanelStatus.ENDED: Light(Colour.GREEN, Rhythm.WINK),
+    PanelStatus.OFF: Light(Colour.WHITE, Rhythm.WINK),
 }
 
 
@@ -97,20 +97,20 @@ STATUS_LIGHTS = {
 class Lights:
     """All lights of the panel: the status, and one for each player."""
 
-    status: Light = DARK
-    players: tuple[Light, ...] = (DARK,) * PLAYERS
+    status: Light = LIGHT_OFF
+    players: tuple[Light, ...] = (LIGHT_OFF,) * MAX_PLAYERS
 
 
 @dataclass(frozen=True, slots=True)
-class Levels:
+class OutputLevels:
     """What the pins are to show at one moment."""
 
     status: RGB = Colour.OFF.value
-    players: tuple[bool, ...] = (False,) * PLAYERS
+    players: tuple[bool, ...] = (False,) * MAX_PLAYERS
     buzzer: bool = False
 
 
-DARKNESS = Levels()
+OUTPUTS_OFF = OutputLevels()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +122,14 @@ class Signal:
     beeps: tuple[float, ...] = ()
     player: int | None = None
 
-    def over(self, lights: Lights) -> Lights:
+    def overlay_on(self, lights: Lights) -> Lights:
         """The lights while the signal is shown."""
         players = list(lights.players)
         if self.player is not None:
             players[self.player] = Light(Colour.WHITE, Rhythm.FAST)
         return replace(lights, status=self.status, players=tuple(players))
 
-    def sounds(self, elapsed: float) -> bool:
+    def is_sounding(self, elapsed: float) -> bool:
         """True while the buzzer is on."""
         end = 0.0
         for index, seconds in enumerate(self.beeps):
@@ -144,64 +144,64 @@ class Signal:
         return min((end for end in (*ends, self.seconds) if end > elapsed), default=inf)
 
 
-PRESSED = Signal(0.15, Light(Colour.WHITE), beeps=(0.03,))
+PRESSED_SIGNAL = Signal(0.15, Light(Colour.WHITE), beeps=(0.03,))
 """A button was felt: shown before anything else is done."""
-HOLDING = Signal(inf, Light(Colour.WHITE, Rhythm.FAST))
+HOLDING_SIGNAL = Signal(inf, Light(Colour.WHITE, Rhythm.FAST))
 """A button is on its way to a hold."""
-HELD = Signal(0.5, Light(Colour.WHITE), beeps=(0.2,))
+HELD_SIGNAL = Signal(0.5, Light(Colour.WHITE), beeps=(0.2,))
 """Held long enough: it may be let go."""
-REFUSED = Signal(0.8, Light(Colour.RED, Rhythm.FAST), beeps=(0.08, 0.08, 0.08))
+REFUSED_SIGNAL = Signal(0.8, Light(Colour.RED, Rhythm.FAST), beeps=(0.08, 0.08, 0.08))
 """The press changes nothing."""
-BEEPS: dict[Status, tuple[float, ...]] = {
-    Status.SCORED: (0.1,),
-    Status.INVALID: (0.3, 0.1, 0.1),
-    Status.QUESTION: (0.1, 0.1, 0.1),
-    Status.CAMERA: (0.1, 0.1, 0.1, 0.1, 0.1),
-    Status.STORE: (0.1, 0.1, 0.1, 0.1, 0.1),
+STATUS_BEEPS_S: dict[PanelStatus, tuple[float, ...]] = {
+    PanelStatus.SCORED: (0.1,),
+    PanelStatus.INVALID: (0.3, 0.1, 0.1),
+    PanelStatus.QUESTION: (0.1, 0.1, 0.1),
+    PanelStatus.CAMERA: (0.1, 0.1, 0.1, 0.1, 0.1),
+    PanelStatus.STORE: (0.1, 0.1, 0.1, 0.1, 0.1),
 }
 
 
-def news(status: Status) -> Signal | None:
+def signal_for(status: PanelStatus) -> Signal | None:
     """The signal that a status begins with after the board was looked at: people wait for it."""
-    beeps = BEEPS.get(status)
+    beeps = STATUS_BEEPS_S.get(status)
     return Signal(0.6, STATUS_LIGHTS[status], beeps) if beeps else None
 
 
-def status_of(state: TableState) -> Status:
+def status_of(state: TableSnapshot) -> PanelStatus:
     """What the status light says about a table."""
     if state.phase is Phase.LOOKING:
-        return Status.LOOKING
+        return PanelStatus.LOOKING
     troubles = {notice.trouble for notice in state.notices}
     for trouble, status in (
-        (Trouble.CAMERA, Status.CAMERA),
-        (Trouble.STORE, Status.STORE),
-        (Trouble.BOARD, Status.QUESTION),
+        (Trouble.CAMERA, PanelStatus.CAMERA),
+        (Trouble.STORE, PanelStatus.STORE),
+        (Trouble.BOARD, PanelStatus.QUESTION),
     ):
         if trouble in troubles:
             return status
     if state.question is not None:
-        return Status.QUESTION
+        return PanelStatus.QUESTION
     if state.phase is Phase.LOBBY:
-        return Status.LOBBY
+        return PanelStatus.LOBBY
     if state.phase is Phase.ENDED:
-        return Status.ENDED
+        return PanelStatus.ENDED
     last = state.last_turn
     if last is not None and last.stands and last.invalid_words:
-        return Status.INVALID
+        return PanelStatus.INVALID
     if state.end_due:  # is the last play challenged, or is the game over?
-        return Status.QUESTION
-    return Status.READY if last is None else Status.SCORED
+        return PanelStatus.QUESTION
+    return PanelStatus.READY if last is None else PanelStatus.SCORED
 
 
-def lights_of(state: TableState) -> Lights:
+def lights_of(state: TableSnapshot) -> Lights:
     """The lights of a table: the player whose turn it is burns; the winners blink."""
-    return Lights(STATUS_LIGHTS[status_of(state)], tuple(_player_light(state, player) for player in range(PLAYERS)))
+    return Lights(STATUS_LIGHTS[status_of(state)], tuple(_player_light(state, player) for player in range(MAX_PLAYERS)))
 
 
-def levels_at(lights: Lights, elapsed: float, *, buzzer: bool = False) -> Levels:
+def levels_at(lights: Lights, elapsed: float, *, buzzer: bool = False) -> OutputLevels:
     """What the pins show `elapsed` seconds after these lights began."""
-    players = tuple(any(light.level(elapsed)) for light in lights.players)
-    return Levels(lights.status.level(elapsed), players, buzzer)
+    players = tuple(any(light.brightness_at(elapsed)) for light in lights.players)
+    return OutputLevels(lights.status.brightness_at(elapsed), players, buzzer)
 
 
 def next_change(lights: Lights, elapsed: float) -> float:
@@ -209,7 +209,7 @@ def next_change(lights: Lights, elapsed: float) -> float:
     return min(light.next_change(elapsed) for light in (lights.status, *lights.players))
 
 
-def _player_light(state: TableState, player: int) -> Light:
+def _player_light(state: TableSnapshot, player: int) -> Light:
     if player in state.winners:
         return Light(Colour.WHITE, Rhythm.SLOW)
-    return Light(Colour.WHITE) if player == state.turn_of else DARK
+    return Light(Colour.WHITE) if player == state.turn_of else LIGHT_OFF

@@ -14,17 +14,17 @@ from PIL import Image, ImageDraw, ImageFont
 
 from device.system.hotspot import Hotspot
 
-DIGITS = 8
-_QUIET = 2
+DIGIT_COUNT = 8
+_QUIET_ZONE_MODULES = 2
 """Modules of white around a code, both sides together: what 64 pixels leave. Phones read it; a test does, too."""
-_LEAST_MODULE = 2
+_MIN_MODULE_PX = 2
 """Pixels a module below which no phone could read a code off a display."""
-_SMALLEST = 8
+_MIN_TEXT_HEIGHT_PX = 8
 """Pixels; smaller letters could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Invitation:
+class PairingDetails:
     """The page's address as people type it, the same as a link with the code in it, the code, and the open Wi-Fi."""
 
     address: str
@@ -33,48 +33,51 @@ class Invitation:
     wifi: Hotspot | None = None
 
 
-def invite(code: str, addresses: Sequence[str], hotspot: Hotspot | None) -> Invitation:
+def make_pairing_details(code: str, addresses: Sequence[str], hotspot: Hotspot | None) -> PairingDetails:
     """To the last of the page's `addresses`, the best one for phones, or, while its own Wi-Fi is open, in that.
 
-    >>> invite("123456", ["http://localhost:8080", "http://192.168.1.7:8080"], None).address
+    >>> make_pairing_details("123456", ["http://localhost:8080", "http://192.168.1.7:8080"], None).address
     '192.168.1.7:8080'
     """
     link = addresses[-1]
-    wifi = hotspot if hotspot is not None and hotspot.active() else None
+    wifi = hotspot if hotspot is not None and hotspot.is_active() else None
     if wifi:
         link = re.sub(r"//.*(?=:)", f"//{wifi.address}", link)
-    return Invitation(link.partition("//")[2], f"{link}/pair?code={code}", code, wifi)
+    return PairingDetails(link.partition("//")[2], f"{link}/pair?code={code}", code, wifi)
 
 
-def pixel_pages(invitation: Invitation, size: tuple[int, int]) -> tuple[Image.Image, ...]:
+def draw_pairing_pages(pairing: PairingDetails, size: tuple[int, int]) -> tuple[Image.Image, ...]:
     """What a display of `size` (width, height) shows one after the other, white on black, mode `1`."""
-    code = f"{invitation.code[:3]} {invitation.code[3:]}"
-    pages = [_coded(invitation.link, code.split(), size), _written((invitation.address, code), size)]
-    if invitation.wifi:
-        name, password = invitation.wifi.name, invitation.wifi.password
-        pages += [_coded(invitation.wifi.qr_text, ["Wi-Fi"], size), _written(("Wi-Fi", name, password), size)]
+    code = f"{pairing.code[:3]} {pairing.code[3:]}"
+    pages = [_draw_qr_page(pairing.link, code.split(), size), _draw_text_page((pairing.address, code), size)]
+    if pairing.wifi:
+        name, password = pairing.wifi.name, pairing.wifi.password
+        pages += [
+            _draw_qr_page(pairing.wifi.qr_text, ["Wi-Fi"], size),
+            _draw_text_page(("Wi-Fi", name, password), size),
+        ]
     return tuple(page for page in pages if page)
 
 
-def digit_pages(invitation: Invitation) -> tuple[str, ...]:
+def format_pairing_digits(pairing: PairingDetails) -> tuple[str, ...]:
     """What eight 7-segment digits show one after the other: the code, and an address in numbers with its port.
 
-    >>> digit_pages(Invitation("192.168.1.7:8080", "", "123456"))
+    >>> format_pairing_digits(PairingDetails("192.168.1.7:8080", "", "123456"))
     ('C 123456', '192.168.  ', '1.7      ', 'P   8080')
     """
-    host, _, port = invitation.address.rpartition(":")
-    pages = [f"C {invitation.code}"]
+    host, _, port = pairing.address.rpartition(":")
+    pages = [f"C {pairing.code}"]
     if numbers := re.fullmatch(r"(\d+\.\d+\.)(\d+\.\d+)", host):
-        pages += [*numbers.groups(), f"P{port:>{DIGITS - 1}}"]
-    return tuple(page.ljust(DIGITS + page.count(".")) for page in pages)
+        pages += [*numbers.groups(), f"P{port:>{DIGIT_COUNT - 1}}"]
+    return tuple(page.ljust(DIGIT_COUNT + page.count(".")) for page in pages)
 
 
-def _coded(text: str, beside: Sequence[str], size: tuple[int, int]) -> Image.Image | None:
+def _draw_qr_page(text: str, beside: Sequence[str], size: tuple[int, int]) -> Image.Image | None:
     """A QR code, as large as fits, and a few words beside it; None where it would be too small to read."""
     width, height = size
     modules = segno.make(text, micro=False, error="l").matrix
-    module = height // (len(modules) + _QUIET)
-    if module < _LEAST_MODULE or width - height < height // 2:
+    module = height // (len(modules) + _QUIET_ZONE_MODULES)
+    if module < _MIN_MODULE_PX or width - height < height // 2:
         return None
     image = Image.new("1", size)
     draw = ImageDraw.Draw(image)
@@ -85,23 +88,23 @@ def _coded(text: str, beside: Sequence[str], size: tuple[int, int]) -> Image.Ima
             if dark:
                 x, y = edge + module * column, edge + module * row
                 draw.rectangle((x, y, x + module - 1, y + module - 1), fill=0)
-    _write(draw, beside, (height + 4, 0, width, height))
+    _draw_lines(draw, beside, (height + 4, 0, width, height))
     return image
 
 
-def _written(lines: Sequence[str], size: tuple[int, int]) -> Image.Image:
+def _draw_text_page(lines: Sequence[str], size: tuple[int, int]) -> Image.Image:
     image = Image.new("1", size)
-    _write(ImageDraw.Draw(image), lines, (2, 0, *size))
+    _draw_lines(ImageDraw.Draw(image), lines, (2, 0, *size))
     return image
 
 
-def _write(draw: ImageDraw.ImageDraw, lines: Sequence[str], box: tuple[int, int, int, int]) -> None:
+def _draw_lines(draw: ImageDraw.ImageDraw, lines: Sequence[str], box: tuple[int, int, int, int]) -> None:
     """Lines below one another, each as large as fits."""
     left, top, right, bottom = box
     room = (bottom - top) / len(lines)
     for number, line in enumerate(lines):
-        font = ImageFont.load_default(_SMALLEST)
-        for height in range(int(room), _SMALLEST, -1):
+        font = ImageFont.load_default(_MIN_TEXT_HEIGHT_PX)
+        for height in range(int(room), _MIN_TEXT_HEIGHT_PX, -1):
             larger = ImageFont.load_default(height * 0.8)
             if draw.textlength(line, larger) <= right - left:
                 font = larger

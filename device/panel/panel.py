@@ -18,59 +18,59 @@ from math import inf
 from types import MappingProxyType
 from typing import Protocol
 
-from device.panel.button_commands import Command, Refusal, answer
+from device.panel.button_commands import ButtonCommand, Refusal, command_for
 from device.panel.buttons import Button
-from device.panel.gestures import HOLD_S, Gesture, Gestures, Kind
+from device.panel.gestures import HOLD_S, Gesture, GestureDetector, GestureKind
 from device.panel.lights import (
-    DARKNESS,
-    HELD,
-    HOLDING,
-    PRESSED,
-    REFUSED,
+    HELD_SIGNAL,
+    HOLDING_SIGNAL,
+    OUTPUTS_OFF,
+    PRESSED_SIGNAL,
+    REFUSED_SIGNAL,
     STATUS_LIGHTS,
-    Levels,
     Lights,
+    OutputLevels,
+    PanelStatus,
     Signal,
-    Status,
     levels_at,
     lights_of,
-    news,
     next_change,
+    signal_for,
     status_of,
 )
-from device.session.snapshot import Listener, Moment, TableState
-from device.session.table_session import Refused
+from device.session.snapshot import Listener, Moment, TableSnapshot
+from device.session.table_session import CommandRefusedError
 
 _log = logging.getLogger(__name__)
 
-MESSAGE_S = 6.0
+MESSAGE_DURATION_S = 6.0
 """So long a refusal can be read on the page."""
-REHEARSAL_S = 600.0
+REHEARSAL_TIMEOUT_S = 600.0
 """A rehearsal that nobody ends is over after so long."""
 
-_NOT_OFFERED: Mapping[Command, str] = MappingProxyType(
+_UNAVAILABLE_MESSAGE_KEYS: Mapping[ButtonCommand, str] = MappingProxyType(
     {
-        Command.PAUSE: "no-pause-but-undo",
-        Command.GO_ON: "no-pause",
-        Command.EXCHANGE: "exchange-on-page",
-        Command.NEW_GAME: "new-game-on-page",
-        Command.POWER_OFF: "no-power-off",
+        ButtonCommand.PAUSE: "no-pause-but-undo",
+        ButtonCommand.GO_ON: "no-pause",
+        ButtonCommand.EXCHANGE: "exchange-on-page",
+        ButtonCommand.NEW_GAME: "new-game-on-page",
+        ButtonCommand.POWER_OFF: "no-power-off",
     }
 )
-"""What is said where `Orders` has nobody for a command."""
+"""What is said where `PanelActions` has nobody for a command."""
 
 
-class Table(Protocol):
+class PanelSession(Protocol):
     """What the panel needs of the session to follow it."""
 
     @property
-    def state(self) -> TableState:
+    def state(self) -> TableSnapshot:
         """The table now."""
 
-    def listen(self, listener: Listener) -> None:
+    def add_listener(self, listener: Listener) -> None:
         """Tell `listener` each new state from now on."""
 
-    def forget(self, listener: Listener) -> None:
+    def remove_listener(self, listener: Listener) -> None:
         """Tell it no more."""
 
 
@@ -78,37 +78,38 @@ class Hardware(Protocol):
     """Buttons and lights that one can touch: `device.panel.gpio.GpioHardware`."""
 
     @property
-    def held(self) -> frozenset[Button]:
+    def pressed_buttons(self) -> frozenset[Button]:
         """The buttons that are down now."""
 
-    def show(self, levels: Levels) -> None:
+    def show(self, levels: OutputLevels) -> None:
         """Set lights and buzzer."""
 
     def close(self) -> None:
         """Give the pins back, everything dark."""
 
 
-Edge = Callable[[Button, bool], None]
+EdgeHandler = Callable[[Button, bool], None]
 """Told that a button went down (True) or up (False), from any thread."""
-Order = Callable[[Moment], Future[TableState]]
-"""A command to the session, with the moment (`TableState.moment`) that it was meant for."""
+SessionAction = Callable[[Moment], Future[TableSnapshot]]
+"""A command to the session, with the moment (`TableSnapshot.moment`) that it was meant for."""
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
-    """Where commands go, by the names of `Command`. One that is None is not offered, and says so when it is pressed.
+class PanelActions:
+    """Where commands go, by the names of `ButtonCommand`. One that is None is not offered, and says so when it is
+    pressed.
 
     `power_off` must return at once: it sets off what switches the machine off.
     """
 
-    end_turn: Order
-    end_game: Order
-    challenge: Order
-    undo: Order
-    pause: Order | None = None
-    go_on: Order | None = None
-    exchange: Order | None = None
-    new_game: Order | None = None
+    end_turn: SessionAction
+    end_game: SessionAction
+    challenge: SessionAction
+    undo: SessionAction
+    pause: SessionAction | None = None
+    go_on: SessionAction | None = None
+    exchange: SessionAction | None = None
+    new_game: SessionAction | None = None
     power_off: Callable[[], None] | None = None
 
 
@@ -119,7 +120,7 @@ class PanelView:
     `felt` are the buttons that were pressed in a rehearsal, None while there is none.
     """
 
-    status: Status
+    status: PanelStatus
     lights: Lights
     message: str = ""
     stuck: tuple[Button, ...] = ()
@@ -131,35 +132,35 @@ class Panel:
 
     def __init__(
         self,
-        table: Table,
-        orders: Orders,
-        hardware: Callable[[Edge], Hardware] | None = None,
+        session: PanelSession,
+        actions: PanelActions,
+        hardware: Callable[[EdgeHandler], Hardware] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`hardware` makes the pins' side, given where its edges go; without it there is the page alone."""
-        self._table = table
-        self._orders = orders
+        self._session = session
+        self._actions = actions
         self._clock = clock
         self._events: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._listeners: tuple[Callable[[PanelView], None], ...] = ()
-        self._hardware = hardware(self.edge) if hardware else None
-        self._shown = DARKNESS
-        self._waiting: set[Future[TableState]] = set()
+        self._hardware = hardware(self.handle_edge) if hardware else None
+        self._shown_levels = OUTPUTS_OFF
+        self._pending_presses: set[Future[TableSnapshot]] = set()
         self._closed = False
         # What follows belongs to the thread.
         now = clock()
-        self._gestures = Gestures(self._hardware.held if self._hardware else (), now)
-        self._state = table.state
-        self._last_turn = now - MESSAGE_S
+        self._gestures = GestureDetector(self._hardware.pressed_buttons if self._hardware else (), now)
+        self._state = session.state
+        self._last_turn_time = now - MESSAGE_DURATION_S
         self._signal: Signal | None = None
-        self._signalled = now
-        self._said = now
-        self._lit = now
-        self._off = False
-        self._felt: tuple[Button, ...] | None = None
-        self._rehearsed = now
+        self._signal_time = now
+        self._message_time = now
+        self._lights_time = now
+        self._is_switching_off = False
+        self._felt_buttons: tuple[Button, ...] | None = None
+        self._rehearsal_time = now
         self._view = PanelView(status_of(self._state), lights_of(self._state))
-        table.listen(self._hear)
+        session.add_listener(self._on_state)
         self._thread = threading.Thread(target=self._run, name="panel", daemon=True)
         self._thread.start()
 
@@ -178,10 +179,10 @@ class Panel:
         if self._closed:
             return
         self._closed = True
-        self._table.forget(self._hear)
+        self._session.remove_listener(self._on_state)
         self._events.put(None)
         self._thread.join()
-        for done in tuple(self._waiting):
+        for done in tuple(self._pending_presses):
             done.cancel()
         if self._hardware:
             self._hardware.close()
@@ -191,34 +192,34 @@ class Panel:
         """What is shown now."""
         return self._view
 
-    def listen(self, listener: Callable[[PanelView], None]) -> None:
+    def add_listener(self, listener: Callable[[PanelView], None]) -> None:
         """Tell `listener` each new view, from the panel's thread: it must be quick and must not raise."""
         self._listeners = (*self._listeners, listener)
 
-    def edge(self, button: Button, down: bool) -> None:
+    def handle_edge(self, button: Button, down: bool) -> None:
         """A button went down or up. Returns at once, from any thread."""
         now = self._clock()
-        self._events.put(lambda: self._answer_all(self._gestures.edge(button, down, now)))
+        self._events.put(lambda: self._handle_gestures(self._gestures.handle_edge(button, down, now)))
 
-    def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableState]:
+    def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableSnapshot]:
         """A tap or a hold on the page, by the same way as one on the pins.
 
-        `seen` is the moment that the page showed. The future holds the state after it, or `Refused`; it is
+        `seen` is the moment that the page showed. The future holds the state after it, or `CommandRefusedError`; it is
         cancelled where the panel is closed before.
         """
-        done: Future[TableState] = Future()
-        self._waiting.add(done)
-        done.add_done_callback(self._waiting.discard)
-        self._events.put(lambda: self._answer_page(button, held, seen, done))
+        done: Future[TableSnapshot] = Future()
+        self._pending_presses.add(done)
+        done.add_done_callback(self._pending_presses.discard)
+        self._events.put(lambda: self._handle_page_press(button, held, seen, done))
         return done
 
     def rehearse(self, on: bool) -> None:
         """From now on buttons do nothing but show that they were felt (`PanelView.felt`), until it is ended."""
-        self._events.put(lambda: self._rehearse(on))
+        self._events.put(lambda: self._set_rehearsal(on))
 
     def give(self, signal: Signal) -> None:
         """Show a signal, to see whether its light or its sound works."""
-        self._events.put(lambda: self._give(signal))
+        self._events.put(lambda: self._start_signal(signal))
 
     # The thread
 
@@ -226,147 +227,151 @@ class Panel:
         self._events.put(lambda: None)  # the first thing done is to show how things stand
         while True:
             try:
-                event = self._events.get(timeout=self._patience())
+                event = self._events.get(timeout=self._next_timeout())
             except queue.Empty:
-                event = self._let_time_pass
+                event = self._advance_time
             if event is None:
                 return
             try:
                 event()
-                self._show()
+                self._update_outputs()
             except Exception:
                 _log.exception("the panel failed; it goes on")
 
-    def _let_time_pass(self) -> None:
-        self._answer_all(self._gestures.pass_time(self._clock()))
+    def _advance_time(self) -> None:
+        self._handle_gestures(self._gestures.advance_time(self._clock()))
 
-    def _patience(self) -> float | None:
+    def _next_timeout(self) -> float | None:
         """How long nothing will happen by itself; None: for ever."""
         now = self._clock()
         ends = [self._gestures.deadline]
         if self._view.message:
-            ends.append(self._said + MESSAGE_S)
-        if self._felt is not None:
-            ends.append(self._rehearsed + REHEARSAL_S)
+            ends.append(self._message_time + MESSAGE_DURATION_S)
+        if self._felt_buttons is not None:
+            ends.append(self._rehearsal_time + REHEARSAL_TIMEOUT_S)
         if self._signal:
-            ends.append(self._signalled + self._signal.next_change(now - self._signalled))
+            ends.append(self._signal_time + self._signal.next_change(now - self._signal_time))
         if self._hardware:
-            ends.append(self._lit + next_change(self._view.lights, now - self._lit))
+            ends.append(self._lights_time + next_change(self._view.lights, now - self._lights_time))
         return max(0.0, min(ends) - now) if min(ends) < inf else None
 
-    def _hear(self, state: TableState) -> None:
+    def _on_state(self, state: TableSnapshot) -> None:
         """The session's news, in its thread."""
-        self._events.put(lambda: self._follow(state))
+        self._events.put(lambda: self._update_state(state))
 
-    def _follow(self, state: TableState) -> None:
+    def _update_state(self, state: TableSnapshot) -> None:
         before, self._state = self._state, state
         if state.moment != before.moment:
-            self._last_turn = self._clock()
+            self._last_turn_time = self._clock()
         status = status_of(state)
-        told = news(status) if status_of(before) is Status.LOOKING else None
+        told = signal_for(status) if status_of(before) is PanelStatus.LOOKING else None
         if told:
-            self._give(told)
+            self._start_signal(told)
 
     # Answers
 
-    def _answer_all(self, gestures: tuple[Gesture, ...]) -> None:
+    def _handle_gestures(self, gestures: tuple[Gesture, ...]) -> None:
         for gesture in gestures:
-            self._answer(gesture, None, Future())
+            self._handle_gesture(gesture, None, Future())
 
-    def _answer_page(self, button: Button, held: bool, seen: Moment | None, done: Future[TableState]) -> None:
+    def _handle_page_press(self, button: Button, held: bool, seen: Moment | None, done: Future[TableSnapshot]) -> None:
         now = self._clock()
         held = held and button in HOLD_S
         gestures = self._gestures.hold(button, now) if held else self._gestures.tap(button, now)
         *others, last = gestures
-        self._answer_all(tuple(others))
-        self._answer(last, seen, done)
+        self._handle_gestures(tuple(others))
+        self._handle_gesture(last, seen, done)
 
-    def _answer(self, gesture: Gesture, seen: Moment | None, done: Future[TableState]) -> None:
+    def _handle_gesture(self, gesture: Gesture, seen: Moment | None, done: Future[TableSnapshot]) -> None:
         """Show that the gesture was felt, then do what it asks; `done` is told what came of it."""
-        if gesture.kind in (Kind.PRESS, Kind.HOLD):
-            self._give(PRESSED if gesture.kind is Kind.PRESS else HELD)
-            self._show()
-        if self._felt is not None:
-            self._felt = tuple(dict.fromkeys((*self._felt, gesture.button)))
-            return done.set_result(self._table.state)
-        since_turn = gesture.time - self._last_turn if seen is None else inf  # with `seen` the session knows better
-        said = answer(gesture, self._table.state, since_turn)
+        if gesture.kind in (GestureKind.PRESS, GestureKind.HOLD):
+            self._start_signal(PRESSED_SIGNAL if gesture.kind is GestureKind.PRESS else HELD_SIGNAL)
+            self._update_outputs()
+        if self._felt_buttons is not None:
+            self._felt_buttons = tuple(dict.fromkeys((*self._felt_buttons, gesture.button)))
+            return done.set_result(self._session.state)
+        since_turn = (
+            gesture.time - self._last_turn_time if seen is None else inf
+        )  # with `seen` the session knows better
+        said = command_for(gesture, self._session.state, since_turn)
         if isinstance(said, Refusal):
             self._refuse(said, done)
         elif said is None:
-            done.set_result(self._table.state)
-        elif said is Command.POWER_OFF:
+            done.set_result(self._session.state)
+        elif said is ButtonCommand.POWER_OFF:
             self._power_off(done)
         else:
-            self._order(said, seen, done)
+            self._run_command(said, seen, done)
         return None
 
-    def _rehearse(self, on: bool) -> None:
-        self._felt, self._rehearsed = () if on else None, self._clock()
+    def _set_rehearsal(self, on: bool) -> None:
+        self._felt_buttons, self._rehearsal_time = () if on else None, self._clock()
 
-    def _order(self, command: Command, seen: Moment | None, done: Future[TableState]) -> None:
-        order: Order | None = getattr(self._orders, command.name.lower())
+    def _run_command(self, command: ButtonCommand, seen: Moment | None, done: Future[TableSnapshot]) -> None:
+        order: SessionAction | None = getattr(self._actions, command.name.lower())
         if order is None:
-            return self._refuse(Refusal.of(_NOT_OFFERED[command]), done)
-        answered = order(self._table.state.moment if seen is None else seen)
-        answered.add_done_callback(lambda future: self._events.put(partial(self._conclude, future, done)))
+            return self._refuse(Refusal.from_key(_UNAVAILABLE_MESSAGE_KEYS[command]), done)
+        answered = order(self._session.state.moment if seen is None else seen)
+        answered.add_done_callback(lambda future: self._events.put(partial(self._pass_on_result, future, done)))
         return None
 
-    def _power_off(self, done: Future[TableState]) -> None:
-        if self._orders.power_off is None:
-            return self._refuse(Refusal.of(_NOT_OFFERED[Command.POWER_OFF]), done)
-        self._off = True
-        self._orders.power_off()
-        done.set_result(self._table.state)
+    def _power_off(self, done: Future[TableSnapshot]) -> None:
+        if self._actions.power_off is None:
+            return self._refuse(Refusal.from_key(_UNAVAILABLE_MESSAGE_KEYS[ButtonCommand.POWER_OFF]), done)
+        self._is_switching_off = True
+        self._actions.power_off()
+        done.set_result(self._session.state)
         return None
 
-    def _conclude(self, answered: Future[TableState], done: Future[TableState]) -> None:
+    def _pass_on_result(self, answered: Future[TableSnapshot], done: Future[TableSnapshot]) -> None:
         """Pass on what the session answered."""
         try:
             done.set_result(answered.result(0))
-        except Refused as refused:
+        except CommandRefusedError as refused:
             self._refuse(Refusal(str(refused)), done)
         except CancelledError:
-            self._refuse(Refusal.of("closing"), done)
+            self._refuse(Refusal.from_key("closing"), done)
         except Exception as error:
             done.set_exception(error)
             raise
 
-    def _refuse(self, refusal: Refusal, done: Future[TableState]) -> None:
-        self._give(Signal(REFUSED.seconds, REFUSED.status, REFUSED.beeps, refusal.player))
-        self._say(refusal.text)
-        done.set_exception(Refused(refusal.text))
+    def _refuse(self, refusal: Refusal, done: Future[TableSnapshot]) -> None:
+        self._start_signal(Signal(REFUSED_SIGNAL.seconds, REFUSED_SIGNAL.status, REFUSED_SIGNAL.beeps, refusal.player))
+        self._show_message(refusal.text)
+        done.set_exception(CommandRefusedError(refusal.text))
 
     # Lights
 
-    def _give(self, signal: Signal) -> None:
-        self._signal, self._signalled = signal, self._clock()
+    def _start_signal(self, signal: Signal) -> None:
+        self._signal, self._signal_time = signal, self._clock()
 
-    def _say(self, text: str) -> None:
-        self._said = self._clock()
-        self._publish(PanelView(self._view.status, self._view.lights, text, self._gestures.stuck, self._felt))
+    def _show_message(self, text: str) -> None:
+        self._message_time = self._clock()
+        self._publish(
+            PanelView(self._view.status, self._view.lights, text, self._gestures.stuck_buttons, self._felt_buttons)
+        )
 
-    def _show(self) -> None:
+    def _update_outputs(self) -> None:
         """Bring view, lights and buzzer up to the moment."""
         now = self._clock()
-        if self._signal and now - self._signalled >= self._signal.seconds:
+        if self._signal and now - self._signal_time >= self._signal.seconds:
             self._signal = None
-        status = Status.OFF if self._off else status_of(self._state)
-        lights = Lights(STATUS_LIGHTS[status]) if self._off else lights_of(self._state)
-        signal = self._signal or (HOLDING if self._gestures.holding else None)
-        lights = signal.over(lights) if signal else lights
+        status = PanelStatus.OFF if self._is_switching_off else status_of(self._state)
+        lights = Lights(STATUS_LIGHTS[status]) if self._is_switching_off else lights_of(self._state)
+        signal = self._signal or (HOLDING_SIGNAL if self._gestures.is_holding else None)
+        lights = signal.overlay_on(lights) if signal else lights
         if lights != self._view.lights:
-            self._lit = now
-        message = self._view.message if now - self._said < MESSAGE_S else ""
-        if self._felt is not None and now - self._rehearsed >= REHEARSAL_S:
-            self._felt = None
-        self._publish(PanelView(status, lights, message, self._gestures.stuck, self._felt))
+            self._lights_time = now
+        message = self._view.message if now - self._message_time < MESSAGE_DURATION_S else ""
+        if self._felt_buttons is not None and now - self._rehearsal_time >= REHEARSAL_TIMEOUT_S:
+            self._felt_buttons = None
+        self._publish(PanelView(status, lights, message, self._gestures.stuck_buttons, self._felt_buttons))
         if self._hardware:
-            sounds = self._signal is not None and self._signal.sounds(now - self._signalled)
-            levels = levels_at(lights, now - self._lit, buzzer=sounds)
-            if levels != self._shown:
+            sounds = self._signal is not None and self._signal.is_sounding(now - self._signal_time)
+            levels = levels_at(lights, now - self._lights_time, buzzer=sounds)
+            if levels != self._shown_levels:
                 self._hardware.show(levels)
-                self._shown = levels
+                self._shown_levels = levels
 
     def _publish(self, view: PanelView) -> None:
         if view == self._view:

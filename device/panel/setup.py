@@ -5,43 +5,52 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from device.panel.displays import Clock, Display, DisplayError, Displays, Inviting, open_display
-from device.panel.gpio import NoGpio, gpio_hardware
-from device.panel.panel import Orders, Panel, Table
-from device.session.messages import sentence
+from device.panel.displays import (
+    Display,
+    DisplayController,
+    DisplayError,
+    PairingDetailsSource,
+    SecondsLeft,
+    open_display,
+)
+from device.panel.gpio import GpioUnavailableError, make_gpio_hardware
+from device.panel.panel import Panel, PanelActions, PanelSession
+from device.session.messages import format_sentence
 from device.settings import PanelSettings
 from engine.messages import said
 
 
 @contextmanager
 def open_panel(
-    table: Table,
-    orders: Orders,
+    session: PanelSession,
+    actions: PanelActions,
     settings: PanelSettings,
-    say: Callable[[str], None],
-    clock: Clock | None = None,
-    inviting: Inviting | None = None,
+    report: Callable[[str], None],
+    seconds_left: SecondsLeft | None = None,
+    pairing_details: PairingDetailsSource | None = None,
 ) -> Iterator[Panel]:
     """The panel for the time of a `with`; `say` is told, in one line each, what of it is missing here."""
     with ExitStack() as opened:
-        panel = opened.enter_context(_panel(table, orders, settings, say))
-        if displays := list(_displays(settings, say)):
-            opened.enter_context(Displays(table, displays, clock, inviting))
+        panel = opened.enter_context(_make_panel(session, actions, settings, report))
+        if displays := list(_open_displays(settings, report)):
+            opened.enter_context(DisplayController(session, displays, seconds_left, pairing_details))
         yield panel
 
 
-def _panel(table: Table, orders: Orders, settings: PanelSettings, say: Callable[[str], None]) -> Panel:
+def _make_panel(
+    table: PanelSession, orders: PanelActions, settings: PanelSettings, say: Callable[[str], None]
+) -> Panel:
     if settings.use:
         try:
-            return Panel(table, orders, gpio_hardware(settings.pins))
-        except NoGpio as error:
-            say(sentence(said("panel-no-pins", "no panel on pins: {0}", error)))
+            return Panel(table, orders, make_gpio_hardware(settings.pins))
+        except GpioUnavailableError as error:
+            say(format_sentence(said("panel-no-pins", "no panel on pins: {0}", error)))
     return Panel(table, orders)
 
 
-def _displays(settings: PanelSettings, say: Callable[[str], None]) -> Iterator[Display]:
+def _open_displays(settings: PanelSettings, say: Callable[[str], None]) -> Iterator[Display]:
     for spec in settings.displays:
         try:
             yield open_display(spec)
         except DisplayError as error:
-            say(sentence(said("panel-no-display", "without that display: {0}", error)))
+            say(format_sentence(said("panel-no-display", "without that display: {0}", error)))

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, replace
 from math import ceil, isfinite
 
-MINUTE_S = 60.0
+SECONDS_PER_MINUTE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ class ClockView:
 
     def penalty(self, player: int, now: float) -> int:
         """The points that overtime has cost a player by `now`."""
-        return ceil(max(0.0, -self.left(player, now)) / MINUTE_S) * self.overtime
+        return ceil(max(0.0, -self.left(player, now)) / SECONDS_PER_MINUTE) * self.overtime
 
 
 @dataclass(frozen=True, slots=True)
-class TableClock:
+class ChessClock:
     """The seconds each player has `used` by `since`, and whose time has run from then on (None: nobody's).
 
-    >>> clock = TableClock.of(2).run(0, now=100.0).run(1, now=130.0)
-    >>> clock.at(135.0).used
+    >>> clock = ChessClock.for_players(2).start_player(0, now=100.0).start_player(1, now=130.0)
+    >>> clock.advance_to(135.0).used
     (30.0, 5.0)
     """
 
@@ -56,11 +56,11 @@ class TableClock:
     since: float = 0.0
 
     @classmethod
-    def of(cls, players: int) -> TableClock:
+    def for_players(cls, players: int) -> ChessClock:
         """A clock on which nobody has used any time."""
         return cls((0.0,) * players)
 
-    def at(self, now: float) -> TableClock:
+    def advance_to(self, now: float) -> ChessClock:
         """The same clock with the time up to `now` counted; a moment before the last one counts as that."""
         if self.running is None:
             return replace(self, since=now)
@@ -68,25 +68,25 @@ class TableClock:
         used = tuple(used + passed * (player == self.running) for player, used in enumerate(self.used))
         return replace(self, used=used, since=max(now, self.since))
 
-    def run(self, player: int, now: float) -> TableClock:
+    def start_player(self, player: int, now: float) -> ChessClock:
         """From `now` on it is the time of `player`."""
-        return replace(self.at(now), running=player)
+        return replace(self.advance_to(now), running=player)
 
-    def stop(self, now: float) -> TableClock:
+    def stop(self, now: float) -> ChessClock:
         """From `now` on it is nobody's time."""
-        return replace(self.at(now), running=None)
+        return replace(self.advance_to(now), running=None)
 
-    def view(self, limit: float, overtime: int, *, paused: bool = False) -> ClockView:
+    def to_view(self, limit: float, overtime: int, *, paused: bool = False) -> ClockView:
         """The clock for showing."""
         return ClockView(limit, overtime, self.used, self.running, paused, self.since)
 
 
-def noted(clock: TableClock, now: float, *, paused: bool) -> str:
+def serialise_clock(clock: ChessClock, now: float, *, paused: bool) -> str:
     """What a table keeps beside the log, so that a clock is right again after the power went."""
-    return json.dumps({"used": [round(used, 3) for used in clock.at(now).used], "paused": paused})
+    return json.dumps({"used": [round(used, 3) for used in clock.advance_to(now).used], "paused": paused})
 
 
-def from_note(text: str | None, read: tuple[float, ...]) -> tuple[TableClock, bool]:
+def restore_clock(text: str | None, read: tuple[float, ...]) -> tuple[ChessClock, bool]:
     """The clock, standing still, and whether the game was paused, from the note and from the log's last readings.
 
     Neither goes back: the larger counts. A note that cannot be read, or of another number of players, is as none.
@@ -97,7 +97,7 @@ def from_note(text: str | None, read: tuple[float, ...]) -> tuple[TableClock, bo
         seconds = tuple(float(value) for value in data["used"])
         paused = data["paused"] is True
     except (ValueError, KeyError, TypeError):
-        return TableClock(used), False
+        return ChessClock(used), False
     if len(seconds) == len(read) and all(isfinite(value) and value >= 0 for value in seconds):
         used = tuple(max(pair) for pair in zip(read, seconds, strict=True))
-    return TableClock(used), paused
+    return ChessClock(used), paused

@@ -7,50 +7,50 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import EllipsisType
 
-from device.capture.turn_images import Look
+from device.capture.turn_images import TurnImages
 from device.session import commands
-from device.session.clock_keeper import Timekeeper
-from device.session.commands import refusing
-from device.session.decision import Asked, Verdict
-from device.session.messages import notice, question, refusal, sentence
-from device.session.phases import phase_of
-from device.session.snapshot import LookView, Notice, Phase, PlayerView, TableState, Trouble
-from device.session.snapshot_builder import Words, decides, view_game
+from device.session.clock_keeper import ClockKeeper
+from device.session.commands import convert_engine_errors
+from device.session.decision import Decision, OpenQuestion
+from device.session.messages import format_sentence, make_notice, make_question, make_refusal
+from device.session.phases import derive_phase
+from device.session.snapshot import LookView, Notice, Phase, PlayerView, TableSnapshot, Trouble
+from device.session.snapshot_builder import WordList, build_snapshot, can_decide_challenge
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.events import Challenged, Event, GameStarted
 from engine.game import Game
-from engine.inference.history import Memory
-from engine.messages import listed
+from engine.inference.history import ReadingHistory
+from engine.messages import format_list
 from engine.squares import Square
 
-_logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
-KEPT_PICTURES = 4
+MAX_PICTURES = 4
 
 
-class Playing:
+class GameController:
     """One evening's games, one at a time: its log, its clock, what is asked and what is said."""
 
-    def __init__(self, store: GameStore, words: Words | None, now: Callable[[], float]) -> None:
+    def __init__(self, store: GameStore, words: WordList | None, now: Callable[[], float]) -> None:
         self._store = store
         self._now = now
         self._log: GameLog | None = None
-        self._keeper: Timekeeper | None = None
+        self._clock_keeper: ClockKeeper | None = None
         self._colours: dict[str, str] = {}
-        self._said: set[str] = set()
-        self._look: LookView | None = None
+        self._shown_warnings: set[str] = set()
+        self._look_view: LookView | None = None
         self.words = words
         """The list that words are checked by; None: they are not checked."""
         self.pictures: dict[str, bytes] = {}
         """The last rectified boards, JPEG, by the names that states give them."""
         self.notices: tuple[Notice, ...] = ()
         """What is said with the next state."""
-        self.asked: Asked | None = None
+        self.open_question: OpenQuestion | None = None
         """The open question."""
-        self.memory: Memory | None = None
+        self.reading_history: ReadingHistory | None = None
         """What earlier readings of this game's board said."""
-        self.leaving: tuple[Square, ...] = ()
+        self.squares_to_clear: tuple[Square, ...] = ()
         """Squares whose tiles must be taken off the board after a challenge."""
 
     # The game
@@ -72,230 +72,237 @@ class Playing:
         return self._log is not None
 
     @property
-    def keeper(self) -> Timekeeper | None:
+    def clock_keeper(self) -> ClockKeeper | None:
         """The clock of the game; None in the lobby."""
-        return self._keeper
+        return self._clock_keeper
 
     @property
     def phase(self) -> Phase:
         """Where the evening stands while nobody looks at the board."""
         if self._log is None:
             return Phase.LOBBY
-        return phase_of(
-            self.game, asked=self.asked is not None, paused=self._keeper is not None and self._keeper.paused
+        return derive_phase(
+            self.game,
+            asked=self.open_question is not None,
+            paused=self._clock_keeper is not None and self._clock_keeper.paused,
         )
 
-    def start(self, started: GameStarted, words: Words | EllipsisType | None, colours: Sequence[str]) -> None:
-        """Begin a game; `words` that are `...` stay as they are. Raises `Refused`."""
-        with refusing():
-            log, trouble = GameLog.begin(self._store, started, self._log)
+    def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
+        """Begin a game; `words` that are `...` stay as they are. Raises `CommandRefusedError`."""
+        with convert_engine_errors():
+            log, trouble = GameLog.begin_game(self._store, started, self._log)
         if not isinstance(words, EllipsisType):
             self.words = words
         try:
             for name, colour in zip(started.players, colours, strict=False):
-                self._store.colour(name, colour)
+                self._store.save_colour(name, colour)
         except StoreError as error:
-            _logger.warning("the colours of the players are not kept: %s", error)
-        self._open(log)
-        self._saved(trouble)
+            _log.warning("the colours of the players are not kept: %s", error)
+        self._open_log(log)
+        self._report_unsaved(trouble)
 
-    def start_again(
-        self, otherwise: GameStarted, words_for: Callable[[GameStarted], Words | None] | None = None
+    def start_next_game(
+        self, default: GameStarted, words_for: Callable[[GameStarted], WordList | None] | None = None
     ) -> None:
         """Begin a game like the last one, the next player first; after a restart, like the newest of the store.
 
-        Raises `Refused`.
+        Raises `CommandRefusedError`.
         """
-        last = self._log or self._newest()
+        last = self._log or self._load_newest_log()
         if last is None:
-            return self.start(otherwise, ..., ())
-        begun = last.game.started
+            return self.start_game(default, ..., ())
+        begun = last.game.start_event
         words = ... if self._log or words_for is None else words_for(begun)
-        return self.start(replace(begun, first=(begun.first + 1) % len(begun.players)), words, ())
+        return self.start_game(replace(begun, first=(begun.first + 1) % len(begun.players)), words, ())
 
-    def _newest(self) -> GameLog | None:
+    def _load_newest_log(self) -> GameLog | None:
         """The newest game of the store, as far as it can be read."""
         try:
-            return GameLog.newest(self._store)
+            return GameLog.load_newest(self._store)
         except StoreError as error:
-            _logger.warning("the last game is no example: %s", error)
+            _log.warning("the last game is no example: %s", error)
             return None
 
-    def resume(self, words_for: Callable[[GameStarted], Words | None] | None) -> None:
-        """Go on with the newest game. Raises `Refused`, `StoreError`."""
-        log = GameLog.newest(self._store)
+    def resume_game(self, words_for: Callable[[GameStarted], WordList | None] | None) -> None:
+        """Go on with the newest game. Raises `CommandRefusedError`, `StoreError`."""
+        log = GameLog.load_newest(self._store)
         if log is None:
-            raise refusal("nothing-to-resume")
+            raise make_refusal("nothing-to-resume")
         if log.game.is_over:
-            raise refusal("resume-ended")
+            raise make_refusal("resume-ended")
         if words_for:
-            self.words = words_for(log.game.started)
-        self._open(log)
+            self.words = words_for(log.game.start_event)
+        self._open_log(log)
 
-    def _open(self, log: GameLog) -> None:
-        self._log, self.memory, self._look, self.leaving = log, None, None, ()
-        self._said.clear()
-        self._keeper = Timekeeper(self._store, log, self._now)
+    def _open_log(self, log: GameLog) -> None:
+        self._log, self.reading_history, self._look_view, self.squares_to_clear = log, None, None, ()
+        self._shown_warnings.clear()
+        self._clock_keeper = ClockKeeper(self._store, log, self._now)
         try:
             self._colours = dict(self._store.players())
         except StoreError as error:
-            _logger.warning("the colours of the players are not known: %s", error)
+            _log.warning("the colours of the players are not known: %s", error)
 
     # What commands do
 
-    def commit(self, events: Sequence[Event], look: Look | None = None) -> None:
+    def commit_events(self, events: Sequence[Event], look: TurnImages | None = None) -> None:
         """Append the events of a press to the log, synced, with the picture that they were read from."""
-        log, keeper = self.log, self._keeper
-        events = (*(keeper.readings(events) if keeper else ()), *events)
+        log, keeper = self.log, self._clock_keeper
+        events = (*(keeper.make_clock_events(events) if keeper else ()), *events)
         if look:
-            self.show(look.named(f"{log.number}-{log.length + len(events) - 1}") if events else look)
+            self.show_images(look.with_name(f"{log.number}-{log.length + len(events) - 1}") if events else look)
         if events:
-            with refusing():
-                self._saved(log.append(events, look.jpegs() if look else {}))
-            self.leaving = ()
+            with convert_engine_errors():
+                self._report_unsaved(log.append(events, look.jpegs() if look else {}))
+            self.squares_to_clear = ()
 
-    def record(self, command: Callable[[Game], Event]) -> None:
+    def commit_command(self, command: Callable[[Game], Event]) -> None:
         """Carry out a command that is one event."""
-        self.commit([command(self.game)])
+        self.commit_events([command(self.game)])
 
-    def ask(self, verdict: Verdict) -> None:
+    def ask_question(self, verdict: Decision) -> None:
         """Offer the people what else it may have been; where there is no choice, only say what is wrong."""
-        self.asked = verdict.asked
-        if verdict.said and (verdict.said not in self._said or not verdict.events):
-            self._said.add(verdict.said)  # what was said and left alone is not nagged about
-            self.say(verdict.said, Trouble.BOARD)
+        self.open_question = verdict.open_question
+        if verdict.warning and (verdict.warning not in self._shown_warnings or not verdict.events):
+            self._shown_warnings.add(verdict.warning)  # what was said and left alone is not nagged about
+            self.add_notice(verdict.warning, Trouble.BOARD)
 
-    def answer(self, number: int) -> None:
-        """Let one of the answers of the open question count. Raises `Refused`."""
-        asked = self.asked
+    def answer_question(self, number: int) -> None:
+        """Let one of the answers of the open question count. Raises `CommandRefusedError`."""
+        asked = self.open_question
         if asked is None or not 0 <= number < len(asked.answers):
-            raise refusal("nothing-asked")
-        if asked.stops and number == 0:
+            raise make_refusal("nothing-asked")
+        if asked.stops_clock and number == 0:
             return  # the words are still being looked up
-        self.asked = None
+        self.open_question = None
         if number:
             events = asked.answers[number]
-            self._watch_for(events)
-            leaving = self.leaving
-            with refusing():
-                self._saved(self.log.instead(events) if asked.counts else self.log.append(events))
-            self.leaving = leaving
+            self._update_squares_to_clear(events)
+            leaving = self.squares_to_clear
+            with convert_engine_errors():
+                self._report_unsaved(
+                    self.log.replace_last_press(events) if asked.first_is_default else self.log.append(events)
+                )
+            self.squares_to_clear = leaving
 
-    def challenge(self) -> None:
-        """The last play is challenged: the word list decides, or people are asked. Raises `Refused`."""
+    def challenge_play(self) -> None:
+        """The last play is challenged: the word list decides, or people are asked. Raises `CommandRefusedError`."""
         game = self.game
-        if self.words is None or not decides(self.words):
-            answers = commands.challenge_answers(game)
+        if self.words is None or not can_decide_challenge(self.words):
+            answers = commands.list_challenge_answers(game)
             words = ", ".join(word.word for word in game.turns[-1].words)
-            asked = question("good-words", words, answers=tuple(text for text, _ in answers))
-            self.asked = Asked(asked, tuple(events for _, events in answers), counts=False, stops=True)
+            asked = make_question("good-words", words, answers=tuple(text for text, _ in answers))
+            self.open_question = OpenQuestion(
+                asked, tuple(events for _, events in answers), first_is_default=False, stops_clock=True
+            )
             return
-        challenged, seats = commands.challenge(game, self.words), commands.challengers(game)
-        player = game.challengeable.player if game.challengeable else 0
-        self.commit([challenged])
+        challenged, seats = commands.challenge_play(game, self.words), commands.find_challengers(game)
+        player = game.challengeable_turn.player if game.challengeable_turn else 0
+        self.commit_events([challenged])
         if challenged.upheld:
-            self.notices += (notice("take-off", game.players[player], ", ".join(challenged.words)),)
+            self.notices += (make_notice("take-off", game.players[player], ", ".join(challenged.words)),)
         else:
-            self.notices += (notice("challenge-failed"),)
+            self.notices += (make_notice("challenge-failed"),)
             if len(seats) > 1:
-                asked = question("who-challenged", answers=tuple(game.players[seat] for seat in seats))
-                self.asked = Asked(asked, tuple((replace(challenged, by=seat),) for seat in seats))
-        self._watch_for([challenged], game)
+                asked = make_question("who-challenged", answers=tuple(game.players[seat] for seat in seats))
+                self.open_question = OpenQuestion(asked, tuple((replace(challenged, by=seat),) for seat in seats))
+        self._update_squares_to_clear([challenged], game)
 
-    def _watch_for(self, events: Sequence[Event], before: Game | None = None) -> None:
+    def _update_squares_to_clear(self, events: Sequence[Event], before: Game | None = None) -> None:
         """After an upheld challenge the tiles must leave the board."""
         game = before or self.game
         upheld = any(isinstance(event, Challenged) and event.upheld for event in events)
-        self.leaving = tuple(s for s, _ in game.turns[-1].placements) if upheld and game.turns else ()
+        self.squares_to_clear = tuple(s for s, _ in game.turns[-1].placements) if upheld and game.turns else ()
 
-    def draw(self, letters: tuple[str, ...]) -> None:
-        """The players drew for first play. Raises `Refused`."""
-        self.record(lambda game: commands.draw_first(game, letters))
-        again = listed([self.game.players[player] for player in self.game.drawing])
+    def draw_first(self, letters: tuple[str, ...]) -> None:
+        """The players drew for first play. Raises `CommandRefusedError`."""
+        self.commit_command(lambda game: commands.draw_first(game, letters))
+        again = format_list([self.game.players[player] for player in self.game.drawing])
         first = self.game.players[self.game.to_move]
-        self.notices += (notice("draw-again", again) if again else notice("begins", first),)
+        self.notices += (make_notice("draw-again", again) if again else make_notice("begins", first),)
 
-    def end(self) -> None:
+    def end_game(self) -> None:
         """The players end the game."""
-        self.record(commands.end_game)
+        self.commit_command(commands.end_game)
         if self.game.racks_wanted:
-            names = listed([self.game.players[player] for player in self.game.racks_wanted])
-            self.notices += (notice("racks-wanted", names),)
+            names = format_list([self.game.players[player] for player in self.game.racks_wanted])
+            self.notices += (make_notice("racks-wanted", names),)
 
-    def tell_rack(self, player: int, letters: str) -> None:
-        """Somebody tells the unplayed letters of a player; a number that cannot be right is said. Raises `Refused`."""
-        self.record(lambda game: commands.tell_rack(game, player, letters))
+    def reveal_rack(self, player: int, letters: str) -> None:
+        """Somebody tells the unplayed letters of a player; a number that cannot be right is said. Raises
+        `CommandRefusedError`."""
+        self.commit_command(lambda game: commands.reveal_rack(game, player, letters))
         state = self.game.state
-        told, held = len(state.revealed[player]), state.racks[player]
-        if state.bag == 0 and told != held:
+        told, held = len(state.revealed_racks[player]), state.rack_counts[player]
+        if state.bag_count == 0 and told != held:
             name = state.players[player]
-            self.notices += (notice("rack-count", name, str(held), str(told), trouble=Trouble.BOARD),)
+            self.notices += (make_notice("rack-count", name, str(held), str(told), trouble=Trouble.BOARD),)
 
-    def pause(self, paused: bool) -> None:
+    def set_paused(self, paused: bool) -> None:
         """Stop the game, or go on."""
-        if self._keeper:
-            self._keeper.paused = paused
+        if self._clock_keeper:
+            self._clock_keeper.paused = paused
 
-    def step(self, step: Callable[[], str]) -> None:
-        """Go back or forth by a press. Raises `Refused`."""
-        self._saved(step())
-        self.memory, self.leaving = None, ()
+    def move_in_history(self, step: Callable[[], str]) -> None:
+        """Go back or forth by a press. Raises `CommandRefusedError`."""
+        self._report_unsaved(step())
+        self.reading_history, self.squares_to_clear = None, ()
 
     # What is shown
 
-    def say(self, text: str, trouble: Trouble = Trouble.NONE) -> None:
+    def add_notice(self, text: str, trouble: Trouble = Trouble.NONE) -> None:
         """Add a sentence to what is told with the next state; nothing for an empty one."""
         if text:
-            self.notices += (Notice(sentence(text), trouble),)
+            self.notices += (Notice(format_sentence(text), trouble),)
 
-    def show(self, look: Look) -> None:
+    def show_images(self, look: TurnImages) -> None:
         """Let the page have the picture of a look."""
-        self._look = look.view
-        self.pictures = dict([*self.pictures.items(), (look.view.picture, look.crop)][-KEPT_PICTURES:])
+        self._look_view = look.view
+        self.pictures = dict([*self.pictures.items(), (look.view.picture, look.crop)][-MAX_PICTURES:])
 
-    def run_clock(self) -> None:
+    def update_clock(self) -> None:
         """The time of whose turn it is runs, unless something stands in its way."""
-        if self._keeper:
-            runs = self.phase.in_play and not (self.asked and self.asked.stops)
-            self._keeper.settle(self.game.to_move if runs else None)
+        if self._clock_keeper:
+            runs = self.phase.in_play and not (self.open_question and self.open_question.stops_clock)
+            self._clock_keeper.set_running(self.game.to_move if runs else None)
 
-    def view(self, shown: TableState) -> TableState:
+    def build_snapshot(self, shown: TableSnapshot) -> TableSnapshot:
         """What the table looks like; `shown` is what it looked like before there was a game."""
         if self._log is None:
             return replace(shown, phase=Phase.LOBBY, notices=self.notices)
         log = self.log
-        seen = view_game(log.game, self.words)
+        seen = build_snapshot(log.game, self.words)
         return replace(
             seen,
-            players=tuple(self._coloured(player) for player in seen.players),
+            players=tuple(self._colour_player(player) for player in seen.players),
             phase=self.phase,
             game=log.number,
             events=log.length,
-            look=self._look,
+            look=self._look_view,
             notices=self.notices,
-            question=self.asked.question if self.asked else None,
-            clock=self._keeper.view if self._keeper else None,
+            question=self.open_question.question if self.open_question else None,
+            clock=self._clock_keeper.view if self._clock_keeper else None,
             drawing=log.game.drawing,
             undo=log.can_undo,
             redo=log.can_redo,
         )
 
-    def _coloured(self, player: PlayerView) -> PlayerView:
+    def _colour_player(self, player: PlayerView) -> PlayerView:
         return replace(player, colour=self._colours.get(player.name, ""))
 
     @property
-    def owes(self) -> bool:
+    def has_unsaved(self) -> bool:
         """True while something of this evening's games is in memory only."""
-        return self._log is not None and self._log.owes
+        return self._log is not None and self._log.has_unsaved
 
     def save(self) -> bool:
         """Try again to put it on disk; True when that is done."""
         return self._log is None or not self._log.save()
 
-    def unsay(self, key: str) -> None:
+    def remove_notices(self, key: str) -> None:
         """What a notice said is so no longer."""
         self.notices = tuple(notice for notice in self.notices if notice.key != key)
 
-    def _saved(self, trouble: str) -> None:
+    def _report_unsaved(self, trouble: str) -> None:
         if trouble:
-            self.notices += (notice("not-saved", trouble, trouble=Trouble.STORE),)
+            self.notices += (make_notice("not-saved", trouble, trouble=Trouble.STORE),)

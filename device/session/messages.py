@@ -1,4 +1,4 @@
-"""What the session says to people, by key: English here, other languages wherever it is shown (`notice.<key>`).
+"""What the session says to people, by key: English here, other languages wherever it is shown (`make_notice.<key>`).
 
 `{0}`, `{1}` stand for the values that go with a key. What the engine says of a play, and why a camera, a file or a
 disk cannot be used, is written where it is said (`engine.messages`), under keys of the same kind.
@@ -103,22 +103,22 @@ TEXTS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def text(key: str, *values: str) -> Said:
+def get_text(key: str, *values: str) -> Said:
     """The sentence of a key."""
     return said(key, TEXTS[key], *values)
 
 
-def notice(key: str, *values: str, trouble: Trouble = Trouble.NONE) -> Notice:
+def make_notice(key: str, *values: str, trouble: Trouble = Trouble.NONE) -> Notice:
     """A sentence for the people."""
-    return Notice(text(key, *values), trouble)
+    return Notice(get_text(key, *values), trouble)
 
 
-def question(key: str, *values: str, answers: tuple[str, ...], squares: tuple[int, ...] = ()) -> Question:
+def make_question(key: str, *values: str, answers: tuple[str, ...], squares: tuple[int, ...] = ()) -> Question:
     """A question for the people."""
-    return Question(text(key, *values), answers, squares=squares)
+    return Question(get_text(key, *values), answers, squares=squares)
 
 
-class Refused(Exception):  # noqa: N818 (named for what happened)
+class CommandRefusedError(Exception):
     """A command that makes no sense now; the message says why, on one line, to whoever gave it."""
 
     @property
@@ -127,12 +127,12 @@ class Refused(Exception):  # noqa: N818 (named for what happened)
         return key_of(str(self))
 
 
-def refusal(key: str, *values: str) -> Refused:
+def make_refusal(key: str, *values: str) -> CommandRefusedError:
     """Why a command makes no sense now."""
-    return Refused(text(key, *values))
+    return CommandRefusedError(get_text(key, *values))
 
 
-def sentence(text: str) -> str:
+def format_sentence(text: str) -> str:
     """A capital at the beginning, a full stop at the end."""
     whole = text[:1].upper() + text[1:]
     whole = whole if whole.endswith((".", "?", "!")) else f"{whole}."

@@ -1,7 +1,7 @@
 """The evening as a state machine: which command may be given in which phase, and where it can lead. Data.
 
-`TableSession` asks `objection` before it takes a command, and `phase_of` says where a game stands. docs/session.svg
-shows the machine.
+`TableSession` asks `find_refusal_key` before it takes a command, and `derive_phase` says where a game stands.
+docs/session.svg shows the machine.
 """
 
 from __future__ import annotations
@@ -17,113 +17,124 @@ LOBBY, DRAWING, TURN, LOOKING = Phase.LOBBY, Phase.DRAWING, Phase.TURN, Phase.LO
 QUESTION, CHALLENGE, PAUSED, ENDED = Phase.QUESTION, Phase.CHALLENGE, Phase.PAUSED, Phase.ENDED
 
 
-class Cue(StrEnum):
+class Command(StrEnum):
     """What makes one phase follow another: the commands of the table, and the look that a turn ends with."""
 
     START = "start game"
     RESUME = "resume"
     DRAW = "draw for first"
     END_TURN = "end turn"
-    LOOKED = "looked"
+    CAPTURE_DONE = "looked"
     ANSWER = "answer"
     PASS = "pass"
     EXCHANGE = "exchange"
-    CHALLENGED = "challenge"
+    CHALLENGE = "challenge"
     UNDO = "undo"
     REDO = "redo"
-    PUT_RIGHT = "put right"  # a square, a blank, a turn
-    RACK = "tell rack"
+    CORRECT = "put right"  # a square, a blank, a turn
+    REVEAL_RACK = "tell rack"
     PAUSE = "pause"
-    GO_ON = "go on"
-    END = "end game"
+    END_PAUSE = "go on"
+    END_GAME = "end game"
 
 
-PLAYING = (TURN, QUESTION, CHALLENGE)
-_STANDING = (DRAWING, *PLAYING, PAUSED, ENDED)
-_BEGUN = (DRAWING, TURN)
-_TURN_OVER = (TURN, CHALLENGE)
+TURN_PHASES = (TURN, QUESTION, CHALLENGE)
+_RESUMABLE_PHASES = (DRAWING, *TURN_PHASES, PAUSED, ENDED)
+_OPENING_PHASES = (DRAWING, TURN)
+_TURN_OR_CHALLENGE = (TURN, CHALLENGE)
 
 
-def _turn_of_somebody(**more: tuple[Phase, ...]) -> Mapping[Cue, tuple[Phase, ...]]:
+def _make_turn_transitions(**more: tuple[Phase, ...]) -> Mapping[Command, tuple[Phase, ...]]:
     """What can be done in every phase in which somebody has the turn, and `more` in this one."""
     return {
-        Cue.START: _BEGUN,
-        Cue.RESUME: _STANDING,
-        Cue.DRAW: _BEGUN,
-        Cue.END_TURN: (LOOKING,),
-        Cue.PASS: (TURN,),
-        Cue.EXCHANGE: (TURN,),
-        Cue.UNDO: (DRAWING, *_TURN_OVER),
-        Cue.REDO: (DRAWING, *_TURN_OVER, ENDED),
-        Cue.PUT_RIGHT: _TURN_OVER,
-        Cue.RACK: _TURN_OVER,
-        Cue.PAUSE: (PAUSED,),
-        Cue.END: (ENDED,),
-        **{Cue[name]: phases for name, phases in more.items()},
+        Command.START: _OPENING_PHASES,
+        Command.RESUME: _RESUMABLE_PHASES,
+        Command.DRAW: _OPENING_PHASES,
+        Command.END_TURN: (LOOKING,),
+        Command.PASS: (TURN,),
+        Command.EXCHANGE: (TURN,),
+        Command.UNDO: (DRAWING, *_TURN_OR_CHALLENGE),
+        Command.REDO: (DRAWING, *_TURN_OR_CHALLENGE, ENDED),
+        Command.CORRECT: _TURN_OR_CHALLENGE,
+        Command.REVEAL_RACK: _TURN_OR_CHALLENGE,
+        Command.PAUSE: (PAUSED,),
+        Command.END_GAME: (ENDED,),
+        **{Command[name]: phases for name, phases in more.items()},
     }
 
 
-TRANSITIONS: Mapping[Phase, Mapping[Cue, tuple[Phase, ...]]] = MappingProxyType(
+TRANSITIONS: Mapping[Phase, Mapping[Command, tuple[Phase, ...]]] = MappingProxyType(
     {
         # The lobby again where the disk does not take a game, or has none that can be read.
-        LOBBY: {Cue.START: (LOBBY, *_BEGUN), Cue.RESUME: (LOBBY, *_STANDING)},
+        LOBBY: {Command.START: (LOBBY, *_OPENING_PHASES), Command.RESUME: (LOBBY, *_RESUMABLE_PHASES)},
         DRAWING: {
-            Cue.START: _BEGUN,
-            Cue.RESUME: _STANDING,
-            Cue.DRAW: _BEGUN,  # drawing again where several drew alike
-            Cue.UNDO: _BEGUN,
-            Cue.REDO: (DRAWING, *_TURN_OVER, ENDED),
-            Cue.PUT_RIGHT: _TURN_OVER,
-            Cue.PAUSE: (PAUSED,),
-            Cue.END: (ENDED,),
+            Command.START: _OPENING_PHASES,
+            Command.RESUME: _RESUMABLE_PHASES,
+            Command.DRAW: _OPENING_PHASES,  # drawing again where several drew alike
+            Command.UNDO: _OPENING_PHASES,
+            Command.REDO: (DRAWING, *_TURN_OR_CHALLENGE, ENDED),
+            Command.CORRECT: _TURN_OR_CHALLENGE,
+            Command.PAUSE: (PAUSED,),
+            Command.END_GAME: (ENDED,),
         },
-        TURN: _turn_of_somebody(),
-        QUESTION: _turn_of_somebody(ANSWER=PLAYING, CHALLENGED=(TURN, QUESTION)),
-        CHALLENGE: _turn_of_somebody(CHALLENGED=(TURN, QUESTION)),
-        LOOKING: {Cue.LOOKED: PLAYING},
+        TURN: _make_turn_transitions(),
+        QUESTION: _make_turn_transitions(ANSWER=TURN_PHASES, CHALLENGE=(TURN, QUESTION)),
+        CHALLENGE: _make_turn_transitions(CHALLENGE=(TURN, QUESTION)),
+        LOOKING: {Command.CAPTURE_DONE: TURN_PHASES},
         PAUSED: {
-            Cue.START: _BEGUN,
-            Cue.RESUME: _STANDING,
-            Cue.GO_ON: (DRAWING, *PLAYING),
-            Cue.ANSWER: (PAUSED,),
-            Cue.UNDO: (PAUSED,),
-            Cue.REDO: (PAUSED, ENDED),
-            Cue.PUT_RIGHT: (PAUSED,),
-            Cue.RACK: (PAUSED,),
-            Cue.END: (ENDED,),
+            Command.START: _OPENING_PHASES,
+            Command.RESUME: _RESUMABLE_PHASES,
+            Command.END_PAUSE: (DRAWING, *TURN_PHASES),
+            Command.ANSWER: (PAUSED,),
+            Command.UNDO: (PAUSED,),
+            Command.REDO: (PAUSED, ENDED),
+            Command.CORRECT: (PAUSED,),
+            Command.REVEAL_RACK: (PAUSED,),
+            Command.END_GAME: (ENDED,),
         },
         ENDED: {
-            Cue.START: _BEGUN,
-            Cue.RESUME: _STANDING,
-            Cue.UNDO: (*_BEGUN, CHALLENGE, PAUSED, ENDED),  # ended still where a rack told afterwards is taken back
-            Cue.REDO: (ENDED,),
-            Cue.PUT_RIGHT: (ENDED,),
-            Cue.RACK: (ENDED,),
+            Command.START: _OPENING_PHASES,
+            Command.RESUME: _RESUMABLE_PHASES,
+            Command.UNDO: (
+                *_OPENING_PHASES,
+                CHALLENGE,
+                PAUSED,
+                ENDED,
+            ),  # ended still where a rack told afterwards is taken back
+            Command.REDO: (ENDED,),
+            Command.CORRECT: (ENDED,),
+            Command.REVEAL_RACK: (ENDED,),
         },
     }
 )
 """By phase and cue, the phases that may follow."""
 
-_WHY = MappingProxyType({LOBBY: "no-game", DRAWING: "draw-first", LOOKING: "busy", PAUSED: "paused", ENDED: "ended"})
-_WHY_NOT = MappingProxyType(
+_REFUSAL_KEY_BY_PHASE = MappingProxyType(
+    {LOBBY: "no-game", DRAWING: "draw-first", LOOKING: "busy", PAUSED: "paused", ENDED: "ended"}
+)
+_REFUSAL_KEY_BY_COMMAND = MappingProxyType(
     {
-        Cue.GO_ON: "not-paused",
-        Cue.ANSWER: "nothing-asked",
-        Cue.DRAW: "not-drawing",
-        Cue.CHALLENGED: "nothing-to-challenge",
+        Command.END_PAUSE: "not-paused",
+        Command.ANSWER: "nothing-asked",
+        Command.DRAW: "not-drawing",
+        Command.CHALLENGE: "nothing-to-challenge",
     }
 )
 
 
-def objection(phase: Phase, cue: Cue) -> str:
+def find_refusal_key(phase: Phase, cue: Command) -> str:
     """The key of the sentence that says why a command cannot be given in a phase; empty where it can."""
     if cue in TRANSITIONS[phase]:
         return ""
-    general = _WHY_NOT.get(cue, "") if phase not in (LOBBY, LOOKING) else ""
-    return _WHY[phase] if phase in _WHY and (not general or cue is Cue.CHALLENGED) else general
+    general = _REFUSAL_KEY_BY_COMMAND.get(cue, "") if phase not in (LOBBY, LOOKING) else ""
+    return (
+        _REFUSAL_KEY_BY_PHASE[phase]
+        if phase in _REFUSAL_KEY_BY_PHASE and (not general or cue is Command.CHALLENGE)
+        else general
+    )
 
 
-def phase_of(game: Game, *, asked: bool, paused: bool) -> Phase:
+def derive_phase(game: Game, *, asked: bool, paused: bool) -> Phase:
     """Where a game stands while nobody looks at the board; `asked` where a question is open."""
     if game.is_over:
         return ENDED
@@ -133,4 +144,4 @@ def phase_of(game: Game, *, asked: bool, paused: bool) -> Phase:
         return DRAWING
     if asked:
         return QUESTION
-    return CHALLENGE if game.challengeable else TURN
+    return CHALLENGE if game.challengeable_turn else TURN

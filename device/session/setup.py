@@ -9,127 +9,130 @@ from collections.abc import Collection, Sequence
 import cv2
 import numpy as np
 
-from calibration.enrolment import check_lesson
-from calibration.profile import TableKnowledge
-from calibration.profile_file import KnowledgeError
+from calibration.enrolment import check_enrolment
+from calibration.profile import TableProfile
+from calibration.profile_file import ProfileError
 from device.cameras import Image
-from device.capture.board_camera import Sight
-from device.session.messages import refusal
-from device.session.snapshot import SetUpView
-from device.storage.store import TABLE, GameStore, StoreError
-from engine.messages import joined
-from engine.reading import EMPTY, SIZE
+from device.capture.board_camera import BoardCamera
+from device.session.messages import make_refusal
+from device.session.snapshot import SetupView
+from device.storage.store import TABLE_NOTES, GameStore, StoreError
+from engine.messages import join_messages
+from engine.reading import BOARD_SIZE, EMPTY
 from engine.squares import SQUARES, square_name
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading
 
 _log = logging.getLogger(__name__)
 
-LONGEST = 1280
+MAX_SIDE_PX = 1280
 """The longest side, in pixels, of the picture that a table is set up by."""
-QUALITY = 80
-NOTE = "corners"
-LESSON = "lesson"
+JPEG_QUALITY = 80
+NOTE_NAME = "corners"
+ENROLMENT_SOURCE = "lesson"
 
 Corners = Sequence[Sequence[float]]
 
 
-class SetUp:
+class TableSetup:
     """The set-up of one table; used from one thread."""
 
-    def __init__(self, sight: Sight, store: GameStore, knowledge: TableKnowledge | None) -> None:
-        self._sight = sight
+    def __init__(self, board_camera: BoardCamera, store: GameStore, profile: TableProfile | None) -> None:
+        self._board_camera = board_camera
         self._store = store
-        self._knowledge = knowledge
-        self._shape: tuple[int, ...] = ()
-        self._share = 1.0
-        self._doubted: object = None
-        self._placed_before()
+        self._profile = profile
+        self._image_shape: tuple[int, ...] = ()
+        self._scale = 1.0
+        self._last_mismatch: object = None
+        self._restore_corners()
 
-    def look_around(self, tiles: Collection[str]) -> SetUpView:
+    def capture_setup_view(self, tiles: Collection[str]) -> SetupView:
         """The whole picture, and where the board is in it. Raises `CameraError`."""
-        frame = self._sight.still()
+        frame = self._board_camera.still()
         image = frame.image
-        self._shape = image.shape
-        self._share = min(1.0, LONGEST / max(image.shape[:2]))
-        reading = self._sight.read(image, tiles)
-        where = self._sight.where
+        self._image_shape = image.shape
+        self._scale = min(1.0, MAX_SIDE_PX / max(image.shape[:2]))
+        reading = self._board_camera.read_board(image, tiles)
+        where = self._board_camera.tracker
         if where and where.corners is None and reading.corners is not None:
-            where.settle(reading.corners)
-        self._note(where.corners if where and where.placed else None)
-        return self._view(image, reading, placed=where is not None and where.placed)
+            where.confirm(reading.corners)
+        self._save_corners(where.corners if where and where.has_user_corners else None)
+        return self._make_view(image, reading, placed=where is not None and where.has_user_corners)
 
-    def place(self, corners: Corners | None, tiles: Collection[str]) -> SetUpView:
-        """Take the corners where people put them, in pixels of the last view; None: find them. Raises `Refused`."""
-        where = self._sight.where
+    def place_corners(self, corners: Corners | None, tiles: Collection[str]) -> SetupView:
+        """Take the corners where people put them, in pixels of the last view; None: find them. Raises
+        `CommandRefusedError`."""
+        where = self._board_camera.tracker
         if where is None:
-            raise refusal("camera-none")
+            raise make_refusal("camera-none")
         if corners is None:
-            where.forget()
+            where.reset()
         else:
-            if not self._shape:
-                self.look_around(tiles)
+            if not self._image_shape:
+                self.capture_setup_view(tiles)
             try:
-                quad = (np.asarray(corners, np.float64) + 0.5) / self._share - 0.5
-                where.place(quad, self._shape)
+                quad = (np.asarray(corners, np.float64) + 0.5) / self._scale - 0.5
+                where.set_corners(quad, self._image_shape)
             except ValueError:
-                raise refusal("corners-wrong") from None
-        return self.look_around(tiles)
+                raise make_refusal("corners-wrong") from None
+        return self.capture_setup_view(tiles)
 
-    def teach(self, rows: Sequence[Sequence[str]], tiles: Collection[str]) -> tuple[str, ...]:
+    def enrol_tiles(self, rows: Sequence[Sequence[str]], tiles: Collection[str]) -> tuple[str, ...]:
         """Learn from the board, which shows these faces; returns the squares that are not as they should be.
 
         Where there are any, nothing is learnt; but who gives the same lesson again has looked, and knows better than
-        the camera which letter lies there. Raises `Refused`, `CameraError`.
+        the camera which letter lies there. Raises `CommandRefusedError`, `CameraError`.
         """
-        if self._knowledge is None:
-            raise refusal("no-lesson")
+        if self._profile is None:
+            raise make_refusal("no-lesson")
         faces = [face for row in rows for face in row]
-        if len(faces) != len(SQUARES) or any(len(row) != SIZE for row in rows):
-            raise refusal("lesson-rows")
-        seen = self._sight.look(tiles)
+        if len(faces) != len(SQUARES) or any(len(row) != BOARD_SIZE for row in rows):
+            raise make_refusal("lesson-rows")
+        seen = self._board_camera.capture_board(tiles)
         board, views = seen.reading.board, seen.reading.views
         if board is None or views is None:
-            raise refusal("lesson-blind", joined("; ", seen.reading.problems))
-        check = check_lesson(rows, board)
-        unlike = tuple(square for square, _ in check.unlike)
-        insisted, self._doubted = self._doubted == (faces, unlike), (faces, unlike)
-        if not check.complete or not (check.ok or insisted):
+            raise make_refusal("lesson-blind", join_messages("; ", seen.reading.problems))
+        check = check_enrolment(rows, board)
+        unlike = tuple(square for square, _ in check.mismatched)
+        insisted, self._last_mismatch = self._last_mismatch == (faces, unlike), (faces, unlike)
+        if not check.is_complete or not (check.is_clean or insisted):
             wrong = {*check.missing, *check.extra, *check.hidden, *unlike}
             return tuple(map(square_name, sorted(wrong)))
-        self._knowledge.learn(views, rows, LESSON, told=[s for s in SQUARES if faces[s] != EMPTY])
+        self._profile.learn(views, rows, ENROLMENT_SOURCE, confirmed=[s for s in SQUARES if faces[s] != EMPTY])
         try:
-            self._knowledge.save()
-        except KnowledgeError as error:
+            self._profile.save()
+        except ProfileError as error:
             _log.warning("the lesson is not kept: %s", error)
         return ()
 
-    def _view(self, image: Image, reading: PhotoReading, *, placed: bool) -> SetUpView:
+    def _make_view(self, image: Image, reading: PhotoReading, *, placed: bool) -> SetupView:
         small = image
-        if self._share < 1:
-            small = np.asarray(cv2.resize(image, None, fx=self._share, fy=self._share, interpolation=cv2.INTER_AREA))
-        _, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+        if self._scale < 1:
+            small = np.asarray(cv2.resize(image, None, fx=self._scale, fy=self._scale, interpolation=cv2.INTER_AREA))
+        _, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
         corners = None
         if reading.corners is not None:
-            points = (reading.corners + 0.5) * self._share - 0.5
+            points = (reading.corners + 0.5) * self._scale - 0.5
             corners = tuple((round(float(x), 1), round(float(y), 1)) for x, y in points)
         size = (small.shape[1], small.shape[0])
-        return SetUpView(data.tobytes(), size, corners, reading.upright if corners else 0.0, reading.problems, placed)
+        return SetupView(
+            data.tobytes(), size, corners, reading.orientation_confidence if corners else 0.0, reading.problems, placed
+        )
 
-    def _note(self, corners: Floats | None) -> None:
+    def _save_corners(self, corners: Floats | None) -> None:
         """Keep for this table what people placed, as long as it holds."""
-        data = "" if corners is None else json.dumps({"corners": corners.tolist(), "shape": list(self._shape)})
+        data = "" if corners is None else json.dumps({"corners": corners.tolist(), "shape": list(self._image_shape)})
         try:
-            if (self._store.noted(TABLE, NOTE) or "") != data:
-                self._store.note(TABLE, NOTE, data)
+            if (self._store.read_note(TABLE_NOTES, NOTE_NAME) or "") != data:
+                self._store.save_note(TABLE_NOTES, NOTE_NAME, data)
         except StoreError as error:
             _log.warning("the corners are not kept: %s", error)
 
-    def _placed_before(self) -> None:
-        where = self._sight.where
+    def _restore_corners(self) -> None:
+        where = self._board_camera.tracker
         try:
-            data = json.loads(self._store.noted(TABLE, NOTE) or "null")
+            data = json.loads(self._store.read_note(TABLE_NOTES, NOTE_NAME) or "null")
             if where and data:
-                where.place(np.asarray(data["corners"], np.float64), tuple(int(side) for side in data["shape"]))
+                where.set_corners(np.asarray(data["corners"], np.float64), tuple(int(side) for side in data["shape"]))
         except (StoreError, ValueError, KeyError, TypeError) as error:
             _log.warning("the corners that were kept cannot be used: %s", error)

@@ -1,6 +1,6 @@
 """What the table looks like at one moment, as an immutable value: the one thing that page, lights and voice are told.
 
-A `TableState` holds texts and numbers only, ready to be shown; whoever shows it needs no rule of the game.
+A `TableSnapshot` holds texts and numbers only, ready to be shown; whoever shows it needs no rule of the game.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from device.session.clock import ClockView
 from engine.messages import key_of
-from engine.reading import SIZE
+from engine.reading import BOARD_SIZE
 
 
 class Phase(StrEnum):
@@ -180,7 +180,7 @@ class TileView:
     new: bool = False
 
 
-NO_TILES: tuple[TileView | None, ...] = (None,) * (SIZE * SIZE)
+NO_TILES: tuple[TileView | None, ...] = (None,) * (BOARD_SIZE * BOARD_SIZE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class BoardView:
     """The board as understood: 225 tiles or None, and the premium of each square (`""`, `2L`, `3L`, `2W`, `3W`)."""
 
     tiles: tuple[TileView | None, ...] = NO_TILES
-    premiums: tuple[str, ...] = ("",) * (SIZE * SIZE)
+    premiums: tuple[str, ...] = ("",) * (BOARD_SIZE * BOARD_SIZE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class LookView:
 
 
 @dataclass(frozen=True, slots=True)
-class TableState:
+class TableSnapshot:
     """The table at one moment. `revision` grows with every change.
 
     `game` is the number of the game in the store (0: none), `events` the length of its log; `clock` is None in a game
@@ -216,8 +216,8 @@ class TableState:
     `turn_of` is the index of the player whose turn it is, None before and after a game; `end_due` says that the rules
     would have the game end now, `winners` who won once it has, `racks_wanted` whose unplayed letters are not known.
     `unseen` counts the tiles that do not lie on the board, in the order of the alphabet; `exchange_most` is how many
-    may be exchanged now. `edition` names the board (`engine.rules.COLOURS`). `open_dictionary` is False where only a
-    challenge looks words up; `lexicon_advises` is True where the word list knows too little to decide one.
+    may be exchanged now. `edition` names the board (`engine.rules.EDITION_COLOURS`). `open_dictionary` is False where
+    only a challenge looks words up; `lexicon_advises` is True where the word list knows too little to decide one.
     """
 
     revision: int = 0
@@ -282,7 +282,7 @@ class TurnChange:
 
 
 @dataclass(frozen=True, slots=True)
-class SetUpView:
+class SetupView:
     """The camera's whole picture for setting a table up: a JPEG of `size` (width, height).
 
     `corners` are the four corners (x, y) of the playing grid in its pixels, clockwise from the top left as the tiles
@@ -297,5 +297,5 @@ class SetUpView:
     placed: bool = False
 
 
-Listener = Callable[[TableState], None]
+Listener = Callable[[TableSnapshot], None]
 """Told of each new state, from the session's thread: it must be quick and must not raise."""

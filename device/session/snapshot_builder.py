@@ -10,7 +10,7 @@ from device.session.snapshot import (
     LetterView,
     Phase,
     PlayerView,
-    TableState,
+    TableSnapshot,
     TileView,
     TurnView,
     WordView,
@@ -18,14 +18,14 @@ from device.session.snapshot import (
 from engine.board import Layout, Premium
 from engine.game import Game
 from engine.lexicon import Lexicon
-from engine.reading import SIZE
+from engine.reading import BOARD_SIZE
 from engine.scoring import WordScore
 from engine.squares import SQUARES, Square, square_name
 from engine.tiles import Tile
-from engine.turns import Kind, Turn
+from engine.turns import Turn, TurnKind
 
 
-class Words(Protocol):
+class WordList(Protocol):
     """A word list: anything that knows whether it has a word."""
 
     def __contains__(self, word: str, /) -> bool:
@@ -42,21 +42,21 @@ _PREMIUM_TEXT = {
 }
 
 
-def view_game(game: Game, words: Words | None) -> TableState:
+def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
     """All that a game says about the table; each word is looked up in `words` (None: words are not checked)."""
     outcome = game.outcome
-    return TableState(
+    return TableSnapshot(
         phase=Phase.ENDED if outcome else Phase.TURN,
-        players=view_players(game),
+        players=build_player_views(game),
         turn_of=None if outcome else game.to_move,
-        turns=view_turns(game, words if game.rules.open_dictionary else None),
-        board=view_board(game),
+        turns=build_turn_views(game, words if game.rules.open_dictionary else None),
+        board=build_board_view(game),
         tile_set=game.tiles.name,
         language=game.tiles.language,
-        lexicon=game.started.lexicon if words is not None else None,
-        lexicon_advises=not decides(words),
+        lexicon=game.start_event.lexicon if words is not None else None,
+        lexicon_advises=not can_decide_challenge(words),
         open_dictionary=game.rules.open_dictionary,
-        in_bag=game.bag,
+        in_bag=game.bag_count,
         unseen=tuple((tile, count) for tile in game.tiles.counts if (count := game.unseen[tile]) > 0),
         edition=game.rules.edition,
         exchange_most=next((n for n in range(game.rules.rack_size, 0, -1) if game.can_exchange(n)), 0),
@@ -66,43 +66,43 @@ def view_game(game: Game, words: Words | None) -> TableState:
     )
 
 
-def view_players(game: Game) -> tuple[PlayerView, ...]:
+def build_player_views(game: Game) -> tuple[PlayerView, ...]:
     """The players and their totals, in seat order."""
     return tuple(PlayerView(name, total) for name, total in zip(game.players, game.totals, strict=True))
 
 
-def view_turns(game: Game, words: Words | None) -> tuple[TurnView, ...]:
+def build_turn_views(game: Game, words: WordList | None) -> tuple[TurnView, ...]:
     """The score sheet, each word looked up in `words` (None: words are not checked)."""
-    return tuple(_view_turn(game, turn, words) for turn in game.turns)
+    return tuple(_build_turn_view(game, turn, words) for turn in game.turns)
 
 
-def view_board(game: Game) -> BoardView:
+def build_board_view(game: Game) -> BoardView:
     """The board, with the tiles of the last standing play marked as new."""
     last = game.turns[-1] if game.turns else None
     new = {square for square, _ in last.placements} if last and last.stands else set[Square]()
-    tiles = tuple(_view_tile(game, square, square in new) for square in SQUARES)
-    return BoardView(tiles, view_premiums(game.layout))
+    tiles = tuple(_build_tile_view(game, square, square in new) for square in SQUARES)
+    return BoardView(tiles, list_premium_texts(game.layout))
 
 
-def view_premiums(layout: Layout) -> tuple[str, ...]:
+def list_premium_texts(layout: Layout) -> tuple[str, ...]:
     """What is written on each square of an empty board."""
     return tuple(_PREMIUM_TEXT[premium] for premium in layout.premiums)
 
 
-def decides(words: Words | None) -> bool:
+def can_decide_challenge(words: WordList | None) -> bool:
     """False for a word list that only advises, such as those of the system."""
-    return not isinstance(words, Lexicon) or words.decides
+    return not isinstance(words, Lexicon) or words.is_authoritative
 
 
-def is_listed(word: str, words: Words | None) -> bool | None:
+def is_listed(word: str, words: WordList | None) -> bool | None:
     """Whether the word list has the word; None where nobody can say (no list, a blank without a name)."""
     return None if words is None or "?" in word else word in words
 
 
-def _view_turn(game: Game, turn: Turn, words: Words | None) -> TurnView:
+def _build_turn_view(game: Game, turn: Turn, words: WordList | None) -> TurnView:
     new = {square for square, _ in turn.placements}
     target = game.turns[turn.target] if turn.target is not None else None
-    shown = target if target is not None and turn.kind is Kind.WITHDRAWN else turn
+    shown = target if target is not None and turn.kind is TurnKind.WITHDRAWN else turn
     return TurnView(
         number=turn.number + 1,
         player=turn.player,
@@ -110,25 +110,25 @@ def _view_turn(game: Game, turn: Turn, words: Words | None) -> TurnView:
         score=turn.score,
         total=turn.total,
         at=shown.at or "",
-        word="".join(turn.tiles) if turn.kind is Kind.ENDRACK else shown.word or "",
-        words=tuple(_view_word(word, new, words) for word in shown.words),
+        word="".join(turn.tiles) if turn.kind is TurnKind.ENDRACK else shown.word or "",
+        words=tuple(_build_word_view(word, new, words) for word in shown.words),
         bonus=shown.bonus,
         tiles=tuple((square_name(square), game.tiles.text(tile)) for square, tile in turn.placements),
         stands=turn.stands,
     )
 
 
-def _view_word(word: WordScore, new: Container[Square], words: Words | None) -> WordView:
-    step = 1 if word.across else SIZE
+def _build_word_view(word: WordScore, new: Container[Square], words: WordList | None) -> WordView:
+    step = 1 if word.across else BOARD_SIZE
     letters = tuple(
         LetterView(letter.tile.letter, letter.value, letter.tile.is_blank, word.start + i * step in new, letter.premium)
         for i, letter in enumerate(word.letters)
     )
     listed = is_listed(word.word, words)
-    unlisted = listed is False and not decides(words)
+    unlisted = listed is False and not can_decide_challenge(words)
     return WordView(word.word, letters, word.multiplier, word.score, None if unlisted else listed, unlisted)
 
 
-def _view_tile(game: Game, square: Square, new: bool) -> TileView | None:
+def _build_tile_view(game: Game, square: Square, new: bool) -> TileView | None:
     tile: Tile | None = game.board[square]
     return None if tile is None else TileView(tile.letter, game.tiles.value(tile), tile.is_blank, new)

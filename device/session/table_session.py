@@ -15,41 +15,41 @@ from dataclasses import replace
 from functools import partial
 from types import EllipsisType
 
-from calibration.profile import TableKnowledge
+from calibration.profile import TableProfile
 from device.cameras import Camera, CameraError, Frame
-from device.capture.board_camera import Reader as Reader
-from device.capture.board_camera import Sight, Whereabouts
-from device.capture.camera_monitor import Watch
-from device.capture.key_frames import Glimpses
-from device.capture.turn_images import take_look
+from device.capture.board_camera import BoardCamera, BoardTracker
+from device.capture.board_camera import PhotoReader as PhotoReader
+from device.capture.camera_monitor import CameraMonitor
+from device.capture.key_frames import KeyFrameBuffer
+from device.capture.turn_images import make_turn_images
 from device.session import commands, dictionary
-from device.session.command_queue import Desk
-from device.session.game_controller import Playing
-from device.session.messages import Refused as Refused
-from device.session.messages import notice, refusal, sentence
-from device.session.phases import Cue, objection
-from device.session.profile_updater import Learner
-from device.session.setup import Corners, SetUp
-from device.session.snapshot import Listener, Moment, Notice, Phase, SetUpView, TableState, Trouble, TurnChange
-from device.session.snapshot_builder import Words, view_premiums
-from device.session.turn_capture import Looked, look_and_explain
+from device.session.command_queue import CommandQueue
+from device.session.game_controller import GameController
+from device.session.messages import CommandRefusedError as CommandRefusedError
+from device.session.messages import format_sentence, make_notice, make_refusal
+from device.session.phases import Command, find_refusal_key
+from device.session.profile_updater import ProfileUpdater
+from device.session.setup import Corners, TableSetup
+from device.session.snapshot import Listener, Moment, Notice, Phase, SetupView, TableSnapshot, Trouble, TurnChange
+from device.session.snapshot_builder import WordList, list_premium_texts
+from device.session.turn_capture import TurnCapture, capture_turn
 from device.storage.store import GameStore, StoreError
-from device.system.periodic import Ticker
-from engine.board import layout
+from device.system.periodic import PeriodicTask
+from engine.board import load_layout
 from engine.events import GameStarted
 from engine.game import Game
-from engine.messages import joined
+from engine.messages import join_messages
 from engine.reading import EMPTY
-from engine.tiles import tile_set
+from engine.tiles import load_tile_set
 
-_logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
-LONGEST_NAME = 40
-NOTE_CLOCK_S = 0.5
+MAX_PICTURE_NAME_LENGTH = 40
+CLOCK_SAVE_INTERVAL_S = 0.5
 """So often the running clock is put on disk."""
-SAVE_AGAIN_S = 5.0
+SAVE_RETRY_INTERVAL_S = 5.0
 """So often what the disk did not take is tried again."""
-GONE = 0.5
+MIN_EMPTY_PROBABILITY = 0.5
 """A square is free again where the camera says so with this probability."""
 
 
@@ -57,38 +57,44 @@ class TableSession:
     """One table: its camera, its store, and a game at a time.
 
     Commands come from any thread and return at once; a thread named `table` carries them out one after the other. The
-    returned `Future` holds the state after it, or `Refused`. `seen`, where given, is `TableState.moment` of what the
-    command was meant for: if the game has moved on since, it is refused. Another thread, `watch`, looks at the camera
-    between turns, `clock` keeps the running clock on disk, and `saving` what the disk did not take at once.
+    returned `Future` holds the state after it, or `CommandRefusedError`. `seen`, where given, is
+    `TableSnapshot.moment` of what the command was meant for: if the game has moved on since, it is refused. Another
+    thread, `run_demo`, looks at the camera between turns, `clock` keeps the running clock on disk, and `saving` what
+    the disk did not take at once.
     """
 
     def __init__(
         self,
         camera: Camera,
-        reader: Reader,
+        reader: PhotoReader,
         store: GameStore,
-        words: Words | None = None,
+        words: WordList | None = None,
         *,
-        where: Whereabouts | None = None,
-        knowledge: TableKnowledge | None = None,
+        tracker: BoardTracker | None = None,
+        profile: TableProfile | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`where` is what the reader locates boards by; `knowledge` what it has learnt of this table."""
         self._store = store
         self._now = clock
-        self._sight = Sight(camera, reader, where)
-        self._playing = Playing(store, words, clock)
-        self._set_up = SetUp(self._sight, store, knowledge)
-        self._learner = Learner(knowledge) if knowledge else None
-        self._unkept = ""
-        self._glimpses = Glimpses()
-        self._camera_trouble: Notice | None = None
-        self._desk = Desk(TableState(board=replace(TableState().board, premiums=view_premiums(layout()))), self._view)
-        watch = Watch(self._sight, self._tell_camera, self._notice_rest, lambda: not self._desk.busy)
-        self._tickers = (
-            Ticker("watch", watch.look),
-            Ticker("clock", self._note_clock),
-            Ticker("saving", self._save_again),
+        self._board_camera = BoardCamera(camera, reader, tracker)
+        self._controller = GameController(store, words, clock)
+        self._setup = TableSetup(self._board_camera, store, profile)
+        self._profile_updater = ProfileUpdater(profile) if profile else None
+        self._profile_error = ""
+        self._key_frames = KeyFrameBuffer()
+        self._camera_notice: Notice | None = None
+        self._queue = CommandQueue(
+            TableSnapshot(board=replace(TableSnapshot().board, premiums=list_premium_texts(load_layout()))),
+            self._build_snapshot,
+        )
+        watch = CameraMonitor(
+            self._board_camera, self._update_camera_notice, self._handle_rest, lambda: not self._queue.is_busy
+        )
+        self._periodic_tasks = (
+            PeriodicTask("watch", watch.check_camera),
+            PeriodicTask("clock", self._save_clock),
+            PeriodicTask("saving", self._retry_save),
         )
 
     def __enter__(self) -> TableSession:
@@ -99,336 +105,372 @@ class TableSession:
 
     def close(self) -> None:
         """Finish the command that is being carried out, end the threads, give the camera back."""
-        for ticker in self._tickers:
+        for ticker in self._periodic_tasks:
             ticker.close()
-        self._desk.close()
-        if self._playing.keeper:
-            self._playing.keeper.note()
-        if not self._playing.save():
-            _logger.error("the disk has not taken all of this evening")
-        self._sight.close()
+        self._queue.close()
+        if self._controller.clock_keeper:
+            self._controller.clock_keeper.save()
+        if not self._controller.save():
+            _log.error("the disk has not taken all of this evening")
+        self._board_camera.close()
 
     @property
-    def state(self) -> TableState:
+    def state(self) -> TableSnapshot:
         """The table now."""
-        return self._desk.state
+        return self._queue.state
 
-    def tell(self, notice: Notice) -> None:
+    def notify(self, notice: Notice) -> None:
         """Let everybody know something that is no part of the game; the next command ends it."""
-        self._desk.add_notice(notice)
+        self._queue.add_notice(notice)
 
-    def listen(self, listener: Listener) -> None:
+    def add_listener(self, listener: Listener) -> None:
         """Tell `listener` each new state from now on."""
-        self._desk.listen(listener)
+        self._queue.add_listener(listener)
 
-    def forget(self, listener: Listener) -> None:
+    def remove_listener(self, listener: Listener) -> None:
         """Tell it no more."""
-        self._desk.forget(listener)
+        self._queue.remove_listener(listener)
 
     def ping(self) -> Future[None]:
         """Done once the thread that carries out the commands has come by: proof that it works."""
-        return self._desk.beside(lambda: None)
+        return self._queue.submit_task(lambda: None)
 
     def picture(self, name: str) -> bytes | None:
         """The rectified board as JPEG, by the name that a state gave it."""
-        if kept := self._playing.pictures.get(name):
+        if kept := self._controller.pictures.get(name):
             return kept
         game, _, number = name.partition("-")
-        if len(name) > LONGEST_NAME or not (game.isdecimal() and number.isdecimal()):
+        if len(name) > MAX_PICTURE_NAME_LENGTH or not (game.isdecimal() and number.isdecimal()):
             return None
         return self._store.picture(int(game), int(number), "board")
 
-    def known_players(self) -> tuple[tuple[str, str], ...]:
+    def list_players(self) -> tuple[tuple[str, str], ...]:
         """Everybody who played at this table and the colour of each, who played last first. Raises `StoreError`."""
         return self._store.players()
 
     def look_up(self, word: str) -> bool | None:
-        """Whether the word list has a word; None where nobody can say. Raises `Refused` while nobody may look."""
-        return dictionary.look_up(self.state, self._playing.words, word)
+        """Whether the word list has a word; None where nobody can say. Raises `CommandRefusedError` while nobody may
+        look."""
+        return dictionary.look_up(self.state, self._controller.words, word)
 
-    def letters_for(self, square: str) -> tuple[str, ...]:
+    def list_blank_letters(self, square: str) -> tuple[str, ...]:
         """The letters that the blank on a square may stand for, those that make words where there are any."""
-        table = self._playing
-        return dictionary.letters_for(table.game, table.words, square) if table.has_game else ()
+        table = self._controller
+        return dictionary.list_blank_letters(table.game, table.words, square) if table.has_game else ()
 
     # Commands
 
     def start_game(
         self,
         started: GameStarted,
-        seen: Moment | None = None,
+        expected: Moment | None = None,
         *,
-        words: Words | EllipsisType | None = ...,
+        words: WordList | EllipsisType | None = ...,
         colours: Sequence[str] = (),
-    ) -> Future[TableState]:
+    ) -> Future[TableSnapshot]:
         """Begin a game, with the players in these colours from now on.
 
         `words`, where given, is the list to check by from now on (None: words are not checked).
         """
-        return self._command(Cue.START, lambda: self._begin(lambda: self._playing.start(started, words, colours)), seen)
+        return self._submit_command(
+            Command.START,
+            lambda: self._begin_game(lambda: self._controller.start_game(started, words, colours)),
+            expected,
+        )
 
     def play_again(
         self,
-        otherwise: GameStarted,
-        seen: Moment | None = None,
+        default: GameStarted,
+        expected: Moment | None = None,
         *,
-        words_for: Callable[[GameStarted], Words | None] | None = None,
-    ) -> Future[TableState]:
+        words_for: Callable[[GameStarted], WordList | None] | None = None,
+    ) -> Future[TableSnapshot]:
         """Begin another game as the last one was, the next player first; `otherwise`, where there was none yet.
 
-        After a restart the last one is the newest of the store; `words_for` finds its list, as in `resume`.
+        After a restart the last one is the newest of the store; `make_lexicon_finder` finds its list, as in `resume`.
         """
-        again = partial(self._playing.start_again, otherwise, words_for)
-        return self._command(Cue.START, lambda: self._begin(again), seen)
+        again = partial(self._controller.start_next_game, default, words_for)
+        return self._submit_command(Command.START, lambda: self._begin_game(again), expected)
 
-    def resume(self, words_for: Callable[[GameStarted], Words | None] | None = None) -> Future[TableState]:
+    def resume_last_game(
+        self, words_for: Callable[[GameStarted], WordList | None] | None = None
+    ) -> Future[TableSnapshot]:
         """Go on with the newest game of the store, if it has not ended.
 
-        `words_for` finds the list that this game was begun with; without it the table's list stays.
+        `make_lexicon_finder` finds the list that this game was begun with; without it the table's list stays.
         """
-        return self._command(Cue.RESUME, lambda: self._begin(lambda: self._playing.resume(words_for)), None)
+        return self._submit_command(
+            Command.RESUME, lambda: self._begin_game(lambda: self._controller.resume_game(words_for)), None
+        )
 
-    def draw_first(self, letters: tuple[str, ...], seen: Moment | None = None) -> Future[TableState]:
+    def draw_first(self, letters: tuple[str, ...], expected: Moment | None = None) -> Future[TableSnapshot]:
         """The players drew these tiles for first play, in seat order (`?` a blank, empty: did not draw)."""
-        return self._command(Cue.DRAW, lambda: self._playing.draw(letters), seen)
+        return self._submit_command(Command.DRAW, lambda: self._controller.draw_first(letters), expected)
 
-    def end_turn(self, seen: Moment | None = None) -> Future[TableState]:
+    def end_turn(self, expected: Moment | None = None) -> Future[TableSnapshot]:
         """The player whose turn it is has played, or passes: the board is read."""
-        return self._command(Cue.END_TURN, self._take_turn, seen, meanwhile=Phase.LOOKING)
+        return self._submit_command(Command.END_TURN, self._take_turn, expected, meanwhile=Phase.LOOKING)
 
-    def answer(self, number: int, seen: Moment | None = None) -> Future[TableState]:
+    def answer_question(self, number: int, expected: Moment | None = None) -> Future[TableSnapshot]:
         """The people choose one of the answers of the open question."""
-        return self._command(Cue.ANSWER, lambda: self._playing.answer(number), seen, keeps_question=True)
+        return self._submit_command(
+            Command.ANSWER, lambda: self._controller.answer_question(number), expected, keeps_question=True
+        )
 
-    def say_exchanged(self, seen: Moment | None = None) -> Future[TableState]:
+    def record_exchange(self, expected: Moment | None = None) -> Future[TableSnapshot]:
         """The answer to whether a player passed or exchanged: tiles were exchanged, nobody says how many."""
-        return self._command(Cue.ANSWER, self._answer_last, seen, keeps_question=True)
+        return self._submit_command(Command.ANSWER, self._choose_last_answer, expected, keeps_question=True)
 
-    def exchange(self, count: int, seen: Moment | None = None) -> Future[TableState]:
+    def exchange_tiles(self, count: int, expected: Moment | None = None) -> Future[TableSnapshot]:
         """The player whose turn it is exchanges tiles."""
-        return self._command(
-            Cue.EXCHANGE, lambda: self._playing.record(lambda game: commands.exchange(game, count)), seen
+        return self._submit_command(
+            Command.EXCHANGE,
+            lambda: self._controller.commit_command(lambda game: commands.exchange_tiles(game, count)),
+            expected,
         )
 
-    def pass_turn(self, seen: Moment | None = None) -> Future[TableState]:
+    def pass_turn(self, expected: Moment | None = None) -> Future[TableSnapshot]:
         """The player whose turn it is lays nothing; the board is not looked at."""
-        return self._command(Cue.PASS, lambda: self._playing.record(commands.pass_turn), seen)
+        return self._submit_command(Command.PASS, lambda: self._controller.commit_command(commands.pass_turn), expected)
 
-    def challenge(self, seen: Moment | None = None) -> Future[TableState]:
+    def challenge_play(self, expected: Moment | None = None) -> Future[TableSnapshot]:
         """The last play is challenged; the word list decides, or else people are asked. In vain: who it was, too."""
-        return self._command(Cue.CHALLENGED, self._playing.challenge, seen)
+        return self._submit_command(Command.CHALLENGE, self._controller.challenge_play, expected)
 
-    def undo(self, seen: Moment | None = None) -> Future[TableState]:
+    def undo(self, expected: Moment | None = None) -> Future[TableSnapshot]:
         """The last press never happened, with all that came of it; the end of a game too."""
-        return self._command(Cue.UNDO, lambda: self._playing.step(self._playing.log.undo), seen)
+        return self._submit_command(
+            Command.UNDO, lambda: self._controller.move_in_history(self._controller.log.undo), expected
+        )
 
-    def redo(self, seen: Moment | None = None) -> Future[TableState]:
+    def redo(self, expected: Moment | None = None) -> Future[TableSnapshot]:
         """The press that was taken back last counts again."""
-        return self._command(Cue.REDO, lambda: self._playing.step(self._playing.log.redo), seen)
+        return self._submit_command(
+            Command.REDO, lambda: self._controller.move_in_history(self._controller.log.redo), expected
+        )
 
-    def correct(self, square: str, symbol: str, seen: Moment | None = None) -> Future[TableState]:
+    def correct_square(self, square: str, symbol: str, expected: Moment | None = None) -> Future[TableSnapshot]:
         """A square (`H8`) was read wrong: `symbol` lies there (`A` a tile, `a` a blank, `.` nothing)."""
-        return self._command(
-            Cue.PUT_RIGHT, lambda: self._playing.record(lambda game: commands.correct(game, square, symbol)), seen
+        return self._submit_command(
+            Command.CORRECT,
+            lambda: self._controller.commit_command(lambda game: commands.correct_square(game, square, symbol)),
+            expected,
         )
 
-    def name_blank(self, square: str, letter: str, seen: Moment | None = None) -> Future[TableState]:
+    def name_blank(self, square: str, letter: str, expected: Moment | None = None) -> Future[TableSnapshot]:
         """Somebody says what the blank on a square (`H8`) stands for."""
-        return self._command(
-            Cue.PUT_RIGHT, lambda: self._playing.record(lambda game: commands.name_blank(game, square, letter)), seen
+        return self._submit_command(
+            Command.CORRECT,
+            lambda: self._controller.commit_command(lambda game: commands.name_blank(game, square, letter)),
+            expected,
         )
 
-    def correct_turn(self, number: int, change: TurnChange, seen: Moment | None = None) -> Future[TableState]:
+    def correct_turn(self, number: int, change: TurnChange, expected: Moment | None = None) -> Future[TableSnapshot]:
         """A turn (`TurnView.number`) was something else than what was recorded."""
-        return self._command(
-            Cue.PUT_RIGHT,
-            lambda: self._playing.commit(commands.correct_turn(self._playing.game, number, change)),
-            seen,
+        return self._submit_command(
+            Command.CORRECT,
+            lambda: self._controller.commit_events(commands.correct_turn(self._controller.game, number, change)),
+            expected,
         )
 
-    def insert_turn(self, number: int, change: TurnChange, seen: Moment | None = None) -> Future[TableState]:
+    def insert_turn(self, number: int, change: TurnChange, expected: Moment | None = None) -> Future[TableSnapshot]:
         """A turn was forgotten: it becomes the one with this number; the next number is a turn entered by hand."""
-        return self._command(
-            Cue.PUT_RIGHT,
-            lambda: self._playing.commit(commands.insert_turn(self._playing.game, number, change)),
-            seen,
+        return self._submit_command(
+            Command.CORRECT,
+            lambda: self._controller.commit_events(commands.insert_turn(self._controller.game, number, change)),
+            expected,
         )
 
-    def tell_rack(self, player: int, letters: str, seen: Moment | None = None) -> Future[TableState]:
+    def reveal_rack(self, player: int, letters: str, expected: Moment | None = None) -> Future[TableSnapshot]:
         """Somebody tells the unplayed letters of a player; once the game has ended they are counted."""
-        return self._command(Cue.RACK, lambda: self._playing.tell_rack(player, letters), seen)
+        return self._submit_command(
+            Command.REVEAL_RACK, lambda: self._controller.reveal_rack(player, letters), expected
+        )
 
-    def end_game(self, seen: Moment | None = None) -> Future[TableState]:
+    def end_game(self, expected: Moment | None = None) -> Future[TableSnapshot]:
         """The players end the game; unplayed letters are counted."""
-        return self._command(Cue.END, self._playing.end, seen)
+        return self._submit_command(Command.END_GAME, self._controller.end_game, expected)
 
-    def pause(self, seen: Moment | None = None) -> Future[TableState]:
+    def pause(self, expected: Moment | None = None) -> Future[TableSnapshot]:
         """The clocks stand still until `go_on`."""
-        return self._command(Cue.PAUSE, lambda: self._playing.pause(True), seen, keeps_question=True)
+        return self._submit_command(
+            Command.PAUSE, lambda: self._controller.set_paused(True), expected, keeps_question=True
+        )
 
-    def go_on(self, seen: Moment | None = None) -> Future[TableState]:
+    def end_pause(self, expected: Moment | None = None) -> Future[TableSnapshot]:
         """The game goes on after a pause."""
-        return self._command(Cue.GO_ON, lambda: self._playing.pause(False), seen, keeps_question=True)
+        return self._submit_command(
+            Command.END_PAUSE, lambda: self._controller.set_paused(False), expected, keeps_question=True
+        )
 
     # Setting the table up; these wait for a command that is being carried out, and may raise `CameraError`
 
-    def look_around(self) -> Future[SetUpView]:
+    def capture_setup_view(self) -> Future[SetupView]:
         """The camera's whole picture, and where the board is in it."""
-        return self._desk.beside(lambda: self._set_up.look_around(self._letters()))
+        return self._queue.submit_task(lambda: self._setup.capture_setup_view(self._get_letters()))
 
-    def place_corners(self, corners: Corners | None) -> Future[SetUpView]:
-        """People say where the corners are, in pixels of `SetUpView.jpeg`; None: the table finds them by itself."""
-        return self._desk.beside(lambda: self._set_up.place(corners, self._letters()))
+    def place_corners(self, corners: Corners | None) -> Future[SetupView]:
+        """People say where the corners are, in pixels of `SetupView.jpeg`; None: the table finds them by itself."""
+        return self._queue.submit_task(lambda: self._setup.place_corners(corners, self._get_letters()))
 
-    def teach(self, rows: Sequence[Sequence[str]]) -> Future[tuple[str, ...]]:
+    def enrol_tiles(self, rows: Sequence[Sequence[str]]) -> Future[tuple[str, ...]]:
         """The board shows these letters now (15 rows of faces): the table learns them; else which squares differ."""
-        return self._desk.beside(lambda: self._set_up.teach(rows, self._letters()))
+        return self._queue.submit_task(lambda: self._setup.enrol_tiles(rows, self._get_letters()))
 
     # The way of a turn
 
     def _take_turn(self) -> None:
-        table = self._playing
-        glimpses = self._glimpses.take()
-        looked = look_and_explain(self._sight, table.game, table.memory, glimpses, table.words, self._now)
-        look = take_look(looked.frame, looked.reading, looked.explained, f"look-{self.state.revision}")
-        if looked.explained is None or looked.verdict is None:
-            table.say(joined("; ", looked.reading.problems), Trouble.BOARD)
-            table.show(look)
+        table = self._controller
+        glimpses = self._key_frames.take_all()
+        looked = capture_turn(self._board_camera, table.game, table.reading_history, glimpses, table.words, self._now)
+        look = make_turn_images(looked.frame, looked.reading, looked.inference, f"look-{self.state.revision}")
+        if looked.inference is None or looked.decision is None:
+            table.add_notice(join_messages("; ", looked.reading.problems), Trouble.BOARD)
+            table.show_images(look)
             return
-        self._glimpses.read(looked.frame)
-        table.commit(looked.verdict.events, look)
-        table.ask(looked.verdict)
-        table.memory = looked.explained.memory
-        if looked.split:
-            table.notices += (notice("two-turns"),)
-        self._desk.beside(lambda: self._learn(looked, table.game))
+        self._key_frames.set_reference(looked.frame)
+        table.commit_events(looked.decision.events, look)
+        table.ask_question(looked.decision)
+        table.reading_history = looked.inference.history
+        if looked.is_split:
+            table.notices += (make_notice("two-turns"),)
+        self._queue.submit_task(lambda: self._update_profile(looked, table.game))
 
-    def _learn(self, looked: Looked, game: Game) -> None:
+    def _update_profile(self, looked: TurnCapture, game: Game) -> None:
         """The turn confirms the one before it, which the table learns from."""
-        if self._learner:
-            before, self._unkept = self._unkept, self._learner.follow(looked, str(self._playing.log.number), game)
-            if self._unkept and not before:
-                self.tell(notice("not-learnt", self._unkept, trouble=Trouble.STORE))
+        if self._profile_updater:
+            before, self._profile_error = (
+                self._profile_error,
+                self._profile_updater.add_turn(looked, str(self._controller.log.number), game),
+            )
+            if self._profile_error and not before:
+                self.notify(make_notice("not-learnt", self._profile_error, trouble=Trouble.STORE))
 
     # What the other commands need of camera and threads
 
-    def _begin(self, begin: Callable[[], None]) -> None:
+    def _begin_game(self, begin: Callable[[], None]) -> None:
         begin()
-        self._glimpses.take()
-        if self._learner:
-            self._learner.forget()
-        self._sight.settle()
+        self._key_frames.take_all()
+        if self._profile_updater:
+            self._profile_updater.discard_pending()
+        self._board_camera.settle_camera()
 
-    def _answer_last(self) -> None:
-        asked = self._playing.asked
-        self._playing.answer(len(asked.answers) - 1 if asked else 0)
+    def _choose_last_answer(self) -> None:
+        asked = self._controller.open_question
+        self._controller.answer_question(len(asked.answers) - 1 if asked else 0)
 
-    def _letters(self) -> tuple[str, ...]:
+    def _get_letters(self) -> tuple[str, ...]:
         """The letters that the camera may see now."""
-        return self._playing.game.tiles.letters if self._playing.has_game else tile_set("en").letters
+        return self._controller.game.tiles.letters if self._controller.has_game else load_tile_set("en").letters
 
-    # Between turns: called by the threads `watch` and `clock`
+    # Between turns: called by the threads `run_demo` and `clock`
 
-    def _tell_camera(self, trouble: str | None) -> None:
+    def _update_camera_notice(self, trouble: str | None) -> None:
         """Say what is wrong with the camera until it is well again."""
-        before = self._camera_trouble
-        self._camera_trouble = Notice(sentence(trouble), Trouble.CAMERA) if trouble else None
+        before = self._camera_notice
+        self._camera_notice = Notice(format_sentence(trouble), Trouble.CAMERA) if trouble else None
 
-        def told(state: TableState) -> TableState:
+        def told(state: TableSnapshot) -> TableSnapshot:
             others = tuple(notice for notice in state.notices if notice.trouble is not Trouble.CAMERA)
-            return replace(state, notices=(*others, *([self._camera_trouble] if self._camera_trouble else [])))
+            return replace(state, notices=(*others, *([self._camera_notice] if self._camera_notice else [])))
 
-        if before != self._camera_trouble:
-            self._desk.tell(told)
+        if before != self._camera_notice:
+            self._queue.update_state(told)
 
-    def _notice_rest(self, frame: Frame) -> None:
+    def _handle_rest(self, frame: Frame) -> None:
         """The board has come to rest: keep what it looks like, and see whether tiles have left that must."""
         if self.state.phase.in_play:
-            self._glimpses.add(frame)
-        if self._playing.leaving:
-            self._desk.beside(lambda: self._check_leaving(frame))
+            self._key_frames.add(frame)
+        if self._controller.squares_to_clear:
+            self._queue.submit_task(lambda: self._check_squares_to_clear(frame))
 
-    def _check_leaving(self, frame: Frame) -> None:
-        table = self._playing
-        reading = self._sight.read(frame.image, self._letters())
+    def _check_squares_to_clear(self, frame: Frame) -> None:
+        table = self._controller
+        reading = self._board_camera.read_board(frame.image, self._get_letters())
         squares = reading.board.squares if reading.board else ()
-        if table.leaving and squares and all(squares[s].probability(EMPTY) > GONE for s in table.leaving):
-            table.leaving = ()
-            self._unsay("take-off")
+        if (
+            table.squares_to_clear
+            and squares
+            and all(squares[s].probability(EMPTY) > MIN_EMPTY_PROBABILITY for s in table.squares_to_clear)
+        ):
+            table.squares_to_clear = ()
+            self._remove_notices("take-off")
 
-    def _unsay(self, key: str) -> None:
-        self._playing.unsay(key)
-        self._desk.tell(lambda state: replace(state, notices=tuple(one for one in state.notices if one.key != key)))
+    def _remove_notices(self, key: str) -> None:
+        self._controller.remove_notices(key)
+        self._queue.update_state(
+            lambda state: replace(state, notices=tuple(one for one in state.notices if one.key != key))
+        )
 
-    def _note_clock(self) -> float:
-        state, keeper = self.state, self._playing.keeper
+    def _save_clock(self) -> float:
+        state, keeper = self.state, self._controller.clock_keeper
         if keeper and state.clock and state.clock.running is not None:
-            keeper.note()
-        return NOTE_CLOCK_S
+            keeper.save()
+        return CLOCK_SAVE_INTERVAL_S
 
-    def _save_again(self) -> float:
+    def _retry_save(self) -> float:
         """The disk may have room again though nobody presses anything."""
 
         def save() -> None:
-            if self._playing.save():
-                self._unsay("not-saved")
+            if self._controller.save():
+                self._remove_notices("not-saved")
 
-        if self._playing.owes:
-            self._desk.beside(save)
-        return SAVE_AGAIN_S
+        if self._controller.has_unsaved:
+            self._queue.submit_task(save)
+        return SAVE_RETRY_INTERVAL_S
 
     # Taking commands and telling what came of them
 
-    def _command(
+    def _submit_command(
         self,
-        cue: Cue,
+        cue: Command,
         work: Callable[[], None],
-        seen: Moment | None,
+        expected: Moment | None,
         *,
         keeps_question: bool = False,
         meanwhile: Phase | None = None,
-    ) -> Future[TableState]:
+    ) -> Future[TableSnapshot]:
         pressed = self._now()
 
-        def object_to(state: TableState) -> Refused | None:
-            key = objection(state.phase, cue)
-            if not key and seen is not None and seen != state.moment:
+        def object_to(state: TableSnapshot) -> CommandRefusedError | None:
+            key = find_refusal_key(state.phase, cue)
+            if not key and expected is not None and expected != state.moment:
                 key = "quicker"
-            return refusal(key) if key else None
+            return make_refusal(key) if key else None
 
-        def look_up(state: TableState) -> TableState:
+        def look_up(state: TableSnapshot) -> TableSnapshot:
             return replace(state, phase=meanwhile or state.phase, notices=(), question=None)
 
-        return self._desk.take(
-            lambda: self._carry_out(work, pressed, keeps_question), object_to, look_up if meanwhile else None
+        return self._queue.submit_command(
+            lambda: self._run_command(work, pressed, keeps_question), object_to, look_up if meanwhile else None
         )
 
-    def _carry_out(self, work: Callable[[], None], pressed: float, keeps_question: bool) -> None:
-        table = self._playing
-        before = table.asked, table.notices
+    def _run_command(self, work: Callable[[], None], pressed: float, keeps_question: bool) -> None:
+        table = self._controller
+        before = table.open_question, table.notices
         table.notices = ()
         if not keeps_question:
-            table.asked = None
-        if table.keeper:
-            table.keeper.stop(pressed)
+            table.open_question = None
+        if table.clock_keeper:
+            table.clock_keeper.stop(pressed)
         try:
             work()
         except CameraError as error:
-            table.say(str(error), Trouble.CAMERA)
+            table.add_notice(str(error), Trouble.CAMERA)
         except StoreError as error:
-            table.say(str(error), Trouble.STORE)
-        except Refused:
-            table.asked, table.notices = before
+            table.add_notice(str(error), Trouble.STORE)
+        except CommandRefusedError:
+            table.open_question, table.notices = before
             raise
         except Exception:
-            _logger.exception("a command failed")
-            table.notices += (notice("failed", trouble=Trouble.BOARD),)
+            _log.exception("a command failed")
+            table.notices += (make_notice("failed", trouble=Trouble.BOARD),)
         finally:
-            table.run_clock()
+            table.update_clock()
 
-    def _view(self) -> TableState:
-        state = self._playing.view(self.state)
-        known = self._camera_trouble
+    def _build_snapshot(self) -> TableSnapshot:
+        state = self._controller.build_snapshot(self.state)
+        known = self._camera_notice
         if known is None or any(notice.trouble is Trouble.CAMERA for notice in state.notices):
             return state
         return replace(state, notices=(*state.notices, known))

@@ -6,131 +6,135 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from device.cameras import Frame, Image
-from device.capture.board_camera import Sight
-from device.capture.key_frames import Glimpse, lengthened, needs_glimpses, split, that_stood
-from device.session.decision import Verdict, judge, one_or_two, plays_in
-from device.session.snapshot_builder import Words
+from device.capture.board_camera import BoardCamera
+from device.capture.key_frames import KeyFrame, find_extended_play, find_stable_frames, needs_key_frames, split_turns
+from device.session.decision import Decision, ask_one_or_two_plays, decide, filter_plays
+from device.session.snapshot_builder import WordList
 from engine.game import Game
-from engine.inference.alignment import fitted
-from engine.inference.explain import Explained, explain
-from engine.inference.history import Memory
+from engine.inference.alignment import align_reading
+from engine.inference.explain import Inference, infer_play
+from engine.inference.history import ReadingHistory
 from engine.reading import HIDDEN, BoardReading
-from vision.recognition.merge import merge
+from vision.recognition.merge import merge_readings
 from vision.recognition.reader import PhotoReading
 
-LOOKS = 3
+MAX_IMAGES = 3
 """So many pictures of a live camera are read before a doubt is shown to people."""
-HAND_S = 3.0
+MAX_HAND_WAIT_S = 3.0
 """So long it is looked again and again while something hides a part of the board and leaves a doubt."""
-HIDES = 0.5
+MIN_HIDDEN_PROBABILITY = 0.5
 
-Reading = Callable[[Image], BoardReading | None]
+ReadBoard = Callable[[Image], BoardReading | None]
 """Reads the board in an earlier picture of this table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Looked:
+class TurnCapture:
     """The last picture, what all pictures together say, and what is made of it; None where no board was read."""
 
     frame: Frame
     reading: PhotoReading
-    explained: Explained | None = None
-    verdict: Verdict | None = None
-    split: bool = False
+    inference: Inference | None = None
+    decision: Decision | None = None
+    is_split: bool = False
     """True where two turns lay on the board and were told apart."""
-    in_place: bool = True
+    is_aligned: bool = True
     """False where the grid was found a square beside the board's, and what was read there moved back."""
 
 
-def look_and_explain(
-    sight: Sight,
+def capture_turn(
+    sight: BoardCamera,
     game: Game,
-    memory: Memory | None,
-    glimpses: Sequence[Glimpse],
-    words: Words | None,
+    memory: ReadingHistory | None,
+    glimpses: Sequence[KeyFrame],
+    words: WordList | None,
     now: Callable[[], float],
-) -> Looked:
+) -> TurnCapture:
     """Look at the board of a game until what was played is clear, a few times at most. Raises `CameraError`.
 
     `glimpses` are pictures of the board since the last turn, `words` is the list that words are checked by. A picture
     that is clear alone counts alone; several that are not are taken together, so that what a hand hid in one is seen
     in another.
     """
-    hands_until = now() + HAND_S
+    hands_until = now() + MAX_HAND_WAIT_S
     readings: list[BoardReading] = []
     looks = 0
     while True:
         looks += 1
-        seen = sight.look(game.tiles.letters)
-        found = Looked(seen.frame, seen.reading)
+        seen = sight.capture_board(game.tiles.letters)
+        found = TurnCapture(seen.frame, seen.reading)
         if seen.reading.board is not None:
             readings.append(seen.reading.board)
-            found = _explained(found, game, memory, readings)
-        clear = found.verdict is not None and found.verdict.is_clear
-        if clear and found.in_place:
-            sight.trust(found.reading)
+            found = _explain_readings(found, game, memory, readings)
+        clear = found.decision is not None and found.decision.is_clear
+        if clear and found.is_aligned:
+            sight.confirm_location(found.reading)
         else:
-            sight.doubt()
+            sight.mark_location_unreliable()
         if clear or not sight.live:
             break
-        if looks >= LOOKS and not (_hand_in_sight(found) and now() < hands_until):
+        if looks >= MAX_IMAGES and not (_has_hidden_squares(found) and now() < hands_until):
             break
 
     def read(image: Image) -> BoardReading | None:
-        return sight.read(image, game.tiles.letters).board
+        return sight.read_board(image, game.tiles.letters).board
 
-    found = _told_apart(found, game, memory, read, glimpses)
-    return _doubted(found, game, memory, read, glimpses, words)
+    found = _split_turns(found, game, memory, read, glimpses)
+    return _check_for_two_plays(found, game, memory, read, glimpses, words)
 
 
-def _explained(found: Looked, game: Game, memory: Memory | None, readings: Sequence[BoardReading]) -> Looked:
+def _explain_readings(
+    found: TurnCapture, game: Game, memory: ReadingHistory | None, readings: Sequence[BoardReading]
+) -> TurnCapture:
     """What the last reading says alone, or where that is not clear, what all of them say."""
-    for board in dict.fromkeys((readings[-1], merge(readings))):
-        explained = explain(game, board, memory)
-        verdict = judge(game, explained, board)
+    for board in dict.fromkeys((readings[-1], merge_readings(readings))):
+        explained = infer_play(game, board, memory)
+        verdict = decide(game, explained, board)
         found = replace(
             found,
             reading=replace(found.reading, board=board),
-            explained=explained,
-            verdict=verdict,
-            in_place=fitted(game, board) is board,
+            inference=explained,
+            decision=verdict,
+            is_aligned=align_reading(game, board) is board,
         )
         if verdict.is_clear:
             break
     return found
 
 
-def _hand_in_sight(found: Looked) -> bool:
+def _has_hidden_squares(found: TurnCapture) -> bool:
     board = found.reading.board
-    return board is None or any(square.probability(HIDDEN) > HIDES for square in board.squares)
+    return board is None or any(square.probability(HIDDEN) > MIN_HIDDEN_PROBABILITY for square in board.squares)
 
 
-def _told_apart(found: Looked, game: Game, memory: Memory | None, read: Reading, glimpses: Sequence[Glimpse]) -> Looked:
+def _split_turns(
+    found: TurnCapture, game: Game, memory: ReadingHistory | None, read: ReadBoard, glimpses: Sequence[KeyFrame]
+) -> TurnCapture:
     """Two turns at once, told apart by what lay there in between, where the glimpses show it."""
     board = found.reading.board
-    if board is None or found.explained is None or not glimpses or not needs_glimpses(found.explained):
+    if board is None or found.inference is None or not glimpses or not needs_key_frames(found.inference):
         return found
-    readings = (read(glimpse.image()) for glimpse in glimpses)
-    explained = split(game, board, [reading for reading in readings if reading is not None], memory)
+    readings = (read(glimpse.decode_image()) for glimpse in glimpses)
+    explained = split_turns(game, board, [reading for reading in readings if reading is not None], memory)
     if explained is None:
         return found
-    return replace(found, explained=explained, verdict=Verdict(explained.events), split=True)
+    return replace(found, inference=explained, decision=Decision(explained.events), is_split=True)
 
 
-def _doubted(
-    found: Looked,
+def _check_for_two_plays(
+    found: TurnCapture,
     game: Game,
-    memory: Memory | None,
-    read: Reading,
-    glimpses: Sequence[Glimpse],
-    words: Words | None,
-) -> Looked:
+    memory: ReadingHistory | None,
+    read: ReadBoard,
+    glimpses: Sequence[KeyFrame],
+    words: WordList | None,
+) -> TurnCapture:
     """The question whether one play was two, where the glimpses show that a part of it lay there alone."""
-    if found.split or found.explained is None or found.verdict is None or not found.verdict.is_clear:
+    if found.is_split or found.inference is None or found.decision is None or not found.decision.is_clear:
         return found
-    plays = plays_in(found.verdict.events)
+    plays = filter_plays(found.decision.events)
     if len(plays) != 1 or len(plays[0].play.tiles) < 2:
         return found
-    seen = ((read(glimpse.image()), stood) for glimpse, stood in that_stood(glimpses, found.frame))
-    two = lengthened(game, found.explained, ((board, stood) for board, stood in seen if board), memory, words)
-    return found if two is None else replace(found, verdict=one_or_two(game, plays[0], two))
+    seen = ((read(glimpse.decode_image()), stood) for glimpse, stood in find_stable_frames(glimpses, found.frame))
+    two = find_extended_play(game, found.inference, ((board, stood) for board, stood in seen if board), memory, words)
+    return found if two is None else replace(found, decision=ask_one_or_two_plays(game, plays[0], two))

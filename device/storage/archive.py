@@ -22,41 +22,41 @@ from typing import Any, BinaryIO, cast, get_args, get_origin, get_type_hints
 
 from PIL import Image, UnidentifiedImageError
 
-from device.storage.errors import gone, unreadable
-from device.storage.store import PICTURE_MOST, GameStore, StoredEvent, StoredGame, StoredPicture
+from device.storage.errors import describe_missing_game, describe_unreadable_game
+from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoredGame, StoredPicture
 from engine.corrections import Ledger
 from engine.errors import NotationError, RulesError
 from engine.events import Correction, Event, GameStarted, PlayMade, Redone, from_json, to_json
 from engine.game import Game
-from engine.gcg import game_of, parse, record_of, write
+from engine.gcg import build_game, build_record, format_gcg, parse_gcg
 from engine.messages import said
 
-FORM = "tilekeeper-game"
-FORM_VERSION = 1
-ZIP_MOST = 512_000_000
+FORMAT_NAME = "tilekeeper-game"
+FORMAT_VERSION = 1
+MAX_UNPACKED_BYTES = 512_000_000
 """Bytes of all that a ZIP holds, unpacked."""
-EVENTS_MOST = 2_000
-REPLAYED_MOST = 40_000
+MAX_EVENTS = 2_000
+MAX_REPLAY_STEPS = 40_000
 """Turns and tiles that all corrections of a game together may have played again: hundreds at the end of a long one."""
-NUMBER_MOST = 100_000_000
-SEVERAL_MOST = 500
+MAX_NUMBER = 100_000_000
+MAX_ITEMS = 500
 """Tiles of a rack or a play, words of a challenge."""
-TEXT_MOST = 1_000
-JSON_MOST = 8_000_000
-GCG_MOST = 1_000_000
-SIDE_MOST = 4096
+MAX_TEXT_LENGTH = 1_000
+MAX_JSON_BYTES = 8_000_000
+MAX_GCG_BYTES = 1_000_000
+MAX_PICTURE_SIDE_PX = 4096
 """Pixels of a picture's longer side."""
-NAME_MOST = 40
+MAX_PLAYER_NAME_LENGTH = 40
 """Letters of a player's name."""
 
-_EVENTS, _GCG = "game.json", "game.gcg"
-_PICTURE = re.compile(r"pictures/([0-9]{1,5})-(board|photo)\.jpg")
+_EVENTS_MEMBER, _GCG_MEMBER = "game.json", "game.gcg"
+_PICTURE_MEMBER = re.compile(r"pictures/([0-9]{1,5})-(board|photo)\.jpg")
 _JOINERS = "\u200c\u200d"
 """Of names in some scripts, and of pictures, though they cannot be seen."""
-_EARLIEST = (1980, 1, 1, 0, 0, 0)
+_MIN_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 """ZIP knows no earlier date."""
 # What the engine may stumble over when a game is not one: it trusts events that this program wrote.
-_NO_GAME = (
+_INVALID_GAME_ERRORS = (
     NotationError,
     RulesError,
     ArithmeticError,
@@ -72,109 +72,111 @@ class ArchiveError(Exception):
     """What was brought cannot be taken in, or what was asked for is not there; says what to do, on one line."""
 
 
-def game_in(store: GameStore, number: int) -> Game:
+def load_game(store: GameStore, number: int) -> Game:
     """A game of the store. Raises `ArchiveError`, `StoreError`."""
     events = store.events(number)
     if not events:
-        raise ArchiveError(gone(number))
+        raise ArchiveError(describe_missing_game(number))
     try:
         return Game.from_events(from_json(event.body) for event in events)
     except (NotationError, RulesError) as error:
-        raise ArchiveError(unreadable(number, error)) from error
+        raise ArchiveError(describe_unreadable_game(number, error)) from error
 
 
-def gcg_of(store: GameStore, number: int) -> str:
+def export_gcg(store: GameStore, number: int) -> str:
     """A game as GCG, the form that other programs read. Raises `ArchiveError`, `StoreError`."""
-    return write(record_of(game_in(store, number)))
+    return format_gcg(build_record(load_game(store, number)))
 
 
-def zip_of(store: GameStore, number: int) -> Iterator[bytes]:
+def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
     """A game whole, as the parts of a ZIP, one after the other: events with their times, GCG, pictures.
 
     No more than one picture is in memory. Raises `ArchiveError`, `StoreError`, before the first part.
     """
-    stored = _listed(store, number)
+    stored = _find_stored_game(store, number)
     try:
-        gcg = gcg_of(store, number)
+        gcg = export_gcg(store, number)
     except ArchiveError:
         gcg = ""  # a game that only a later version can play; its events are whole
-    return _zip_parts(store, stored, gcg)
+    return _generate_zip(store, stored, gcg)
 
 
-def bring(store: GameStore, file: BinaryIO) -> int:
-    """Take in a ZIP that `zip_of` made, and give the game's number here. Raises `ArchiveError`, `StoreError`."""
+def import_zip(store: GameStore, file: BinaryIO) -> int:
+    """Take in a ZIP that `export_zip` made, and give the game's number here. Raises `ArchiveError`, `StoreError`."""
     try:
         with zipfile.ZipFile(file) as archive:
-            return _bring(store, archive)
+            return _import_archive(store, archive)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, OSError, ValueError) as error:
         text = "this is no ZIP of a game ({0}): bring one that was exported here"
         raise ArchiveError(said("zip-none", text, error)) from error
 
 
-def _bring(store: GameStore, archive: zipfile.ZipFile) -> int:
-    members = _members(archive)
-    started, events = _events_in(_read(archive, members[_EVENTS], JSON_MOST))
-    found = [(_PICTURE.fullmatch(name), info) for name, info in members.items()]
+def _import_archive(store: GameStore, archive: zipfile.ZipFile) -> int:
+    members = _check_members(archive)
+    started, events = _parse_events(_read_member(archive, members[_EVENTS_MEMBER], MAX_JSON_BYTES))
+    found = [(_PICTURE_MEMBER.fullmatch(name), info) for name, info in members.items()]
     pictures = [(int(match[1]), match[2], info) for match, info in found if match]
     for number, _, info in pictures:
         if number >= len(events):
             raise ArchiveError(said("zip-no-event", "{0} belongs to no event of the game", info.filename))
-        _check_picture(info.filename, _read(archive, info, PICTURE_MOST))
-    _refuse_twice(store, events)
-    read = (StoredPicture(number, kind, _read(archive, info, PICTURE_MOST)) for number, kind, info in pictures)
-    return store.add(started, events, read)
+        _check_picture(info.filename, _read_member(archive, info, MAX_PICTURE_BYTES))
+    _refuse_duplicate(store, events)
+    read = (
+        StoredPicture(number, kind, _read_member(archive, info, MAX_PICTURE_BYTES)) for number, kind, info in pictures
+    )
+    return store.add_game(started, events, read)
 
 
-def bring_gcg(store: GameStore, data: bytes) -> int:
+def import_gcg(store: GameStore, data: bytes) -> int:
     """Take in a game that any program wrote as GCG, and give its number here. Raises `ArchiveError`, `StoreError`."""
-    if len(data) > GCG_MOST:
+    if len(data) > MAX_GCG_BYTES:
         text = "a GCG file has up to {0} kB, this one {1}"
-        raise ArchiveError(said("gcg-large", text, GCG_MOST // 1000, len(data) // 1000))
-    record = parse(data)
+        raise ArchiveError(said("gcg-large", text, MAX_GCG_BYTES // 1000, len(data) // 1000))
+    record = parse_gcg(data)
     if record.problems and not record.entries:
         problem = record.problems[0]
         raise ArchiveError(said("gcg-line", "line {0}: {1}", problem.line, problem.reason))
     try:
-        bodies = [to_json(_named(event)) for event in game_of(record).events]
+        bodies = [to_json(_clean_player_names(event)) for event in build_game(record).events]
     except (NotationError, RulesError) as error:
         raise ArchiveError(said("gcg-impossible", "this game cannot have been played so: {0}", error)) from error
     now = time.time()
     events = tuple(StoredEvent(number, now, body) for number, body in enumerate(bodies))
-    _refuse_twice(store, events)
-    return store.add(now, events, ())
+    _refuse_duplicate(store, events)
+    return store.add_game(now, events, ())
 
 
-def _named(event: Event) -> Event:
+def _clean_player_names(event: Event) -> Event:
     """The event with players' names as this table takes them: another program may have written anything there."""
     if not isinstance(event, GameStarted):
         return event
-    cleaned = ("".join(filter(can_be_shown, name)).strip()[:NAME_MOST].strip() for name in event.players)
+    cleaned = ("".join(filter(is_displayable, name)).strip()[:MAX_PLAYER_NAME_LENGTH].strip() for name in event.players)
     return replace(event, players=tuple(name or f"Player {seat}" for seat, name in enumerate(cleaned, 1)))
 
 
-def can_be_shown(letter: str) -> bool:
+def is_displayable(letter: str) -> bool:
     """False for what would drive a terminal, or break a line, if it stood in a name."""
     return letter.isprintable() or letter in _JOINERS
 
 
-def file_name(stored: StoredGame, suffix: str) -> str:
+def make_file_name(stored: StoredGame, suffix: str) -> str:
     """What a file of this game is called: its date, its number, its players, in letters that every system takes."""
     names = [str(name) for name in stored.first.get("players", ())]
     named = "-".join(["".join(c for c in name if c.isascii() and c.isalnum()) or "player" for name in names])
-    return f"{time.strftime('%Y-%m-%d', _date(stored.started))}-game-{stored.id}-{named[:80]}{suffix}"
+    return f"{time.strftime('%Y-%m-%d', _to_local_time(stored.started))}-game-{stored.id}-{named[:80]}{suffix}"
 
 
 # Out
 
 
-def _listed(store: GameStore, number: int) -> StoredGame:
+def _find_stored_game(store: GameStore, number: int) -> StoredGame:
     stored = next((game for game in store.games() if game.id == number), None)
     if stored is None:
-        raise ArchiveError(gone(number))
+        raise ArchiveError(describe_missing_game(number))
     return stored
 
 
-class _Outlet(io.RawIOBase):
+class _ZipBuffer(io.RawIOBase):
     """Where a ZIP is written to: a file that cannot be sought and forgets what was taken from it."""
 
     def __init__(self) -> None:
@@ -187,38 +189,38 @@ class _Outlet(io.RawIOBase):
         self._parts.append(bytes(data))
         return len(self._parts[-1])
 
-    def take(self) -> bytes:
+    def take_bytes(self) -> bytes:
         taken, self._parts = b"".join(self._parts), []
         return taken
 
 
-def _zip_parts(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[bytes]:
-    outlet = _Outlet()
-    moment = max(_EARLIEST, _date(stored.started)[:6])
+def _generate_zip(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[bytes]:
+    outlet = _ZipBuffer()
+    moment = max(_MIN_ZIP_DATE, _to_local_time(stored.started)[:6])
     with zipfile.ZipFile(outlet, "w") as archive:
 
         def put(name: str, data: bytes, how: int) -> bytes:
             info = zipfile.ZipInfo(name, moment)
             info.external_attr = 0o644 << 16
             archive.writestr(info, data, how)
-            return outlet.take()
+            return outlet.take_bytes()
 
-        yield put(_EVENTS, _json_of(store, stored), zipfile.ZIP_DEFLATED)
+        yield put(_EVENTS_MEMBER, _encode_events(store, stored), zipfile.ZIP_DEFLATED)
         if gcg:
-            yield put(_GCG, gcg.encode(), zipfile.ZIP_DEFLATED)
+            yield put(_GCG_MEMBER, gcg.encode(), zipfile.ZIP_DEFLATED)
         for number, kind in store.pictures(stored.id):
             if jpeg := store.picture(stored.id, number, kind):
                 yield put(f"pictures/{number:05}-{kind}.jpg", jpeg, zipfile.ZIP_STORED)
-    yield outlet.take()
+    yield outlet.take_bytes()
 
 
-def _json_of(store: GameStore, stored: StoredGame) -> bytes:
+def _encode_events(store: GameStore, stored: StoredGame) -> bytes:
     events = [{"time": event.time, "event": event.body} for event in store.events(stored.id)]
-    whole = {"form": FORM, "version": FORM_VERSION, "started": stored.started, "events": events}
+    whole = {"form": FORMAT_NAME, "version": FORMAT_VERSION, "started": stored.started, "events": events}
     return json.dumps(whole, ensure_ascii=False, indent=1).encode()
 
 
-def _date(seconds: float) -> time.struct_time:
+def _to_local_time(seconds: float) -> time.struct_time:
     try:
         return time.localtime(seconds)
     except (OverflowError, ValueError, OSError):
@@ -228,11 +230,11 @@ def _date(seconds: float) -> time.struct_time:
 # In
 
 
-def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """What the ZIP holds, by name: nothing but what `zip_of` writes, each once, together of bounded size."""
+def _check_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """What the ZIP holds, by name: nothing but what `export_zip` writes, each once, together of bounded size."""
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
-        if info.filename not in (_EVENTS, _GCG) and not _PICTURE.fullmatch(info.filename):
+        if info.filename not in (_EVENTS_MEMBER, _GCG_MEMBER) and not _PICTURE_MEMBER.fullmatch(info.filename):
             text = "{0} belongs to no exported game: bring a ZIP that was exported here"
             raise ArchiveError(said("zip-strange", text, repr(info.filename[:60])))
         if info.filename in members:
@@ -242,15 +244,15 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
             text = "the ZIP has a password, or is packed in another way: bring one that was exported here"
             raise ArchiveError(said("zip-packed", text))
         members[info.filename] = info
-    if sum(info.file_size for info in members.values()) > ZIP_MOST:
+    if sum(info.file_size for info in members.values()) > MAX_UNPACKED_BYTES:
         text = "the ZIP unpacks to more than {0} MB, which no game does"
-        raise ArchiveError(said("zip-large", text, ZIP_MOST // 1_000_000))
-    if _EVENTS not in members:
-        raise ArchiveError(said("zip-empty", "the ZIP has no {0}: bring a ZIP that was exported here", _EVENTS))
+        raise ArchiveError(said("zip-large", text, MAX_UNPACKED_BYTES // 1_000_000))
+    if _EVENTS_MEMBER not in members:
+        raise ArchiveError(said("zip-empty", "the ZIP has no {0}: bring a ZIP that was exported here", _EVENTS_MEMBER))
     return members
 
 
-def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
     """A member, up to a bound; what its header says of its size is not believed."""
     with archive.open(info) as member:
         data = member.read(most + 1)
@@ -260,113 +262,115 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
     return data
 
 
-def _events_in(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
+def _parse_events(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
     """When the game began, and its events, checked."""
     try:
         whole = json.loads(data)
-        if whole["form"] != FORM or whole["version"] != FORM_VERSION:
+        if whole["form"] != FORMAT_NAME or whole["version"] != FORMAT_VERSION:
             text = "{0} is of form {1}, version {2}: not one of ours"
-            raise ArchiveError(said("zip-form", text, _EVENTS, repr(whole["form"]), repr(whole["version"])))
-        started, entries = _moment(whole["started"]), whole["events"]
-        if not 1 <= len(entries) <= EVENTS_MOST:
+            raise ArchiveError(said("zip-form", text, _EVENTS_MEMBER, repr(whole["form"]), repr(whole["version"])))
+        started, entries = _parse_timestamp(whole["started"]), whole["events"]
+        if not 1 <= len(entries) <= MAX_EVENTS:
             text = "a game has 1 to {0} events, this one {1}"
-            raise ArchiveError(said("zip-events", text, EVENTS_MOST, len(entries)))
+            raise ArchiveError(said("zip-events", text, MAX_EVENTS, len(entries)))
         events = [from_json(entry["event"]) for entry in entries]
-        check_game(events)
+        replay_checked(events)
         # only what the engine knows, as it writes it, and what the log marks events with
-        bodies = [to_json(event) | _marks(entry["event"]) for event, entry in zip(events, entries, strict=True)]
+        bodies = [
+            to_json(event) | _parse_press_marks(entry["event"]) for event, entry in zip(events, entries, strict=True)
+        ]
         json.dumps(bodies, ensure_ascii=False).encode()
-        times = [_moment(entry["time"]) for entry in entries]
-    except _NO_GAME as error:
+        times = [_parse_timestamp(entry["time"]) for entry in entries]
+    except _INVALID_GAME_ERRORS as error:
         text = "{0} is no game that can be read: {1}: {2}"
         why = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:120])
-        raise ArchiveError(said("zip-no-game", text, _EVENTS, type(error).__name__, why)) from error
+        raise ArchiveError(said("zip-no-game", text, _EVENTS_MEMBER, type(error).__name__, why)) from error
     return started, tuple(StoredEvent(n, at, body) for n, (at, body) in enumerate(zip(times, bodies, strict=True)))
 
 
-def _marks(body: Mapping[str, Any]) -> dict[str, Any]:
+def _parse_press_marks(body: Mapping[str, Any]) -> dict[str, Any]:
     """What `GameLog` writes beside an event: the press that it came with, and whether that took another back."""
     marks = {name: body[name] for name in ("press", "way") if name in body}
     press, way = marks.get("press", 0), marks.get("way", "undo")
-    if type(press) is not int or not 0 <= press <= EVENTS_MOST or way not in ("undo", "redo"):
+    if type(press) is not int or not 0 <= press <= MAX_EVENTS or way not in ("undo", "redo"):
         raise ValueError(f"{marks!r} marks no press")
     return marks
 
 
-def check_game(events: list[Event]) -> Game:
+def replay_checked(events: list[Event]) -> Game:
     """The game that events from elsewhere make. Raises `ArchiveError`, or whatever the engine does on nonsense."""
     for event in events:
-        if not _is_typed(event):
+        if not _has_valid_fields(event):
             raise ArchiveError(said("zip-values", "an event {0} has values that no game has", repr(event.kind)))
     first = events[0]
-    if isinstance(first, GameStarted) and not all(0 < len(name) <= NAME_MOST for name in first.players):
-        raise ArchiveError(said("zip-name", "a player's name has 1 to {0} letters", NAME_MOST))
+    if isinstance(first, GameStarted) and not all(0 < len(name) <= MAX_PLAYER_NAME_LENGTH for name in first.players):
+        raise ArchiveError(said("zip-name", "a player's name has 1 to {0} letters", MAX_PLAYER_NAME_LENGTH))
     seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
-    if any(who not in seats for event in events for who in _who(event)):
+    if any(who not in seats for event in events for who in _find_named_players(event)):
         raise ArchiveError(said("zip-player", "an event names a player who does not play"))
     game, replayed = Game.from_events(events[:1]), 0
     for event in events[1:]:
-        replayed += _weight(game.ledger) if isinstance(event, Correction | Redone) else 0
-        if replayed > REPLAYED_MOST:
+        replayed += _count_replay_steps(game.ledger) if isinstance(event, Correction | Redone) else 0
+        if replayed > MAX_REPLAY_STEPS:
             raise ArchiveError(said("zip-corrections", "this game was put right too often to be one that was played"))
         game = game.push(event)
     return game
 
 
-def _weight(ledger: Ledger) -> int:
+def _count_replay_steps(ledger: Ledger) -> int:
     """What it takes to play all of this again: a correction does."""
     plays = (entry.event.play for entry in ledger if isinstance(entry.event, PlayMade))
     return len(ledger) + sum(len(play.tiles) + len(play.rearranged) for play in plays)
 
 
-def _who(event: object) -> Iterator[int]:
+def _find_named_players(event: object) -> Iterator[int]:
     """The players that an event, or one within it, names by number."""
     for name in ("player", "by", "first"):
         if isinstance(who := getattr(event, name, None), int):
             yield who
     if (inner := getattr(event, "event", None)) is not None:
-        yield from _who(inner)
+        yield from _find_named_players(inner)
 
 
-def _is_typed(value: Any) -> bool:
+def _has_valid_fields(value: Any) -> bool:
     """True when every field of a dataclass is what it is declared to be, and no larger than a game has it."""
-    hints = _hints(cast(Hashable, type(value)))
+    hints = _get_field_types(cast(Hashable, type(value)))
     each = [(field.name, getattr(value, field.name)) for field in fields(value)]
-    return all(_fits(one, hints[name]) and _is_bounded(name, one) for name, one in each)
+    return all(_matches_type(one, hints[name]) and _is_in_range(name, one) for name, one in each)
 
 
-def _is_bounded(name: str, value: Any) -> bool:
+def _is_in_range(name: str, value: Any) -> bool:
     """False for a number that nothing of this name can be."""
-    least = -NUMBER_MOST if name == "score" else 0
-    most = SEVERAL_MOST if name in ("count", "rack_size") else NUMBER_MOST
+    least = -MAX_NUMBER if name == "score" else 0
+    most = MAX_ITEMS if name in ("count", "rack_size") else MAX_NUMBER
     return not isinstance(value, (int, float)) or least <= value <= most
 
 
 @cache
-def _hints(kind: Hashable) -> Mapping[str, Any]:
+def _get_field_types(kind: Hashable) -> Mapping[str, Any]:
     return get_type_hints(kind)
 
 
-def _fits(value: Any, hint: Any) -> bool:
+def _matches_type(value: Any, hint: Any) -> bool:
     origin, args = get_origin(hint), get_args(hint)
     if origin is UnionType or str(origin) == "typing.Union":
-        return any(_fits(value, one) for one in args)
+        return any(_matches_type(value, one) for one in args)
     if origin is tuple:
-        if isinstance(value, tuple) and len(value) > SEVERAL_MOST:
+        if isinstance(value, tuple) and len(value) > MAX_ITEMS:
             return False
         if args[-1] is Ellipsis:
-            return isinstance(value, tuple) and all(_fits(one, args[0]) for one in value)
-        return isinstance(value, tuple) and len(value) == len(args) and all(map(_fits, value, args))
+            return isinstance(value, tuple) and all(_matches_type(one, args[0]) for one in value)
+        return isinstance(value, tuple) and len(value) == len(args) and all(map(_matches_type, value, args))
     if hint is float:
         return type(value) in (int, float)
     if hint is str:
-        return type(value) is str and len(value) <= TEXT_MOST and all(map(can_be_shown, value))
+        return type(value) is str and len(value) <= MAX_TEXT_LENGTH and all(map(is_displayable, value))
     if hint in (int, bool, NoneType) or issubclass(hint, Enum):
         return type(value) is hint
-    return isinstance(value, hint) and is_dataclass(value) and _is_typed(value)
+    return isinstance(value, hint) and is_dataclass(value) and _has_valid_fields(value)
 
 
-def _moment(value: Any) -> float:
+def _parse_timestamp(value: Any) -> float:
     if type(value) not in (int, float) or not 0 <= value < 1e11:
         raise ValueError(f"{value!r} is no time")
     return float(value)
@@ -376,12 +380,12 @@ def _check_picture(name: str, jpeg: bytes) -> None:
     """Nothing but a JPEG of bounded size is ever shown to a browser. Raises `ArchiveError`."""
     with suppress(UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         side = max(Image.open(io.BytesIO(jpeg), formats=["JPEG"]).size)  # from the header: nothing is decoded
-        if side <= SIDE_MOST:
+        if side <= MAX_PICTURE_SIDE_PX:
             return
-    raise ArchiveError(said("zip-picture", "{0} is no JPEG of up to {1} pixels a side", name, SIDE_MOST))
+    raise ArchiveError(said("zip-picture", "{0} is no JPEG of up to {1} pixels a side", name, MAX_PICTURE_SIDE_PX))
 
 
-def _refuse_twice(store: GameStore, events: tuple[StoredEvent, ...]) -> None:
+def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None:
     bodies = [event.body for event in events]
     for game in store.games():
         alike = game.length == len(bodies) and game.first == bodies[0]

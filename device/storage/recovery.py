@@ -16,36 +16,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from device.storage.errors import DamagedStore, LockedStore, StoreError, fault_of
-from device.storage.store import TABLE, GameStore, StoredEvent, StoredPicture
+from device.storage.errors import StoreDamagedError, StoreError, StoreLockedError, to_store_error
+from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredPicture
 from engine.messages import said
 
 _log = logging.getLogger(__name__)
 
-_BESIDE = ("-wal", "-journal", "-shm")
+_COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
 
 
-class StandIn(GameStore):
+class FallbackStore(GameStore):
     """A store in memory while the table's own cannot be used; at its end its games go there, if they can by then."""
 
     def __init__(self, own: Path) -> None:
         super().__init__(":memory:")
-        self._own = own
+        self._own_path = own
 
     def close(self) -> None:
         """Bring the games home, the oldest first, and end."""
         try:
             if games := self.games():
-                with GameStore(self._own) as own:
+                with GameStore(self._own_path) as own:
                     for game in reversed(games):
                         pictures = (
                             StoredPicture(number, kind, jpeg)
                             for number, kind in self.pictures(game.id)
                             if (jpeg := self.picture(game.id, number, kind)) is not None
                         )
-                        notes = self.notes_of(game.id)
-                        own.add(game.started, self.events(game.id), pictures, notes, imported=game.imported)
-                    _furnish(own, self.notes_of(TABLE), self.players())
+                        notes = self.read_game_notes(game.id)
+                        own.add_game(game.started, self.events(game.id), pictures, notes, imported=game.imported)
+                    _copy_table_data(own, self.read_game_notes(TABLE_NOTES), self.players())
         except StoreError as error:
             _log.error("what was played in memory is lost: %s", error)
         finally:
@@ -55,31 +55,33 @@ class StandIn(GameStore):
 def open_store(path: Path) -> tuple[GameStore, str]:
     """The store at `path`, and one sentence for people about what is wrong with it, empty where nothing is.
 
-    Raises `LockedStore` where another program has it: two would share one camera.
+    Raises `StoreLockedError` where another program has it: two would share one camera.
     """
     try:
         return GameStore(path), ""
-    except LockedStore:
+    except StoreLockedError:
         raise
-    except DamagedStore as error:
+    except StoreDamagedError as error:
         _log.warning("%s", error)
-        return _rescued(path)
+        return _rescue_store(path)
     except StoreError as error:
-        return _in_memory(path, str(error))
+        return _open_fallback(path, str(error))
 
 
-def _rescued(path: Path) -> tuple[GameStore, str]:
+def _rescue_store(path: Path) -> tuple[GameStore, str]:
     """A new store in the place of a damaged one, with what could be read from it."""
-    aside = _free_name(path)
+    aside = _find_free_name(path)
     try:
-        for end in ("", *_BESIDE):
+        for end in ("", *_COMPANION_SUFFIXES):
             if (beside := path.with_name(path.name + end)).exists():
                 beside.rename(f"{aside}{end}")
         store = GameStore(path)
     except (OSError, StoreError) as error:
-        reason = error if isinstance(error, StoreError) else fault_of(error, str(path))
-        return _in_memory(path, said("store-no-new", "{0} is damaged, and no new one can be made ({1})", path, reason))
-    kept, lost = _refill(store, aside)
+        reason = error if isinstance(error, StoreError) else to_store_error(error, str(path))
+        return _open_fallback(
+            path, said("store-no-new", "{0} is damaged, and no new one can be made ({1})", path, reason)
+        )
+    kept, lost = _copy_readable_games(store, aside)
     if lost:
         text = "{0} was damaged: {1} games were read from it, not all of them whole. It is kept as {2}"
         return store, said("store-rescued-part", text, path.name, kept, aside.name)
@@ -87,44 +89,44 @@ def _rescued(path: Path) -> tuple[GameStore, str]:
     return store, said("store-rescued", text, path.name, kept, aside.name)
 
 
-def _in_memory(path: Path, reason: str) -> tuple[GameStore, str]:
+def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
     text = "{0}. Play goes on in memory; unless that is mended by the end, it is lost then"
-    return StandIn(path), said("store-in-memory", text, reason)
+    return FallbackStore(path), said("store-in-memory", text, reason)
 
 
-def _refill(store: GameStore, damaged: Path) -> tuple[int, int]:
+def _copy_readable_games(store: GameStore, damaged: Path) -> tuple[int, int]:
     """Take over what can be read; how many games that were, and how many are missing or not whole."""
     kept, lost = 0, 0
     try:
-        with closing(_reading(damaged)) as db:
-            for found in _readable_games(db):
+        with closing(_open_damaged(damaged)) as db:
+            for found in _find_readable_games(db):
                 try:
-                    store.add(found.started, found.events, found.pictures, found.notes, imported=found.imported)
-                    kept, lost = kept + 1, lost + (not found.whole)
+                    store.add_game(found.started, found.events, found.pictures, found.notes, imported=found.imported)
+                    kept, lost = kept + 1, lost + (not found.is_complete)
                 except StoreError as error:
                     _log.warning("a game of %s is not taken over: %s", damaged, error)
                     lost += 1
-            _furnish(store, _notes(db, TABLE), _as_far_as_possible(db, "SELECT name, colour FROM player"))
+            _copy_table_data(store, _read_notes(db, TABLE_NOTES), _read_rows(db, "SELECT name, colour FROM player"))
     except (sqlite3.Error, OSError) as error:
         _log.warning("the rescue of %s ended early: %s", damaged, error)
         lost += 1
     return kept, lost
 
 
-def _furnish(store: GameStore, notes: Mapping[str, str], players: Iterable[tuple[str, str]]) -> None:
+def _copy_table_data(store: GameStore, notes: Mapping[str, str], players: Iterable[tuple[str, str]]) -> None:
     """Bring what is no game's: what is noted of the table, and the colours that players chose."""
     try:
         for name, text in notes.items():
-            store.note(TABLE, name, text)
+            store.save_note(TABLE_NOTES, name, text)
         for name, colour in players:
             if colour:
-                store.colour(name, colour)
+                store.save_colour(name, colour)
     except StoreError as error:
         _log.warning("of the table itself not all is taken over: %s", error)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Found:
+class _RecoveredGame:
     """What can be read of one game: the events up to the first that cannot be, and whether these are all."""
 
     events: list[StoredEvent]
@@ -132,26 +134,26 @@ class _Found:
     notes: Mapping[str, str]
     started: float
     imported: bool
-    whole: bool
+    is_complete: bool
 
 
-def _readable_games(db: sqlite3.Connection) -> Iterator[_Found]:
+def _find_readable_games(db: sqlite3.Connection) -> Iterator[_RecoveredGame]:
     """The games of a damaged store of which anything can be read."""
-    pictures = _picture_rows(db)
-    for number, started, imported in _games(db):
-        events, whole = _events(db, number)
+    pictures = _find_picture_rows(db)
+    for number, started, imported in _list_games(db):
+        events, whole = _read_events(db, number)
         if events:
-            shown = _pictures(db, pictures.get(number, []), len(events))
-            yield _Found(events, shown, _notes(db, number), started, imported, whole)
+            shown = _read_pictures(db, pictures.get(number, []), len(events))
+            yield _RecoveredGame(events, shown, _read_notes(db, number), started, imported, whole)
 
 
-def _notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
+def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
     """What is noted of a game, such as its clock; nothing in files of version 1."""
-    rows = _as_far_as_possible(db, "SELECT name, text FROM note WHERE game = ?", game)
+    rows = _read_rows(db, "SELECT name, text FROM note WHERE game = ?", game)
     return {name: text for name, text in rows if isinstance(name, str) and isinstance(text, str)}
 
 
-def _reading(path: Path) -> sqlite3.Connection:
+def _open_damaged(path: Path) -> sqlite3.Connection:
     # Not read-only: SQLite must be able to bring in what the write-ahead log still has.
     db = sqlite3.connect(path)
     db.execute("PRAGMA locking_mode = EXCLUSIVE")  # so it needs no file of shared memory
@@ -159,7 +161,7 @@ def _reading(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _games(db: sqlite3.Connection) -> list[tuple[int, float, bool]]:
+def _list_games(db: sqlite3.Connection) -> list[tuple[int, float, bool]]:
     """The games by number; where that table cannot be read, those that the log and the pictures tell of."""
     for columns in ("id, started, imported", "id, started, 0"):  # the second for files of version 1
         try:
@@ -169,11 +171,11 @@ def _games(db: sqlite3.Connection) -> list[tuple[int, float, bool]]:
             _log.info("games of the damaged store: %s", error)
     numbers: set[int] = set()
     for sql in ("SELECT game FROM event ORDER BY game", "SELECT game FROM event ORDER BY game DESC"):
-        numbers |= {number for (number,) in _as_far_as_possible(db, sql)}
+        numbers |= {number for (number,) in _read_rows(db, sql)}
     return [(number, time.time(), False) for number in sorted(numbers)]
 
 
-def _events(db: sqlite3.Connection, game: int) -> tuple[list[StoredEvent], bool]:
+def _read_events(db: sqlite3.Connection, game: int) -> tuple[list[StoredEvent], bool]:
     """A game's events from the first without a gap, and whether these are all."""
     try:
         (expected,) = db.execute("SELECT max(number) + 1 FROM event WHERE game = ?", (game,)).fetchone()
@@ -181,7 +183,7 @@ def _events(db: sqlite3.Connection, game: int) -> tuple[list[StoredEvent], bool]
         expected = -1
     events: list[StoredEvent] = []
     sql = "SELECT number, time, body FROM event WHERE game = ? ORDER BY number"
-    for number, at, body in _as_far_as_possible(db, sql, game):
+    for number, at, body in _read_rows(db, sql, game):
         try:
             decoded = json.loads(body)
         except (TypeError, ValueError):
@@ -192,12 +194,12 @@ def _events(db: sqlite3.Connection, game: int) -> tuple[list[StoredEvent], bool]
     return events, len(events) == expected
 
 
-def _picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int, str]]]:
+def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int, str]]]:
     """Where the pictures of each game are: row, number of the event, kind. Read from both ends, without the index."""
     rows = {
         row: (game, number, kind)
         for order in ("", " DESC")
-        for row, game, number, kind in _as_far_as_possible(
+        for row, game, number, kind in _read_rows(
             db, f"SELECT rowid, game, number, kind FROM picture NOT INDEXED ORDER BY rowid{order}"
         )
     }
@@ -207,14 +209,14 @@ def _picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int, str]
     return found
 
 
-def _pictures(db: sqlite3.Connection, rows: list[tuple[int, int, str]], events: int) -> Iterator[StoredPicture]:
+def _read_pictures(db: sqlite3.Connection, rows: list[tuple[int, int, str]], events: int) -> Iterator[StoredPicture]:
     for row, number, kind in rows:
-        for (jpeg,) in _as_far_as_possible(db, "SELECT jpeg FROM picture NOT INDEXED WHERE rowid = ?", row):
+        for (jpeg,) in _read_rows(db, "SELECT jpeg FROM picture NOT INDEXED WHERE rowid = ?", row):
             if number < events and isinstance(jpeg, bytes) and jpeg.startswith(b"\xff\xd8\xff"):
                 yield StoredPicture(number, kind, jpeg)
 
 
-def _as_far_as_possible(db: sqlite3.Connection, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
+def _read_rows(db: sqlite3.Connection, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
     """The rows up to the first that cannot be read."""
     try:
         yield from db.execute(sql, values)
@@ -222,7 +224,7 @@ def _as_far_as_possible(db: sqlite3.Connection, sql: str, *values: object) -> It
         _log.info("the damaged store: %s", error)
 
 
-def _free_name(path: Path) -> Path:
+def _find_free_name(path: Path) -> Path:
     """A name beside `path` that no file has."""
     stem = f"{path.name}.damaged-{time.strftime('%Y%m%d')}"
     numbered = (path.with_name(stem if n == 0 else f"{stem}-{n}") for n in range(10_000))

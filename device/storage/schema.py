@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 
-_FIRST = """
+_VERSION_1_SQL = """
 CREATE TABLE game (
     id      INTEGER PRIMARY KEY,
     started REAL NOT NULL
@@ -35,7 +35,7 @@ CREATE TRIGGER event_is_never_removed BEFORE DELETE ON event
 """
 
 # A deleted game leaves its row in `game`, so that its number is never given again: pages and phones remember numbers.
-_SECOND = """
+_VERSION_2_SQL = """
 ALTER TABLE game ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1));
 ALTER TABLE game ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1));
 DROP TRIGGER event_is_never_removed;
@@ -64,20 +64,20 @@ INSERT INTO player (name, played)
     GROUP BY seat.value;
 """
 
-MIGRATIONS = (_FIRST, _SECOND)
+MIGRATIONS = (_VERSION_1_SQL, _VERSION_2_SQL)
 """What leads from version 0, an empty file, to version 1, from there to version 2, and so on."""
-VERSION = len(MIGRATIONS)
+SCHEMA_VERSION = len(MIGRATIONS)
 
 
 def migrate(db: sqlite3.Connection, version: int) -> None:
     """Bring the tables from `version` to the newest; the caller holds a transaction. Raises `sqlite3.Error`."""
     for script in MIGRATIONS[version:]:
-        for statement in _statements(script):
+        for statement in _split_statements(script):
             db.execute(statement)
-    db.execute(f"PRAGMA user_version = {VERSION}")
+    db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
-def _statements(script: str) -> list[str]:
+def _split_statements(script: str) -> list[str]:
     """The statements of an SQL script (`executescript` would commit by itself)."""
     found, rest = [], ""
     for line in script.splitlines(keepends=True):

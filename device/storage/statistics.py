@@ -1,6 +1,7 @@
 """What many games say of those who played them: who beat whom, highest games and plays, averages. Pure.
 
-Games that have not ended count for nothing. A game is summed up once (`sum_up`); records are made from the sums.
+Games that have not ended count for nothing. A game is summed up once (`summarise_game`); records are made from the
+sums.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from dataclasses import dataclass
 from itertools import combinations, groupby
 
 from engine.game import Game
-from engine.turns import Kind, Turn
+from engine.turns import Turn, TurnKind
 
 
 @dataclass(frozen=True, slots=True)
-class PlaySum:
+class PlaySummary:
     """A play that stood: its score, its main word, the number of its turn (from 1)."""
 
     score: int
@@ -23,7 +24,7 @@ class PlaySum:
 
 
 @dataclass(frozen=True, slots=True)
-class SeatSum:
+class SeatSummary:
     """What one player did in one game.
 
     `turns` are plays (withdrawn ones too), passes and exchanges, `points` those of the plays that stood, `best` the
@@ -38,17 +39,17 @@ class SeatSum:
     points: int
     bingos: int
     phonies: int
-    best: PlaySum | None
+    best: PlaySummary | None
 
 
 @dataclass(frozen=True, slots=True)
-class GameSum:
+class GameSummary:
     """A game that has ended: its number in the store, when it began (seconds since 1970), its players in seat order."""
 
     number: int
     started: float
     tile_set: str
-    seats: tuple[SeatSum, ...]
+    seats: tuple[SeatSummary, ...]
 
     @property
     def drawn(self) -> bool:
@@ -105,29 +106,29 @@ class HeadToHead:
         return self.games - sum(self.ahead)
 
 
-def sum_up(number: int, started: float, game: Game) -> GameSum | None:
+def summarise_game(number: int, started: float, game: Game) -> GameSummary | None:
     """The sum of a game, None of one that has not ended."""
     outcome = game.outcome
     if outcome is None:
         return None
     seats = tuple(
-        _seat(game, player, name, outcome.totals[player], player in outcome.winners)
+        _summarise_seat(game, player, name, outcome.totals[player], player in outcome.winners)
         for player, name in enumerate(game.players)
     )
-    return GameSum(number, started, game.tiles.name, seats)
+    return GameSummary(number, started, game.tiles.name, seats)
 
 
-def player_records(games: Iterable[GameSum]) -> tuple[PlayerRecord, ...]:
+def compute_player_records(games: Iterable[GameSummary]) -> tuple[PlayerRecord, ...]:
     """A record for each player, who won most first."""
     seats = sorted(((seat.name, game, seat) for game in games for seat in game.seats), key=lambda one: one[0])
     records = [
-        _record(name, [(game, seat) for _, game, seat in of_player])
+        _compute_player_record(name, [(game, seat) for _, game, seat in of_player])
         for name, of_player in groupby(seats, lambda one: one[0])
     ]
     return tuple(sorted(records, key=lambda record: (-record.won, -record.average, record.name)))
 
 
-def head_to_heads(games: Iterable[GameSum]) -> tuple[HeadToHead, ...]:
+def compute_head_to_heads(games: Iterable[GameSummary]) -> tuple[HeadToHead, ...]:
     """Each pair of players who met, those who met most first."""
     met: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for game in games:
@@ -145,13 +146,13 @@ def head_to_heads(games: Iterable[GameSum]) -> tuple[HeadToHead, ...]:
     return tuple(sorted(pairs, key=lambda pair: (-pair.games, pair.names)))
 
 
-def _seat(game: Game, player: int, name: str, total: int, won: bool) -> SeatSum:
+def _summarise_seat(game: Game, player: int, name: str, total: int, won: bool) -> SeatSummary:
     own = [turn for turn in game.turns if turn.player == player]
-    stood = [turn for turn in own if turn.kind is Kind.PLAY and turn.stands]
-    withdrawn = sum(turn.kind is Kind.PLAY and not turn.stands for turn in own)
-    idle = sum(turn.kind in (Kind.PASS, Kind.EXCHANGE) for turn in own)
+    stood = [turn for turn in own if turn.kind is TurnKind.PLAY and turn.stands]
+    withdrawn = sum(turn.kind is TurnKind.PLAY and not turn.stands for turn in own)
+    idle = sum(turn.kind in (TurnKind.PASS, TurnKind.EXCHANGE) for turn in own)
     best = max(stood, key=lambda turn: (turn.score, -turn.number), default=None)
-    return SeatSum(
+    return SeatSummary(
         name=name,
         total=total,
         won=won,
@@ -160,7 +161,9 @@ def _seat(game: Game, player: int, name: str, total: int, won: bool) -> SeatSum:
         points=sum(turn.score for turn in stood),
         bingos=sum(_is_bingo(game, turn) for turn in stood),
         phonies=withdrawn,
-        best=None if best is None else PlaySum(best.score, best.words[0].word if best.words else "", best.number + 1),
+        best=None
+        if best is None
+        else PlaySummary(best.score, best.words[0].word if best.words else "", best.number + 1),
     )
 
 
@@ -168,7 +171,7 @@ def _is_bingo(game: Game, turn: Turn) -> bool:
     return len(turn.placements) >= game.rules.bingo_tiles
 
 
-def _record(name: str, played: list[tuple[GameSum, SeatSum]]) -> PlayerRecord:
+def _compute_player_record(name: str, played: list[tuple[GameSummary, SeatSummary]]) -> PlayerRecord:
     turns = sum(seat.turns for _, seat in played)
     plays = [Best(seat.best.score, game.number, seat.best.turn, seat.best.word) for game, seat in played if seat.best]
     return PlayerRecord(
@@ -180,10 +183,10 @@ def _record(name: str, played: list[tuple[GameSum, SeatSum]]) -> PlayerRecord:
         average_turn=sum(seat.points for _, seat in played) / turns if turns else 0.0,
         bingos=sum(seat.bingos for _, seat in played),
         phonies=sum(seat.phonies for _, seat in played),
-        high_game=max((Best(seat.total, game.number) for game, seat in played), key=_rank),
-        high_play=max(plays, key=_rank, default=None),
+        high_game=max((Best(seat.total, game.number) for game, seat in played), key=_rank_high_score),
+        high_play=max(plays, key=_rank_high_score, default=None),
     )
 
 
-def _rank(best: Best) -> tuple[int, int]:
+def _rank_high_score(best: Best) -> tuple[int, int]:
     return best.score, -best.game  # of two equal ones, the earlier is the record

@@ -19,33 +19,40 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from device.storage.errors import DamagedStore, FullStore, NewerStore, StoreError, fault_of, gone
-from device.storage.schema import VERSION, migrate
+from device.storage.errors import (
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreTooNewError,
+    describe_missing_game,
+    to_store_error,
+)
+from device.storage.schema import SCHEMA_VERSION, migrate
 from device.storage.transaction import Transaction
 from engine.messages import said
 
-__all__ = ["TABLE", "GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
+__all__ = ["TABLE_NOTES", "GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
 
 _log = logging.getLogger(__name__)
 
-PICTURE_MOST = 4_000_000
+MAX_PICTURE_BYTES = 4_000_000
 """Bytes; a larger picture is not kept."""
-STORE_MOST = 4 * 2**30
+MAX_STORE_BYTES = 4 * 2**30
 """Bytes; in a larger store the pictures of the oldest games make room when a game begins."""
 
-TABLE = 0
+TABLE_NOTES = 0
 """Notes under this number are of no game, but of the table itself."""
 
 _LOG_TABLES = ("game", "event")
 _INSERT_EVENT = "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)"
 _INSERT_PICTURE = "INSERT INTO picture (game, number, kind, jpeg) VALUES (?, ?, ?, ?)"
 _INSERT_NOTE = "INSERT OR REPLACE INTO note (game, name, text) VALUES (?, ?, ?)"
-_PLAYED = """
+_UPSERT_PLAYER = """
 INSERT INTO player (name, played) VALUES (?, ?)
     ON CONFLICT (name) DO UPDATE SET played = max(played, excluded.played)
 """
 
-Body = Mapping[str, Any]
+EventBody = Mapping[str, Any]
 """An event as plain JSON values."""
 
 
@@ -55,7 +62,7 @@ class StoredEvent:
 
     number: int
     time: float
-    body: Body
+    body: EventBody
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class StoredGame:
 
     id: int
     started: float
-    first: Body
+    first: EventBody
     length: int
     imported: bool = False
 
@@ -85,25 +92,25 @@ class GameStore:
     """Many games in one SQLite file. Safe to use from several threads; two programs cannot open one file."""
 
     def __init__(
-        self, path: Path | str, *, clock: Callable[[], float] = time.time, most_bytes: int = STORE_MOST
+        self, path: Path | str, *, clock: Callable[[], float] = time.time, max_bytes: int = MAX_STORE_BYTES
     ) -> None:
         """Open or make the file; `":memory:"` keeps nothing. Raises `StoreError`."""
         self._clock = clock
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._lock = threading.Lock()
         self.path = str(path)
         try:
             is_new = self.path != ":memory:" and not Path(path).exists()
             self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=2.0)
         except (sqlite3.Error, OSError) as error:
-            raise fault_of(error, self.path) from error
+            raise to_store_error(error, self.path) from error
         try:
-            self._prepare()
+            self._prepare_database()
             if is_new:
                 _sync_folder(Path(path).parent)
         except (sqlite3.Error, OSError) as error:
             self._db.close()
-            raise fault_of(error, self.path) from error
+            raise to_store_error(error, self.path) from error
         except BaseException:
             self._db.close()
             raise
@@ -125,38 +132,38 @@ class GameStore:
     # The log
 
     @property
-    def next_game(self) -> int:
+    def next_game_number(self) -> int:
         """The number that `begin` gives next; it is known even while the disk cannot be read."""
-        return self._last_game + 1
+        return self._last_game_number + 1
 
-    def begin(self, first: Body) -> int:
+    def begin_game(self, first: EventBody) -> int:
         """Begin a game with its first event, and give its number. Its players are known from now on."""
-        with self._writing() as db:
+        with self._open_transaction() as db:
             now = self._clock()
-            game = self._new_game(db, now, first, imported=False)
-            db.execute(_INSERT_EVENT, (game, 0, now, _dumps(first)))
-        self._last_game = game
-        self._make_room()
+            game = self._insert_game(db, now, first, imported=False)
+            db.execute(_INSERT_EVENT, (game, 0, now, _encode_body(first)))
+        self._last_game_number = game
+        self._delete_old_pictures()
         return game
 
     def append(
-        self, game: int, bodies: Sequence[Body], pictures: Mapping[str, bytes] | None = None
+        self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes] | None = None
     ) -> tuple[StoredEvent, ...]:
         """Add events to a game's log, all or none, and return when they are on disk.
 
         `pictures` (a kind such as `photo` or `board`, and a JPEG) go with the last of them; on a full disk the turn
         goes before its pictures.
         """
-        kept = {kind: jpeg for kind, jpeg in (pictures or {}).items() if len(jpeg) <= PICTURE_MOST}
+        kept = {kind: jpeg for kind, jpeg in (pictures or {}).items() if len(jpeg) <= MAX_PICTURE_BYTES}
         if pictures and len(kept) < len(pictures):
-            _log.warning("a picture of more than %d bytes is not kept", PICTURE_MOST)
+            _log.warning("a picture of more than %d bytes is not kept", MAX_PICTURE_BYTES)
         try:
-            return self._append(game, bodies, kept)
-        except (FullStore, DamagedStore) as error:
+            return self._append_events(game, bodies, kept)
+        except (StoreFullError, StoreDamagedError) as error:
             if not kept:
                 raise
             _log.warning("the turn is kept without its picture: %s", error)
-            return self._append(game, bodies, {})
+            return self._append_events(game, bodies, {})
 
     def games(self) -> tuple[StoredGame, ...]:
         """All games, the newest first."""
@@ -166,24 +173,24 @@ class GameStore:
         """
         return tuple(
             StoredGame(game, started, json.loads(body), length, bool(imported))
-            for game, started, body, length, imported in self._read(sql)
+            for game, started, body, length, imported in self._fetch_rows(sql)
         )
 
     def events(self, game: int) -> tuple[StoredEvent, ...]:
         """The log of a game, in order; empty for a game that there is not."""
-        rows = self._read("SELECT number, time, body FROM event WHERE game = ? ORDER BY number", game)
+        rows = self._fetch_rows("SELECT number, time, body FROM event WHERE game = ? ORDER BY number", game)
         return tuple(StoredEvent(number, at, json.loads(body)) for number, at, body in rows)
 
-    def delete(self, game: int) -> None:
+    def delete_game(self, game: int) -> None:
         """Remove a whole game with its pictures and notes; its number is not given again. Raises `StoreError`."""
-        with self._writing() as db:
+        with self._open_transaction() as db:
             if db.execute("UPDATE game SET deleted = 1 WHERE id = ? AND NOT deleted", (game,)).rowcount == 0:
-                raise StoreError(gone(game))
+                raise StoreError(describe_missing_game(game))
             for table in ("picture", "event", "note"):
                 db.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
-        self._read("PRAGMA wal_checkpoint(TRUNCATE)")  # what is left of it in the write-ahead log goes too
+        self._fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")  # what is left of it in the write-ahead log goes too
 
-    def add(
+    def add_game(
         self,
         started: float,
         events: Sequence[StoredEvent],
@@ -193,12 +200,12 @@ class GameStore:
         imported: bool = True,
     ) -> int:
         """Take in a whole game from elsewhere, all or nothing, and give its number; times stay as they are."""
-        with self._writing() as db:
-            game = self._new_game(db, started, events[0].body, imported=imported)
-            db.executemany(_INSERT_EVENT, ((game, e.number, e.time, _dumps(e.body)) for e in events))
+        with self._open_transaction() as db:
+            game = self._insert_game(db, started, events[0].body, imported=imported)
+            db.executemany(_INSERT_EVENT, ((game, e.number, e.time, _encode_body(e.body)) for e in events))
             db.executemany(_INSERT_PICTURE, ((game, p.number, p.kind, p.jpeg) for p in pictures))
             db.executemany(_INSERT_NOTE, ((game, name, text) for name, text in (notes or {}).items()))
-        self._last_game = game
+        self._last_game_number = game
         return game
 
     # Pictures
@@ -207,7 +214,7 @@ class GameStore:
         """The JPEG that went with an event, or None; also where it cannot be read: no turn depends on it."""
         sql = "SELECT jpeg FROM picture WHERE game = ? AND number = ? AND kind = ?"
         try:
-            rows = self._read(sql, game, number, kind)
+            rows = self._fetch_rows(sql, game, number, kind)
         except StoreError as error:
             _log.warning("picture %d-%d is not shown: %s", game, number, error)
             return None
@@ -215,31 +222,31 @@ class GameStore:
 
     def pictures(self, game: int) -> tuple[tuple[int, str], ...]:
         """Which pictures a game has: the number of the event and the kind, in order."""
-        rows = self._read("SELECT number, kind FROM picture WHERE game = ? ORDER BY number, kind", game)
+        rows = self._fetch_rows("SELECT number, kind FROM picture WHERE game = ? ORDER BY number, kind", game)
         return tuple((number, kind) for number, kind in rows)
 
     # Notes and players
 
-    def note(self, game: int, name: str, text: str) -> None:
-        """Keep a text under a name, in the place of the one before; `TABLE` is no game. On disk at return."""
-        with self._writing() as db:
+    def save_note(self, game: int, name: str, text: str) -> None:
+        """Keep a text under a name, in the place of the one before; `TABLE_NOTES` is no game. On disk at return."""
+        with self._open_transaction() as db:
             db.execute(_INSERT_NOTE, (game, name, text))
 
-    def noted(self, game: int, name: str) -> str | None:
+    def read_note(self, game: int, name: str) -> str | None:
         """The text that was noted last under a name, or None."""
-        rows = self._read("SELECT text FROM note WHERE game = ? AND name = ?", game, name)
+        rows = self._fetch_rows("SELECT text FROM note WHERE game = ? AND name = ?", game, name)
         return str(rows[0][0]) if rows else None
 
-    def notes_of(self, game: int) -> dict[str, str]:
-        """All that is noted of a game, or of the `TABLE`, by name."""
-        return dict(self._read("SELECT name, text FROM note WHERE game = ?", game))
+    def read_game_notes(self, game: int) -> dict[str, str]:
+        """All that is noted of a game, or of the `TABLE_NOTES`, by name."""
+        return dict(self._fetch_rows("SELECT name, text FROM note WHERE game = ?", game))
 
-    def note_all(self, name: str, texts: Mapping[int, str]) -> None:
+    def save_notes(self, name: str, texts: Mapping[int, str]) -> None:
         """Keep a text for each of many games under one name, all or none. On disk at return.
 
         Games that have been deleted meanwhile are left out.
         """
-        with self._writing() as db:
+        with self._open_transaction() as db:
             rows = ((game, name, text, game) for game, text in texts.items())
             db.executemany(
                 "INSERT OR REPLACE INTO note (game, name, text)"
@@ -247,19 +254,19 @@ class GameStore:
                 rows,
             )
 
-    def notes(self, name: str) -> dict[int, str]:
+    def read_notes_by_game(self, name: str) -> dict[int, str]:
         """The texts that were noted last under a name, by game."""
-        return dict(self._read("SELECT game, text FROM note WHERE name = ?", name))
+        return dict(self._fetch_rows("SELECT game, text FROM note WHERE name = ?", name))
 
     def players(self) -> tuple[tuple[str, str], ...]:
         """Everybody who played here and their colour (empty: none chosen), who played last first."""
-        rows = self._read("SELECT name, colour FROM player ORDER BY played DESC, name")
+        rows = self._fetch_rows("SELECT name, colour FROM player ORDER BY played DESC, name")
         return tuple((name, colour) for name, colour in rows)
 
-    def colour(self, name: str, colour: str) -> None:
+    def save_colour(self, name: str, colour: str) -> None:
         """Keep a player's colour for all games to come."""
-        with self._writing() as db:
-            db.execute(_PLAYED, (name, 0.0))
+        with self._open_transaction() as db:
+            db.execute(_UPSERT_PLAYER, (name, 0.0))
             db.execute("UPDATE player SET colour = ? WHERE name = ?", (colour, name))
 
     # All of it
@@ -282,11 +289,11 @@ class GameStore:
             _sync_folder(path.parent)
         except (sqlite3.Error, OSError) as error:
             part.unlink(missing_ok=True)
-            raise fault_of(error, str(path)) from error
+            raise to_store_error(error, str(path)) from error
 
     # Inside
 
-    def _prepare(self) -> None:
+    def _prepare_database(self) -> None:
         db = self._db
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
         db.execute("PRAGMA journal_mode = WAL")
@@ -294,12 +301,12 @@ class GameStore:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA secure_delete = ON")  # a deleted game cannot be read from the card
         (version,) = db.execute("PRAGMA user_version").fetchone()
-        if version > VERSION:
+        if version > SCHEMA_VERSION:
             text = "{0} was written by a newer Tilekeeper: install that one, or move the file away"
-            raise NewerStore(said("store-newer", text, self.path))
+            raise StoreTooNewError(said("store-newer", text, self.path))
         db.execute("BEGIN IMMEDIATE")  # takes the file for this program, and proves that it can be written
         try:
-            if version < VERSION:
+            if version < SCHEMA_VERSION:
                 migrate(db, version)
             db.execute("COMMIT")
         except BaseException:
@@ -310,55 +317,57 @@ class GameStore:
             (found,) = db.execute(f"PRAGMA quick_check({table})").fetchone()
             if found != "ok":
                 text = "{0} is damaged ({1}): move it away, and a new one is made"
-                raise DamagedStore(said("store-broken", text, self.path, found))
-        (self._last_game,) = db.execute("SELECT coalesce(max(id), 0) FROM game").fetchone()
+                raise StoreDamagedError(said("store-broken", text, self.path, found))
+        (self._last_game_number,) = db.execute("SELECT coalesce(max(id), 0) FROM game").fetchone()
 
-    def _new_game(self, db: sqlite3.Connection, started: float, first: Body, *, imported: bool) -> int:
+    def _insert_game(self, db: sqlite3.Connection, started: float, first: EventBody, *, imported: bool) -> int:
         sql = "INSERT INTO game (started, imported) VALUES (?, ?) RETURNING id"
         (game,) = db.execute(sql, (started, int(imported))).fetchone()
-        db.executemany(_PLAYED, [(name, started) for name in first.get("players", ()) if isinstance(name, str)])
+        db.executemany(_UPSERT_PLAYER, [(name, started) for name in first.get("players", ()) if isinstance(name, str)])
         return int(game)
 
-    def _append(self, game: int, bodies: Sequence[Body], pictures: Mapping[str, bytes]) -> tuple[StoredEvent, ...]:
-        with self._writing() as db:
+    def _append_events(
+        self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes]
+    ) -> tuple[StoredEvent, ...]:
+        with self._open_transaction() as db:
             (next_number,) = db.execute(
                 "SELECT coalesce(max(number) + 1, 0) FROM event WHERE game = ?", (game,)
             ).fetchone()
             now = self._clock()
             events = tuple(StoredEvent(next_number + i, now, body) for i, body in enumerate(bodies))
-            db.executemany(_INSERT_EVENT, [(game, e.number, e.time, _dumps(e.body)) for e in events])
+            db.executemany(_INSERT_EVENT, [(game, e.number, e.time, _encode_body(e.body)) for e in events])
             if events:
                 last = events[-1].number
                 db.executemany(_INSERT_PICTURE, [(game, last, kind, jpeg) for kind, jpeg in pictures.items()])
             return events
 
-    def _make_room(self) -> None:
+    def _delete_old_pictures(self) -> None:
         """Let the pictures of the oldest games go while the store is too large."""
         used = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count"
         used += ", pragma_page_size"
         try:
-            while self._read(used)[0][0] > self._most_bytes:
-                with self._writing() as db:
+            while self._fetch_rows(used)[0][0] > self._max_bytes:
+                with self._open_transaction() as db:
                     oldest = "DELETE FROM picture WHERE game = (SELECT min(game) FROM picture)"
                     if db.execute(oldest).rowcount == 0:
                         return
         except StoreError as error:  # the game has begun all the same
             _log.warning("old pictures are still there: %s", error)
 
-    def _writing(self) -> Transaction:
+    def _open_transaction(self) -> Transaction:
         return Transaction(self._db, self._lock, self.path)
 
-    def _read(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    def _fetch_rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         try:
             with self._lock:
                 return self._db.execute(sql, values).fetchall()
         except OverflowError:  # a number larger than SQLite's: nothing has it
             return []
         except sqlite3.Error as error:
-            raise fault_of(error, self.path) from error
+            raise to_store_error(error, self.path) from error
 
 
-def _dumps(body: Body) -> str:
+def _encode_body(body: EventBody) -> str:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 

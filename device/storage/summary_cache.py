@@ -1,6 +1,6 @@
 """Sums of the games in a store, kept beside their logs: no page plays a game through again that was summed up before.
 
-A sum is a note of its game (`GameStore.note`), and nothing depends on it: the log is the truth. It counts for the
+A sum is a note of its game (`GameStore.save_note`), and nothing depends on it: the log is the truth. It counts for the
 length of the log that it was made of, and for the program that made it.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from device.storage.statistics import GameSum, PlaySum, SeatSum, sum_up
+from device.storage.statistics import GameSummary, PlaySummary, SeatSummary, summarise_game
 from device.storage.store import GameStore, StoredGame, StoreError
 from engine.errors import NotationError, RulesError
 from engine.events import from_json
@@ -25,72 +25,76 @@ from engine.game import Game
 
 _log = logging.getLogger(__name__)
 
-NOTE = "sum"
+NOTE_NAME = "sum"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class GameStanding:
     """How a game stands or ended: totals in seat order, the winners by number, and its sum if it has ended."""
 
     totals: tuple[int, ...]
     winners: tuple[int, ...] = ()
-    sum: GameSum | None = None
+    sum: GameSummary | None = None
 
 
-class Sums:
+class SummaryCache:
     """How each game of a store stands, for several threads."""
 
     def __init__(self, store: GameStore) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._noted: dict[int, str] | None = None
-        self._known: dict[int, tuple[int, Standing | None]] = {}
-        self._fresh: set[int] = set()
+        self._saved_notes: dict[int, str] | None = None
+        self._standings: dict[int, tuple[int, GameStanding | None]] = {}
+        self._unsaved: set[int] = set()
 
-    def of(self, stored: StoredGame) -> Standing | None:
+    def get_standing(self, stored: StoredGame) -> GameStanding | None:
         """How a game stands; None where this version cannot read it. Raises `StoreError`."""
         with self._lock:
-            if self._noted is None:
-                self._noted = self._store.notes(NOTE)
-            length, standing = self._known.get(stored.id) or _from_note(stored, self._noted.get(stored.id, ""))
+            if self._saved_notes is None:
+                self._saved_notes = self._store.read_notes_by_game(NOTE_NAME)
+            length, standing = self._standings.get(stored.id) or _decode_note(
+                stored, self._saved_notes.get(stored.id, "")
+            )
         if length == stored.length:
             return standing
-        standing = _stands(stored, self._store)
+        standing = _compute_standing(stored, self._store)
         with self._lock:
-            self._known[stored.id] = stored.length, standing
-            self._fresh.add(stored.id)
+            self._standings[stored.id] = stored.length, standing
+            self._unsaved.add(stored.id)
         return standing
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Note what was worked out since the last time."""
         with self._lock:
-            fresh = {number: _note(*self._known[number]) for number in self._fresh & self._known.keys()}
-            self._fresh.clear()
+            fresh = {
+                number: _encode_note(*self._standings[number]) for number in self._unsaved & self._standings.keys()
+            }
+            self._unsaved.clear()
         try:
             if fresh:
-                self._store.note_all(NOTE, fresh)
+                self._store.save_notes(NOTE_NAME, fresh)
         except StoreError as error:  # they will be worked out anew
             _log.warning("sums of games are not kept: %s", error)
 
-    def forget(self, number: int) -> None:
+    def discard(self, number: int) -> None:
         """The game was deleted."""
         with self._lock:
-            self._known.pop(number, None)
+            self._standings.pop(number, None)
 
 
-def _stands(stored: StoredGame, store: GameStore) -> Standing | None:
+def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | None:
     try:
         game = Game.from_events(from_json(event.body) for event in store.events(stored.id))
     except (NotationError, RulesError):
         return None
     outcome = game.outcome
     if outcome is None:
-        return Standing(game.totals)
-    return Standing(outcome.totals, outcome.winners, sum_up(stored.id, stored.started, game))
+        return GameStanding(game.totals)
+    return GameStanding(outcome.totals, outcome.winners, summarise_game(stored.id, stored.started, game))
 
 
 @cache
-def _maker() -> int:
+def _compute_code_checksum() -> int:
     """A number that is another one as soon as another program works out the sums."""
     files = [Path(__file__).with_name("statistics.py"), *sorted(Path(engine.__path__[0]).rglob("*.py"))]
     made = 0
@@ -99,27 +103,31 @@ def _maker() -> int:
     return made
 
 
-def _note(length: int, standing: Standing | None) -> str:
+def _encode_note(length: int, standing: GameStanding | None) -> str:
     return json.dumps(
-        {"maker": _maker(), "length": length, "standing": standing and asdict(standing)}, separators=(",", ":")
+        {"maker": _compute_code_checksum(), "length": length, "standing": standing and asdict(standing)},
+        separators=(",", ":"),
     )
 
 
-def _from_note(stored: StoredGame, text: str) -> tuple[int, Standing | None]:
+def _decode_note(stored: StoredGame, text: str) -> tuple[int, GameStanding | None]:
     """The length of the log that a note was made of, and what it says; length 0 for one that says nothing now."""
     try:
         told = json.loads(text)
-        if told["maker"] != _maker():
+        if told["maker"] != _compute_code_checksum():
             return 0, None
         found = told["standing"]
         if found is None:
             return told["length"], None
-        total = _sum_from(found["sum"], stored) if found["sum"] else None
-        return told["length"], Standing(tuple(found["totals"]), tuple(found["winners"]), total)
+        total = _decode_summary(found["sum"], stored) if found["sum"] else None
+        return told["length"], GameStanding(tuple(found["totals"]), tuple(found["winners"]), total)
     except (ValueError, KeyError, TypeError):
         return 0, None
 
 
-def _sum_from(found: Mapping[str, Any], stored: StoredGame) -> GameSum:
-    seats = [SeatSum(**{**seat, "best": PlaySum(**seat["best"]) if seat["best"] else None}) for seat in found["seats"]]
-    return GameSum(stored.id, stored.started, found["tile_set"], tuple(seats))
+def _decode_summary(found: Mapping[str, Any], stored: StoredGame) -> GameSummary:
+    seats = [
+        SeatSummary(**{**seat, "best": PlaySummary(**seat["best"]) if seat["best"] else None})
+        for seat in found["seats"]
+    ]
+    return GameSummary(stored.id, stored.started, found["tile_set"], tuple(seats))

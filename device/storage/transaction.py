@@ -6,7 +6,7 @@ import logging
 import sqlite3
 import threading
 
-from device.storage.errors import fault_of
+from device.storage.errors import to_store_error
 
 _log = logging.getLogger(__name__)
 
@@ -20,11 +20,11 @@ class Transaction:
     def __enter__(self) -> sqlite3.Connection:
         self._lock.acquire()
         try:
-            self._undo()
+            self._roll_back()
             self._db.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             self._lock.release()
-            raise fault_of(error, self._path) from error
+            raise to_store_error(error, self._path) from error
         return self._db
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
@@ -32,18 +32,18 @@ class Transaction:
             if error is None:
                 self._db.execute("COMMIT")
         except sqlite3.Error as failed:
-            raise fault_of(failed, self._path) from failed
+            raise to_store_error(failed, self._path) from failed
         finally:
             try:
-                self._undo()
+                self._roll_back()
             except sqlite3.Error as failed:
                 _log.warning("what was not committed is undone before the next writing: %s", failed)
             finally:
                 self._lock.release()
         if isinstance(error, (sqlite3.Error, OverflowError)):
-            raise fault_of(error, self._path) from error
+            raise to_store_error(error, self._path) from error
 
-    def _undo(self) -> None:
+    def _roll_back(self) -> None:
         """Roll back what is open still; SQLite itself has done so after some errors."""
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")

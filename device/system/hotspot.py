@@ -14,7 +14,7 @@ from engine.messages import said
 
 HOTSPOT_FILE = Path("/etc/tilekeeper/hotspot.toml")
 _KEYS = ("name", "password", "address")
-_ROUTES = Path("/proc/net/fib_trie")
+_ROUTES_FILE = Path("/proc/net/fib_trie")
 
 
 class HotspotError(Exception):
@@ -38,9 +38,9 @@ class Hotspot:
         >>> Hotspot("Tile;keeper", "abc", "10.42.0.1").qr_text
         'WIFI:T:WPA;S:Tile\\\\;keeper;P:abc;;'
         """
-        return f"WIFI:T:WPA;S:{_quoted(self.name)};P:{_quoted(self.password)};;"
+        return f"WIFI:T:WPA;S:{_escape_field(self.name)};P:{_escape_field(self.password)};;"
 
-    def active(self, routes: Path = _ROUTES) -> bool:
+    def is_active(self, routes: Path = _ROUTES_FILE) -> bool:
         """Whether the machine has the Wi-Fi's address now: then the Wi-Fi is open."""
         try:
             return re.search(rf"\b{re.escape(self.address)}\b", routes.read_text(encoding="ascii")) is not None
@@ -64,5 +64,5 @@ def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:
     return Hotspot(*map(str, values))
 
 
-def _quoted(text: str) -> str:
+def _escape_field(text: str) -> str:
     return re.sub(r'([\\;,:"])', r"\\\1", text)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 _log = logging.getLogger(__name__)
 
 
-class Ticker:
+class PeriodicTask:
     """Calls `work` from a thread of its own, named `name`; it says how many seconds to wait, None to end."""
 
     def __init__(self, name: str, work: Callable[[], float | None]) -> None:

@@ -18,12 +18,12 @@ from concurrent.futures import Future
 
 _log = logging.getLogger(__name__)
 
-Proof = Callable[[float], object]
+HealthCheck = Callable[[float], object]
 """Raises if a part of the program does not work, or has not answered after so many seconds."""
-A_FEED = 3
+WATCHDOG_PINGS = 3
 """The watchdog is fed three times in its time: a busy machine may miss one."""
 
-DEEP = 5
+STACK_DEPTH = 5
 """So many calls of each thread are told when the table hangs."""
 
 
@@ -43,37 +43,39 @@ def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:
     return True
 
 
-def watchdog_s(environment: Mapping[str, str] = os.environ) -> float | None:
+def read_watchdog_interval_s(environment: Mapping[str, str] = os.environ) -> float | None:
     """The seconds after which systemd restarts a silent program; None where it does not watch this one."""
     microseconds, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", str(os.getpid()))
     return int(microseconds) / 1e6 if microseconds.isdecimal() and pid == str(os.getpid()) else None
 
 
-def wait_alive(
-    ended: threading.Event, proofs: Mapping[str, Proof], *, environment: Mapping[str, str] = os.environ
+def wait_with_watchdog(
+    ended: threading.Event, checks: Mapping[str, HealthCheck], *, environment: Mapping[str, str] = os.environ
 ) -> None:
     """Wait until `ended`; meanwhile feed the watchdog as long as each of `proofs` (name: proof) is given."""
-    watched = watchdog_s(environment)
+    watched = read_watchdog_interval_s(environment)
     if watched is None:
         ended.wait()
         return
-    patience = watched / A_FEED
+    patience = watched / WATCHDOG_PINGS
     pause, told = patience, False
     while not ended.wait(pause):
-        if trouble := _trouble(proofs, patience):
-            _log.warning("%s: systemd restarts the program if it stays so%s", trouble, "" if told else threads_at())
+        if trouble := _find_failed_check(checks, patience):
+            _log.warning(
+                "%s: systemd restarts the program if it stays so%s", trouble, "" if told else format_thread_stacks()
+            )
             pause, told = min(1.0, patience), True
         else:
             notify("WATCHDOG=1", environment=environment)
             pause, told = patience, False
 
 
-def answers(ask: Callable[[], Future[None]]) -> Proof:
+def make_thread_check(ask: Callable[[], Future[None]]) -> HealthCheck:
     """That the thread behind `ask` carries out what it is given."""
     return lambda patience: ask().result(patience)
 
 
-def page_answers(host: str, port: int) -> Proof:
+def make_page_check(host: str, port: int) -> HealthCheck:
     """That the page is served: any answer but a server's failure. `host` empty: all networks, this machine too."""
 
     def get(patience: float) -> None:
@@ -89,14 +91,14 @@ def page_answers(host: str, port: int) -> Proof:
     return get
 
 
-def threads_at() -> str:
+def format_thread_stacks() -> str:
     """Where each of the table's own threads is, a line a call; those that wait for phones are left out."""
     names = {thread.ident: thread.name for thread in threading.enumerate() if "waitress" not in thread.name}
     frames = [(names[ident], frame) for ident, frame in sys._current_frames().items() if ident in names]
-    return "".join(f"\n{name}:\n" + "".join(traceback.format_stack(frame)[-DEEP:]) for name, frame in frames)
+    return "".join(f"\n{name}:\n" + "".join(traceback.format_stack(frame)[-STACK_DEPTH:]) for name, frame in frames)
 
 
-def _trouble(proofs: Mapping[str, Proof], patience: float) -> str:
+def _find_failed_check(proofs: Mapping[str, HealthCheck], patience: float) -> str:
     """Which proof is not given, and why; empty if all are."""
     for name, proof in proofs.items():
         try:

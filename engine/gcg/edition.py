@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from engine.board import Layout, layout, layout_names
+from engine.board import Layout, layout_names, load_layout
 from engine.errors import NotationError
 from engine.gcg.record import Pragma, Record
-from engine.tiles import TileSet, tile_set, tile_set_names
-from engine.turns import Kind
+from engine.tiles import TileSet, load_tile_set, tile_set_names
+from engine.turns import TurnKind
 
 # How the programs of players begin the names of their word lists.
-_LEXICA = {
+_LEXICON_PREFIXES = {
     "en": ("NWL", "CSW", "TWL", "OWL", "OSPD", "OTCWL", "OSW", "SOWPODS", "ECWL", "CEL", "COLLINS", "ENABLE"),
     "fr": ("FRA", "ODS"),
     "de": ("GERMAN", "DEUTSCH", "RD", "DUDEN"),
@@ -27,7 +27,7 @@ _LEXICA = {
     "pt": ("PORTUGUESE",),
 }
 # The names of Macondo's letter distributions, beside those of the tile sets themselves.
-DISTRIBUTIONS = {
+TILE_SET_BY_DISTRIBUTION = {
     "english": "en", "french": "fr", "german": "de", "polish": "pl", "spanish": "es", "catalan": "ca",
     "norwegian": "no", "dutch": "nl", "romanian": "ro", "italian": "it", "swedish": "sv", "portuguese": "pt",
     "danish": "da", "finnish": "fi", "czech": "cs", "slovak": "sk", "hungarian": "hu", "turkish": "tr",
@@ -38,39 +38,39 @@ STANDARD_BOARDS = frozenset({"", "standard", "standard15", "crosswordgame", "cla
 STANDARD_GAMES = frozenset({"", "classic", "wordsmog", "scrabble", "crosswordgame", "crossword"})
 
 
-def named_tile_set(record: Record) -> TileSet | None:
+def find_named_tile_set(record: Record) -> TileSet | None:
     """The tile set that the pragmas of the file tell: `#tile-distribution`, `#tile-set` or `#lexicon`."""
     for pragma in ("tile-distribution", "tile-set"):
-        first = (record.pragma(pragma) or "").lower().split(maxsplit=1)[:1]
+        first = (record.pragma_text(pragma) or "").lower().split(maxsplit=1)[:1]
         for name in first:
-            code = DISTRIBUTIONS.get(name, name)
+            code = TILE_SET_BY_DISTRIBUTION.get(name, name)
             if code in tile_set_names():
-                return tile_set(code)
-    lexicon = (record.pragma("lexicon") or "").upper()
-    fitting = [code for code, starts in _LEXICA.items() if lexicon.startswith(starts)]
-    return tile_set(fitting[0]) if fitting else None
+                return load_tile_set(code)
+    lexicon = (record.pragma_text("lexicon") or "").upper()
+    fitting = [code for code, starts in _LEXICON_PREFIXES.items() if lexicon.startswith(starts)]
+    return load_tile_set(fitting[0]) if fitting else None
 
 
-def possible_tile_sets(record: Record) -> tuple[TileSet, ...]:
+def find_possible_tile_sets(record: Record) -> tuple[TileSet, ...]:
     """The tile sets that have every tile of the file, English first; all that are left when none is named."""
-    texts = {entry.text for entry in record.entries if entry.kind is Kind.PLAY}
+    texts = {entry.text for entry in record.entries if entry.kind is TurnKind.PLAY}
     texts |= {entry.rack for entry in record.entries if entry.rack}
     names = sorted(tile_set_names(), key=lambda name: (name != "en", name))
-    return tuple(tiles for tiles in map(tile_set, names) if all(_can_write(tiles, text) for text in texts))
+    return tuple(tiles for tiles in map(load_tile_set, names) if all(_can_write(tiles, text) for text in texts))
 
 
 def _can_write(tiles: TileSet, text: str) -> bool:
     try:
-        tiles.parse(text.translate(_NO_TILES))
+        tiles.parse(text.translate(_NON_TILE_SIGNS))
     except NotationError:
         return False
     return True
 
 
-_NO_TILES = dict.fromkeys(map(ord, ".()"))
+_NON_TILE_SIGNS = dict.fromkeys(map(ord, ".()"))
 
 
-def in_brackets(record: Record, tiles: TileSet) -> Record:
+def bracket_tiles(record: Record, tiles: TileSet) -> Record:
     """The record with every tile in brackets where the file has brackets for the tiles of several letters.
 
     Only so can two tiles L be told from the Spanish tile LL. A file that has no brackets, and no `#tile` line that
@@ -79,44 +79,45 @@ def in_brackets(record: Record, tiles: TileSet) -> Record:
     if all(len(letter) == 1 for letter in tiles.letters):
         return record
     texts = (text for entry in record.entries for text in (entry.text, entry.rack or ""))
-    if record.find("tile") is None and not any("[" in text for text in texts):
+    if record.find_pragma("tile") is None and not any("[" in text for text in texts):
         return record
     entries = tuple(
-        replace(entry, text=_bracket(entry.text), rack=entry.rack and _bracket(entry.rack)) for entry in record.entries
+        replace(entry, text=_bracket_text(entry.text), rack=entry.rack and _bracket_text(entry.rack))
+        for entry in record.entries
     )
-    racks = tuple(replace(rack, tiles=_bracket(rack.tiles)) for rack in record.racks)
+    racks = tuple(replace(rack, tiles=_bracket_text(rack.tiles)) for rack in record.racks)
     return replace(record, entries=entries, racks=racks)
 
 
-def _bracket(text: str) -> str:
-    return _LETTER.sub(lambda match: match[0] if match[0].startswith("[") else f"[{match[0]}]", text)
+def _bracket_text(text: str) -> str:
+    return _BRACKET_OR_LETTER.sub(lambda match: match[0] if match[0].startswith("[") else f"[{match[0]}]", text)
 
 
-_LETTER = re.compile(r"\[[^\]]*\]|[^\W\d_]")
+_BRACKET_OR_LETTER = re.compile(r"\[[^\]]*\]|[^\W\d_]")
 
 
-def named_layout(record: Record) -> Layout | None:
+def find_named_layout(record: Record) -> Layout | None:
     """The board layout that `#board-layout` names, if it is one of ours."""
-    name = record.pragma("board-layout")
-    return layout(name) if name in layout_names() else None
+    name = record.pragma_text("board-layout")
+    return load_layout(name) if name in layout_names() else None
 
 
-def unknown_game(record: Record) -> Pragma | None:
+def find_unknown_game(record: Record) -> Pragma | None:
     """The `#game-type` of a game that is not known here."""
-    pragma = record.find("game-type")
-    return pragma if pragma and _plain(pragma.text) not in STANDARD_GAMES else None
+    pragma = record.find_pragma("game-type")
+    return pragma if pragma and _normalise_text(pragma.text) not in STANDARD_GAMES else None
 
 
-def unknown_board(record: Record) -> Pragma | None:
+def find_unknown_board(record: Record) -> Pragma | None:
     """The pragma that names a board not known here, such as the one of 21 x 21."""
     boards = STANDARD_BOARDS | set(layout_names())
-    named = [pragma for name in ("board-layout", "game-board") if (pragma := record.find(name))]
-    game = record.find("game-type")
+    named = [pragma for name in ("board-layout", "game-board") if (pragma := record.find_pragma(name))]
+    game = record.find_pragma("game-type")
     return next(
-        (pragma for pragma in named if _plain(pragma.text) not in boards),
-        game if game and "super" in _plain(game.text) else None,
+        (pragma for pragma in named if _normalise_text(pragma.text) not in boards),
+        game if game and "super" in _normalise_text(game.text) else None,
     )
 
 
-def _plain(text: str) -> str:
+def _normalise_text(text: str) -> str:
     return text.replace(" ", "").lower()

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from engine.errors import NotationError
-from engine.gcg.record import TURNS, Entry, Player, Pragma, Problem, Rack, Record, quoted
+from engine.gcg.record import TURN_KINDS, Entry, Player, Pragma, Problem, Rack, Record, quote_text
 from engine.messages import said
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -18,37 +18,41 @@ _ENCODING = re.compile(rb"#character-encoding[ \t]+(\S+)")
 _EVENT = re.compile(r">\s*([^:]*?)\s*:\s*(.*)\Z")
 _PLAYER = re.compile(r"player([1-9])\Z")
 _RACK = re.compile(r"rack([1-9])\Z")
-_OLD_SETTINGS = {"Variant": "game-type", "BoardLayout": "board-layout", "LetterDistribution": "tile-distribution"}
+_PRAGMA_BY_OLD_SETTING = {
+    "Variant": "game-type",
+    "BoardLayout": "board-layout",
+    "LetterDistribution": "tile-distribution",
+}
 
-_REPEATABLE = frozenset({"description", "tile", ""})
-_AT_THE_END = frozenset({"incomplete"})
+_REPEATABLE_PRAGMAS = frozenset({"description", "tile", ""})
+_TRAILING_PRAGMAS = frozenset({"incomplete"})
 
-_EDITED = "✏ "  # how ScrabScrap marks an event that somebody has changed
+_EDITED_MARK = "✏ "  # how ScrabScrap marks an event that somebody has changed
 
-FORM = ">NICK: RACK 8H WORD +12 34"
+EVENT_FORM = ">NICK: RACK 8H WORD +12 34"
 
 
-def parse(data: bytes | str) -> Record:
+def parse_gcg(data: bytes | str) -> Record:
     """The game in a GCG file. Never raises: what cannot be taken is among the `problems` of the record.
 
-    >>> record = parse(">A: HORN 8F HORN +14 14")
+    >>> record = parse_gcg(">A: HORN 8F HORN +14 14")
     >>> record.entries[0].kind, record.entries[0].text, record.problems[0].reason
-    (<Kind.PLAY: 'play'>, 'HORN', "there is no #player line for 'A'")
+    (<TurnKind.PLAY: 'play'>, 'HORN', "there is no #player line for 'A'")
     """
     if isinstance(data, bytes) and _is_binary(data):
-        return _nothing(said("gcg-not-text", "not a text file, so no GCG"))
+        return _build_empty_record(said("gcg-not-text", "not a text file, so no GCG"))
     reader = _Reader()
-    text = data if isinstance(data, str) else _decode(data, reader.problems)
+    text = data if isinstance(data, str) else _decode_text(data, reader.problems)
     lines = [line.strip() for line in _LINE_END.split(text.removeprefix("\ufeff").rstrip("\x1a"))]
     if not any(lines):
-        return _nothing(said("gcg-empty", "the file is empty: it needs #player lines and events"))
+        return _build_empty_record(said("gcg-empty", "the file is empty: it needs #player lines and events"))
     if not any(line.startswith((">", "#")) for line in lines):
-        return _nothing(said("gcg-none", "no GCG: there is neither a #player line nor an event"))
-    reader.read(lines)
-    return reader.record()
+        return _build_empty_record(said("gcg-none", "no GCG: there is neither a #player line nor an event"))
+    reader.read_lines(lines)
+    return reader.to_record()
 
 
-def _nothing(reason: str) -> Record:
+def _build_empty_record(reason: str) -> Record:
     return Record((), problems=(Problem(1, reason),))
 
 
@@ -56,7 +60,7 @@ def _is_binary(data: bytes) -> bool:
     return b"\0" in data and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
-def _decode(data: bytes, problems: list[Problem]) -> str:
+def _decode_text(data: bytes, problems: list[Problem]) -> str:
     """The text of a file: in the encoding it names, else UTF-8, else ISO-8859-1, which takes anything."""
     named = _ENCODING.match(data.removeprefix(codecs.BOM_UTF8))
     name = named[1].decode("ascii", "replace") if named else "utf-8"
@@ -85,83 +89,83 @@ class _Reader:
         self.pragmas: list[Pragma] = []
         self.racks: list[Rack] = []  # the player is the number of the #rack line, less one
         self.problems: list[Problem] = []
-        self.first_event = self.last_rack = 0
-        self.lettered_rows = False
-        self.in_note = False
+        self.first_event_line = self.first_rack_line = 0
+        self.has_lettered_rows = False
+        self.is_in_note = False
 
-    def problem(self, line: int, reason: str) -> None:
+    def add_problem(self, line: int, reason: str) -> None:
         self.problems.append(Problem(line, reason))
 
-    def read(self, lines: list[str]) -> None:
+    def read_lines(self, lines: list[str]) -> None:
         for number, line in enumerate(lines, start=1):
             if line.startswith("#"):
                 name, _, text = line[1:].partition(" ")
                 if "\t" in name:
                     name, _, text = line[1:].partition("\t")
-                self._pragma(number, name.strip(), text.strip())
-                self.in_note = name.strip() == "note"
+                self._read_pragma(number, name.strip(), text.strip())
+                self.is_in_note = name.strip() == "note"
             elif line.startswith(">"):
-                self.in_note = False
-                self._event(number, line)
-            elif line and self.in_note:
+                self.is_in_note = False
+                self._read_event(number, line)
+            elif line and self.is_in_note:
                 self._extend_note(line)
             elif line:
                 text = "{0} is neither an event (>) nor a pragma (#)"
-                self.problem(number, said("gcg-neither", text, quoted(line)))
+                self.add_problem(number, said("gcg-neither", text, quote_text(line)))
 
     # Pragmas
 
-    def _pragma(self, number: int, name: str, text: str) -> None:
+    def _read_pragma(self, number: int, name: str, text: str) -> None:
         if match := _PLAYER.match(name):
-            self._player(number, int(match[1]), text)
+            self._read_player(number, int(match[1]), text)
         elif match := _RACK.match(name):
             self.racks.append(Rack(int(match[1]) - 1, text, number))
-            self.last_rack = self.last_rack or number
+            self.first_rack_line = self.first_rack_line or number
         elif name == "note" and self.entries:
             self._extend_note(text)
         elif name == "note":
-            self._early_note(number, text)
+            self._read_early_note(number, text)
         elif name == "character-encoding":
             if number > 1:
-                self.problem(number, "#character-encoding must be the first line; it has no effect here")
+                self.add_problem(number, "#character-encoding must be the first line; it has no effect here")
         elif name == "orientation":
-            self.lettered_rows = text == "lettered-rows"
+            self.has_lettered_rows = text == "lettered-rows"
         elif name == "-" and self.pragmas:  # goes on with the one before
             self.pragmas[-1] = replace(self.pragmas[-1], text=f"{self.pragmas[-1].text} {text}")
         else:
-            self._setting(number, name, text)
+            self._add_setting(number, name, text)
 
-    def _early_note(self, number: int, text: str) -> None:
+    def _read_early_note(self, number: int, text: str) -> None:
         key, _, value = text.partition(":")
-        if setting := _OLD_SETTINGS.get(key.strip()):  # how Macondo once wrote them
-            self._setting(number, setting, value.strip())
+        if setting := _PRAGMA_BY_OLD_SETTING.get(key.strip()):  # how Macondo once wrote them
+            self._add_setting(number, setting, value.strip())
         else:
-            self.problem(number, "a note before the first event belongs to none")
+            self.add_problem(number, "a note before the first event belongs to none")
             self.pragmas.append(Pragma("note", text, number))
 
-    def _setting(self, number: int, name: str, text: str) -> None:
-        if name not in _REPEATABLE and any(pragma.name == name for pragma in self.pragmas):
-            self.problem(number, f"#{name} is given twice; the first one holds")
-        elif self.first_event and name not in _AT_THE_END:
-            self.problem(number, f"#{name} belongs before the first event")
+    def _add_setting(self, number: int, name: str, text: str) -> None:
+        if name not in _REPEATABLE_PRAGMAS and any(pragma.name == name for pragma in self.pragmas):
+            self.add_problem(number, f"#{name} is given twice; the first one holds")
+        elif self.first_event_line and name not in _TRAILING_PRAGMAS:
+            self.add_problem(number, f"#{name} belongs before the first event")
         self.pragmas.append(Pragma(name, text, number))
 
-    def _player(self, number: int, seat: int, text: str) -> None:
+    def _read_player(self, number: int, seat: int, text: str) -> None:
         nick, _, name = text.partition(" ")
         if not nick:
-            self.problem(number, f"#player{seat} has no nickname: write #player{seat} NICK Full Name")
+            self.add_problem(number, f"#player{seat} has no nickname: write #player{seat} NICK Full Name")
             return
-        if self.first_event:
-            self.problem(number, f"#player{seat} belongs before the first event (line {self.first_event})")
+        if self.first_event_line:
+            self.add_problem(number, f"#player{seat} belongs before the first event (line {self.first_event_line})")
         player = Player(nick, name.strip() or nick)
         if seat in self.seats:
-            self.problem(number, f"#player{seat} is given twice, for {self.seats[seat].nick} and for {nick}")
+            self.add_problem(number, f"#player{seat} is given twice, for {self.seats[seat].nick} and for {nick}")
             seat = max(self.seats) + 1
         for other, earlier in self.seats.items():
             if earlier.nick == nick:
-                self.problem(number, f"players {other} and {seat} share the nickname {nick}; turns alternate")
+                self.add_problem(number, f"players {other} and {seat} share the nickname {nick}; turns alternate")
             elif earlier.name == player.name:
-                self.problem(number, f"players {other} and {seat} share the name {player.name}")
+                self.add_problem(number, f"players {other} and {seat} share the name {player.name}")
         self.seats[seat] = player
 
     def _extend_note(self, text: str) -> None:
@@ -173,42 +177,44 @@ class _Reader:
 
     # Events
 
-    def _event(self, number: int, line: str) -> None:
+    def _read_event(self, number: int, line: str) -> None:
         """Take an event line. ScrabScrap begins its own with a space; it writes no racks, and letters for the rows."""
-        self.first_event = self.first_event or number
+        self.first_event_line = self.first_event_line or number
         match = _EVENT.match(line)
         if not match or not match[1]:
-            self.problem(number, said("gcg-names-none", "{0} names no player; write {1}", quoted(line), FORM))
+            self.add_problem(
+                number, said("gcg-names-none", "{0} names no player; write {1}", quote_text(line), EVENT_FORM)
+            )
             return
         try:
             entry = Entry.from_gcg(match[2])
         except NotationError as error:
-            self.problem(number, said("gcg-form", "{0}; write {1}", error, FORM))
+            self.add_problem(number, said("gcg-form", "{0}; write {1}", error, EVENT_FORM))
             return
         scrabscrap = line.startswith("> ") and entry.rack is None
-        if entry.position and (self.lettered_rows or scrabscrap):
-            entry = replace(entry, position=_turned(entry.position))
-        if self.last_rack:
-            self.problem(number, f"an event after the racks at the end of the game (line {self.last_rack})")
-        self.entries.append((match[1].lstrip(_EDITED), replace(entry, line=number)))
+        if entry.position and (self.has_lettered_rows or scrabscrap):
+            entry = replace(entry, position=_transpose_position(entry.position))
+        if self.first_rack_line:
+            self.add_problem(number, f"an event after the racks at the end of the game (line {self.first_rack_line})")
+        self.entries.append((match[1].lstrip(_EDITED_MARK), replace(entry, line=number)))
 
     # The whole
 
-    def record(self) -> Record:
+    def to_record(self) -> Record:
         """Everything read, with the seats of the events found."""
         players = [self.seats[number] for number in sorted(self.seats)]
         seat_of_number = {number - 1: seat for seat, number in enumerate(sorted(self.seats))}
-        entries = self._seated(players)
+        entries = self._assign_seats(players)
         racks = []
         for rack in self.racks:
             if rack.player in seat_of_number:
                 racks.append(replace(rack, player=seat_of_number[rack.player]))
             else:
-                self.problem(rack.line, f"#rack{rack.player + 1} without #player{rack.player + 1}")
+                self.add_problem(rack.line, f"#rack{rack.player + 1} without #player{rack.player + 1}")
         problems = tuple(sorted(self.problems))
         return Record(tuple(players), entries, tuple(self.pragmas), tuple(racks), problems)
 
-    def _seated(self, players: list[Player]) -> tuple[Entry, ...]:
+    def _assign_seats(self, players: list[Player]) -> tuple[Entry, ...]:
         """The events with the seats of their players; who is not among the players is added to them."""
         entries: list[Entry] = []
         for written, entry in self.entries:
@@ -217,18 +223,18 @@ class _Reader:
                 known = ", ".join(player.nick for player in players)
                 reason = said("gcg-no-player", "there is no #player line for {0}", repr(written))
                 only = said("gcg-only", "{0}, only for {1}", reason, known)
-                self.problem(entry.line, only if known else reason)
+                self.add_problem(entry.line, only if known else reason)
                 seats = [len(players)]
                 players.append(Player(written.replace(" ", "_"), written))
             last = entries[-1].player if entries else -1
-            seat = next((s for s in seats if s > last), seats[0]) if entry.kind in TURNS else seats[0]
-            if last in seats and entry.kind not in TURNS:
+            seat = next((s for s in seats if s > last), seats[0]) if entry.kind in TURN_KINDS else seats[0]
+            if last in seats and entry.kind not in TURN_KINDS:
                 seat = last
             entries.append(replace(entry, player=seat))
         return tuple(entries)
 
 
-def _turned(position: str) -> str:
+def _transpose_position(position: str) -> str:
     """A position written with letters for the rows, in the notation of everybody: `H4` there is `8D` here."""
     across = position[0].isalpha()
     letter, number = (position[0], position[1:]) if across else (position[-1], position[:-1])

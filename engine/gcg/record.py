@@ -8,20 +8,25 @@ from dataclasses import dataclass, field
 from engine.errors import NotationError
 from engine.messages import said
 from engine.reading import BLANK
-from engine.turns import Kind
+from engine.turns import TurnKind
 
-UNKNOWN = "UNKNOWN"
+UNKNOWN_RACK = "UNKNOWN"
 """How files write a rack that nobody knows."""
 
-TURNS = frozenset({Kind.PLAY, Kind.EXCHANGE, Kind.PASS})
+TURN_KINDS = frozenset({TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.PASS})
 """The events after which the next player is to move."""
 
 _POSITION = re.compile(r"[A-Za-z]\d{1,3}\Z|\d{1,3}[A-Za-z]\Z")
 _SCORE = re.compile(r"([+-]*)(\d{1,6})\Z")  # Python itself refuses a number of 5000 digits
 _COUNT = re.compile(r"\d{1,3}\Z")
-_MINUS = str.maketrans("\u2212\u2013", "--")
-_BANK = "bank="  # how ScrabScrap marks the tiles on the rack at the end
-_SIGNS = {"-": Kind.PASS, "--": Kind.WITHDRAWN, "(challenge)": Kind.CHALLENGE, "(time)": Kind.TIME}
+_MINUS_SIGNS = str.maketrans("\u2212\u2013", "--")
+_BANK_PREFIX = "bank="  # how ScrabScrap marks the tiles on the rack at the end
+_KIND_BY_SIGN = {
+    "-": TurnKind.PASS,
+    "--": TurnKind.WITHDRAWN,
+    "(challenge)": TurnKind.CHALLENGE,
+    "(time)": TurnKind.TIME,
+}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -62,7 +67,7 @@ class Entry:
     """
 
     player: int
-    kind: Kind
+    kind: TurnKind
     score: int
     total: int | None = None
     rack: str | None = None
@@ -76,45 +81,47 @@ class Entry:
     def from_gcg(cls, text: str) -> Entry:
         """The event of a line, as far as it follows `>NICK:`; whose it is the caller knows. Raises `NotationError`.
 
-        >>> Entry.from_gcg("AFM H6 FA.M +9 9").gcg()
+        >>> Entry.from_gcg("AFM H6 FA.M +9 9").to_gcg()
         'AFM H6 FA.M +9 9'
         """
         parts = text.split()
         rack = parts.pop(0) if len(parts) > 1 and not _is_descriptor(parts[0]) else None
-        if rack and rack.upper() == UNKNOWN:
+        if rack and rack.upper() == UNKNOWN_RACK:
             rack = None
         if not parts:
             raise NotationError(said("gcg-nothing", "nothing follows the name of the player"))
         what = parts.pop(0)
-        kind, position, written = _descriptor(what, parts)
+        kind, position, written = _parse_descriptor(what, parts)
         if not parts:
-            raise NotationError(said("gcg-no-score", "no score follows {0}", quoted(what)))
-        score = _number(parts.pop(0))
-        total = _number(parts.pop(0)) if parts and _SCORE.match(parts[0]) else None
+            raise NotationError(said("gcg-no-score", "no score follows {0}", quote_text(what)))
+        score = _parse_score(parts.pop(0))
+        total = _parse_score(parts.pop(0)) if parts and _SCORE.match(parts[0]) else None
         rack, written = rack and rack.replace("_", BLANK), written.replace("_", BLANK)
         return cls(0, kind, score, total, rack, position, written, " ".join(parts))
 
-    def gcg(self) -> str:
+    def to_gcg(self) -> str:
         """The event exactly as GCG writes it after `>NICK:`."""
         what = {
-            Kind.PLAY: f"{self.position} {self.text}",
-            Kind.EXCHANGE: f"-{self.text}",
-            Kind.ENDRACK: f"({self.text})",
-        }.get(self.kind) or next(sign for sign, kind in _SIGNS.items() if kind is self.kind)
+            TurnKind.PLAY: f"{self.position} {self.text}",
+            TurnKind.EXCHANGE: f"-{self.text}",
+            TurnKind.ENDRACK: f"({self.text})",
+        }.get(self.kind) or next(sign for sign, kind in _KIND_BY_SIGN.items() if kind is self.kind)
         # Quackle takes the first word for the rack, Macondo wants one too; Quackle itself writes UNKNOWN.
-        rack = {Kind.ENDRACK: None, Kind.TIME: ""}.get(self.kind, UNKNOWN) if self.rack is None else self.rack
+        rack = (
+            {TurnKind.ENDRACK: None, TurnKind.TIME: ""}.get(self.kind, UNKNOWN_RACK) if self.rack is None else self.rack
+        )
         parts = [rack, what, f"{self.score:+d}", None if self.total is None else str(self.total), self.words or None]
         return " ".join(part for part in parts if part is not None)
 
     @property
-    def count(self) -> int | None:
+    def exchange_count(self) -> int | None:
         """How many tiles an exchange has where only their number is written (`-5`)."""
-        return int(self.text) if self.kind is Kind.EXCHANGE and _COUNT.match(self.text) else None
+        return int(self.text) if self.kind is TurnKind.EXCHANGE and _COUNT.match(self.text) else None
 
     @property
     def is_penalty(self) -> bool:
         """True for an end rack that its own player loses; where it counts 0, the rack before it tells."""
-        return self.kind is Kind.ENDRACK and (self.score < 0 or (self.score == 0 and self.rack is not None))
+        return self.kind is TurnKind.ENDRACK and (self.score < 0 or (self.score == 0 and self.rack is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +143,13 @@ class Record:
     racks: tuple[Rack, ...] = ()
     problems: tuple[Problem, ...] = field(default=(), compare=False)
 
-    def find(self, name: str) -> Pragma | None:
+    def find_pragma(self, name: str) -> Pragma | None:
         """The first pragma of this name (`title`, `lexicon`, ...)."""
         return next((pragma for pragma in self.pragmas if pragma.name == name), None)
 
-    def pragma(self, name: str) -> str | None:
+    def pragma_text(self, name: str) -> str | None:
         """The text of the first pragma of this name."""
-        found = self.find(name)
+        found = self.find_pragma(name)
         return found.text if found else None
 
     def labels(self) -> tuple[str, ...]:
@@ -151,35 +158,35 @@ class Record:
         return tuple(n if nicks.count(n) == 1 else f"{n}/{seat}" for seat, n in enumerate(nicks, start=1))
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """The text in quotes, cut where it is long."""
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
 
 
 def _is_descriptor(text: str) -> bool:
     """True for what can follow the rack: a position, or what begins with - or (."""
-    return text[0] in "-(" or text.startswith(_BANK) or _POSITION.match(text) is not None
+    return text[0] in "-(" or text.startswith(_BANK_PREFIX) or _POSITION.match(text) is not None
 
 
-def _descriptor(what: str, rest: list[str]) -> tuple[Kind, str, str]:
+def _parse_descriptor(what: str, rest: list[str]) -> tuple[TurnKind, str, str]:
     """The kind, position and text that a word after the rack tells. Raises `NotationError`."""
-    if kind := _SIGNS.get(what):
+    if kind := _KIND_BY_SIGN.get(what):
         return kind, "", ""
     if what.startswith("-"):
-        return Kind.EXCHANGE, "", what[1:]
-    if what.startswith(("(", _BANK)):
-        return Kind.ENDRACK, "", what.removeprefix(_BANK).strip("()")
+        return TurnKind.EXCHANGE, "", what[1:]
+    if what.startswith(("(", _BANK_PREFIX)):
+        return TurnKind.ENDRACK, "", what.removeprefix(_BANK_PREFIX).strip("()")
     if not _POSITION.match(what):
         text = "{0} is no square of the board, and no -, --, (TILES) or (time)"
-        raise NotationError(said("gcg-no-square", text, quoted(what)))
+        raise NotationError(said("gcg-no-square", text, quote_text(what)))
     if not rest or _SCORE.match(rest[0]):
         raise NotationError(said("gcg-no-word", "no word follows {0}", what))
-    return Kind.PLAY, what.upper(), rest.pop(0)
+    return TurnKind.PLAY, what.upper(), rest.pop(0)
 
 
-def _number(text: str) -> int:
+def _parse_score(text: str) -> int:
     """A score. `+-6` occurs, for minus six. Raises `NotationError`."""
-    match = _SCORE.match(text.translate(_MINUS))
+    match = _SCORE.match(text.translate(_MINUS_SIGNS))
     if not match:
-        raise NotationError(said("gcg-score", "{0} is no score", quoted(text)))
+        raise NotationError(said("gcg-score", "{0} is no score", quote_text(text)))
     return -int(match[2]) if "-" in match[1] else int(match[2])

@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from engine.board import Board, Layout, layout, layout_names
+from engine.board import Board, Layout, layout_names, load_layout
 from engine.errors import NotationError, RulesError
 from engine.gcg.edition import (
-    in_brackets,
-    named_layout,
-    named_tile_set,
-    possible_tile_sets,
-    unknown_board,
-    unknown_game,
+    bracket_tiles,
+    find_named_layout,
+    find_named_tile_set,
+    find_possible_tile_sets,
+    find_unknown_board,
+    find_unknown_game,
 )
 from engine.gcg.record import Entry, Pragma, Problem, Record
 from engine.gcg.validate import check_entry, check_order, check_racks
 from engine.messages import said
 from engine.plays import Play
-from engine.rules import STANDARD, Rules
-from engine.scoring import describe, play_status, score_play
-from engine.tiles import TileSet, tile_set
-from engine.turns import Kind
+from engine.rules import STANDARD_RULES, Rules
+from engine.scoring import check_placement, describe_status, score_play
+from engine.tiles import TileSet, load_tile_set
+from engine.turns import TurnKind
 
-CLEARLY_BETTER = 2
+MIN_SCORES_GAINED = 2
 """Another tile set or board is taken only if it explains at least so many scores more ..."""
-LEAVES_FEW = 3
+MIN_MISMATCH_RATIO = 3
 """... and divides the number of scores that stay unexplained by at least this."""
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayedEvent:
     """An event, and what the rules make of it.
 
     `score` is None where it cannot be computed: the event does not fit the board. `word` is the whole word of a play,
@@ -44,7 +44,7 @@ class Replayed:
     play: Play | None = None
 
     @property
-    def counted(self) -> int:
+    def counted_score(self) -> int:
         """What goes into the total: the score by the rules or, where there is none, the one recorded."""
         return self.entry.score if self.score is None else self.score
 
@@ -55,20 +55,20 @@ class Replay:
 
     tiles: TileSet
     layout: Layout
-    events: tuple[Replayed, ...]
+    events: tuple[ReplayedEvent, ...]
     totals: tuple[int, ...]
     board: Board
     problems: tuple[Problem, ...]
     notes: tuple[str, ...] = ()
 
     @property
-    def mismatches(self) -> tuple[Replayed, ...]:
+    def mismatches(self) -> tuple[ReplayedEvent, ...]:
         """The events whose recorded score is not the one by the rules, those without a score included."""
         return tuple(event for event in self.events if event.score != event.entry.score)
 
 
 def replay(
-    record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None, rules: Rules = STANDARD
+    record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None, rules: Rules = STANDARD_RULES
 ) -> Replay:
     """Play a recorded game again.
 
@@ -76,21 +76,25 @@ def replay(
     nothing is said and the recorded scores disagree, the tile sets that have the file's letters and the known layouts
     are tried, and one that explains nearly all of them is taken; a note says so. Never raises.
     """
-    if not board_layout and (unknown := unknown_board(record)):
-        return _as_recorded(_with(record, unknown, "no score can be computed"))
-    if unknown := unknown_game(record):
-        record = _with(record, unknown, "replayed as the standard game")
+    if not board_layout and (unknown := find_unknown_board(record)):
+        return _replay_as_recorded(_add_unknown_problem(record, unknown, "no score can be computed"))
+    if unknown := find_unknown_game(record):
+        record = _add_unknown_problem(record, unknown, "replayed as the standard game")
     notes: list[str] = []
-    named = tiles or named_tile_set(record)
-    possible = (named,) if named else possible_tile_sets(record) or (tile_set("en"),)
-    board_layout = board_layout or named_layout(record)
-    layouts = (board_layout,) if board_layout else (layout(), *(layout(n) for n in layout_names() if n != "standard"))
-    best = _play(record, possible[0], layouts[0], rules)
-    if len(best.mismatches) >= CLEARLY_BETTER:
-        others = (_play(record, t, b, rules) for t in possible for b in layouts)
+    named = tiles or find_named_tile_set(record)
+    possible = (named,) if named else find_possible_tile_sets(record) or (load_tile_set("en"),)
+    board_layout = board_layout or find_named_layout(record)
+    layouts = (
+        (board_layout,)
+        if board_layout
+        else (load_layout(), *(load_layout(n) for n in layout_names() if n != "standard"))
+    )
+    best = _replay_with(record, possible[0], layouts[0], rules)
+    if len(best.mismatches) >= MIN_SCORES_GAINED:
+        others = (_replay_with(record, t, b, rules) for t in possible for b in layouts)
         closest = min(others, key=lambda other: len(other.mismatches))
         left, gained = len(closest.mismatches), len(best.mismatches) - len(closest.mismatches)
-        if gained >= CLEARLY_BETTER and left * LEAVES_FEW <= len(best.mismatches):
+        if gained >= MIN_SCORES_GAINED and left * MIN_MISMATCH_RATIO <= len(best.mismatches):
             best = closest
     if not named and best.tiles.name != "en":
         notes.append(f"tile set {best.tiles.name}: the file names none, and its letters and scores are of this one")
@@ -99,94 +103,98 @@ def replay(
     return Replay(best.tiles, best.layout, best.events, best.totals, best.board, best.problems, tuple(notes))
 
 
-def _with(record: Record, unknown: Pragma, what: str) -> Record:
+def _add_unknown_problem(record: Record, unknown: Pragma, what: str) -> Record:
     problem = Problem(unknown.line, f"#{unknown.name} {unknown.text!r} is not known here; {what}")
     return replace(record, problems=tuple(sorted((*record.problems, problem))))
 
 
-def _as_recorded(record: Record) -> Replay:
+def _replay_as_recorded(record: Record) -> Replay:
     """The game with its recorded scores, none computed."""
-    events = tuple(Replayed(entry, None) for entry in record.entries)
-    totals = [sum(event.counted for event in events if event.entry.player == p) for p in range(len(record.players))]
-    return Replay(tile_set("en"), layout(), events, tuple(totals), Board(), record.problems)
+    events = tuple(ReplayedEvent(entry, None) for entry in record.entries)
+    totals = [
+        sum(event.counted_score for event in events if event.entry.player == p) for p in range(len(record.players))
+    ]
+    return Replay(load_tile_set("en"), load_layout(), events, tuple(totals), Board(), record.problems)
 
 
-def _play(record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> Replay:
-    spelled = in_brackets(record, tiles)
-    table = _Table(spelled, tiles, board_layout, rules)
-    events = tuple(replace(event, entry=entry) for event, entry in zip(table.events(), record.entries, strict=True))
+def _replay_with(record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> Replay:
+    spelled = bracket_tiles(record, tiles)
+    table = _Replayer(spelled, tiles, board_layout, rules)
+    events = tuple(
+        replace(event, entry=entry) for event, entry in zip(table.replay_events(), record.entries, strict=True)
+    )
     problems = (*record.problems, *table.problems, *check_order(record), *check_racks(spelled, table.board, tiles))
     return Replay(tiles, board_layout, events, tuple(table.totals), table.board, tuple(sorted(problems)))
 
 
-class _Table:
+class _Replayer:
     """The board and the totals while a game is played again."""
 
     def __init__(self, record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> None:
         self.record, self.tiles, self.layout, self.rules = record, tiles, board_layout, rules
         self.board = Board()
         self.totals = [0] * len(record.players)
-        self.recorded = [0] * len(record.players)
-        self.slip = [0] * len(record.players)  # how far the written totals are from the sums, once said
+        self.recorded_totals = [0] * len(record.players)
+        self.total_offsets = [0] * len(record.players)  # how far the written totals are from the sums, once said
         self.problems: list[Problem] = []
-        self.last: tuple[Entry, Board, int] | None = None  # the last play, the board before it, its score
+        self.last_play: tuple[Entry, Board, int] | None = None  # the last play, the board before it, its score
 
-    def events(self) -> Iterator[Replayed]:
+    def replay_events(self) -> Iterator[ReplayedEvent]:
         """Each event of the game, played."""
         for entry in self.record.entries:
-            event = self._event(entry)
-            if event.score is not None and event.score != entry.score and not self._is_net(entry):
-                self._problem(entry, f"recorded {entry.score:+d}, by the rules {event.score:+d}")
+            event = self._replay_event(entry)
+            if event.score is not None and event.score != entry.score and not self._is_net_withdrawal(entry):
+                self._add_problem(entry, f"recorded {entry.score:+d}, by the rules {event.score:+d}")
             self._check_total(entry, event)
-            self.totals[entry.player] += event.counted
+            self.totals[entry.player] += event.counted_score
             yield event
 
-    def _event(self, entry: Entry) -> Replayed:
-        before, last = self.board, self.last[0] if self.last else None
-        play, event = None, Replayed(entry, 0)
-        if entry.kind is Kind.PLAY:
+    def _replay_event(self, entry: Entry) -> ReplayedEvent:
+        before, last = self.board, self.last_play[0] if self.last_play else None
+        play, event = None, ReplayedEvent(entry, 0)
+        if entry.kind is TurnKind.PLAY:
             try:
                 play = Play.from_gcg(before, entry.position, entry.text, self.tiles)
-                event = self._place(entry, play)
+                event = self._replay_play(entry, play)
             except (NotationError, RulesError) as error:
-                self._problem(entry, said("gcg-kept", "{0}; its recorded score is kept", error))
-                event = Replayed(entry, None)
-        elif entry.kind is Kind.WITHDRAWN:
-            event = Replayed(entry, self._withdraw(entry))
+                self._add_problem(entry, said("gcg-kept", "{0}; its recorded score is kept", error))
+                event = ReplayedEvent(entry, None)
+        elif entry.kind is TurnKind.WITHDRAWN:
+            event = ReplayedEvent(entry, self._withdraw_play(entry))
             before = self.board
-        elif entry.kind is Kind.ENDRACK:
-            event = Replayed(entry, self._end_rack(entry))
-        elif entry.kind in (Kind.CHALLENGE, Kind.TIME):
-            event = Replayed(entry, entry.score)  # agreed at the table: no rule computes them
+        elif entry.kind is TurnKind.ENDRACK:
+            event = ReplayedEvent(entry, self._score_end_rack(entry))
+        elif entry.kind in (TurnKind.CHALLENGE, TurnKind.TIME):
+            event = ReplayedEvent(entry, entry.score)  # agreed at the table: no rule computes them
         else:
-            self.last = None  # too late to challenge the play before
+            self.last_play = None  # too late to challenge the play before
         for reason in check_entry(entry, play, before, self.tiles, last, self.rules):
-            self._problem(entry, reason)
+            self._add_problem(entry, reason)
         return event
 
-    def _place(self, entry: Entry, play: Play) -> Replayed:
+    def _replay_play(self, entry: Entry, play: Play) -> ReplayedEvent:
         before = self.board
-        status = play_status(before, play, self.layout, self.rules)
+        status = check_placement(before, play, self.layout, self.rules)
         if status:
-            what = repr(entry.text), entry.position, describe(status)
-            self._problem(entry, said("gcg-status", "{0} at {1}: {2}", *what))
+            what = repr(entry.text), entry.position, describe_status(status)
+            self._add_problem(entry, said("gcg-status", "{0} at {1}: {2}", *what))
         if not play.tiles:
-            return Replayed(entry, None)
+            return ReplayedEvent(entry, None)
         scored = score_play(before, play, self.layout, self.tiles, self.rules)
-        self.last = (entry, before, scored.total)
-        self.board = play.on(before)
+        self.last_play = (entry, before, scored.total)
+        self.board = play.apply_to(before)
         word = "".join(map(self.tiles.text, scored.words[0].tiles)) if scored.words else entry.text
-        return Replayed(entry, scored.total, word, play)
+        return ReplayedEvent(entry, scored.total, word, play)
 
-    def _withdraw(self, entry: Entry) -> int | None:
+    def _withdraw_play(self, entry: Entry) -> int | None:
         """Take the last play back; its points go with it."""
-        if self.last is None or self.last[0].player != entry.player:
+        if self.last_play is None or self.last_play[0].player != entry.player:
             return None
-        _, self.board, score = self.last
-        self.last = None
+        _, self.board, score = self.last_play
+        self.last_play = None
         return -score
 
-    def _end_rack(self, entry: Entry) -> int | None:
+    def _score_end_rack(self, entry: Entry) -> int | None:
         """Unplayed letters (Scoring 9): a player loses the own ones; who went out gains those of the others.
 
         Where no player loses any, who went out gains them twice (North American tournaments).
@@ -197,22 +205,22 @@ class _Table:
             return None
         if entry.is_penalty:
             return -points
-        lost = any(other.kind is Kind.ENDRACK and other.is_penalty for other in self.record.entries)
+        lost = any(other.kind is TurnKind.ENDRACK and other.is_penalty for other in self.record.entries)
         return points if lost else 2 * points
 
-    def _is_net(self, entry: Entry) -> bool:
+    def _is_net_withdrawal(self, entry: Entry) -> bool:
         """True for a withdrawn play that an old file writes +0, with the total from before the play."""
-        return entry.kind is Kind.WITHDRAWN and entry.score == 0 and entry.total is not None
+        return entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total is not None
 
-    def _check_total(self, entry: Entry, event: Replayed) -> None:
-        expected = self.recorded[entry.player] + entry.score
-        if self._is_net(entry):
-            expected = self.recorded[entry.player] + event.counted
-        ongoing = expected + self.slip[entry.player]
+    def _check_total(self, entry: Entry, event: ReplayedEvent) -> None:
+        expected = self.recorded_totals[entry.player] + entry.score
+        if self._is_net_withdrawal(entry):
+            expected = self.recorded_totals[entry.player] + event.counted_score
+        ongoing = expected + self.total_offsets[entry.player]
         if entry.total is not None and entry.total not in (expected, ongoing):
-            self._problem(entry, f"the total is written {entry.total}, but the scores add up to {expected}")
-            self.slip[entry.player] = entry.total - expected
-        self.recorded[entry.player] = expected
+            self._add_problem(entry, f"the total is written {entry.total}, but the scores add up to {expected}")
+            self.total_offsets[entry.player] = entry.total - expected
+        self.recorded_totals[entry.player] = expected
 
-    def _problem(self, entry: Entry, reason: str) -> None:
+    def _add_problem(self, entry: Entry, reason: str) -> None:
         self.problems.append(Problem(entry.line, reason))

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from engine.board import Board
 from engine.errors import NotationError
-from engine.gcg.record import TURNS, Entry, Problem, Record
+from engine.gcg.record import TURN_KINDS, Entry, Problem, Record
 from engine.plays import Play
 from engine.rules import Rules
 from engine.tiles import TileSet
-from engine.turns import Kind
+from engine.turns import TurnKind
 
 
 def check_entry(
@@ -22,28 +22,28 @@ def check_entry(
 
     `before` is the board before it, `last` the play that lies on the board last, if it was not taken back.
     """
-    unseen = tiles.less(face for face in before.faces() if face in tiles.counts)
+    unseen = tiles.count_remaining(face for face in before.faces() if face in tiles.counts)
     rack: Counter[str] | None = None
     try:
-        rack = rack_tiles(entry, tiles)
+        rack = parse_rack(entry, tiles)
     except NotationError as error:
         yield f"rack {error}"
     if rack:
-        if missing := _names(rack - unseen):
+        if missing := _format_tiles(rack - unseen):
             yield f"rack {entry.rack}: {missing} cannot be in the bag any more"
         if rack.total() > rules.rack_size:
             yield f"rack {entry.rack} has {rack.total()} tiles, not {rules.rack_size}"
-    if play and rack is not None and (missing := _names(Counter(tile.face for _, tile in play.tiles) - rack)):
+    if play and rack is not None and (missing := _format_tiles(Counter(tile.face for _, tile in play.tiles) - rack)):
         yield f"{missing} is played, but not on the rack {entry.rack}"
-    if entry.kind is Kind.EXCHANGE and entry.count is None:
+    if entry.kind is TurnKind.EXCHANGE and entry.exchange_count is None:
         yield from _check_exchange(entry, rack, tiles)
-    if entry.kind is Kind.ENDRACK:
+    if entry.kind is TurnKind.ENDRACK:
         yield from _check_end_rack(entry, rack, unseen, tiles)
-    if entry.kind in (Kind.CHALLENGE, Kind.WITHDRAWN):
+    if entry.kind in (TurnKind.CHALLENGE, TurnKind.WITHDRAWN):
         yield from _check_challenge(entry, last)
 
 
-def rack_tiles(entry: Entry, tiles: TileSet) -> Counter[str] | None:
+def parse_rack(entry: Entry, tiles: TileSet) -> Counter[str] | None:
     """The tiles on the rack; None where it is not written. Raises `NotationError`."""
     if entry.rack is None:
         return None
@@ -56,7 +56,7 @@ def _check_exchange(entry: Entry, rack: Counter[str] | None, tiles: TileSet) -> 
     except NotationError as error:
         yield f"exchange {error}"
         return
-    if rack is not None and (missing := _names(given - rack)):
+    if rack is not None and (missing := _format_tiles(given - rack)):
         yield f"{missing} is exchanged, but not on the rack {entry.rack}"
 
 
@@ -70,27 +70,27 @@ def _check_end_rack(entry: Entry, rack: Counter[str] | None, unseen: Counter[str
         if rack is not None and left != rack:
             yield f"the end rack ({entry.text}) is not the rack {entry.rack}"
     elif left != +unseen:
-        yield f"the end rack is ({entry.text}), but the tiles not played are {_names(+unseen) or 'none'}"
+        yield f"the end rack is ({entry.text}), but the tiles not played are {_format_tiles(+unseen) or 'none'}"
 
 
 def _check_challenge(entry: Entry, last: Entry | None) -> Iterator[str]:
-    what = "is withdrawn" if entry.kind is Kind.WITHDRAWN else "was challenged"
+    what = "is withdrawn" if entry.kind is TurnKind.WITHDRAWN else "was challenged"
     if last is None:
         yield f"no play {what}: none came right before"
-    elif entry.score < 0 and entry.kind is Kind.CHALLENGE:
+    elif entry.score < 0 and entry.kind is TurnKind.CHALLENGE:
         return  # points that a challenger pays who was wrong
     elif last.player != entry.player:
         yield f"no play {what}: the one before (line {last.line}) is another player's"
-    elif entry.kind is Kind.WITHDRAWN and entry.rack and last.rack and sorted(entry.rack) != sorted(last.rack):
+    elif entry.kind is TurnKind.WITHDRAWN and entry.rack and last.rack and sorted(entry.rack) != sorted(last.rack):
         yield f"the rack {entry.rack} is not {last.rack}, from which the play was made (line {last.line})"
 
 
 def check_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Problem]:
     """What is wrong with the racks at the end of an unfinished game."""
-    unseen = tiles.less(face for face in board.faces() if face in tiles.counts)
+    unseen = tiles.count_remaining(face for face in board.faces() if face in tiles.counts)
     for rack in record.racks:
         try:
-            missing = _names(Counter(tiles.split(rack.tiles)) - unseen)
+            missing = _format_tiles(Counter(tiles.split(rack.tiles)) - unseen)
         except NotationError as error:
             yield Problem(rack.line, f"rack {error}")
             continue
@@ -101,38 +101,38 @@ def check_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Proble
 def check_order(record: Record) -> Iterator[Problem]:
     """What is wrong with the order of the events: turns, and the lines after the last one."""
     entries, players = record.entries, record.players
-    turns = [entry for entry in entries if entry.kind in TURNS]
+    turns = [entry for entry in entries if entry.kind in TURN_KINDS]
     for before, after in pairwise(turns):
         expected = (before.player + 1) % len(players)
         if after.player != expected:
             nick = players[expected].nick
             yield Problem(after.line, f"{players[after.player].nick} plays, but it was the turn of {nick}")
     last_turn = turns[-1].line if turns else 0
-    last_rack = max((entry.line for entry in entries if entry.kind is Kind.ENDRACK), default=0)
+    last_rack = max((entry.line for entry in entries if entry.kind is TurnKind.ENDRACK), default=0)
     timed = set()
     for entry in entries:
-        if entry.kind in (Kind.TIME, Kind.ENDRACK) and entry.line < last_turn:
-            what = "a time penalty" if entry.kind is Kind.TIME else "an end rack"
+        if entry.kind in (TurnKind.TIME, TurnKind.ENDRACK) and entry.line < last_turn:
+            what = "a time penalty" if entry.kind is TurnKind.TIME else "an end rack"
             yield Problem(entry.line, f"{what} before the end of the game: line {last_turn} still plays")
-        elif entry.kind is Kind.TIME and entry.line < last_rack:
+        elif entry.kind is TurnKind.TIME and entry.line < last_rack:
             yield Problem(entry.line, f"a time penalty belongs after the end racks (line {last_rack})")
-        if entry.kind is Kind.TIME:
+        if entry.kind is TurnKind.TIME:
             if entry.player in timed:
                 yield Problem(entry.line, f"a second time penalty for {players[entry.player].nick}")
             timed.add(entry.player)
-    yield from _check_out(record)
+    yield from _check_player_out(record)
 
 
-def _check_out(record: Record) -> Iterator[Problem]:
+def _check_player_out(record: Record) -> Iterator[Problem]:
     """Only who laid the last tiles gains those of the others."""
     last: Entry | None = None
     for entry in record.entries:
-        if entry.kind is Kind.PLAY:
+        if entry.kind is TurnKind.PLAY:
             last = entry
-        elif entry.kind is Kind.ENDRACK and not entry.is_penalty and last and last.player != entry.player:
+        elif entry.kind is TurnKind.ENDRACK and not entry.is_penalty and last and last.player != entry.player:
             nick = record.players[last.player].nick
             yield Problem(entry.line, f"the end rack goes to who went out, and {nick} laid the last tiles")
 
 
-def _names(tiles: Counter[str]) -> str:
+def _format_tiles(tiles: Counter[str]) -> str:
     return " ".join(sorted(tiles.elements()))

@@ -12,23 +12,31 @@ from math import exp, prod
 from engine.board import Board
 from engine.events import BlankTaken, Event, PlayMade, TileRecycled, TurnCorrected
 from engine.game import Game
-from engine.inference.alignment import fitted
-from engine.inference.history import CANDIDATE, CLEAR, Evidence, Memory, agrees, face_of, tile_probability
-from engine.inference.hypotheses import Hypothesis, hypotheses
+from engine.inference.alignment import align_reading
+from engine.inference.history import (
+    MIN_CANDIDATE_PROBABILITY,
+    MIN_CLEAR_PROBABILITY,
+    Evidence,
+    ReadingHistory,
+    face_of,
+    is_consistent,
+    tile_probability,
+)
+from engine.inference.hypotheses import Hypothesis, generate_hypotheses
 from engine.inference.phrases import explanation_text, question_text
-from engine.inference.placements import as_it_lies
+from engine.inference.placements import build_play_as_seen
 from engine.messages import said
-from engine.reading import EMPTY, HIDDEN, SIZE, BoardReading, SquareReading
-from engine.scoring import Status, play_status
+from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
+from engine.scoring import Status, check_placement
 from engine.squares import SQUARES, Square, column_of, row_of
 from engine.tiles import Tile
 
-SURE = 0.95
+MIN_CERTAINTY = 0.95
 """Below this two explanations are close, and somebody is asked: worn print and glare make letters of others at 0.9."""
-_ALARM = 0.8  # a tile that is seen, or not seen, with this probability is worth a question
-_COVERED = 0.2  # a square that is hidden with this probability may hold one more tile of the play
-_SHOWN = 6
-_PATIENCE = 2  # readings that may be of another board before the record is doubted
+_MIN_ALARM_PROBABILITY = 0.8  # a tile that is seen, or not seen, with this probability is worth a question
+_MIN_COVERED_PROBABILITY = 0.2  # a square that is hidden with this probability may hold one more tile of the play
+_MAX_EXPLANATIONS = 6
+_MAX_STRANGE_READINGS = 2  # readings that may be of another board before the record is doubted
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +45,29 @@ class Explanation:
 
     `events` are to be pushed; none: nothing was added. `likelihood` compares the explanations of a reading and sums to
     at most 1. `leftover` are squares where a tile is seen that belongs to no play, `missing` old tiles that are not
-    seen, `misread` old tiles that are clearly read as something else, `moved` pairs an old tile's square with the one
-    where it is seen now (rule 5 forbids all three), `unsure` new tiles whose letter is in doubt, `covered` squares at
-    the end of a play that cannot be seen: the word may be longer. `status` says why what lies there is no play, where
-    it is none. `waits` is True while tiles that must be taken back (rule 8) still lie there: the next turn has not
-    begun.
+    seen, `misread` old tiles that are clearly read as something else, `has_moved` pairs an old tile's square with the
+    one where it is seen now (rule 5 forbids all three), `unsure` new tiles whose letter is in doubt, `covered`
+    squares at the end of a play that cannot be seen: the word may be longer. `status` says why what lies there is no
+    play, where it is none. `waits` is True while tiles that must be taken back (rule 8) still lie there: the next
+    turn has not begun.
     """
 
     events: tuple[Event, ...]
     likelihood: float
     text: str
     game: Game
-    leftover: tuple[Square, ...] = ()
-    missing: tuple[Square, ...] = ()
-    misread: tuple[Square, ...] = ()
-    moved: tuple[tuple[Square, Square], ...] = ()
-    unsure: tuple[Square, ...] = ()
-    covered: tuple[Square, ...] = ()
+    leftover_squares: tuple[Square, ...] = ()
+    missing_squares: tuple[Square, ...] = ()
+    misread_squares: tuple[Square, ...] = ()
+    moved_tiles: tuple[tuple[Square, Square], ...] = ()
+    unsure_squares: tuple[Square, ...] = ()
+    covered_squares: tuple[Square, ...] = ()
     status: Status = Status.VALID
-    waits: bool = False
+    is_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class Inference:
     """All explanations of a reading, the most likely first; there is always one.
 
     `question` is what to ask when two are close or none fits, about the squares in `doubt`. `memory` goes into the next
@@ -68,8 +76,8 @@ class Explained:
 
     explanations: tuple[Explanation, ...]
     question: str | None
-    doubt: tuple[Square, ...]
-    memory: Memory
+    doubtful_squares: tuple[Square, ...]
+    history: ReadingHistory
 
     @property
     def best(self) -> Explanation:
@@ -87,92 +95,104 @@ class Explained:
         return self.question is None
 
 
-def explain(game: Game, reading: BoardReading, memory: Memory | None = None) -> Explained:
+def infer_play(game: Game, reading: BoardReading, history: ReadingHistory | None = None) -> Inference:
     """Decide what was played since the last turn. Pure; takes milliseconds.
 
     >>> game = Game.start(("Anna", "Ben"))
     >>> rows = ["." * 15] * 7 + [".....HORN......"] + ["." * 15] * 7
-    >>> explain(game, BoardReading.certain(rows)).best.text
+    >>> infer_play(game, BoardReading.from_rows(rows)).best.text
     'Anna played HORN at 8F for 14'
     """
-    memory = memory or Memory()
-    fit = fitted(game, reading)
+    history = history or ReadingHistory()
+    fit = align_reading(game, reading)
     in_sight = any(read.is_tile for read in reading.squares)
-    memory = replace(memory, strange=memory.strange + in_sight if fit is None else 0)
-    if fit is None and (memory.strange <= _PATIENCE or not in_sight):
-        return _strange(game, reading, memory)
+    history = replace(history, strange_count=history.strange_count + in_sight if fit is None else 0)
+    if fit is None and (history.strange_count <= _MAX_STRANGE_READINGS or not in_sight):
+        return _reject_reading(game, reading, history)
     reading = fit or reading
-    evidence = Evidence(reading, game.board, memory.false, marked=not game.rules.retake_blanks)
-    memory = memory.with_reading(reading, game.board)
-    ranked = hypotheses(game, evidence, memory)
-    top = ranked[0].score
-    total = sum(exp(one.score - top) for one in ranked)
-    explanations = tuple(_explanation(game, one, evidence, exp(one.score - top) / total) for one in ranked[:_SHOWN])
-    best = explanations[0]
-    rival = explanations[1] if len(explanations) > 1 and _certainty(game, best, evidence) < SURE else None
-    alarms = _alarms(best, evidence)
-    doubt = sorted(
-        {*alarms, *best.unsure, *best.covered, *(best.game.board.differences(rival.game.board) if rival else ())}
+    evidence = Evidence(reading, game.board, history.false_readings, has_marked_blanks=not game.rules.retake_blanks)
+    history = history.with_reading(reading, game.board)
+    ranked = generate_hypotheses(game, evidence, history)
+    top = ranked[0].log_posterior
+    total = sum(exp(one.log_posterior - top) for one in ranked)
+    explanations = tuple(
+        _build_explanation(game, one, evidence, exp(one.log_posterior - top) / total)
+        for one in ranked[:_MAX_EXPLANATIONS]
     )
-    question = question_text(best, rival, alarms) if doubt or rival or _to_confirm(best) else None
-    return Explained(explanations, question, tuple(doubt), _kept(memory, evidence, game, best))
+    best = explanations[0]
+    rival = (
+        explanations[1] if len(explanations) > 1 and _estimate_certainty(game, best, evidence) < MIN_CERTAINTY else None
+    )
+    alarms = _find_alarm_squares(best, evidence)
+    doubt = sorted(
+        {
+            *alarms,
+            *best.unsure_squares,
+            *best.covered_squares,
+            *(best.game.board.differences(rival.game.board) if rival else ()),
+        }
+    )
+    question = question_text(best, rival, alarms) if doubt or rival or _is_confirmation_needed(best) else None
+    return Inference(explanations, question, tuple(doubt), _update_history(history, evidence, game, best))
 
 
-def _strange(game: Game, reading: BoardReading, memory: Memory) -> Explained:
+def _reject_reading(game: Game, reading: BoardReading, memory: ReadingHistory) -> Inference:
     """The answer to a reading that is not of this game's board: nothing is done, and somebody is asked."""
     board, squares = game.board, reading.squares
-    missing = tuple(s for s in board.occupied() if not agrees(squares[s].symbol, board[s]))
+    missing = tuple(s for s in board.occupied_squares() if not is_consistent(squares[s].symbol, board[s]))
     text = said("strange-board", "this does not look like the board of this game")
-    nothing = Explanation((), 1.0, text, game, missing=missing)
+    nothing = Explanation((), 1.0, text, game, missing_squares=missing)
     why = "{0}: can the camera see it, and do its tiles lie where they were?"
     question = said("strange-board-why", why, text)
-    return Explained((nothing,), question, missing, memory)
+    return Inference((nothing,), question, missing, memory)
 
 
-def _explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: float) -> Explanation:
+def _build_explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: float) -> Explanation:
     squares, board = evidence.reading.squares, one.board
-    settled = {square for pair in one.moved for square in pair}
+    settled = {square for pair in one.moved_tiles for square in pair}
     settled |= {square for square in SQUARES if evidence.is_hidden(square)}
     fresh = set(before.board.differences(board))
-    differs = [s for s in SQUARES if s not in settled and not agrees(squares[s].symbol, board[s])]
-    clear_old = [s for s in differs if board[s] and s not in fresh and squares[s].confidence > CLEAR]
-    leftover = tuple(s for s in differs if board[s] is None and s in evidence.clear)
-    lying = as_it_lies(one.game.state, evidence) if leftover else None
+    differs = [s for s in SQUARES if s not in settled and not is_consistent(squares[s].symbol, board[s])]
+    clear_old = [s for s in differs if board[s] and s not in fresh and squares[s].confidence > MIN_CLEAR_PROBABILITY]
+    leftover = tuple(s for s in differs if board[s] is None and s in evidence.clear_tile_squares)
+    lying = build_play_as_seen(one.game.state, evidence) if leftover else None
     return Explanation(
         events=one.events,
         likelihood=likelihood,
         text=explanation_text(before, one.game, one.events, one.note),
         game=one.game,
-        leftover=leftover,
-        missing=tuple(s for s in clear_old if squares[s].symbol == EMPTY),
-        misread=tuple(s for s in clear_old if squares[s].symbol != EMPTY),
-        moved=one.moved,
-        unsure=tuple(s for s in sorted(fresh - settled) if _seen(squares[s], board[s]) < CLEAR),
-        covered=_covered(before, one, evidence),
-        status=play_status(one.game.board, lying, before.layout, before.rules) if lying else Status.VALID,
-        waits=one.lying is not None,
+        leftover_squares=leftover,
+        missing_squares=tuple(s for s in clear_old if squares[s].symbol == EMPTY),
+        misread_squares=tuple(s for s in clear_old if squares[s].symbol != EMPTY),
+        moved_tiles=one.moved_tiles,
+        unsure_squares=tuple(
+            s for s in sorted(fresh - settled) if _tile_confidence(squares[s], board[s]) < MIN_CLEAR_PROBABILITY
+        ),
+        covered_squares=_find_covered_squares(before, one, evidence),
+        status=check_placement(one.game.board, lying, before.layout, before.rules) if lying else Status.VALID,
+        is_waiting=one.lying_board is not None,
     )
 
 
-def _covered(before: Game, one: Hypothesis, evidence: Evidence) -> tuple[Square, ...]:
+def _find_covered_squares(before: Game, one: Hypothesis, evidence: Evidence) -> tuple[Square, ...]:
     """The squares where a play could go on, were a tile there: next to its line, free on the record, and hidden."""
     if not any(isinstance(event, PlayMade) for event in one.events):
         return ()
     board, squares = one.game.board, evidence.reading.squares
     laid = {s for s in board.differences(before.board) if board[s]}
-    runs = [(set(run), run, across) for s in laid for across in (True, False) for run in [board.run(s, across)]]
+    runs = [(set(run), run, across) for s in laid for across in (True, False) for run in [board.tile_run(s, across)]]
     lines = [(run, across) for lies, run, across in runs if len(laid) == 1 or len(laid & lies) > 1]
-    ends = {s for run, across in lines for s in _beyond(run, across)}
-    return tuple(sorted(s for s in ends if squares[s].probability(HIDDEN) > _COVERED))
+    ends = {s for run, across in lines for s in _find_end_squares(run, across)}
+    return tuple(sorted(s for s in ends if squares[s].probability(HIDDEN) > _MIN_COVERED_PROBABILITY))
 
 
-def _beyond(run: range, across: bool) -> list[Square]:
+def _find_end_squares(run: range, across: bool) -> list[Square]:
     """The squares of the board just before and just after a run of tiles."""
-    step, line = (1, row_of) if across else (SIZE, column_of)
+    step, line = (1, row_of) if across else (BOARD_SIZE, column_of)
     return [s for s in (run[0] - step, run[-1] + step) if s in SQUARES and line(s) == line(run[0])]
 
 
-def _certainty(before: Game, best: Explanation, evidence: Evidence) -> float:
+def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> float:
     """How likely the best explanation is, also against all the letterings that nobody wrote out.
 
     Only the likeliest letters are tried together; seven that are each a little in doubt are a good deal in doubt.
@@ -180,34 +200,37 @@ def _certainty(before: Game, best: Explanation, evidence: Evidence) -> float:
     board = best.game.board
     fresh = [s for s in before.board.differences(board) if board[s] and not evidence.is_hidden(s)]
     reads = [(evidence.reading.squares[s], board[s]) for s in fresh]
-    letters = prod(min(1.0, _seen(read, tile) / max(tile_probability(read), CANDIDATE)) for read, tile in reads)
+    letters = prod(
+        min(1.0, _tile_confidence(read, tile) / max(tile_probability(read), MIN_CANDIDATE_PROBABILITY))
+        for read, tile in reads
+    )
     return min(best.likelihood, letters)
 
 
-def _to_confirm(best: Explanation) -> bool:
+def _is_confirmation_needed(best: Explanation) -> bool:
     """True when people must act, or say whether it was so: old tiles were changed (rule 5), a turn was not ended."""
     plays = [event for event in best.events if isinstance(event, PlayMade)]
     changed = any(isinstance(event, TileRecycled | BlankTaken | TurnCorrected) for event in best.events)
-    return best.waits or changed or len(plays) > 1 or any(event.play.rearranged for event in plays)
+    return best.is_waiting or changed or len(plays) > 1 or any(event.play.rearranged for event in plays)
 
 
-def _seen(read: SquareReading, tile: Tile | None) -> float:
+def _tile_confidence(read: SquareReading, tile: Tile | None) -> float:
     """How sure the camera is of what is said to lie on a square."""
     return max(read.probability(face_of(tile)), read.probability(tile.letter) if tile else 0.0)
 
 
-def _alarms(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
+def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
     """The squares somebody has to look at, whichever explanation is right."""
     squares = evidence.reading.squares
-    loose = [s for s in best.leftover if tile_probability(squares[s]) > _ALARM]
-    lost = [s for s in best.missing if squares[s].confidence > _ALARM]
-    return (*loose, *lost, *(square for pair in best.moved for square in pair))
+    loose = [s for s in best.leftover_squares if tile_probability(squares[s]) > _MIN_ALARM_PROBABILITY]
+    lost = [s for s in best.missing_squares if squares[s].confidence > _MIN_ALARM_PROBABILITY]
+    return (*loose, *lost, *(square for pair in best.moved_tiles for square in pair))
 
 
-def _kept(memory: Memory, evidence: Evidence, before: Game, best: Explanation) -> Memory:
+def _update_history(memory: ReadingHistory, evidence: Evidence, before: Game, best: Explanation) -> ReadingHistory:
     """The memory for the next call: squares whose tile has changed begin anew with this reading."""
     changed = set(before.board.differences(best.game.board))
-    fresh = Memory().with_reading(evidence.reading, Board()).said
-    said = {square: said for square, said in memory.said.items() if square not in changed}
+    fresh = ReadingHistory().with_reading(evidence.reading, Board()).log_likelihoods
+    said = {square: said for square, said in memory.log_likelihoods.items() if square not in changed}
     said |= {square: said for square, said in fresh.items() if square in changed}
-    return replace(memory, said=said).judged(evidence, best.game.board)
+    return replace(memory, log_likelihoods=said).with_false_readings(evidence, best.game.board)

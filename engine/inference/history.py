@@ -17,18 +17,18 @@ from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
 from engine.squares import SQUARES, Square
 from engine.tiles import Tile
 
-CONFUSED = 0.01  # an old tile is reported as another letter
-MISTAKEN = 0.0005  # a new tile is reported as another letter: this for each letter that it might be
-WASHED_OUT = 0.1  # an old letter is reported as a blank: glare, a shadow, a hand
-UNNOTICED = 0.002  # a tile is reported where none lies, or none where one lies
-MARKED = 0.02  # a blank bears a letter: somebody wrote on it
-FALSE_AGAIN = 0.8  # what was once seen where nothing lies is seen there again
-CANDIDATE = 0.05  # a square may hold a tile when at least so much of its probability says so
-CLEAR = 0.5
-_NEVER = log(0.01)  # no single reading of a square counts for more than this against a symbol
+P_OLD_TILE_MISREAD = 0.01  # an old tile is reported as another letter
+P_NEW_TILE_MISREAD = 0.0005  # a new tile is reported as another letter: this for each letter that it might be
+P_LETTER_READ_AS_BLANK = 0.1  # an old letter is reported as a blank: glare, a shadow, a hand
+P_TILE_MISSED_OR_INVENTED = 0.002  # a tile is reported where none lies, or none where one lies
+P_BLANK_MARKED = 0.02  # a blank bears a letter: somebody wrote on it
+P_FALSE_TILE_REPEATED = 0.8  # what was once seen where nothing lies is seen there again
+MIN_CANDIDATE_PROBABILITY = 0.05  # a square may hold a tile when at least so much of its probability says so
+MIN_CLEAR_PROBABILITY = 0.5
+_MIN_LOG_LIKELIHOOD = log(0.01)  # no single reading of a square counts for more than this against a symbol
 
 # How much better than the record another symbol must be, over all readings, before the record is put right.
-_CORRECTION = log(20)
+_MIN_CORRECTION_LOG_ODDS = log(20)
 
 
 def tile_probability(square: SquareReading) -> float:
@@ -36,26 +36,36 @@ def tile_probability(square: SquareReading) -> float:
     return sum(p for symbol, p in square.candidates if symbol not in (EMPTY, HIDDEN))
 
 
-def likelihood(square: SquareReading, face: str) -> float:
+def new_tile_likelihood(square: SquareReading, face: str) -> float:
     """How well a reading agrees with this newly on the square: a tile, `?` a blank, `.` nothing."""
     seen = square.probability(face)
     hidden = square.probability(HIDDEN) / 2
     tile = tile_probability(square)
     if face == EMPTY:
-        return seen + hidden + UNNOTICED * tile + 1e-9
-    return seen + hidden + MISTAKEN * (tile - seen) + UNNOTICED * square.probability(EMPTY) + 1e-9
+        return seen + hidden + P_TILE_MISSED_OR_INVENTED * tile + 1e-9
+    return (
+        seen
+        + hidden
+        + P_NEW_TILE_MISREAD * (tile - seen)
+        + P_TILE_MISSED_OR_INVENTED * square.probability(EMPTY)
+        + 1e-9
+    )
 
 
-def likelihood_old(square: SquareReading, face: str) -> float:
+def old_tile_likelihood(square: SquareReading, face: str) -> float:
     """How well a reading agrees with this on the square when it has been there for a while."""
     if face == EMPTY:
-        return likelihood(square, face)
-    washed = WASHED_OUT * square.probability(BLANK) if face != BLANK else 0.0
-    return likelihood(square, face) + washed + CONFUSED * (tile_probability(square) - square.probability(face))
+        return new_tile_likelihood(square, face)
+    washed = P_LETTER_READ_AS_BLANK * square.probability(BLANK) if face != BLANK else 0.0
+    return (
+        new_tile_likelihood(square, face)
+        + washed
+        + P_OLD_TILE_MISREAD * (tile_probability(square) - square.probability(face))
+    )
 
 
-def _company(evidence: Evidence, board: Board, square: Square) -> bool:
-    return any(board[near] or near in evidence.candidates for near in board.neighbours(square))
+def _has_adjacent_tile(evidence: Evidence, board: Board, square: Square) -> bool:
+    return any(board[near] or near in evidence.candidate_squares for near in board.neighbours(square))
 
 
 def face_of(tile: Tile | None) -> str:
@@ -63,7 +73,7 @@ def face_of(tile: Tile | None) -> str:
     return EMPTY if tile is None else tile.face
 
 
-def agrees(symbol: str, tile: Tile | None) -> bool:
+def is_consistent(symbol: str, tile: Tile | None) -> bool:
     """True when a reading reports what lies there; a blank with a letter on it may be read as that letter."""
     return symbol == face_of(tile) or (tile is not None and symbol == tile.letter)
 
@@ -77,84 +87,96 @@ class Evidence:
     """
 
     reading: BoardReading
-    old: Board
-    false: Mapping[Square, SquareReading] = field(default_factory=dict)
-    marked: bool = True
+    old_board: Board
+    false_readings: Mapping[Square, SquareReading] = field(default_factory=dict)
+    has_marked_blanks: bool = True
 
     @cached_property
-    def _empty(self) -> tuple[float, ...]:
+    def _empty_log_likelihoods(self) -> tuple[float, ...]:
         return tuple(
-            log(likelihood(square, EMPTY) + FALSE_AGAIN * self._again(place))
+            log(new_tile_likelihood(square, EMPTY) + P_FALSE_TILE_REPEATED * self._repeated_false_probability(place))
             for place, square in enumerate(self.reading.squares)
         )
 
-    def _bears(self, tile: Tile | None) -> str:
+    def _visible_symbol(self, tile: Tile | None) -> str:
         """What can be read on a tile: a letter on a blank too, if somebody wrote it there."""
-        return tile.letter if tile and self.marked else face_of(tile)
+        return tile.letter if tile and self.has_marked_blanks else face_of(tile)
 
-    def _again(self, square: Square) -> float:
+    def _repeated_false_probability(self, square: Square) -> float:
         """How much of what is seen on a square was seen there before, though nothing lay there."""
-        if square not in self.false:
+        if square not in self.false_readings:
             return 0.0
-        before, now = self.false[square], self.reading.squares[square]
+        before, now = self.false_readings[square], self.reading.squares[square]
         return sum(min(p, before.probability(symbol)) for symbol, p in now.candidates if symbol not in (EMPTY, HIDDEN))
 
     @cached_property
-    def _old(self) -> tuple[float, ...]:
+    def _old_log_likelihoods(self) -> tuple[float, ...]:
         return tuple(
-            log(max(likelihood_old(square, symbol) for symbol in {face_of(tile), self._bears(tile)}))
-            for square, tile in zip(self.reading.squares, self.old.squares, strict=True)
+            log(max(old_tile_likelihood(square, symbol) for symbol in {face_of(tile), self._visible_symbol(tile)}))
+            for square, tile in zip(self.reading.squares, self.old_board.squares, strict=True)
         )
 
     @cached_property
-    def candidates(self) -> frozenset[Square]:
+    def candidate_squares(self) -> frozenset[Square]:
         """The squares on which a tile may lie."""
-        return frozenset(s for s in SQUARES if tile_probability(self.reading.squares[s]) >= CANDIDATE)
+        return frozenset(s for s in SQUARES if tile_probability(self.reading.squares[s]) >= MIN_CANDIDATE_PROBABILITY)
 
     @cached_property
-    def bare(self) -> frozenset[Square]:
+    def empty_squares(self) -> frozenset[Square]:
         """The squares that are seen to be empty."""
-        return frozenset(s for s in SQUARES if self.reading.squares[s].probability(EMPTY) > 1 - CANDIDATE)
+        return frozenset(
+            s for s in SQUARES if self.reading.squares[s].probability(EMPTY) > 1 - MIN_CANDIDATE_PROBABILITY
+        )
 
     @cached_property
-    def clear(self) -> frozenset[Square]:
+    def clear_tile_squares(self) -> frozenset[Square]:
         """The squares on which a tile is seen, and not just what was falsely seen there before."""
         return frozenset(
-            s for s in self.candidates if tile_probability(self.reading.squares[s]) - self._again(s) > CLEAR
+            s
+            for s in self.candidate_squares
+            if tile_probability(self.reading.squares[s]) - self._repeated_false_probability(s) > MIN_CLEAR_PROBABILITY
         )
 
-    def log_likelihood(self, board: Board) -> float:
+    def board_log_likelihood(self, board: Board) -> float:
         """How well the whole reading agrees with a board."""
-        return sum(self.at(square, tile) for square, tile in enumerate(board.squares))
+        return sum(self.tile_log_likelihood(square, tile) for square, tile in enumerate(board.squares))
 
-    def at(self, square: Square, tile: Tile | None) -> float:
+    def tile_log_likelihood(self, square: Square, tile: Tile | None) -> float:
         """The log-likelihood of a tile on a square, an old one or a new one."""
         if tile is None:
-            return self._empty[square]
-        return self._old[square] if tile == self.old[square] else self.of(square, tile)
+            return self._empty_log_likelihoods[square]
+        return (
+            self._old_log_likelihoods[square]
+            if tile == self.old_board[square]
+            else self.new_tile_log_likelihood(square, tile)
+        )
 
-    def empty(self, square: Square) -> float:
+    def empty_log_likelihood(self, square: Square) -> float:
         """The log-likelihood of nothing on a square."""
-        return self._empty[square]
+        return self._empty_log_likelihoods[square]
 
-    def of(self, square: Square, tile: Tile) -> float:
+    def new_tile_log_likelihood(self, square: Square, tile: Tile) -> float:
         """The log-likelihood of a tile newly on a square."""
-        known = self._known.get((square, tile))
+        known = self._new_tile_log_likelihoods.get((square, tile))
         if known is None:
-            known = self._known[square, tile] = self._of(square, tile)
+            known = self._new_tile_log_likelihoods[square, tile] = self._compute_new_tile_log_likelihood(square, tile)
         return known
 
     @cached_property
-    def _known(self) -> dict[tuple[Square, Tile], float]:
+    def _new_tile_log_likelihoods(self) -> dict[tuple[Square, Tile], float]:
         return {}
 
-    def _of(self, square: Square, tile: Tile) -> float:
+    def _compute_new_tile_log_likelihood(self, square: Square, tile: Tile) -> float:
         read, symbol = self.reading.squares[square], tile.letter
-        again = min(read.probability(symbol), self.false[square].probability(symbol)) if square in self.false else 0.0
-        marked = MARKED if tile.is_blank and not tile.is_unnamed else 1.0
-        return log(marked * (likelihood(read, symbol) - FALSE_AGAIN * again))
+        again = (
+            min(read.probability(symbol), self.false_readings[square].probability(symbol))
+            if square in self.false_readings
+            else 0.0
+        )
+        marked = P_BLANK_MARKED if tile.is_blank and not tile.is_unnamed else 1.0
+        return log(marked * (new_tile_likelihood(read, symbol) - P_FALSE_TILE_REPEATED * again))
 
-    def swapped(self, one: Square, other: Square) -> Evidence:
+    def with_swapped_squares(self, one: Square, other: Square) -> Evidence:
         """The evidence if the tile seen on one square lay on the other."""
         squares = list(self.reading.squares)
         squares[one], squares[other] = squares[other], squares[one]
@@ -162,11 +184,11 @@ class Evidence:
 
     def is_hidden(self, square: Square) -> bool:
         """True when the square cannot be seen."""
-        return self.reading.squares[square].probability(HIDDEN) > CLEAR
+        return self.reading.squares[square].probability(HIDDEN) > MIN_CLEAR_PROBABILITY
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class ReadingHistory:
     """What all readings together say of each tile on the board, since it was laid.
 
     `said` maps a square to the symbols reported there and the sum of their log-likelihoods. An old tile of which the
@@ -178,45 +200,54 @@ class Memory:
     was read wrong is put right a reading later, and what was falsely seen is asked about once more.
     """
 
-    said: Mapping[Square, Mapping[str, float]] = field(default_factory=dict)
-    false: Mapping[Square, SquareReading] = field(default_factory=dict)
-    strange: int = 0
+    log_likelihoods: Mapping[Square, Mapping[str, float]] = field(default_factory=dict)
+    false_readings: Mapping[Square, SquareReading] = field(default_factory=dict)
+    strange_count: int = 0
 
-    def with_reading(self, reading: BoardReading, old: Board) -> Memory:
+    def with_reading(self, reading: BoardReading, old: Board) -> ReadingHistory:
         """The memory after one more reading; squares without an `old` tile begin anew with it."""
         said: dict[Square, Mapping[str, float]] = {}
         for square in SQUARES:
             read, tile = reading.squares[square], old[square]
             if tile is None:
                 before: Mapping[str, float] = {}
-                if read.probability(EMPTY) > 1 - CANDIDATE:
+                if read.probability(EMPTY) > 1 - MIN_CANDIDATE_PROBABILITY:
                     continue
             else:
-                before = self.said.get(square) or {tile.face: 0.0}
-            if read.probability(HIDDEN) > CLEAR:
+                before = self.log_likelihoods.get(square) or {tile.face: 0.0}
+            if read.probability(HIDDEN) > MIN_CLEAR_PROBABILITY:
                 said[square] = before
                 continue
             symbols = set(before) | {symbol for symbol, _ in read.candidates} - {HIDDEN}
-            never = min(_NEVER, *before.values()) if before else 0.0
-            said[square] = {s: before.get(s, never) + max(_NEVER, log(likelihood_old(read, s))) for s in symbols}
-        return replace(self, said=said)
+            never = min(_MIN_LOG_LIKELIHOOD, *before.values()) if before else 0.0
+            said[square] = {
+                s: before.get(s, never) + max(_MIN_LOG_LIKELIHOOD, log(old_tile_likelihood(read, s))) for s in symbols
+            }
+        return replace(self, log_likelihoods=said)
 
-    def judged(self, evidence: Evidence, board: Board) -> Memory:
+    def with_false_readings(self, evidence: Evidence, board: Board) -> ReadingHistory:
         """The memory once the reading has been explained by a board: what else was seen, alone, was false."""
         squares = evidence.reading.squares
-        known = {s: read for s, read in self.false.items() if board[s] is None and s not in evidence.bare}
-        alone = (s for s in evidence.candidates if board[s] is None and not _company(evidence, board, s))
-        return replace(self, false={**{s: squares[s] for s in alone}, **known})
+        known = {
+            s: read for s, read in self.false_readings.items() if board[s] is None and s not in evidence.empty_squares
+        }
+        alone = (
+            s for s in evidence.candidate_squares if board[s] is None and not _has_adjacent_tile(evidence, board, s)
+        )
+        return replace(self, false_readings={**{s: squares[s] for s in alone}, **known})
 
-    def contradictions(self, board: Board) -> dict[Square, str]:
+    def find_contradictions(self, board: Board) -> dict[Square, str]:
         """The old tiles that all readings together contradict, with the symbol that they say instead."""
         found: dict[Square, str] = {}
-        for square in board.occupied():
-            said = self.said.get(square)
+        for square in board.occupied_squares():
+            said = self.log_likelihoods.get(square)
             if not said:
                 continue
             best = max(said, key=lambda symbol: said[symbol])
             face = face_of(board[square])
-            if not agrees(best, board[square]) and said[best] - said.get(face, min(said.values())) > _CORRECTION:
+            if (
+                not is_consistent(best, board[square])
+                and said[best] - said.get(face, min(said.values())) > _MIN_CORRECTION_LOG_ODDS
+            ):
                 found[square] = best
         return found

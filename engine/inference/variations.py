@@ -7,46 +7,50 @@ from math import log
 from typing import TYPE_CHECKING
 
 from engine.events import BlankNamed, BlankTaken, Event, PlayMade, TileRecycled
-from engine.inference.history import CLEAR
-from engine.inference.placements import laid_squares, letters
+from engine.inference.history import MIN_CLEAR_PROBABILITY
+from engine.inference.placements import find_letterings, find_play_squares
 from engine.plays import Play
 from engine.reading import BLANK
-from engine.scoring import rearranges_one_word
+from engine.scoring import is_one_word_rearranged
 from engine.squares import Square
 from engine.tiles import Tile
 
 if TYPE_CHECKING:
     from engine.inference.hypotheses import Hypothesis
 
-VARIATION = log(0.1)
+VARIATION_LOG_PRIOR = log(0.1)
 
-_LETTERINGS = 4
+_MAX_LETTERINGS = 4
 
 
-def varied(base: Hypothesis) -> Iterator[Hypothesis]:
+def generate_variations(base: Hypothesis) -> Iterator[Hypothesis]:
     """The hypothesis with the old tiles changed that are read as others, as far as the rules allow."""
     rules = base.game.rules
-    changed = _changed(base)
+    changed = _find_changed_tiles(base)
     if not changed or base.game.is_over:
         return
     if rules.recycle or rules.retake_blanks:
-        yield from _exchanged(base, changed)
+        yield from _recycle_tiles(base, changed)
     if rules.rearrange:
-        yield from _rearranged(base, changed)
+        yield from _rearrange_word(base, changed)
 
 
-def _changed(base: Hypothesis) -> dict[Square, str]:
+def _find_changed_tiles(base: Hypothesis) -> dict[Square, str]:
     """The old tiles that are clearly read as another tile."""
     changed = {}
-    marked = base.evidence.marked
-    for square in base.board.occupied():
+    marked = base.evidence.has_marked_blanks
+    for square in base.board.occupied_squares():
         read, tile = base.evidence.reading.squares[square], base.board.tile(square)
-        if read.is_tile and read.confidence > CLEAR and read.symbol not in (tile.face, marked and tile.letter):
+        if (
+            read.is_tile
+            and read.confidence > MIN_CLEAR_PROBABILITY
+            and read.symbol not in (tile.face, marked and tile.letter)
+        ):
             changed[square] = read.symbol
     return changed
 
 
-def _exchanged(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothesis]:
+def _recycle_tiles(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothesis]:
     """Blanks taken back for their letters, tiles of the board taken for tiles of the rack."""
     game, player = base.game, base.game.to_move
     stock = game.unseen
@@ -63,10 +67,10 @@ def _exchanged(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothe
         stock[tile.face] += 1
         stock[face] -= 1
     if events and min(stock.values()) >= 0:
-        yield base.push(*events, prior=VARIATION * len(changed))
+        yield base.push(*events, log_prior=VARIATION_LOG_PRIOR * len(changed))
 
 
-def _rearranged(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothesis]:
+def _rearrange_word(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothesis]:
     """The letters of one word put in another order, and tiles added to it."""
     game, evidence = base.game, base.evidence
     blank = next((tile for square in changed if (tile := game.board.tile(square)).is_blank), Tile.unnamed())
@@ -79,9 +83,11 @@ def _rearranged(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypoth
     stock = game.state.stock()
     stock.update(game.board.tile(square).face for square in changed)
     stock.subtract(changed.values())
-    for squares in laid_squares(game.state, evidence):
-        for value, tiles in letters(evidence, squares, stock, _LETTERINGS):
-            play = Play.of({s: same(tile.face) for s, tile in zip(squares, tiles, strict=True)}, moved)
-            if rearranges_one_word(game.board, play):
-                weight = value - sum(evidence.of(s, tile) for s, tile in zip(squares, tiles, strict=True))
-                yield base.push(PlayMade(game.to_move, play), prior=VARIATION + weight)
+    for squares in find_play_squares(game.state, evidence):
+        for value, tiles in find_letterings(evidence, squares, stock, _MAX_LETTERINGS):
+            play = Play.from_tiles({s: same(tile.face) for s, tile in zip(squares, tiles, strict=True)}, moved)
+            if is_one_word_rearranged(game.board, play):
+                weight = value - sum(
+                    evidence.new_tile_log_likelihood(s, tile) for s, tile in zip(squares, tiles, strict=True)
+                )
+                yield base.push(PlayMade(game.to_move, play), log_prior=VARIATION_LOG_PRIOR + weight)

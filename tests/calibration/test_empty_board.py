@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from calibration.empty_board import BareBoard, settled
-from engine.reading import BLANK, EMPTY, HIDDEN, SIZE
+from calibration.empty_board import EmptyBoardModel, apply_log_ratios
+from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN
 from tests.support.own_tiles import OwnTable, reading_of
-from vision.recognition.blank_by_colour import square_colours
+from vision.recognition.blank_by_colour import measure_log_colours
 from vision.recognition.board_views import BoardViews
 
 LETTERED = {16: "A", 48: "B", 80: "C", 128: "A", 200: "B", 210: "C"}
@@ -15,24 +15,24 @@ DOUBT = {EMPTY: 0.5, BLANK: 0.5}
 
 
 def colours(views: BoardViews) -> np.ndarray:
-    return square_colours(views.board)
+    return measure_log_colours(views.board)
 
 
-def known(table: OwnTable, pictures: int = 4) -> BareBoard:
+def known(table: OwnTable, pictures: int = 4) -> EmptyBoardModel:
     """The board after some pictures of it bare, in changing light."""
-    board, bare = BareBoard.unknown(), np.ones(SIZE * SIZE, bool)
+    board, bare = EmptyBoardModel.untrained(), np.ones(BOARD_SIZE * BOARD_SIZE, bool)
     for shot in range(pictures):
         board = board.with_picture(colours(table.picture({}, shot, light=0.7 + 0.1 * shot)), bare)
     return board
 
 
-def words(board: BareBoard, views: BoardViews) -> np.ndarray:
+def words(board: EmptyBoardModel, views: BoardViews) -> np.ndarray:
     reading = reading_of({at: {face: 0.99} for at, face in LETTERED.items()} | dict.fromkeys(ASKED, DOUBT))
-    return board.likes_tiles(colours(views), reading)
+    return board.compute_log_ratios(colours(views), reading)
 
 
 def test_an_unknown_board_says_nothing() -> None:
-    assert not words(BareBoard.unknown(), OwnTable().picture(LETTERED)).any()
+    assert not words(EmptyBoardModel.untrained(), OwnTable().picture(LETTERED)).any()
 
 
 @pytest.mark.parametrize("light", [0.6, 1.0, 1.3])
@@ -58,19 +58,19 @@ def test_another_board_is_not_judged_by_this_one() -> None:
 
 def test_another_board_is_learnt_from_the_beginning() -> None:
     first, second = OwnTable(), OwnTable(seed=3)
-    board = known(first).with_picture(colours(second.picture({}, 7)), np.ones(SIZE * SIZE, bool))
-    assert board.times.max() == 1
+    board = known(first).with_picture(colours(second.picture({}, 7)), np.ones(BOARD_SIZE * BOARD_SIZE, bool))
+    assert board.observation_counts.max() == 1
 
 
 def test_too_few_lettered_tiles_say_nothing() -> None:
     table = OwnTable()
     reading = reading_of({16: {"A": 0.99}} | dict.fromkeys(ASKED, DOUBT))
-    assert not known(table).likes_tiles(colours(table.picture({16: "A"}, 9)), reading).any()
+    assert not known(table).compute_log_ratios(colours(table.picture({16: "A"}, 9)), reading).any()
 
 
 def test_words_decide_only_where_blank_or_bare_was_in_doubt() -> None:
     sure, hidden, letter = {EMPTY: 0.999, BLANK: 0.001}, {HIDDEN: 0.9, EMPTY: 0.05, BLANK: 0.05}, {"A": 0.9, BLANK: 0.1}
     reading = reading_of({0: DOUBT, 1: sure, 2: hidden, 3: letter})
-    after = settled(reading, np.full(SIZE * SIZE, 4.0))
+    after = apply_log_ratios(reading, np.full(BOARD_SIZE * BOARD_SIZE, 4.0))
     assert after.squares[0].symbol == BLANK
     assert after.squares[1:] == reading.squares[1:]

@@ -7,25 +7,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calibration.profile import KnowledgeError, TableKnowledge
-from calibration.profiled_reader import AdaptedReader
+from calibration.profile import ProfileError, TableProfile
+from calibration.profiled_reader import ProfiledReader
 from engine.reading import BLANK, EMPTY, BoardReading
 from tests.support.own_tiles import LETTERS, Muddle, OwnTable, reading_of, rows_of
 from vision.geometry import Floats, Image
 from vision.recognition.board_views import BoardViews
-from vision.recognition.reader import Milliseconds, PhotoReading
+from vision.recognition.reader import PhotoReading, ReadingTimes
 
 MUDDLED = {"A": 0.6, "B": 0.13, "C": 0.13, BLANK: 0.13}
 LARGEST = 1_000_000
 
 
 def photo(board: BoardReading | None, views: BoardViews | None) -> PhotoReading:
-    return PhotoReading(board, None, (), Milliseconds(1, 1, 2), views)
+    return PhotoReading(board, None, (), ReadingTimes(1, 1, 2), views)
 
 
-def taught(path: Path | None = None) -> TableKnowledge:
+def taught(path: Path | None = None) -> TableProfile:
     """Two games on one table, each seen once."""
-    knowledge = TableKnowledge(path, Muddle())
+    knowledge = TableProfile(path, Muddle())
     for game in range(2):
         laid = {game + 2 * k: LETTERS[k % 3] for k in range(18)}
         knowledge.learn(OwnTable().picture(laid, game), rows_of(laid), str(game), laid)
@@ -37,23 +37,23 @@ def doubtful() -> PhotoReading:
     return photo(reading_of({100: MUDDLED}), OwnTable().picture({100: "B"}, 9))
 
 
-def symbol_at_100(knowledge: TableKnowledge) -> str:
-    board = knowledge.adapt(doubtful(), LETTERS).board
+def symbol_at_100(knowledge: TableProfile) -> str:
+    board = knowledge.refine_reading(doubtful(), LETTERS).board
     assert board is not None
     return board.squares[100].symbol
 
 
 def test_what_was_learnt_outlasts_the_program(tmp_path: Path) -> None:
     taught(tmp_path / "table.npz").save()
-    again = TableKnowledge(tmp_path / "table.npz", Muddle())
+    again = TableProfile(tmp_path / "table.npz", Muddle())
     assert again.problem == ""
-    assert again.view() == taught().view()
+    assert again.summarise() == taught().summarise()
     assert symbol_at_100(again) == "B"
 
 
 def test_the_file_is_bounded(tmp_path: Path) -> None:
     path = tmp_path / "table.npz"
-    knowledge = TableKnowledge(path, Muddle())
+    knowledge = TableProfile(path, Muddle())
     for game in range(6):
         laid = {at: chr(0x41 + (at * 7 + game) % 60) for at in range(225)}
         knowledge.learn(OwnTable(game).picture(dict.fromkeys(laid, "A"), game), rows_of(laid), str(game), laid)
@@ -63,17 +63,17 @@ def test_the_file_is_bounded(tmp_path: Path) -> None:
 
 def test_what_was_forgotten_is_not_used() -> None:
     knowledge = taught()
-    knowledge.forget()
-    assert knowledge.view().examples == 0
+    knowledge.reset()
+    assert knowledge.summarise().examples == 0
     assert symbol_at_100(knowledge) == "A"
 
 
 def test_squares_that_nobody_knows_are_not_learnt() -> None:
-    knowledge = TableKnowledge(None, Muddle())
+    knowledge = TableProfile(None, Muddle())
     rows = rows_of({100: "B"} | {at: "#" for at in range(225) if at != 100})
     knowledge.learn(OwnTable().picture({100: "B"}), rows, "1", [100])
-    view = knowledge.view()
-    assert (view.letters, view.examples, view.squares) == (("B",), 1, 0)
+    view = knowledge.summarise()
+    assert (view.symbols, view.examples, view.known_squares) == (("B",), 1, 0)
 
 
 def test_a_board_of_another_size_is_refused() -> None:
@@ -83,7 +83,7 @@ def test_a_board_of_another_size_is_refused() -> None:
 
 def test_a_picture_without_a_board_passes_through() -> None:
     for reading in (photo(None, None), photo(reading_of({}), None)):
-        assert taught().adapt(reading, LETTERS) is reading
+        assert taught().refine_reading(reading, LETTERS) is reading
 
 
 def test_a_reader_that_knows_its_table_reads_what_another_could_not() -> None:
@@ -95,7 +95,7 @@ def test_a_reader_that_knows_its_table_reads_what_another_could_not() -> None:
             return doubtful()
 
     picture, reader = OwnTable().picture({}).board, Fixed()
-    board = AdaptedReader(reader, taught()).read(picture, LETTERS).board
+    board = ProfiledReader(reader, taught()).read(picture, LETTERS).board
     assert reader.asked == (picture, LETTERS, None)
     assert board is not None
     assert board.squares[100].symbol == "B"
@@ -103,7 +103,7 @@ def test_a_reader_that_knows_its_table_reads_what_another_could_not() -> None:
 
 def test_the_bare_board_is_no_longer_heard_once_its_words_were_wrong() -> None:
     """Squares that look as they did bare, and yet hold a blank: a cloth was changed, a board worn."""
-    table, knowledge = OwnTable(), TableKnowledge(None, Muddle())
+    table, knowledge = OwnTable(), TableProfile(None, Muddle())
     lettered = {16: "A", 48: "B", 80: "C", 128: "A", 200: "B", 210: "C"}
     for shot in range(3):
         knowledge.learn(table.picture({}, shot), rows_of({}), "1")
@@ -111,7 +111,7 @@ def test_the_bare_board_is_no_longer_heard_once_its_words_were_wrong() -> None:
     symbols = []
     for shot in range(4, 8):
         seen = photo(reading_of(sure | {30: {BLANK: 0.55, EMPTY: 0.45}}), table.picture(lettered, shot))
-        adapted = knowledge.adapt(seen, LETTERS).board
+        adapted = knowledge.refine_reading(seen, LETTERS).board
         assert adapted is not None
         symbols.append(adapted.squares[30].symbol)
         assert seen.views is not None
@@ -137,17 +137,17 @@ def test_a_damaged_file_is_said_and_begun_anew(
         spoilt[min(int(at * len(spoilt)), len(spoilt) - 1)] = byte
     path = tmp_path / "table.npz"
     path.write_bytes(spoilt)
-    knowledge = TableKnowledge(path, Muddle())
+    knowledge = TableProfile(path, Muddle())
     if knowledge.problem:
-        assert knowledge.view().examples == 0
+        assert knowledge.summarise().examples == 0
         assert "damaged" in knowledge.problem
         assert not path.exists(), "set aside"
     knowledge.save()
-    assert TableKnowledge(path, Muddle()).problem == ""
+    assert TableProfile(path, Muddle()).problem == ""
 
 
 def test_a_file_without_permission_or_folder_is_said_when_it_is_saved(tmp_path: Path) -> None:
-    knowledge = TableKnowledge(tmp_path / "gone" / "table.npz", Muddle())
+    knowledge = TableProfile(tmp_path / "gone" / "table.npz", Muddle())
     assert knowledge.problem == ""
-    with pytest.raises(KnowledgeError, match="not saved"):
+    with pytest.raises(ProfileError, match="not saved"):
         knowledge.save()

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.tile_examples import MOST, PER_SYMBOL, TileExamples
-from engine.reading import EMPTY, HIDDEN, SIZE
+from calibration.tile_examples import MAX_EXAMPLES, MAX_EXAMPLES_PER_SYMBOL, TileExamples
+from engine.reading import BOARD_SIZE, EMPTY, HIDDEN
 from tests.support.own_tiles import LETTERS, Muddle, OwnTable, reading_of
 from vision.recognition.board_views import BoardViews
-from vision.recognition.tile_crops import SCALE as TOPS_SCALE
+from vision.recognition.tile_crops import TOPS_PX_PER_SQUARE as TOPS_SCALE
 
 DOUBT = {"A": 0.6, "B": 0.13, "C": 0.13, "?": 0.13}
 """What the muddled network says of every tile."""
@@ -32,12 +32,12 @@ def taught(games: int = 2, tiles: int = 18, sure: float = 0.6) -> TileExamples:
 
 def test_without_examples_a_reading_stays_as_it_is() -> None:
     views, reading = OwnTable().picture({7: "B"}), reading_of({7: DOUBT})
-    assert TileExamples(Muddle()).adapt(views, reading, LETTERS) is reading
+    assert TileExamples(Muddle()).refine_reading(views, reading, LETTERS) is reading
 
 
 def test_letters_in_doubt_become_those_of_the_tiles_they_look_like() -> None:
     laid = {100: "A", 104: "B", 108: "C"}
-    adapted = taught().adapt(OwnTable().picture(laid, 9), reading_of(dict.fromkeys(laid, DOUBT)), LETTERS)
+    adapted = taught().refine_reading(OwnTable().picture(laid, 9), reading_of(dict.fromkeys(laid, DOUBT)), LETTERS)
     assert {at: adapted.squares[at].symbol for at in laid} == laid
 
 
@@ -47,7 +47,9 @@ def test_a_letter_that_has_no_example_yet_loses_to_none_that_has() -> None:
         laid = {at: face for at, face in spread(18, game).items() if face != "A"}
         examples.learn(table.picture(laid, game), laid, str(game), laid)
     assert examples.bonus > 0
-    adapted = examples.adapt(table.picture({100: "B", 104: "A"}, 9), reading_of({100: DOUBT, 104: DOUBT}), LETTERS)
+    adapted = examples.refine_reading(
+        table.picture({100: "B", 104: "A"}, 9), reading_of({100: DOUBT, 104: DOUBT}), LETTERS
+    )
     assert adapted.squares[104].symbol == "A"
 
 
@@ -57,13 +59,13 @@ def test_a_letter_that_no_network_knows_is_learnt() -> None:
         laid = {at: {"A": "Ж"}.get(face, face) for at, face in spread(18, game).items()}
         examples.learn(table.picture(spread(18, game), game), laid, str(game), laid)
     reading = reading_of({100: {"B": 0.4, "C": 0.3, "?": 0.3}})
-    adapted = examples.adapt(table.picture({100: "A"}, 9), reading, ("Ж", "B", "C"))
+    adapted = examples.refine_reading(table.picture({100: "A"}, 9), reading, ("Ж", "B", "C"))
     assert adapted.squares[100].symbol == "Ж"
 
 
 def test_whether_a_tile_lies_there_at_all_is_not_for_likeness_to_say() -> None:
     seen = {"A": 0.45, "B": 0.15, EMPTY: 0.3, HIDDEN: 0.1}
-    adapted = taught().adapt(OwnTable().picture({100: "B"}, 9), reading_of({100: seen}), LETTERS).squares[100]
+    adapted = taught().refine_reading(OwnTable().picture({100: "B"}, 9), reading_of({100: seen}), LETTERS).squares[100]
     assert adapted.probability(EMPTY) == 0.3
     assert adapted.probability(HIDDEN) == 0.1
     assert adapted.probability("B") > adapted.probability("A")
@@ -72,7 +74,7 @@ def test_whether_a_tile_lies_there_at_all_is_not_for_likeness_to_say() -> None:
 def test_tiles_of_another_set_are_left_alone() -> None:
     reading = reading_of({100 + k: DOUBT for k in range(9)})
     strangers = OwnTable(seed=5).picture({100 + k: LETTERS[k % 3] for k in range(9)}, 9)
-    assert taught().adapt(strangers, reading, LETTERS) is reading
+    assert taught().refine_reading(strangers, reading, LETTERS) is reading
 
 
 def test_examples_that_do_not_help_are_not_used() -> None:
@@ -97,8 +99,8 @@ def test_examples_named_at_random_count_for_next_to_nothing(seed: int) -> None:
 
 def test_a_tile_is_learnt_and_known_where_it_lies() -> None:
     def beside(views: BoardViews) -> BoardViews:
-        moved = np.full((SIZE, SIZE, 3), (-4 / TOPS_SCALE, 6 / TOPS_SCALE, 0))
-        return replace(views, tops=np.roll(views.tops, (6, -4), axis=(0, 1)), lies=moved)
+        moved = np.full((BOARD_SIZE, BOARD_SIZE, 3), (-4 / TOPS_SCALE, 6 / TOPS_SCALE, 0))
+        return replace(views, tops=np.roll(views.tops, (6, -4), axis=(0, 1)), poses=moved)
 
     laid, examples = spread(18), TileExamples(Muddle())
     examples.learn(beside(OwnTable().picture(laid)), laid, "0", laid)
@@ -106,7 +108,7 @@ def test_a_tile_is_learnt_and_known_where_it_lies() -> None:
     for one, other in zip(examples.examples, straight.examples, strict=True):
         assert np.abs(one.crop.astype(int) - other.crop).max() <= 1
     asked, reading = OwnTable().picture({100: "B"}, 9), reading_of({100: DOUBT})
-    assert taught().adapt(beside(asked), reading, LETTERS).squares[100].symbol == "B"
+    assert taught().refine_reading(beside(asked), reading, LETTERS).squares[100].symbol == "B"
 
 
 def test_the_same_square_of_the_same_game_is_learnt_anew() -> None:
@@ -125,8 +127,8 @@ def test_an_unlikely_letter_that_nobody_told_is_not_learnt() -> None:
 def test_there_are_never_too_many() -> None:
     examples = taught(games=12, tiles=60)
     kept = [one.symbol for one in examples.examples]
-    assert all(kept.count(symbol) <= PER_SYMBOL for symbol in LETTERS)
-    assert len(kept) <= MOST
+    assert all(kept.count(symbol) <= MAX_EXAMPLES_PER_SYMBOL for symbol in LETTERS)
+    assert len(kept) <= MAX_EXAMPLES
 
 
 def test_examples_outlive_the_network_that_they_were_learnt_with() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
-from device.panel.lights import Status
+from device.panel.lights import PanelStatus
 from device.panel.panel import Panel
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
@@ -53,5 +53,5 @@ def panel(playing: TableSession, factory: MockFactory) -> Iterator[Panel]:
 
 @pytest.fixture
 def wires(factory: MockFactory, panel: Panel) -> Wires:
-    assert panel.view.status is Status.READY
+    assert panel.view.status is PanelStatus.READY
     return Wires(factory, PINS)

@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 
 from device.cli import main
-from device.panel.gpio import NoGpio
-from device.panel.panel import Orders
+from device.panel.gpio import GpioUnavailableError
+from device.panel.panel import PanelActions
 from device.panel.setup import open_panel
-from device.session.snapshot import Phase, TableState, Trouble
+from device.session.snapshot import Phase, TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.settings import PanelSettings
 from device.storage.recovery import open_store
@@ -62,7 +62,7 @@ def until(true: Callable[[], bool], seconds: float = 10.0) -> float:
     return time.monotonic() - began
 
 
-def troubled(state: TableState, trouble: Trouble) -> bool:
+def troubled(state: TableSnapshot, trouble: Trouble) -> bool:
     return any(notice.trouble is trouble for notice in state.notices)
 
 
@@ -99,11 +99,11 @@ def test_five_seconds_of_black_frames_are_said_and_change_nothing(live: TableSes
 
 def test_missing_gpio_leaves_the_panel_on_the_page(live: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
     def none(_: object) -> None:
-        raise NoGpio("this machine has no GPIO pins: the page has the buttons")
+        raise GpioUnavailableError("this machine has no GPIO pins: the page has the buttons")
 
-    monkeypatch.setattr("device.panel.setup.gpio_hardware", none)
+    monkeypatch.setattr("device.panel.setup.make_gpio_hardware", none)
     told: list[str] = []
-    orders = Orders(live.end_turn, live.end_game, live.challenge, live.undo)
+    orders = PanelActions(live.end_turn, live.end_game, live.challenge_play, live.undo)
     with open_panel(live, orders, PanelSettings(), told.append) as panel:
         assert told == ["No panel on pins: this machine has no GPIO pins: the page has the buttons."]
         assert "on the page" in repr(panel)
@@ -175,11 +175,11 @@ def test_full_disk_is_said_play_goes_on_in_memory_and_is_saved_once_there_is_roo
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user for a test")
 def test_file_that_may_not_be_written_is_said_and_the_game_goes_on_in_memory(path: Path) -> None:
     with GameStore(path) as store:
-        store.begin({"kind": "old"})
+        store.begin_game({"kind": "old"})
     path.chmod(0o444)
     script = (
         "import os, sys; from pathlib import Path; from device.storage.recovery import open_store; os.setuid(65534);"
-        "store, trouble = open_store(Path(sys.argv[1])); print(store.begin({'kind': 'new'}), trouble)"
+        "store, trouble = open_store(Path(sys.argv[1])); print(store.begin_game({'kind': 'new'}), trouble)"
     )
     done = subprocess.run([sys.executable, "-c", script, str(path)], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.startswith("1 ") and "in memory" in done.stdout, done.stderr
@@ -202,7 +202,7 @@ def test_clock_set_back_by_an_hour_changes_neither_the_order_of_games_nor_anybod
         play(session, table, HORN)
         newest = session.state.game
     with GameStore(path, clock=lambda: now[0]) as store, TableSession(table, table, store, WORDS) as session:
-        state = session.resume().result(5)
+        state = session.resume_last_game().result(5)
         assert state.game == newest and [turn.score for turn in state.turns] == [14]
         assert [game.length for game in store.games()][1] >= 3
 
@@ -253,7 +253,7 @@ def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(
     store, trouble = open_store(path)
     assert "was damaged" in trouble and "1 games were read" in trouble
     with store, TableSession(table, table, store, WORDS) as session:
-        state = session.resume().result(5)
+        state = session.resume_last_game().result(5)
         assert len(state.turns) == 61 and state.turns[0].score == 14
         assert len(play(session, table, HORN, FARM).turns) == 62
     (aside,) = path.parent.glob("games.db.damaged-*")

@@ -8,16 +8,23 @@ from pathlib import Path
 import pytest
 
 from device.panel.buttons import Button, Pins
-from device.settings import Settings, SettingsError, default_text, load_settings, parse_settings, settings_file
+from device.settings import (
+    Settings,
+    SettingsError,
+    find_settings_file,
+    load_settings,
+    parse_settings,
+    read_default_text,
+)
 
 
 def test_default_file_holds_the_defaults() -> None:
-    assert parse_settings(default_text()) == Settings() == load_settings(None) == parse_settings("")
+    assert parse_settings(read_default_text()) == Settings() == load_settings(None) == parse_settings("")
 
 
 def test_default_file_explains_every_line() -> None:
-    keys = [line for line in default_text().splitlines() if " = " in line]
-    assert len(keys) == sum(len(table) for table in tomllib.loads(default_text()).values())
+    keys = [line for line in read_default_text().splitlines() if " = " in line]
+    assert len(keys) == sum(len(table) for table in tomllib.loads(read_default_text()).values())
     explained = [line for line in keys if "#" in line]
     assert len(explained) >= len(keys) - 4  # a few explain themselves
 
@@ -105,9 +112,9 @@ def test_file_that_is_not_there_and_file_that_is_no_text(tmp_path: Path) -> None
 
 def test_users_own_file_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setattr("device.settings.SYSTEM_FILE", tmp_path / "no.toml")
-    assert settings_file() is None
+    monkeypatch.setattr("device.settings.SYSTEM_SETTINGS_FILE", tmp_path / "no.toml")
+    assert find_settings_file() is None
     own = tmp_path / "tilekeeper" / "settings.toml"
     own.parent.mkdir()
-    own.write_text(default_text())
-    assert settings_file() == own and load_settings(own) == Settings()
+    own.write_text(read_default_text())
+    assert find_settings_file() == own and load_settings(own) == Settings()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.blanks import letters_that_fit, unnamed_blanks
+from engine.blanks import find_blank_letters, unnamed_blanks
 from engine.events import BlankNamed
 from engine.squares import parse_square
 from tests.support.engine_table import new_game, play
@@ -12,22 +12,22 @@ F8 = parse_square("F8")
 
 
 def test_letters_that_make_a_word_are_offered() -> None:
-    assert letters_that_fit(play(new_game(), "8F ?ORN"), F8, WORDS.__contains__) == ("B", "C", "H")
+    assert find_blank_letters(play(new_game(), "8F ?ORN"), F8, WORDS.__contains__) == ("B", "C", "H")
 
 
 def test_every_word_through_the_blank_must_fit() -> None:
     game = play(new_game(), "8F ?ORN", "F8 .O")
-    assert letters_that_fit(game, F8, WORDS.__contains__) == ("B", "C")
+    assert find_blank_letters(game, F8, WORDS.__contains__) == ("B", "C")
 
 
 def test_two_blanks_in_one_word() -> None:
     game = play(new_game(), "8F CA??")
-    assert letters_that_fit(game, parse_square("H8"), WORDS.__contains__) == ("N", "R", "S")
-    assert letters_that_fit(game, parse_square("I8"), WORDS.__contains__) == ("T",)
+    assert find_blank_letters(game, parse_square("H8"), WORDS.__contains__) == ("N", "R", "S")
+    assert find_blank_letters(game, parse_square("I8"), WORDS.__contains__) == ("T",)
 
 
 def test_where_no_letter_makes_a_word_all_are_offered() -> None:
-    assert len(letters_that_fit(play(new_game(), "8F ?XXX"), F8, WORDS.__contains__)) == 26
+    assert len(find_blank_letters(play(new_game(), "8F ?XXX"), F8, WORDS.__contains__)) == 26
 
 
 def test_a_blank_that_was_named_has_a_name() -> None:

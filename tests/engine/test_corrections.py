@@ -23,7 +23,7 @@ from engine.events import (
 from engine.game import Game
 from engine.squares import parse_square
 from engine.tiles import Tile
-from engine.turns import Kind
+from engine.turns import TurnKind
 from tests.support.engine_table import new_game, play, written
 
 F8, J8 = parse_square("F8"), parse_square("J8")
@@ -44,7 +44,7 @@ def test_a_tile_that_was_missed_joins_the_last_play() -> None:
 
 def test_a_tile_that_was_missed_joins_the_play_that_is_named() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M").push(SquareCorrected(J8, Tile("S"), turn=0))
-    assert [turn.word for turn in game.turns] == ["HORNS", "FA.M"] and game.bag == 100 - 14 - 8
+    assert [turn.word for turn in game.turns] == ["HORNS", "FA.M"] and game.bag_count == 100 - 14 - 8
 
 
 def test_a_tile_that_never_was_is_taken_off() -> None:
@@ -54,7 +54,7 @@ def test_a_tile_that_never_was_is_taken_off() -> None:
 
 def test_a_play_of_nothing_but_a_false_tile_was_a_pass() -> None:
     game = play(new_game(), "8F HORN", "8J S").push(SquareCorrected(J8, None))
-    assert [turn.kind for turn in game.turns] == [Kind.PLAY, Kind.PASS] and game.to_move == 0
+    assert [turn.kind for turn in game.turns] == [TurnKind.PLAY, TurnKind.PASS] and game.to_move == 0
 
 
 def test_a_blank_that_was_a_tile() -> None:
@@ -82,13 +82,13 @@ def test_a_blank_is_a_letter_of_the_set() -> None:
 
 def test_a_score_that_a_person_puts_right_stays_right() -> None:
     game = play(new_game(), "8F NORN").push(ScoreCorrected(0, 20)).push(SquareCorrected(F8, Tile("H")))
-    assert game.totals == (20, 0) and game.turns[0].computed == 14
+    assert game.totals == (20, 0) and game.turns[0].computed_score == 14
 
 
 def test_a_turn_that_was_something_else() -> None:
     horn = play(new_game(), "8F HORN")
     game = horn.push(Passed(1)).push(TurnCorrected(1, PlayMade(1, written(horn, "H6 FA.M"))))
-    assert [turn.kind for turn in game.turns] == [Kind.PLAY, Kind.PLAY] and game.totals == (14, 9)
+    assert [turn.kind for turn in game.turns] == [TurnKind.PLAY, TurnKind.PLAY] and game.totals == (14, 9)
 
 
 def test_a_turn_that_never_was() -> None:
@@ -98,8 +98,8 @@ def test_a_turn_that_never_was() -> None:
 
 def test_a_turn_that_was_forgotten() -> None:
     game = play(new_game(), "8F HORN").push(TurnInserted(0, Passed(1)))
-    assert [turn.kind for turn in game.turns] == [Kind.PASS, Kind.PLAY]
-    assert play(new_game(), "8F HORN").push(TurnInserted(1, Passed(1))).turns[1].kind is Kind.PASS
+    assert [turn.kind for turn in game.turns] == [TurnKind.PASS, TurnKind.PLAY]
+    assert play(new_game(), "8F HORN").push(TurnInserted(1, Passed(1))).turns[1].kind is TurnKind.PASS
 
 
 def ended() -> Game:
@@ -111,13 +111,13 @@ def ended() -> Game:
 @pytest.mark.parametrize("number", [2, 3, 4])
 def test_a_turn_that_was_forgotten_comes_before_the_unplayed_letters(number: int) -> None:
     game = ended().push(TurnInserted(number, PlayMade(0, written(ended(), "10F PASTE")))).push(RackRevealed(0, ("A",)))
-    assert [turn.kind for turn in game.turns] == [Kind.PLAY] * 3 + [Kind.ENDRACK] * 2
-    assert game.totals == (14 + 25 - 1, 9 - 10) and game.state.bag == 100 - 14 - 12
+    assert [turn.kind for turn in game.turns] == [TurnKind.PLAY] * 3 + [TurnKind.ENDRACK] * 2
+    assert game.totals == (14 + 25 - 1, 9 - 10) and game.state.bag_count == 100 - 14 - 12
 
 
 def test_what_happens_after_the_end_is_counted_before_the_unplayed_letters() -> None:
     game = ended().push(Passed(0)).push(RackRevealed(0, ()))
-    assert [turn.kind for turn in game.turns] == [Kind.PLAY, Kind.PLAY, Kind.PASS, Kind.ENDRACK]
+    assert [turn.kind for turn in game.turns] == [TurnKind.PLAY, TurnKind.PLAY, TurnKind.PASS, TurnKind.ENDRACK]
     assert game.totals == (14, 9 - 10)
 
 

@@ -34,15 +34,20 @@ from engine.events import (
     loads,
 )
 from engine.plays import Play
-from engine.rules import PRESETS, STANDARD, Challenge, Level, Rules, Unplayed
+from engine.rules import PRESETS, STANDARD_RULES, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
 from engine.tiles import Tile
 from tests.support.engine_table import new_game, play
 
-PLAY = Play.of({112: Tile("CH"), 113: Tile("O", is_blank=True), 114: Tile.unnamed()}, {111: Tile("İ")})
+PLAY = Play.from_tiles({112: Tile("CH"), 113: Tile("O", is_blank=True), 114: Tile.unnamed()}, {111: Tile("İ")})
 
 EVENTS: list[Event] = [
     GameStarted(
-        ("Anna", "Ben"), replace(STANDARD, rack_size=9, finish_line=(Level.EXPERT,)), "es", "words", "exchanged", 1
+        ("Anna", "Ben"),
+        replace(STANDARD_RULES, rack_size=9, finish_line=(FinishLineLevel.EXPERT,)),
+        "es",
+        "words",
+        "exchanged",
+        1,
     ),
     FirstDrawn(("A", "?")),
     PlayMade(1, PLAY),
@@ -81,7 +86,7 @@ WRITTEN = [
     ),
     (
         '{"v":1,"kind":"play","player":0,"play":{"tiles":[["H8","A"],["I8","?T"],["J8","?"]]}}',
-        PlayMade(0, Play.of({112: Tile("A"), 113: Tile("T", is_blank=True), 114: Tile.unnamed()})),
+        PlayMade(0, Play.from_tiles({112: Tile("A"), 113: Tile("T", is_blank=True), 114: Tile.unnamed()})),
     ),
     ('{"v":1,"kind":"exchange","player":1,"count":3,"tiles":[]}', Exchanged(1, 3)),
     ('{"v":1,"kind":"challenge","by":1,"upheld":false,"words":[]}', Challenged(1, False)),
@@ -129,7 +134,7 @@ def test_a_broken_event_says_what_is_wrong(line: str, reason: str) -> None:
     ("event", "reason"),
     [
         (PlayMade(1, Play(())), "no tile was laid"),
-        (PlayMade(1, Play.of({116: Tile("Ж")})), "the set 'en' has no tile Ж"),
+        (PlayMade(1, Play.from_tiles({116: Tile("Ж")})), "the set 'en' has no tile Ж"),
         (TileRecycled(1, 112, Tile("Ж")), "the set 'en' has no tile Ж"),
         (TileRecycled(1, 0, Tile("A")), "no tile on A1"),
         (RackRevealed(1, ("Ж",)), "the set 'en' has no tile Ж"),
@@ -148,10 +153,10 @@ def test_rules_are_written_and_read_back(name: str) -> None:
 
 def test_rules_with_every_switch() -> None:
     rules = Rules(
-        challenge=Challenge.POINTS,
+        challenge=ChallengeRule.POINTS,
         challenge_points=10,
-        unplayed=Unplayed.TWICE,
-        finish_line=(Level.BEGINNER, Level.EXPERT),
+        unplayed=UnplayedRule.TWICE,
+        finish_line=(FinishLineLevel.BEGINNER, FinishLineLevel.EXPERT),
         clock_seconds=60,
     )
     assert Rules.from_json(rules.to_json()) == rules

@@ -2,15 +2,15 @@
 
 import pytest
 
-from engine.board import Board, layout
+from engine.board import Board, load_layout
 from engine.events import PlayMade
 from engine.game import Game
 from engine.plays import Play
-from engine.rules import STANDARD
+from engine.rules import STANDARD_RULES
 from engine.scoring import Status, score_play
-from engine.tiles import tile_set
+from engine.tiles import load_tile_set
 
-EN = tile_set("en")
+EN = load_tile_set("en")
 
 TURNS = [
     ("8F HORN", {"HORN": 14}),
@@ -25,20 +25,20 @@ TURNS = [
 def test_each_turn_scores_word_by_word(turn: int) -> None:
     board = Board()
     for notation, _ in TURNS[:turn]:
-        board = Play.from_gcg(board, *notation.split(), EN).on(board)
+        board = Play.from_gcg(board, *notation.split(), EN).apply_to(board)
     notation, words = TURNS[turn]
     play = Play.from_gcg(board, *notation.split(), EN)
-    scored = score_play(board, play, layout(), EN, STANDARD)
+    scored = score_play(board, play, load_layout(), EN, STANDARD_RULES)
     assert {word.word: word.score for word in scored.words} == words
     assert scored.total == sum(words.values())
-    assert play.gcg(board) == notation
+    assert play.to_gcg(board) == notation
 
 
 def test_the_game_keeps_the_totals() -> None:
     game = Game.start(("A", "B"))
     for notation, _ in TURNS:
         play = Play.from_gcg(game.board, *notation.split(), game.tiles)
-        assert game.status(play, game.to_move) == Status.VALID
+        assert game.check_play(play, game.to_move) == Status.VALID
         game = game.push(PlayMade(game.to_move, play))
     assert [turn.score for turn in game.turns] == [14, 9, 25, 16, 16]
     assert game.totals == (55, 25)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.lexicon import KEPT, Lexicon, LexiconError, open_lexicon
-from engine.tiles import tile_set
+from engine.lexicon import MAX_CACHED_LISTS, Lexicon, LexiconError, open_lexicon
+from engine.tiles import load_tile_set
 
 
 def write(folder: Path, data: bytes | str) -> Path:
@@ -79,7 +79,7 @@ def test_a_definition_may_follow_the_word(tmp_path: Path, line: str) -> None:
 def test_comments_and_empty_lines_are_no_words(tmp_path: Path) -> None:
     lexicon = Lexicon.from_file(write(tmp_path, "# the list of the club\n\n   \nhorn\n"))
     assert len(lexicon) == 1
-    assert not lexicon.left_out
+    assert not lexicon.excluded_counts
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "iso-8859-1", "utf-16"])
@@ -96,7 +96,7 @@ def test_what_the_sheets_forbid_is_left_out_with_a_count(tmp_path: Path) -> None
     path = write(tmp_path, "horn\nfarm\nnot\nOhio\nAnna\nx-ray\ndon't\na\netc.\n" + "x" * 16 + "\n")
     lexicon = Lexicon.from_file(path)
     assert set(lexicon) == {"HORN", "FARM", "NOT"}
-    assert lexicon.left_out == {
+    assert lexicon.excluded_counts == {
         "capital letter": 2,
         "hyphen": 1,
         "apostrophe": 1,
@@ -116,7 +116,7 @@ def test_a_list_all_in_capitals_has_no_proper_names(tmp_path: Path) -> None:
 
 def test_german_nouns_are_words(tmp_path: Path) -> None:
     path = write(tmp_path, "Haus\ngehen\nStraße\nlaufen\n")
-    lexicon = Lexicon.from_file(path, tile_set("de"))
+    lexicon = Lexicon.from_file(path, load_tile_set("de"))
     assert set(lexicon) == {"HAUS", "GEHEN", "STRASSE", "LAUFEN"}
 
 
@@ -125,12 +125,12 @@ def test_german_nouns_are_words(tmp_path: Path) -> None:
     [("fr", "été", "ETE"), ("es", "ácido", "ACIDO"), ("es", "niño", "NIÑO"), ("tr", "ilik", "İLİK")],
 )
 def test_words_take_the_letters_of_the_tiles(tmp_path: Path, language: str, entry: str, word: str) -> None:
-    assert word in Lexicon.from_file(write(tmp_path, f"{entry}\n"), tile_set(language))
+    assert word in Lexicon.from_file(write(tmp_path, f"{entry}\n"), load_tile_set(language))
 
 
 def test_a_digraph_tile_counts_as_one_letter(tmp_path: Path) -> None:
     word = "CHICHA" * 2 + "RREA"  # 16 letters, 11 tiles
-    assert word in Lexicon.from_file(write(tmp_path, f"{word.lower()}\n"), tile_set("es"))
+    assert word in Lexicon.from_file(write(tmp_path, f"{word.lower()}\n"), load_tile_set("es"))
 
 
 @pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\xff\xd8\xff\xe0\0\x10JFIF", b"PK\x03\x04\x14"])
@@ -167,30 +167,30 @@ def test_a_saved_list_is_loaded(tmp_path: Path) -> None:
 
 def test_the_users_list_is_compiled_once(tmp_path: Path) -> None:
     path, kept_in = write(tmp_path, "horn\nOhio\nfarm\n"), tmp_path / "kept"
-    first = Lexicon.from_file(path, kept_in=kept_in)
+    first = Lexicon.from_file(path, cache_dir=kept_in)
     compiled = {file: file.stat().st_mtime_ns for file in kept_in.iterdir()}
-    second = Lexicon.from_file(path, kept_in=kept_in)
+    second = Lexicon.from_file(path, cache_dir=kept_in)
     assert {file: file.stat().st_mtime_ns for file in kept_in.iterdir()} == compiled
-    assert (first, dict(first.left_out)) == (second, dict(second.left_out))
+    assert (first, dict(first.excluded_counts)) == (second, dict(second.excluded_counts))
 
 
 def test_a_changed_list_is_compiled_again(tmp_path: Path) -> None:
     kept_in = tmp_path / "kept"
-    Lexicon.from_file(write(tmp_path, "horn\n"), kept_in=kept_in)
-    assert "FARM" in Lexicon.from_file(write(tmp_path, "horn\nfarm\n"), kept_in=kept_in)
+    Lexicon.from_file(write(tmp_path, "horn\n"), cache_dir=kept_in)
+    assert "FARM" in Lexicon.from_file(write(tmp_path, "horn\nfarm\n"), cache_dir=kept_in)
 
 
 def test_a_damaged_kept_list_is_compiled_again(tmp_path: Path) -> None:
     path, kept_in = write(tmp_path, "horn\n"), tmp_path / "kept"
-    Lexicon.from_file(path, kept_in=kept_in)
+    Lexicon.from_file(path, cache_dir=kept_in)
     for file in kept_in.iterdir():
         file.write_bytes(b"")
-    assert "HORN" in Lexicon.from_file(path, kept_in=kept_in)
+    assert "HORN" in Lexicon.from_file(path, cache_dir=kept_in)
 
 
 def test_a_list_that_cannot_be_kept_is_used_all_the_same(tmp_path: Path) -> None:
     path = write(tmp_path, "horn\n")
-    assert "HORN" in Lexicon.from_file(path, kept_in=path / "no folder")
+    assert "HORN" in Lexicon.from_file(path, cache_dir=path / "no folder")
 
 
 def test_only_the_lists_compiled_last_are_kept(tmp_path: Path) -> None:
@@ -198,19 +198,19 @@ def test_only_the_lists_compiled_last_are_kept(tmp_path: Path) -> None:
     kept_in.mkdir()
     (kept_in / "other.txt").write_text("not ours")
     for letter in "ABCDEFGHIJKL":
-        Lexicon.from_file(write(tmp_path, f"{letter}horn\n"), kept_in=kept_in)
+        Lexicon.from_file(write(tmp_path, f"{letter}horn\n"), cache_dir=kept_in)
         for file in kept_in.iterdir():  # so that file times tell them apart on any disk
             os.utime(file, ns=(0, file.stat().st_mtime_ns - 10**9))
-    assert len(list(kept_in.glob("*.marisa"))) == len(list(kept_in.glob("*.json"))) == KEPT
+    assert len(list(kept_in.glob("*.marisa"))) == len(list(kept_in.glob("*.json"))) == MAX_CACHED_LISTS
     assert (kept_in / "other.txt").exists()
     compiled = {file: file.stat().st_mtime_ns for file in kept_in.iterdir()}
-    assert "LHORN" in Lexicon.from_file(write(tmp_path, "Lhorn\n"), kept_in=kept_in)
+    assert "LHORN" in Lexicon.from_file(write(tmp_path, "Lhorn\n"), cache_dir=kept_in)
     assert {file: file.stat().st_mtime_ns for file in kept_in.iterdir()} == compiled, "the newest is still there"
 
 
 def test_the_beginning_of_a_word_is_found(english: Lexicon) -> None:
-    assert english.begins("QUIZZIC")
-    assert not english.begins("QUIZZX")
+    assert english.has_prefix("QUIZZIC")
+    assert not english.has_prefix("QUIZZX")
 
 
 def test_none_means_that_words_are_not_checked() -> None:
@@ -218,35 +218,35 @@ def test_none_means_that_words_are_not_checked() -> None:
 
 
 def test_a_language_without_a_list_is_not_checked(tmp_path: Path) -> None:
-    assert open_lexicon(None, "ro", system=tmp_path) is None
-    assert open_lexicon(None, "de", system=tmp_path) is None
+    assert open_lexicon(None, "ro", system_dir=tmp_path) is None
+    assert open_lexicon(None, "de", system_dir=tmp_path) is None
 
 
 def test_a_list_of_the_system_advises_and_never_decides(tmp_path: Path) -> None:
     list_of_the_system = tmp_path / "ngerman"
     list_of_the_system.write_text("Äpfel\nHaus\n", encoding="utf-8")
     for choice in (None, str(list_of_the_system)):
-        lexicon = open_lexicon(choice, "de", system=tmp_path)
+        lexicon = open_lexicon(choice, "de", system_dir=tmp_path)
         assert lexicon is not None and "HAUS" in lexicon
-        assert (lexicon.name, lexicon.decides) == ("ngerman", False)
+        assert (lexicon.name, lexicon.is_authoritative) == ("ngerman", False)
 
 
 def test_a_list_of_the_system_is_compiled_once(tmp_path: Path) -> None:
     (tmp_path / "french").write_text("été\n", encoding="utf-8")
     for _ in range(2):
-        lexicon = open_lexicon(None, "fr", tmp_path / "kept", system=tmp_path)
-        assert lexicon is not None and "ETE" in lexicon and not lexicon.decides
+        lexicon = open_lexicon(None, "fr", tmp_path / "kept", system_dir=tmp_path)
+        assert lexicon is not None and "ETE" in lexicon and not lexicon.is_authoritative
 
 
 def test_a_list_of_the_system_that_is_too_large_for_a_small_computer_is_left_alone(tmp_path: Path) -> None:
     with (tmp_path / "polish").open("wb") as file:
         file.truncate(60_000_000)
-    assert open_lexicon(None, "pl", system=tmp_path) is None
+    assert open_lexicon(None, "pl", system_dir=tmp_path) is None
 
 
 def test_the_shipped_list_and_the_users_own_decide(english: Lexicon, tmp_path: Path) -> None:
     own = open_lexicon(str(write(tmp_path, "Haus\n")), "de")
-    assert own is not None and own.decides and english.decides
+    assert own is not None and own.is_authoritative and english.is_authoritative
 
 
 def test_a_file_serves_any_language(tmp_path: Path) -> None:

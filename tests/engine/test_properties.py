@@ -23,10 +23,10 @@ from engine.events import (
     loads,
 )
 from engine.game import Game
-from engine.inference.explain import explain
+from engine.inference.explain import infer_play
 from engine.plays import Play
-from engine.rules import STANDARD, Challenge, Rules
-from engine.scoring import Status, play_status, rearranges_one_word, score_play
+from engine.rules import STANDARD_RULES, ChallengeRule, Rules
+from engine.scoring import Status, check_placement, is_one_word_rearranged, score_play
 from engine.squares import transpose
 from engine.tiles import Tile
 from tests.support.engine_table import new_game, seen
@@ -43,7 +43,7 @@ def events_at_random(rng: random.Random, game: Game, turns: int) -> Game:
         play = random_play(game, rng)
         if play and chance < 0.7:
             game = game.push(PlayMade(game.to_move, play))
-        elif game.challengeable and chance < 0.8:
+        elif game.challengeable_turn and chance < 0.8:
             game = game.push(Challenged(game.to_move, rng.random() < 0.5))
         elif game.can_exchange(3) and chance < 0.9:
             game = game.push(Exchanged(game.to_move, 3))
@@ -53,7 +53,7 @@ def events_at_random(rng: random.Random, game: Game, turns: int) -> Game:
 
 
 def mirrored(play: Play) -> Play:
-    return Play.of({transpose(square): tile for square, tile in play.tiles})
+    return Play.from_tiles({transpose(square): tile for square, tile in play.tiles})
 
 
 @given(SEEDS, TILE_SETS)
@@ -66,16 +66,16 @@ def test_the_score_is_the_same_on_the_transposed_board(seed: int, tile_set: str)
         return
     board = game.board.transposed()
     there = score_play(board, mirrored(play), game.layout, game.tiles, game.rules)
-    here = game.score(play)
+    here = game.score_play(play)
     assert there.total == here.total
     assert Counter((w.word, w.score) for w in there.words) == Counter((w.word, w.score) for w in here.words)
-    assert play_status(board, mirrored(play), game.layout, game.rules) == Status.VALID
+    assert check_placement(board, mirrored(play), game.layout, game.rules) == Status.VALID
 
 
-@given(SEEDS, st.integers(2, 4), st.sampled_from(list(Challenge)))
+@given(SEEDS, st.integers(2, 4), st.sampled_from(list(ChallengeRule)))
 @settings(max_examples=30, deadline=None)
-def test_the_fold_of_the_events_is_the_state(seed: int, players: int, challenge: Challenge) -> None:
-    rules = replace(STANDARD, challenge=challenge, challenge_points=5)
+def test_the_fold_of_the_events_is_the_state(seed: int, players: int, challenge: ChallengeRule) -> None:
+    rules = replace(STANDARD_RULES, challenge=challenge, challenge_points=5)
     game = events_at_random(random.Random(seed), new_game(rules, players), 12)
     again = Game.from_events(loads(dumps(event)) for event in game.events)
     assert again == game and again.state == game.state
@@ -117,9 +117,9 @@ def test_a_corrected_game_is_the_game_played_right(seed: int, turns: int) -> Non
 def test_the_tiles_never_exceed_the_set(seed: int, tile_set: str, players: int) -> None:
     game = events_at_random(random.Random(seed), new_game(players=players, tile_set=tile_set), 20)
     assert not game.unseen - Counter(game.tiles.counts)
-    assert sum(game.state.racks) + game.bag == game.unseen.total()
+    assert sum(game.state.rack_counts) + game.bag_count == game.unseen.total()
     assert game.unseen + Counter(game.board.faces()) == Counter(game.tiles.counts)
-    assert all(0 <= held <= game.rules.rack_size for held in game.state.racks)
+    assert all(0 <= held <= game.rules.rack_size for held in game.state.rack_counts)
 
 
 @given(SEEDS, TILE_SETS)
@@ -130,18 +130,18 @@ def test_a_play_is_written_and_read_back(seed: int, tile_set: str) -> None:
     play = random_play(game, rng)
     if play is None or any(t.is_blank and game.tiles.lower(t.letter) == t.letter for _, t in play.tiles):
         return
-    position, word = play.gcg(game.board, game.tiles).split()
+    position, word = play.to_gcg(game.board, game.tiles).split()
     assert Play.from_gcg(game.board, position, word, game.tiles) == play
 
 
 VARIATIONS = [
-    STANDARD,
-    replace(STANDARD, rack_size=9),
-    replace(STANDARD, first_word_minimum=5),
-    replace(STANDARD, rearrange=True),
-    replace(STANDARD, recycle=True),
-    replace(STANDARD, retake_blanks=True),
-    replace(STANDARD, rearrange=True, recycle=True, retake_blanks=True),
+    STANDARD_RULES,
+    replace(STANDARD_RULES, rack_size=9),
+    replace(STANDARD_RULES, first_word_minimum=5),
+    replace(STANDARD_RULES, rearrange=True),
+    replace(STANDARD_RULES, recycle=True),
+    replace(STANDARD_RULES, retake_blanks=True),
+    replace(STANDARD_RULES, rearrange=True, recycle=True, retake_blanks=True),
 ]
 
 
@@ -154,7 +154,7 @@ def test_the_play_made_is_the_play_inferred(rules: Rules, seed: int, turns: int)
     play = random_play(game, rng, rules.rack_size)
     if play is None:
         return
-    found = explain(game, seen(play.on(game.board)))
+    found = infer_play(game, seen(play.apply_to(game.board)))
     assert found.events == (PlayMade(game.to_move, unnamed(play)),)
     assert found.is_certain
 
@@ -162,8 +162,8 @@ def test_the_play_made_is_the_play_inferred(rules: Rules, seed: int, turns: int)
 def rearrangement(game: Game, rng: random.Random) -> Play | None:
     """The word along a row or column shuffled, and one tile of the bag added at its end."""
     for _ in range(100):
-        square = rng.choice(game.board.occupied())
-        run = list(game.board.run(square, across=rng.random() < 0.5))
+        square = rng.choice(game.board.occupied_squares())
+        run = list(game.board.tile_run(square, across=rng.random() < 0.5))
         step = run[1] - run[0] if len(run) > 1 else 0
         end = run[-1] + step
         if not step or end > 224 or game.board[end] is not None or (step == 1 and end % 15 == 0):
@@ -171,8 +171,8 @@ def rearrangement(game: Game, rng: random.Random) -> Play | None:
         faces = [game.board[s] for s in run] + [Tile(rng.choice([t for t in game.unseen.elements() if t != "?"]))]
         rng.shuffle(faces)
         changed = {s: t for s, t in zip(run, faces, strict=False) if t and t != game.board[s]}
-        play = Play.of({end: faces[-1]}, changed)  # type: ignore[dict-item]
-        if changed and game.status(play) == Status.VALID and rearranges_one_word(game.board, play):
+        play = Play.from_tiles({end: faces[-1]}, changed)  # type: ignore[dict-item]
+        if changed and game.check_play(play) == Status.VALID and is_one_word_rearranged(game.board, play):
             return play
     return None
 
@@ -181,12 +181,12 @@ def rearrangement(game: Game, rng: random.Random) -> Play | None:
 @settings(max_examples=25, deadline=None)
 def test_a_rearranged_word_is_inferred(seed: int) -> None:
     rng = random.Random(seed)
-    game = without_blanks(random_game(rng, 4, new_game(replace(STANDARD, rearrange=True))))
+    game = without_blanks(random_game(rng, 4, new_game(replace(STANDARD_RULES, rearrange=True))))
     play = rearrangement(game, rng)
     if play is None:
         return
-    found = explain(game, seen(play.on(game.board)))
-    assert found.best.game.board == play.on(game.board)
+    found = infer_play(game, seen(play.apply_to(game.board)))
+    assert found.best.game.board == play.apply_to(game.board)
     assert found.best.game.totals == game.push(PlayMade(game.to_move, play)).totals
 
 
@@ -194,15 +194,15 @@ def without_blanks(game: Game) -> Game:
     """The game up to its first blank."""
     while game.board and any(tile and tile.is_blank for tile in game.board.squares):
         game = game.undo()
-    return game if game.board else game.push(PlayMade(0, Play.of({112: Tile("A"), 113: Tile("T")})))
+    return game if game.board else game.push(PlayMade(0, Play.from_tiles({112: Tile("A"), 113: Tile("T")})))
 
 
 @given(SEEDS)
 @settings(max_examples=25, deadline=None)
 def test_recycled_tiles_are_inferred_with_the_play(seed: int) -> None:
     rng = random.Random(seed)
-    start = without_blanks(random_game(rng, 4, new_game(replace(STANDARD, recycle=True))))
-    square = rng.choice(start.board.occupied())
+    start = without_blanks(random_game(rng, 4, new_game(replace(STANDARD_RULES, recycle=True))))
+    square = rng.choice(start.board.occupied_squares())
     old = start.board[square]
     new = rng.choice([t for t in start.unseen.elements() if t != "?" and Tile(t) != old])
     game = start.push(TileRecycled(start.to_move, square, Tile(new)))
@@ -210,7 +210,7 @@ def test_recycled_tiles_are_inferred_with_the_play(seed: int) -> None:
     if play is None:
         return
     game = game.push(PlayMade(game.to_move, unnamed(play)))
-    found = explain(start, seen(game.board))
+    found = infer_play(start, seen(game.board))
     assert found.best.game.board == game.board and found.best.game.totals == game.totals
 
 
@@ -219,14 +219,14 @@ def test_recycled_tiles_are_inferred_with_the_play(seed: int) -> None:
 def test_a_blank_taken_back_is_inferred_with_the_play(seed: int) -> None:
     rng = random.Random(seed)
     letter = rng.choice("ABCDE")
-    start = new_game(replace(STANDARD, retake_blanks=True))
-    start = start.push(PlayMade(0, Play.of({112: Tile(letter, is_blank=True), 113: Tile("T"), 114: Tile("O")})))
+    start = new_game(replace(STANDARD_RULES, retake_blanks=True))
+    start = start.push(PlayMade(0, Play.from_tiles({112: Tile(letter, is_blank=True), 113: Tile("T"), 114: Tile("O")})))
     game = start.push(BlankTaken(1, 112))
     play = random_play(game, rng)
     if play is None:
         return
     game = game.push(PlayMade(1, unnamed(play)))
-    found = explain(start, seen(game.board))
+    found = infer_play(start, seen(game.board))
     assert found.events[0] == BlankTaken(1, 112)
     assert found.best.game.board == game.board
 
@@ -239,14 +239,14 @@ def test_a_play_taken_back_is_inferred_alone_and_with_the_next_play(seed: int, t
     if not game.turns:
         return
     before = game.undo()
-    found = explain(game, seen(before.board))
+    found = infer_play(game, seen(before.board))
     assert found.best.game.board == before.board and found.best.game.totals == before.totals
     back = push_all(game, found.events)
     play = random_play(back, rng)
     if play is None or set(play.squares) & set(game.turns[-1].play.squares):  # type: ignore[union-attr]
         return
-    both = explain(game, seen(play.on(back.board)))
-    assert both.best.game.board == unnamed(play).on(back.board)
+    both = infer_play(game, seen(play.apply_to(back.board)))
+    assert both.best.game.board == unnamed(play).apply_to(back.board)
 
 
 def push_all(game: Game, events: tuple[Event, ...]) -> Game:

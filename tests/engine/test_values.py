@@ -7,17 +7,17 @@ import importlib
 
 import pytest
 
-from engine.board import Board, layout, layout_names
-from engine.errors import NotationError, RulesError, UnknownLayout, UnknownTileSet
+from engine.board import Board, layout_names, load_layout
+from engine.errors import NotationError, RulesError, UnknownLayoutError, UnknownTileSetError
 from engine.plays import Play
 from engine.squares import SQUARES, parse_position, parse_square, position_name, square_name, transpose
-from engine.tiles import Tile, tile_set, tile_set_names
+from engine.tiles import Tile, load_tile_set, tile_set_names
 from tests.support.engine_table import new_game, play, written
 
-EN = tile_set("en")
+EN = load_tile_set("en")
 
 
-MODULES = ["squares", "tiles", "board", "plays", "rules", "events", "game", "explain", "lexicon"]
+MODULES = ["squares", "tiles", "board", "plays", "rules", "events", "game", "inference.explain", "lexicon"]
 
 
 @pytest.mark.parametrize("module", [*MODULES, "gcg", "gcg.record", "gcg.reader", "gcg.writer"])
@@ -55,15 +55,15 @@ def test_the_tile_sets_are_those() -> None:
 
 @pytest.mark.parametrize("name", TOTALS)
 def test_every_tile_set_is_whole(name: str) -> None:
-    tiles = tile_set(name)
-    assert tiles.total == TOTALS[name]
+    tiles = load_tile_set(name)
+    assert tiles.tile_count == TOTALS[name]
     assert tiles.values["?"] == 0 and list(tiles.counts)[-1] == "?"
     assert all(count > 0 and tiles.values[tile] >= 0 for tile, count in tiles.counts.items())
 
 
 @pytest.mark.parametrize("name", TOTALS)
 def test_every_tile_is_read_back_as_it_is_written(name: str) -> None:
-    tiles = tile_set(name)
+    tiles = load_tile_set(name)
     laid = [Tile(letter) for letter in tiles.letters] + [Tile.unnamed()]
     laid += [Tile(letter, is_blank=True) for letter in tiles.letters if tiles.lower(letter) != letter]
     assert tiles.parse(tiles.write(laid)) == tuple(laid)
@@ -71,8 +71,8 @@ def test_every_tile_is_read_back_as_it_is_written(name: str) -> None:
 
 
 def test_an_unknown_tile_set_names_those_there_are() -> None:
-    with pytest.raises(UnknownTileSet, match=r"'tlh': choose one of bg, ca, .*uk"):
-        tile_set("tlh")
+    with pytest.raises(UnknownTileSetError, match=r"'tlh': choose one of bg, ca, .*uk"):
+        load_tile_set("tlh")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_an_unknown_tile_set_names_those_there_are() -> None:
     ],
 )
 def test_a_word_is_split_into_tiles(name: str, word: str, tiles: tuple[str, ...]) -> None:
-    assert tile_set(name).split(word) == tiles
+    assert load_tile_set(name).split(word) == tiles
 
 
 def test_a_word_with_a_strange_letter() -> None:
@@ -103,13 +103,13 @@ def test_only_a_blank_stands_for_nothing() -> None:
 
 def test_the_layouts_are_symmetric() -> None:
     for name in layout_names():
-        board = layout(name)
+        board = load_layout(name)
         assert all(board.premiums[s] == board.premiums[transpose(s)] == board.premiums[224 - s] for s in SQUARES)
 
 
 def test_an_unknown_layout_names_those_there_are() -> None:
-    with pytest.raises(UnknownLayout, match="exchanged, standard"):
-        layout("round")
+    with pytest.raises(UnknownLayoutError, match="exchanged, standard"):
+        load_layout("round")
 
 
 ROWS = ["." * 15] * 7 + ["....äHO?N......"] + ["." * 15] * 7
@@ -119,11 +119,11 @@ def test_a_board_prints_as_it_is_read() -> None:
     board = Board.from_rows(ROWS)
     assert str(board) == "\n".join(ROWS)
     assert board[parse_square("E8")] == Tile("Ä", is_blank=True)
-    assert board.occupied() == tuple(range(109, 114))
+    assert board.occupied_squares() == tuple(range(109, 114))
 
 
 def test_a_turkish_board_keeps_its_dots() -> None:
-    tiles = tile_set("tr")
+    tiles = load_tile_set("tr")
     rows = ["Iİıi..........."] + ["." * 15] * 14
     board = Board.from_rows(rows, tiles)
     assert [board[s] for s in range(4)] == [Tile("I"), Tile("İ"), Tile("I", is_blank=True), Tile("İ", is_blank=True)]
@@ -139,7 +139,7 @@ def test_what_is_no_board(rows: list[str]) -> None:
 def test_boards_are_values() -> None:
     board = Board()
     assert board.with_tiles({3: Tile("A")}) == board.with_tiles({3: Tile("A")}) != board
-    assert hash(board.with_tiles({3: Tile("A")}).without([3])) == hash(board)
+    assert hash(board.with_tiles({3: Tile("A")}).without_tiles([3])) == hash(board)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_boards_are_values() -> None:
 )
 def test_a_play_is_written_as_it_is_read(notation: str) -> None:
     game = play(new_game(), "8F HORN")
-    assert written(game, notation).gcg(game.board, EN) == notation
+    assert written(game, notation).to_gcg(game.board, EN) == notation
 
 
 @pytest.mark.parametrize("word", ["FA.M", "FA(R)M", "FARM"])
@@ -158,16 +158,16 @@ def test_tiles_of_the_board_are_written_in_three_ways(word: str) -> None:
 
 def test_a_tile_alone_reads_in_the_direction_of_its_longer_word() -> None:
     game = play(new_game(), "8F HORN")
-    assert written(game, "J8 S").gcg(game.board, EN) == "8F ....S"
-    assert [word.word for word in game.score(written(game, "J8 S")).words] == ["HORNS"]
+    assert written(game, "J8 S").to_gcg(game.board, EN) == "8F ....S"
+    assert [word.word for word in game.score_play(written(game, "J8 S")).words] == ["HORNS"]
 
 
 def test_tiles_of_several_letters_stand_in_brackets() -> None:
-    tiles = tile_set("es")
+    tiles = load_tile_set("es")
     shown = Play.from_gcg(Board(), "8H", "CHI[LL]A", tiles)
-    assert shown.gcg(Board(), tiles) == "8H [CH]I[LL]A" and len(shown.tiles) == 4
+    assert shown.to_gcg(Board(), tiles) == "8H [CH]I[LL]A" and len(shown.tiles) == 4
     apart = Play.from_gcg(Board(), "8H", "A[L]L", tiles)
-    assert apart.gcg(Board(), tiles) == "8H A[L]L" and len(apart.tiles) == 3
+    assert apart.to_gcg(Board(), tiles) == "8H A[L]L" and len(apart.tiles) == 3
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,9 @@ import lgpio
 from gpiozero.pins.lgpio import LGPIOFactory
 
 from device.panel.buttons import Button, Pins
-from device.panel.gestures import DOUBLE_S, Gestures, Kind
-from device.panel.gpio import GpioHardware, chip_labels, header_chip
-from device.panel.panel import Orders, Panel
+from device.panel.gestures import DOUBLE_PRESS_S, GestureDetector, GestureKind
+from device.panel.gpio import GpioHardware, find_header_chip, read_chip_labels
+from device.panel.panel import Panel, PanelActions
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
@@ -116,12 +116,12 @@ def spin(seconds: float) -> None:
 def storm(lines: Lines, factory: LGPIOFactory) -> bool:
     """Many bouncing presses; each counts once. Not those that the emulation stretched beyond one press of a person."""
     chance, lock = random.Random(7), threading.Lock()
-    gestures, told, edges = Gestures(), list[Kind](), list[float]()
+    gestures, told, edges = GestureDetector(), list[GestureKind](), list[float]()
 
     def edge(button: Button, down: bool) -> None:
         with lock:
             edges.append(time.monotonic())
-            told.extend(gesture.kind for gesture in gestures.edge(button, down, edges[-1]))
+            told.extend(gesture.kind for gesture in gestures.handle_edge(button, down, edges[-1]))
 
     hardware = GpioHardware(PINS, factory, edge)
     buttons = [button for button in PINS.buttons if button.ends_turn]
@@ -134,21 +134,21 @@ def storm(lines: Lines, factory: LGPIOFactory) -> bool:
         bounce(lines, button, True, chance)
         spin(0.08)
         bounce(lines, button, False, chance)
-        time.sleep(DOUBLE_S + 0.1)
-        while edges and time.monotonic() < edges[-1] + DOUBLE_S + 0.1:
+        time.sleep(DOUBLE_PRESS_S + 0.1)
+        while edges and time.monotonic() < edges[-1] + DOUBLE_PRESS_S + 0.1:
             time.sleep(0.1)  # late ones
         lasted = edges[-1] - edges[0] if edges else 0.0
-        if lasted >= DOUBLE_S:
+        if lasted >= DOUBLE_PRESS_S:
             stretched += 1
             continue
-        right += told.count(Kind.PRESS) == 1
+        right += told.count(GestureKind.PRESS) == 1
         all_edges, longest = all_edges + len(edges), max(longest, lasted)
     hardware.close()
     fair = STORM - stretched
     print(
         f"     {fair} bouncing presses: {all_edges} edges reached the program, the longest press took {longest:.2f} s"
     )
-    print(f"     {stretched} more took over {DOUBLE_S} s on this busy machine, and are not counted")
+    print(f"     {stretched} more took over {DOUBLE_PRESS_S} s on this busy machine, and are not counted")
     return check(f"each bouncing press counts once ({right} of {fair})", lambda: right == fair > STORM // 2)
 
 
@@ -158,7 +158,7 @@ def the_panel(lines: Lines, factory: LGPIOFactory) -> bool:
         table = TextTable()
         with TableSession(table, table, store) as session:
             session.start_game(GameStarted(("Anna", "Ben"))).result(20)
-            orders = Orders(session.end_turn, session.end_game, session.challenge, session.undo)
+            orders = PanelActions(session.end_turn, session.end_game, session.challenge_play, session.undo)
             with Panel(session, orders, partial(GpioHardware, PINS, factory)) as panel:
                 return all(list(tried(session, table, panel, lines)))
 
@@ -199,9 +199,9 @@ def tried(session: TableSession, table: TextTable, panel: Panel, lines: Lines) -
 def main() -> int:
     """0 when the panel did what it should."""
     with simulated_header() as lines:
-        labels = chip_labels(lgpio)
+        labels = read_chip_labels(lgpio)
         print(f"     chips: {labels}")
-        chip = header_chip(labels)
+        chip = find_header_chip(labels)
         good = check("the header's chip is found by its label, and is not number 0", lambda: chip > 0)
         good &= storm(lines, Pi5Factory(chip=chip))
         good &= the_panel(lines, Pi5Factory(chip=chip))

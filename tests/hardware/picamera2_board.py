@@ -24,9 +24,9 @@ import picamera2
 
 from device.cameras import CameraError, Image, open_camera
 from device.cameras.pi import PiCamera
-from device.cli.options import board_reader
-from device.demo.demo_table import demo_games
-from device.session.snapshot import TableState, Trouble
+from device.cli.options import make_board_reader
+from device.demo.demo_table import load_demo_games
+from device.session.snapshot import TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.board import Board
@@ -34,8 +34,8 @@ from engine.events import GameStarted
 from engine.gcg import replay
 from engine.reading import BLANK, EMPTY
 from engine.squares import SQUARES, column_of, row_of
-from engine.tiles import tile_set
-from engine.turns import Kind
+from engine.tiles import load_tile_set
+from engine.turns import TurnKind
 from vision.rendering.simulated_table import EDITIONS, SimulatedTable
 
 FRAMES = Path("/srv/frames")
@@ -69,7 +69,7 @@ def rows(board: Board) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(laid.get((row, column), EMPTY) for column in range(15)) for row in range(15))
 
 
-def shown_rows(state: TableState) -> tuple[tuple[str, ...], ...]:
+def shown_rows(state: TableSnapshot) -> tuple[tuple[str, ...], ...]:
     """The board as the session has it."""
     symbols = [EMPTY if tile is None else BLANK if tile.blank else tile.letter for tile in state.board.tiles]
     return tuple(tuple(symbols[row * 15 : row * 15 + 15]) for row in range(15))
@@ -151,17 +151,17 @@ def command_line(image: Image, truth: tuple[tuple[str, ...], ...]) -> None:
 def boards() -> Iterator[tuple[Board, int]]:
     """The first plays of a recorded game: the board after each, and the play's score."""
     board = Board()
-    record = next(iter(demo_games().values()))
-    plays = (event for event in replay(record).events if event.entry.kind is Kind.PLAY and event.play)
+    record = next(iter(load_demo_games().values()))
+    plays = (event for event in replay(record).events if event.entry.kind is TurnKind.PLAY and event.play)
     for event, _ in zip(plays, range(TURNS), strict=False):
         assert event.play is not None and event.score is not None
-        board = event.play.on(board)
+        board = event.play.apply_to(board)
         yield board, event.score
 
 
 def a_game(edition: str, seed: int) -> None:
     """A game at the table: each turn after the camera stalled and came back."""
-    table = SimulatedTable(seed=seed, edition=edition, size=STILL, values=tile_set("en").values)
+    table = SimulatedTable(seed=seed, edition=edition, size=STILL, values=load_tile_set("en").values)
     made: list[Any] = []
 
     def make() -> Any:
@@ -169,7 +169,7 @@ def a_game(edition: str, seed: int) -> None:
         return made[-1]
 
     put_into_camera(table, Board())
-    right, reader = 0, board_reader()
+    right, reader = 0, make_board_reader()
     with GameStore(":memory:") as store, TableSession(PiCamera(make), reader, store) as session:
         state = session.start_game(GameStarted(("Anna", "Ben"))).result()
         for number, (board, score) in enumerate(boards(), start=1):
@@ -197,7 +197,7 @@ def a_game(edition: str, seed: int) -> None:
     print(f"     {edition}: {right} of {TURNS} turns right, the camera opened {len(made)} times")
 
 
-def back(session: TableSession, number: int) -> TableState:
+def back(session: TableSession, number: int) -> TableSnapshot:
     """End turn `number` once the camera is back: nobody presses again when the play is there, or something is asked."""
     for _ in range(10):
         time.sleep(0.5)
@@ -212,7 +212,7 @@ def main() -> int:
     """0 when everything was right."""
     logging.disable(logging.INFO)
     FRAMES.mkdir(parents=True, exist_ok=True)
-    table = SimulatedTable(seed=1, edition="classic", size=STILL, values=tile_set("en").values)
+    table = SimulatedTable(seed=1, edition="classic", size=STILL, values=load_tile_set("en").values)
     board = list(boards())[-1][0]
     shown = put_into_camera(table, board)
     print("cameras:", picamera2.Picamera2.global_camera_info())
@@ -220,7 +220,7 @@ def main() -> int:
     without_cameras()
     with open_camera("pi") as camera:
         image = camera.still().image
-    reading = board_reader().read(image, tile_set("en").letters)
+    reading = make_board_reader().read(image, load_tile_set("en").letters)
     check("the frame is read into the right board", reading.board is not None and reading.board.rows() == rows(board))
     command_line(image, rows(board))
     for seed, edition in enumerate(EDITIONS):

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import pytest
 
-from engine.board import layout
+from engine.board import load_layout
 from engine.errors import RulesError
 from engine.events import (
     BlankNamed,
@@ -27,13 +27,13 @@ from engine.events import (
     ScoreCorrected,
 )
 from engine.game import Game
-from engine.inference.explain import explain
+from engine.inference.explain import infer_play
 from engine.lexicon import Lexicon
-from engine.rules import Level, Rules, rules
+from engine.rules import FinishLineLevel, Rules, rules_preset
 from engine.scoring import Status
 from engine.squares import CENTRE, parse_square
 from engine.tiles import Tile
-from engine.turns import Kind
+from engine.turns import TurnKind
 from tests.support.engine_table import new_game, play, push, scores, seen, status, total, written
 from tests.support.play_at_random import drawn_out, play_of, played_out
 
@@ -46,7 +46,7 @@ class CommonRules:
 
     @property
     def rules(self) -> Rules:
-        return rules(self.edition)
+        return rules_preset(self.edition)
 
     def game(self, *plays: str, players: int = 2) -> Game:
         return play(new_game(self.rules, players), *plays)
@@ -64,7 +64,7 @@ class CommonRules:
 
     def test_setup_one_hundred_tiles_with_two_blanks(self) -> None:
         game = self.game()
-        assert game.tiles.total == 100 and game.tiles.counts["?"] == 2
+        assert game.tiles.tile_count == 100 and game.tiles.counts["?"] == 2
 
     def test_setup_the_letter_closest_to_a_plays_first(self) -> None:
         assert self.game(players=3).push(FirstDrawn(("M", "C", "Q"))).to_move == 1
@@ -79,7 +79,7 @@ class CommonRules:
 
     def test_setup_seven_letters_each(self) -> None:
         game = self.game(players=3)
-        assert game.state.racks == (7, 7, 7) and game.bag == 100 - 21
+        assert game.state.rack_counts == (7, 7, 7) and game.bag_count == 100 - 21
 
     # Gameplay
 
@@ -99,13 +99,13 @@ class CommonRules:
 
     def test_gameplay_2_draw_as_many_as_played(self) -> None:
         game = self.game("8F HORN")
-        assert game.state.racks == (7, 7) and game.bag == 100 - 14 - 4
+        assert game.state.rack_counts == (7, 7) and game.bag_count == 100 - 14 - 4
 
     def test_gameplay_2_as_long_as_there_are_enough(self) -> None:
         game = drawn_out(self.game())
-        player, before = game.to_move, game.state.racks[game.to_move]
+        player, before = game.to_move, game.state.rack_counts[game.to_move]
         game = game.push(PlayMade(player, play_of(game, 1, Random(1))))
-        assert game.bag == 0 and game.state.racks[player] == before - 1
+        assert game.bag_count == 0 and game.state.rack_counts[player] == before - 1
 
     @pytest.mark.parametrize("players", [2, 3, 4])
     def test_gameplay_3_play_passes_to_the_left(self, players: int) -> None:
@@ -154,14 +154,14 @@ class CommonRules:
     def test_gameplay_5_a_tile_that_was_shifted_is_named(self) -> None:
         game = self.game("8F HORN", "H6 FA.M")
         shifted = game.board.with_tiles({parse_square("F8"): None, parse_square("E7"): Tile("H")})
-        found = explain(game, seen(shifted))
+        found = infer_play(game, seen(shifted))
         assert found.events == ()
-        assert found.best.moved == ((parse_square("F8"), parse_square("E7")),)
+        assert found.best.moved_tiles == ((parse_square("F8"), parse_square("E7")),)
 
     def test_gameplay_5_a_tile_that_was_replaced_is_named_and_stays_on_the_record(self) -> None:
         game = self.game("8F HORN", "H6 FA.M")
-        found = explain(game, seen(game.board.with_tiles({parse_square("F8"): Tile("B")})))
-        assert found.events == () and found.best.misread == (parse_square("F8"),)
+        found = infer_play(game, seen(game.board.with_tiles({parse_square("F8"): Tile("B")})))
+        assert found.events == () and found.best.misread_squares == (parse_square("F8"),)
 
     @pytest.mark.parametrize("letter", ["A", "Q", "Z"])
     def test_gameplay_6_a_blank_is_any_letter(self, letter: str) -> None:
@@ -182,8 +182,8 @@ class CommonRules:
 
     def test_gameplay_7_an_exchange_uses_the_turn(self) -> None:
         game = self.game().push(Exchanged(0, 3, ("V", "V", "U")))
-        assert game.to_move == 1 and game.totals == (0, 0) and game.bag == 86
-        assert game.turns[0].kind is Kind.EXCHANGE and game.turns[0].count == 3
+        assert game.to_move == 1 and game.totals == (0, 0) and game.bag_count == 86
+        assert game.turns[0].kind is TurnKind.EXCHANGE and game.turns[0].count == 3
 
     def test_gameplay_8_all_words_are_challenged_at_once(self) -> None:
         game = self.game("8F HORN", "H6 FA.M", "10F PASTE").push(Challenged(1, upheld=True, words=("FARMS",)))
@@ -193,8 +193,8 @@ class CommonRules:
     def test_gameplay_8_upheld_the_tiles_come_back_and_the_turn_is_lost(self) -> None:
         game = self.game("8F HORN", "H6 VA.M").push(Challenged(0, upheld=True))
         assert game.totals == (14, 0) and game.to_move == 0
-        assert game.state.racks == (7, 7) and game.bag == 82
-        assert [turn.kind for turn in game.turns] == [Kind.PLAY, Kind.PLAY, Kind.WITHDRAWN]
+        assert game.state.rack_counts == (7, 7) and game.bag_count == 82
+        assert [turn.kind for turn in game.turns] == [TurnKind.PLAY, TurnKind.PLAY, TurnKind.WITHDRAWN]
         assert game.turns[-1].score == -game.turns[1].score
 
     def test_gameplay_8_rejected_the_challenger_loses_the_next_turn(self) -> None:
@@ -213,9 +213,9 @@ class CommonRules:
 
     def test_gameplay_8_until_the_next_player_starts_a_turn(self) -> None:
         game = self.game("8F HORN")
-        assert game.challengeable == game.turns[0]
+        assert game.challengeable_turn == game.turns[0]
         later = game.push(Passed(1))
-        assert later.challengeable is None
+        assert later.challengeable_turn is None
         with pytest.raises(RulesError, match="no play to challenge"):
             later.push(Challenged(0, upheld=True))
 
@@ -224,7 +224,7 @@ class CommonRules:
         assert set(Lexicon.from_words("dictionary", ["horn", "farm", entry])) == {"HORN", "FARM"}
 
     def test_gameplay_8_a_play_is_challenged_once(self) -> None:
-        assert self.game("8F HORN").push(Challenged(1, upheld=False)).challengeable is None
+        assert self.game("8F HORN").push(Challenged(1, upheld=False)).challengeable_turn is None
 
     def test_gameplay_9_the_bag_is_empty_and_a_player_uses_the_last_letter(self) -> None:
         game = drawn_out(self.game())
@@ -265,16 +265,16 @@ class CommonRules:
 
     def test_scoring_3_a_double_letter(self) -> None:
         # D on G7 (double letter), O on H7: DO = 2 x 2 + 1
-        assert self.game("8F HORN").score(written(self.game("8F HORN"), "7G DO")).words[0].score == 5
+        assert self.game("8F HORN").score_play(written(self.game("8F HORN"), "7G DO")).words[0].score == 5
 
     def test_scoring_3_a_triple_letter(self) -> None:
         # P on F10 and E on J10 (both triple letter): 3 x 3 + 1 + 1 + 1 + 3 x 1
         assert scores(self.game("8F HORN", "H6 FA.M"), "10F PASTE")["PASTE"] == 15
 
     def test_scoring_4_premium_word_squares(self) -> None:
-        board = layout()
-        assert {board.word[parse_square(name)] for name in ("B2", "E5", "H8", "N14")} == {2}
-        assert {board.word[parse_square(name)] for name in ("A1", "H1", "O8", "O15")} == {3}
+        board = load_layout()
+        assert {board.word_multipliers[parse_square(name)] for name in ("B2", "E5", "H8", "N14")} == {2}
+        assert {board.word_multipliers[parse_square(name)] for name in ("A1", "H1", "O8", "O15")} == {3}
 
     def test_scoring_4_letter_premiums_before_word_premiums(self) -> None:
         # D on the double letter D8, the word doubled by the centre: (2 x 2 + 1 + 1 + 1 + 1) x 2
@@ -291,7 +291,7 @@ class CommonRules:
         assert total(game, "A1 ABS.RBED") == 144 + 50
 
     def test_scoring_4_the_centre_doubles_the_first_word(self) -> None:
-        assert layout().word[CENTRE] == 2
+        assert load_layout().word_multipliers[CENTRE] == 2
         assert total(self.game(), "8G TOR") == 2 * 3
 
     def test_scoring_5_premiums_count_only_on_the_turn_they_are_covered(self) -> None:
@@ -303,7 +303,7 @@ class CommonRules:
     def test_scoring_7_the_common_letter_counts_in_each_word_with_its_premium(self) -> None:
         # D on G7 (double letter) is common to DO across and DO down, O on H7 to DO and OR.
         game = self.game("8F HORN")
-        words = game.score(written(game, "7G DO")).words
+        words = game.score_play(written(game, "7G DO")).words
         assert [(word.position, word.word, word.score) for word in words] == [
             ("7G", "DO", 5),
             ("G7", "DO", 5),
@@ -312,11 +312,11 @@ class CommonRules:
 
     def test_scoring_8_bingo(self) -> None:
         game = self.game()
-        scored = game.score(written(game, "8B DARTERS"))
+        scored = game.score_play(written(game, "8B DARTERS"))
         assert scored.bonus == 50 and scored.total == scored.words[0].score + 50
 
     def test_scoring_8_six_tiles_are_no_bingo(self) -> None:
-        assert self.game().score(written(self.game(), "8C DARTER")).bonus == 0
+        assert self.game().score_play(written(self.game(), "8C DARTER")).bonus == 0
 
     def test_scoring_9_unplayed_letters(self) -> None:
         game = played_out(self.game())
@@ -332,7 +332,7 @@ class CommonRules:
         game = game.push(Passed(game.to_move)).push(Passed(1 - game.to_move)).push(GameEnded(EndReason.NO_PLAY_LEFT))
         assert game.racks_wanted == (0, 1)
         letters = sorted(game.unseen.elements())
-        mine = tuple(letters[: game.state.racks[0]])
+        mine = tuple(letters[: game.state.rack_counts[0]])
         revealed = game.push(RackRevealed(0, mine))
         assert revealed.racks_wanted == ()  # the other rack is what is left
         yours = Counter(letters) - Counter(mine)
@@ -343,15 +343,15 @@ class CommonRules:
 
     def test_scoring_9_with_more_players_each_one_tells_the_letters(self) -> None:
         game = played_out(self.game(players=3)).push(GameEnded(EndReason.PLAYED_OUT))
-        out = next(turn.player for turn in reversed(game.turns) if turn.kind is Kind.PLAY)
+        out = next(turn.player for turn in reversed(game.turns) if turn.kind is TurnKind.PLAY)
         others = tuple(player for player in range(3) if player != out)
         assert game.racks_wanted == others
         letters = sorted(game.unseen.elements())
-        first = tuple(letters[: game.state.racks[others[0]]])
+        first = tuple(letters[: game.state.rack_counts[others[0]]])
         done = game.push(RackRevealed(others[0], first))
         assert done.racks_wanted == ()
         assert sum(done.totals) == sum(turn.score for turn in done.turns)
-        assert sum(turn.score for turn in done.turns if turn.kind is Kind.ENDRACK) == 0
+        assert sum(turn.score for turn in done.turns if turn.kind is TurnKind.ENDRACK) == 0
 
     # How to win
 
@@ -362,12 +362,12 @@ class CommonRules:
     def test_how_to_win_a_tie_goes_to_the_higher_score_before_unplayed_letters(self) -> None:
         game = drawn_out(self.game())
         letters = sorted(game.unseen.elements(), key=lambda tile: game.tiles.values[tile])
-        cheap, dear = letters[: game.state.racks[0]], letters[game.state.racks[0] :]
+        cheap, dear = letters[: game.state.rack_counts[0]], letters[game.state.rack_counts[0] :]
         game = push(game, (GameEnded(), RackRevealed(0, tuple(cheap)), RackRevealed(1, tuple(dear))))
-        last = next(turn for turn in reversed(game.turns) if turn.kind is Kind.PLAY and turn.player == 1)
+        last = next(turn for turn in reversed(game.turns) if turn.kind is TurnKind.PLAY and turn.player == 1)
         level = game.push(ScoreCorrected(last.number, last.score + game.totals[0] - game.totals[1]))
         assert level.outcome is not None and level.totals[0] == level.totals[1]
-        assert level.outcome.before[1] > level.outcome.before[0]
+        assert level.outcome.totals_before_unplayed[1] > level.outcome.totals_before_unplayed[0]
         assert level.outcome.winners == (1,)
 
     def test_how_to_win_equal_again_is_a_draw(self) -> None:
@@ -389,14 +389,14 @@ class ExchangeAnyNumber:
         game = new_game(self.rules)
         assert game.can_exchange(7) and game.can_exchange(1)
         none = game.push(Exchanged(0, 0))
-        assert none.turns[0].kind is Kind.PASS and none.to_move == 1
+        assert none.turns[0].kind is TurnKind.PASS and none.to_move == 1
 
     def test_gameplay_7_with_fewer_than_seven_left(self) -> None:
         game = new_game(self.rules)
-        while game.bag >= 7:
-            game = game.push(PlayMade(game.to_move, play_of(game, 5, Random(game.bag))))
-        assert 0 < game.bag < 7 and game.can_exchange(game.bag)
-        assert not game.can_exchange(game.bag + 1)
+        while game.bag_count >= 7:
+            game = game.push(PlayMade(game.to_move, play_of(game, 5, Random(game.bag_count))))
+        assert 0 < game.bag_count < 7 and game.can_exchange(game.bag_count)
+        assert not game.can_exchange(game.bag_count + 1)
 
 
 class ShorterGames:
@@ -406,13 +406,13 @@ class ShorterGames:
 
     def test_nine_tile_game_nine_tiles_on_the_rack(self) -> None:
         game = new_game(replace(self.rules, rack_size=9))
-        assert game.state.racks == (9, 9) and game.bag == 82
+        assert game.state.rack_counts == (9, 9) and game.bag_count == 82
 
     @pytest.mark.parametrize(("count", "bonus"), [(6, 0), (7, 50), (8, 50), (9, 50)])
     def test_nine_tile_game_a_bonus_for_seven_eight_or_nine(self, count: int, bonus: int) -> None:
         game = new_game(replace(self.rules, rack_size=9))
         nine = written(game, "8A " + "REARRANGE"[:count] if count > 7 else "8C " + "REARRANGE"[:count])
-        assert game.score(nine).bonus == bonus and game.status(nine) == Status.VALID
+        assert game.score_play(nine).bonus == bonus and game.check_play(nine) == Status.VALID
 
     @pytest.mark.parametrize(
         ("players", "lines"),
@@ -420,16 +420,16 @@ class ShorterGames:
         ids=["two", "three", "four"],
     )
     def test_finish_line_game_points_needed(self, players: int, lines: tuple[int, int, int]) -> None:
-        for level, line in zip(Level, lines, strict=True):
+        for level, line in zip(FinishLineLevel, lines, strict=True):
             finish = replace(self.rules, finish_line=(level,))
             assert finish.finish_lines(players) == (line,) * players
 
     def test_finish_line_game_ends_whatever_is_left_in_the_bag(self) -> None:
-        game = new_game(replace(self.rules, finish_line=(Level.BEGINNER,)))
+        game = new_game(replace(self.rules, finish_line=(FinishLineLevel.BEGINNER,)))
         game = play(game, "8B QUARTER")
         assert game.totals[0] >= 70 and game.end_due is EndReason.FINISH_LINE
 
     def test_finish_line_game_mixed_levels(self) -> None:
-        game = new_game(replace(self.rules, finish_line=(Level.EXPERT, Level.BEGINNER)))
+        game = new_game(replace(self.rules, finish_line=(FinishLineLevel.EXPERT, FinishLineLevel.BEGINNER)))
         assert play(game, "8B QUARTER").end_due is None
         assert play(game.push(Passed(0)), "8B QUARTER").end_due is EndReason.FINISH_LINE

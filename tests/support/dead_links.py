@@ -9,14 +9,14 @@ from html.parser import HTMLParser
 from werkzeug.test import TestResponse
 
 from device.panel.buttons import Button
-from device.panel.panel import Orders, Panel
+from device.panel.panel import Panel, PanelActions
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.text_table import WORDS, TextTable
 from tests.web.conftest import pair, token
 from web import create_app
-from web.host import Place
-from web.i18n import COOKIE
+from web.host import HostInfo
+from web.i18n import LANGUAGE_COOKIE
 
 NOWHERE = "zz"
 SAID_BY = ("aria-label", "placeholder", "title", "alt", "value", "data-lost", "data-offline")
@@ -75,15 +75,17 @@ def readable(answer: TestResponse, *free: str) -> list[str]:
 class Evening:
     """A session on a table of text, its panel and its page, used by one paired phone in the language of nowhere."""
 
-    def __init__(self, store: GameStore, place: Place | None = None) -> None:
+    def __init__(self, store: GameStore, place: HostInfo | None = None) -> None:
         self.table = TextTable()
         self.store = store
         self.session = TableSession(self.table, self.table, store, WORDS)
-        orders = Orders(self.session.end_turn, self.session.end_game, self.session.challenge, self.session.undo)
+        orders = PanelActions(
+            self.session.end_turn, self.session.end_game, self.session.challenge_play, self.session.undo
+        )
         self.panel = Panel(self.session, orders)
-        self.app = create_app(self.session, store=store, place=place or Place(self.panel, tuple(Button)))
+        self.app = create_app(self.session, store=store, host_info=place or HostInfo(self.panel, tuple(Button)))
         self.phone = self.app.test_client()
-        self.phone.set_cookie(COOKIE, NOWHERE)
+        self.phone.set_cookie(LANGUAGE_COOKIE, NOWHERE)
         pair(self.phone)
 
     def close(self) -> None:

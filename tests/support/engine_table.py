@@ -9,7 +9,7 @@ from engine.events import Event, PlayMade
 from engine.game import Game
 from engine.plays import Play
 from engine.reading import EMPTY, BoardReading, SquareReading
-from engine.rules import STANDARD, Rules
+from engine.rules import STANDARD_RULES, Rules
 from engine.scoring import Status
 from engine.squares import parse_square
 from engine.tiles import Tile
@@ -17,7 +17,7 @@ from engine.tiles import Tile
 NAMES = ("Anna", "Ben", "Cleo", "Dan")
 
 
-def new_game(rules: Rules = STANDARD, players: int = 2, tile_set: str = "en") -> Game:
+def new_game(rules: Rules = STANDARD_RULES, players: int = 2, tile_set: str = "en") -> Game:
     return Game.start(NAMES[:players], rules, tile_set)
 
 
@@ -42,20 +42,20 @@ def push(game: Game, events: Iterable[Event]) -> Game:
 
 def tiles_at(tiles: Mapping[str, str]) -> Play:
     """A play from squares and letters: `{"H8": "A", "H9": "b"}`, small letters blanks."""
-    return Play.of({parse_square(at): Tile(t.upper(), is_blank=t.islower()) for at, t in tiles.items()})
+    return Play.from_tiles({parse_square(at): Tile(t.upper(), is_blank=t.islower()) for at, t in tiles.items()})
 
 
 def status(game: Game, tiles: Mapping[str, str]) -> Status:
-    return game.status(tiles_at(tiles))
+    return game.check_play(tiles_at(tiles))
 
 
 def scores(game: Game, notation: str) -> dict[str, int]:
     """What each word of a play would score."""
-    return {word.word: word.score for word in game.score(written(game, notation)).words}
+    return {word.word: word.score for word in game.score_play(written(game, notation)).words}
 
 
 def total(game: Game, notation: str) -> int:
-    return game.score(written(game, notation)).total
+    return game.score_play(written(game, notation)).total
 
 
 def seen(board: Board, doubts: Mapping[str, Mapping[str, float]] | None = None) -> BoardReading:

@@ -9,7 +9,7 @@ from gpiozero.pins.mock import MockFactory
 
 from device.panel.buttons import Button, Pins
 from device.panel.gpio import GpioHardware
-from device.panel.panel import Orders
+from device.panel.panel import PanelActions
 from device.session.table_session import TableSession
 from tests.support.text_table import STARTED
 
@@ -59,11 +59,11 @@ def until(true: Callable[[], bool], seconds: float = 5.0) -> bool:
     return True
 
 
-def orders(session: TableSession, off: Callable[[], None] | None = None) -> Orders:
-    return Orders(
+def orders(session: TableSession, off: Callable[[], None] | None = None) -> PanelActions:
+    return PanelActions(
         session.end_turn,
         session.end_game,
-        session.challenge,
+        session.challenge_play,
         session.undo,
         new_game=lambda _: session.start_game(STARTED),
         power_off=off,

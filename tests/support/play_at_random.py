@@ -8,7 +8,7 @@ from engine.board import Board
 from engine.events import PlayMade
 from engine.game import Game
 from engine.plays import Play
-from engine.reading import EMPTY, SIZE, BoardReading, SquareReading
+from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
 from engine.scoring import Status
 from engine.squares import SQUARES, square_at
 from engine.tiles import Tile
@@ -20,15 +20,15 @@ def random_play(game: Game, rng: random.Random, longest: int = 7) -> Play | None
     for _ in range(200):
         across = rng.random() < 0.5
         count = min(rng.randint(1, longest), len(bag), game.rules.rack_size)
-        line = rng.randrange(SIZE)
-        squares = [square_at(line, n) if across else square_at(n, line) for n in range(SIZE)]
-        free = [s for s in squares[rng.randrange(SIZE) :] if game.board[s] is None][:count]
+        line = rng.randrange(BOARD_SIZE)
+        squares = [square_at(line, n) if across else square_at(n, line) for n in range(BOARD_SIZE)]
+        free = [s for s in squares[rng.randrange(BOARD_SIZE) :] if game.board[s] is None][:count]
         if not free:
             continue
-        play = Play.of(
+        play = Play.from_tiles(
             {s: random_tile(game, face, rng) for s, face in zip(free, rng.sample(bag, len(free)), strict=True)}
         )
-        if game.status(play) == Status.VALID:
+        if game.check_play(play) == Status.VALID:
             return play
     return None
 
@@ -95,13 +95,13 @@ def play_of(game: Game, count: int, rng: random.Random) -> Play:
 def drawn_out(game: Game, seed: int = 1) -> Game:
     """The game played on until no tile is left to draw."""
     rng = random.Random(seed)
-    while game.bag:
-        game = game.push(PlayMade(game.to_move, play_of(game, min(5, game.bag), rng)))
+    while game.bag_count:
+        game = game.push(PlayMade(game.to_move, play_of(game, min(5, game.bag_count), rng)))
     return game
 
 
 def played_out(game: Game, seed: int = 1) -> Game:
     """The game played on until the player to move has used the last letter."""
     game = drawn_out(game, seed)
-    play = play_of(game, game.state.racks[game.to_move], random.Random(seed))
+    play = play_of(game, game.state.rack_counts[game.to_move], random.Random(seed))
     return game.push(PlayMade(game.to_move, play))

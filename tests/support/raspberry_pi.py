@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from device.cameras import Image
-from device.doctor.system import Line, System
-from device.settings import default_text
+from device.doctor.system import GpioLine, System
+from device.settings import read_default_text
 from device.storage.store import GameStore
 
 SERVICE = Path(__file__).parents[2] / "systemd" / "tilekeeper.service"
@@ -71,7 +71,7 @@ class RaspberryPi(System):
             self.write(name, text)
         self.write("/etc/group", "".join(f"{name}:x:{os.getgid()}:tilekeeper\n" for name in GROUPS))
         self.write("/etc/systemd/system/tilekeeper.service", SERVICE.read_text(encoding="utf-8"))
-        self.write("/etc/tilekeeper/settings.toml", default_text().replace("port = 8080", f"port = {port}"))
+        self.write("/etc/tilekeeper/settings.toml", read_default_text().replace("port = 8080", f"port = {port}"))
         for name in DEVICES:
             self.write(f"/dev/{name}", "").chmod(0o660)
         for name in ("picamera2", "luma"):
@@ -117,12 +117,12 @@ class RaspberryPi(System):
         """Let a command of the machine say something else."""
         self.command(name, {**COMMANDS[name], arguments: said})
 
-    def chips(self) -> dict[int, tuple[str, tuple[Line, ...]]]:
-        lines = tuple(Line(number, self.users.get(number, "")) for number in range(58))
+    def read_gpio_chips(self) -> dict[int, tuple[str, tuple[GpioLine, ...]]]:
+        lines = tuple(GpioLine(number, self.users.get(number, "")) for number in range(58))
         return {number: (label, lines) for number, label in self.labels.items()}
 
-    def picture(self, source: str) -> Image:  # noqa: ARG002 (there is one camera)
+    def take_picture(self, source: str) -> Image:  # noqa: ARG002 (there is one camera)
         return self.view
 
-    def free(self, name: str | Path) -> int | None:
-        return super().free(name) if self.room is None else self.room
+    def free_bytes(self, name: str | Path) -> int | None:
+        return super().free_bytes(name) if self.room is None else self.room

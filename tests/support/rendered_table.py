@@ -9,9 +9,9 @@ from collections.abc import Collection
 import numpy as np
 
 from device.cameras import Frame
-from engine.reading import EMPTY, SIZE, BoardReading, SquareReading
+from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
 from vision.geometry import Floats, Image
-from vision.recognition.reader import Milliseconds, PhotoReading
+from vision.recognition.reader import PhotoReading, ReadingTimes
 from vision.rendering.simulated_table import SimulatedTable
 
 Word = tuple[str, int, int, bool]
@@ -54,7 +54,7 @@ class RenderedTable:
     def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
         assert "A" in tiles and image.ndim == 3 and (corners is None or corners.shape == (4, 2))
         rows = tuple("".join(label or EMPTY for label in row) for row in self._scene.labels)
-        squares = list(BoardReading.certain(rows).squares)
+        squares = list(BoardReading.from_rows(rows).squares)
         for (row, column), symbols in self.doubt.items():
-            squares[row * SIZE + column] = SquareReading(((symbols[0], 0.55), (symbols[1], 0.45)))
-        return PhotoReading(BoardReading(tuple(squares)), self._scene.corners, (), Milliseconds(1, 1, 2))
+            squares[row * BOARD_SIZE + column] = SquareReading(((symbols[0], 0.55), (symbols[1], 0.45)))
+        return PhotoReading(BoardReading(tuple(squares)), self._scene.corners, (), ReadingTimes(1, 1, 2))

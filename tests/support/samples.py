@@ -13,7 +13,7 @@ from device.session.snapshot import (
     Phase,
     PlayerView,
     Question,
-    TableState,
+    TableSnapshot,
     TileView,
     Trouble,
     TurnView,
@@ -52,14 +52,14 @@ def board(new: str = "PASTE") -> BoardView:
     return BoardView(tuple(tiles), tuple(PREMIUMS[sign] for line in LAYOUT for sign in line))
 
 
-EMPTY = TableState()
+EMPTY = TableSnapshot()
 HORN = TurnView(1, 0, "play", 14, 14, "8E", "HORN", (word("HORN", 14, factors="1111", times=2),), 0)
 FARM = TurnView(2, 1, "play", 9, 9, "G6", "FARM", (word("FARM", 9, new="**.*"),), 0)
 PASTE = TurnView(
     3, 0, "play", 25, 39, "10D", "PASTE",
     (word("PASTE", 14, factors="11211", times=2), word("FARMS", 11, factors="11112", new="....*")), 0,
 )  # fmt: skip
-BEFORE = TableState(
+BEFORE = TableSnapshot(
     revision=1,
     game=1,
     events=1,

@@ -25,13 +25,13 @@ from engine.events import (
     RackRevealed,
 )
 from engine.game import Game
-from engine.gcg import Entry, Player, Pragma, Record, write
+from engine.gcg import Entry, Player, Pragma, Record, format_gcg
 from engine.lexicon import Lexicon, open_lexicon
 from engine.plays import Play
-from engine.reading import BLANK, SIZE
+from engine.reading import BLANK, BOARD_SIZE
 from engine.squares import CENTRE, Square, transpose
 from engine.tiles import Tile
-from engine.turns import Kind, Turn
+from engine.turns import Turn, TurnKind
 
 Letters = Callable[[str], str]
 """The letters that may follow a beginning of a word in the word list."""
@@ -51,22 +51,22 @@ class PlayFinder:
 
     def plays(self, board: Board, rack: Mapping[str, int]) -> Iterator[Play]:
         """All plays of `rack` (tile -> how many) with words of the list; those of one tile may come twice."""
-        yield from (Play.of(placed) for placed in self._along_rows(board, rack))
+        yield from (Play.from_tiles(placed) for placed in self._along_rows(board, rack))
         for placed in self._along_rows(board.transposed(), rack):
-            yield Play.of({transpose(square): tile for square, tile in placed.items()})
+            yield Play.from_tiles({transpose(square): tile for square, tile in placed.items()})
 
     def _along_rows(self, board: Board, rack: Mapping[str, int]) -> Iterator[dict[Square, Tile]]:
-        crossing = {s: self._fitting(board, s) for s in range(SIZE * SIZE) if board[s] is None}
+        crossing = {s: self._fitting(board, s) for s in range(BOARD_SIZE * BOARD_SIZE) if board[s] is None}
         anchors = {s for s in crossing if any(board[n] for n in board.neighbours(s))} if board else {CENTRE}
-        for row in range(0, SIZE * SIZE, SIZE):
+        for row in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE):
             line = _Line(board, row, crossing, anchors, self._following, self._words)
-            for start in range(SIZE):
+            for start in range(BOARD_SIZE):
                 if start == 0 or board[row + start - 1] is None:
                     yield from line.grow("", start, Counter(rack), {}, False)
 
     def _fitting(self, board: Board, square: Square) -> str:
         """The letters that make a word of the column through an empty square."""
-        column = board.run(square, across=False)
+        column = board.tile_run(square, across=False)
         if len(column) == 1:
             return self._alphabet
         pattern = ["" if s == square else _letter(board[s]) for s in column]
@@ -89,17 +89,17 @@ class _Line:
     ) -> Iterator[dict[Square, Tile]]:
         """The plays that begin with `word`, whose next letter stands in `column`."""
         square = self.row + column
-        free = column == SIZE or self.board[square] is None
+        free = column == BOARD_SIZE or self.board[square] is None
         if free and placed and anchored and len(word) > 1 and word in self.words:
             yield dict(placed)
-        if column == SIZE:
+        if column == BOARD_SIZE:
             return
         if not free:
             letter = _letter(self.board[square])
             if letter in self.following(word):
                 yield from self.grow(word + letter, column + 1, rack, placed, anchored)
             return
-        if not anchored and not any(self.row + c in self.anchors for c in range(column, SIZE)):
+        if not anchored and not any(self.row + c in self.anchors for c in range(column, BOARD_SIZE)):
             return
         for letter in self.following(word):
             if letter not in self.crossing[square]:
@@ -114,7 +114,7 @@ class _Line:
 
 
 def _following(lexicon: Lexicon, alphabet: str, beginning: str) -> str:
-    return "".join(letter for letter in alphabet if lexicon.begins(beginning + letter))
+    return "".join(letter for letter in alphabet if lexicon.has_prefix(beginning + letter))
 
 
 def _letter(tile: Tile | None) -> str:
@@ -154,13 +154,13 @@ class SelfPlay:
 
     def _stuck(self) -> bool:
         last = self.game.turns[-PATIENCE:]
-        return len(last) == PATIENCE and all(turn.kind in (Kind.PASS, Kind.EXCHANGE) for turn in last)
+        return len(last) == PATIENCE and all(turn.kind in (TurnKind.PASS, TurnKind.EXCHANGE) for turn in last)
 
     def _turn(self) -> None:
         game, player = self.game, self.game.to_move
         rack, number = self._racks[player], len(self.game.turns)
         text = "".join(sorted(rack.elements()))
-        if number >= self._exchange_at and game.bag >= game.rules.rack_size:
+        if number >= self._exchange_at and game.bag_count >= game.rules.rack_size:
             self._exchange_at = 10_000
             swapped = Counter(self._random.sample(sorted(rack.elements()), 4))
             rack = rack - swapped
@@ -170,7 +170,7 @@ class SelfPlay:
             self._random.shuffle(self._bag)
             return
         found = self._finder.plays(game.board, rack)
-        plays = sorted({(game.score(play).total, play.tiles) for play in found}, key=_rank)
+        plays = sorted({(game.score_play(play).total, play.tiles) for play in found}, key=_rank)
         if not plays:
             self._push(Passed(player), text)
             return
@@ -187,10 +187,10 @@ class SelfPlay:
     def _phony(self, plays: list[Play]) -> Play | None:
         """A play of one word whose tiles, changed about, make none."""
         for play in plays[:40]:
-            if len(play.tiles) < 4 or len(self.game.score(play).words) > 1:
+            if len(play.tiles) < 4 or len(self.game.score_play(play).words) > 1:
                 continue
-            turned = Play.of(dict(zip(play.squares, [tile for _, tile in play.tiles][::-1], strict=True)))
-            if self.game.score(turned).words[0].word not in self._lexicon:
+            turned = Play.from_tiles(dict(zip(play.squares, [tile for _, tile in play.tiles][::-1], strict=True)))
+            if self.game.score_play(turned).words[0].word not in self._lexicon:
                 return turned
         return None
 
@@ -215,13 +215,13 @@ def as_record(play: SelfPlay, title: str) -> Record:
     game = play.game
     players = tuple(Player(name, name) for name in game.players)
     entries = tuple(_entry(turn, rack) for turn, rack in zip(game.turns, play.racks, strict=True))
-    pragmas = (Pragma("title", title), Pragma("lexicon", game.started.lexicon or "none"))
+    pragmas = (Pragma("title", title), Pragma("lexicon", game.start_event.lexicon or "none"))
     return Record(players, entries, pragmas)
 
 
 def _entry(turn: Turn, rack: str) -> Entry:
     text, position = "".join(turn.tiles), ""
-    if turn.kind is Kind.PLAY:
+    if turn.kind is TurnKind.PLAY:
         text, position = turn.word or "", turn.at or ""
     own = rack or (text if turn.score < 0 else None)
     return Entry(turn.player, turn.kind, turn.score, turn.total, own or None, position, text)
@@ -244,7 +244,7 @@ def main(folder: Path) -> None:
         play = SelfPlay(players, lexicon, seed)
         play.run()
         record = as_record(play, f"Tilekeeper demo: {name.replace('-', ' ')}")
-        (folder / f"{name}.gcg").write_text(write(record), encoding="utf-8")
+        (folder / f"{name}.gcg").write_text(format_gcg(record), encoding="utf-8")
         print(name, dict(zip(play.game.players, play.game.totals, strict=True)), len(play.game.turns), "turns")
 
 

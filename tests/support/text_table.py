@@ -8,14 +8,14 @@ from collections.abc import Collection
 import numpy as np
 
 from device.cameras import CameraError, Frame
-from device.session.snapshot import TableState
+from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.events import GameStarted
-from engine.reading import SIZE, BoardReading
+from engine.reading import BOARD_SIZE, BoardReading
 from vision.geometry import Floats, Image
-from vision.recognition.reader import Milliseconds, PhotoReading
+from vision.recognition.reader import PhotoReading, ReadingTimes
 
-EMPTY_ROWS = ("." * SIZE,) * SIZE
+EMPTY_ROWS = ("." * BOARD_SIZE,) * BOARD_SIZE
 
 
 def rows(*words: tuple[str, int, int, bool]) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ class TextTable:
 
     def __init__(self) -> None:
         self.live = False
-        self.board: BoardReading | None = BoardReading.certain(EMPTY_ROWS)
+        self.board: BoardReading | None = BoardReading.from_rows(EMPTY_ROWS)
         self.then: list[tuple[str, ...]] = []
         self.trouble = ""
         self.wait_s = 0.0
@@ -47,7 +47,7 @@ class TextTable:
         self.closed = False
 
     def lay(self, *words: tuple[str, int, int, bool]) -> None:
-        self.board = BoardReading.certain(rows(*words))
+        self.board = BoardReading.from_rows(rows(*words))
 
     def still(self) -> Frame:
         if self.trouble:
@@ -66,13 +66,13 @@ class TextTable:
         assert image.shape == (300, 400, 3) and "A" in tiles and corners is None
         board = self.board
         if self.then:
-            self.board = BoardReading.certain(self.then.pop(0))
+            self.board = BoardReading.from_rows(self.then.pop(0))
         found = np.array([[60.0, 10.0], [340.0, 10.0], [340.0, 290.0], [60.0, 290.0]])
         problems = () if board else ("no board found: a cat",)
-        return PhotoReading(board, found if board else None, problems, Milliseconds(1, 1, 2))
+        return PhotoReading(board, found if board else None, problems, ReadingTimes(1, 1, 2))
 
 
-def play(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableState:
+def play(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableSnapshot:
     """Lay tiles and end the turn."""
     table.lay(*words)
     return session.end_turn().result(5)
@@ -114,10 +114,10 @@ class PaintedTable:
         self.reads += 1
         middles = image[CELL // 2 :: CELL, CELL // 2 :: CELL, 0].astype(float)
         levels = np.clip(np.round((middles - 16) / 8), 0, len(SYMBOLS) - 1).astype(int)
-        board = BoardReading.certain(["".join(SYMBOLS[level] for level in row) for row in levels])
-        side = float(SIZE * CELL)
+        board = BoardReading.from_rows(["".join(SYMBOLS[level] for level in row) for row in levels])
+        side = float(BOARD_SIZE * CELL)
         found = np.array([[0.0, 0.0], [side, 0.0], [side, side], [0.0, side]])
-        return PhotoReading(board, found, (), Milliseconds(1, 1, 2))
+        return PhotoReading(board, found, (), ReadingTimes(1, 1, 2))
 
     def _paint(self, hidden: frozenset[tuple[int, int]]) -> Image:
         if self.trouble:

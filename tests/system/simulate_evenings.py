@@ -32,12 +32,12 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 from device.cameras import Camera, Frame
 from device.cameras.folder import FolderCamera
-from device.cli.options import table_reader
+from device.cli.options import make_table_reader
 from device.panel.buttons import END_TURN_BUTTONS, Button, Pins
-from device.panel.gestures import DOUBLE_S
+from device.panel.gestures import DOUBLE_PRESS_S
 from device.panel.gpio import GpioHardware
-from device.panel.panel import Orders, Panel
-from device.session.snapshot import Phase, TableState
+from device.panel.panel import Panel, PanelActions
+from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.board import Board
@@ -47,11 +47,11 @@ from engine.inference.phrases import turn_text
 from engine.lexicon import Lexicon, open_lexicon
 from engine.reading import BLANK, EMPTY
 from engine.squares import SQUARES, Square, column_of, row_of, square_name
-from engine.tiles import Tile, tile_set
+from engine.tiles import Tile, load_tile_set
 from tests.support.self_play import SelfPlay
 from vision.geometry import Image
 from vision.rendering.camera import look_at_board
-from vision.rendering.simulated_table import EDITIONS, Person, SimulatedTable
+from vision.rendering.simulated_table import EDITIONS, Hands, SimulatedTable
 
 NAMES = ("Anna", "Ben", "Carl", "Dora")
 SIZE = (1024, 768)
@@ -111,7 +111,7 @@ class NightCamera:
             if self._chance.random() < HAND:
                 self.hands += 1
                 finger = (self._chance.uniform(2, 13), self._chance.uniform(2, 13))
-                return Frame(self._table.photograph(Person((finger,))).image, time.monotonic())
+                return Frame(self._table.photograph(Hands((finger,))).image, time.monotonic())
             noisy = self._now() + self._noise.normal(0, 1.5, self._now().shape).astype(np.float32)
             return Frame(np.clip(noisy, 0, 255).astype(np.uint8), time.monotonic())
 
@@ -138,10 +138,10 @@ class NightPlay(SelfPlay):
 
     def _turn(self) -> None:
         number, game = len(self.game.turns), self.game
-        if number >= self._vain_at and game.challengeable is not None:
+        if number >= self._vain_at and game.challengeable_turn is not None:
             self._vain_at = 10_000
             self._push(Challenged(game.to_move, upheld=False), "")
-        elif number >= self._pass_at and game.bag:
+        elif number >= self._pass_at and game.bag_count:
             self._pass_at = 10_000
             self._push(Passed(game.to_move), "")
         else:
@@ -173,9 +173,9 @@ class Hand:
         self._factory, self._pins, self._session = factory, pins, session
         self._pressed = dict.fromkeys(Button, 0.0)
 
-    def press(self, button: Button) -> TableState:
+    def press(self, button: Button) -> TableSnapshot:
         """Press and wait for what comes of it; a refused press changes nothing."""
-        time.sleep(max(0.0, self._pressed[button] + DOUBLE_S + 0.1 - time.monotonic()))
+        time.sleep(max(0.0, self._pressed[button] + DOUBLE_PRESS_S + 0.1 - time.monotonic()))
         self._pressed[button] = time.monotonic()
         before = self._session.state.revision
         pin = self._factory.pin(self._pins.buttons[button])
@@ -215,7 +215,7 @@ class Players:
             self._told.asked.append(f"{question.text} [{question.answers[question.chosen]}]")
             meant = max(range(len(question.answers)), key=lambda number: _likeness(question.answers[number], truth))
             if self._wrong(truth) and meant != question.chosen:
-                self._session.answer(meant).result(PATIENCE_S)
+                self._session.answer_question(meant).result(PATIENCE_S)
                 self._told.asked[-1] += f" -> {question.answers[meant]}"
         if self._session.state.notices:
             self._told.said += [notice.text for notice in self._session.state.notices]
@@ -223,7 +223,7 @@ class Players:
             tile = truth.board[square]
             symbol = EMPTY if tile is None else tile.face
             self._told.by_hand.append(f"{square_name(square)} is {symbol}")
-            self._session.correct(square_name(square), symbol).result(PATIENCE_S)
+            self._session.correct_square(square_name(square), symbol).result(PATIENCE_S)
         for square in SQUARES:
             tile, shown = truth.board[square], self._session.state.board.tiles[square]
             if tile is not None and tile.is_blank and shown and shown.blank and shown.letter != tile.letter:
@@ -255,14 +255,14 @@ def at_the_table(camera: Camera, folder: Path, words: Lexicon | None) -> Iterato
     """Session, store and panel on mock pins over a camera, as `tilekeeper run` puts them together."""
     factory = MockFactory(pin_class=MockPWMPin)
     pins = Pins()
-    reader, where, knowledge = table_reader(folder)
+    reader, where, knowledge = make_table_reader(folder)
     with (
         GameStore(folder / "games.db") as store,
-        TableSession(camera, reader, store, words, where=where, knowledge=knowledge) as session,
+        TableSession(camera, reader, store, words, tracker=where, profile=knowledge) as session,
     ):
-        orders = Orders(
-            session.end_turn, session.end_game, session.challenge, session.undo,
-            pause=session.pause, go_on=session.go_on, exchange=session.say_exchanged,
+        orders = PanelActions(
+            session.end_turn, session.end_game, session.challenge_play, session.undo,
+            pause=session.pause, go_on=session.end_pause, exchange=session.record_exchange,
         )  # fmt: skip
         with Panel(session, orders, lambda edge: GpioHardware(pins, factory, edge)):
             yield session, Hand(factory, pins, session)
@@ -277,7 +277,7 @@ def play_game(seed: int, folder: Path) -> Told:
     names = NAMES[: 2 + seed % 3]
     truth = NightPlay(names, words, seed).run()
     edition = chance.choice(sorted(EDITIONS))
-    camera = NightCamera(NightTable(seed, edition, tile_set("en").values), seed)
+    camera = NightCamera(NightTable(seed, edition, load_tile_set("en").values), seed)
     told = Told(len(names), truth=truth.totals)
     with at_the_table(camera, folder, words) as (session, hand):
         session.start_game(GameStarted(names, lexicon=words.name)).result(PATIENCE_S)
@@ -327,7 +327,7 @@ def _play(
                     camera.lay(game.board)
                 players.put_right(game)
             case Exchanged(_, count):
-                session.exchange(count).result(PATIENCE_S)
+                session.exchange_tiles(count).result(PATIENCE_S)
             case Passed(player):
                 players.end_turn(player, game)
             case GameEnded():
@@ -342,7 +342,7 @@ def _challenged(events: Sequence[Event], at: int) -> bool:
 def _tell_racks(session: TableSession, events: Sequence[Event]) -> None:
     held = {event.player: event.tiles for event in events if isinstance(event, RackRevealed)}
     for player in session.state.racks_wanted:
-        session.tell_rack(player, "".join(held.get(player, ()))).result(PATIENCE_S)
+        session.reveal_rack(player, "".join(held.get(player, ()))).result(PATIENCE_S)
 
 
 # The photographs
@@ -368,7 +368,7 @@ def _photo_game(records: list[dict[str, object]], photos: Path, data: Path) -> T
         store.mkdir()
         told = Told(2)
         scores: list[int] = []
-        with at_the_table(FolderCamera.watching(table), store, None) as (session, hand):
+        with at_the_table(FolderCamera.from_folder(table), store, None) as (session, hand):
             started = GameStarted(NAMES[:2], tile_set=str(records[0]["language"]))
             session.start_game(started).result(PATIENCE_S)
             for number, record in enumerate(records):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vision.geometry import (
     Floats,
-    board_pose,
+    estimate_board_pose,
     grid_corners,
     homography,
     project,
@@ -51,26 +51,26 @@ def test_the_side_of_a_square_is_the_mean_of_the_sides() -> None:
 @given(st.floats(5, 50), st.floats(0, 360), st.floats(0.97, 1.1))
 def test_tile_tops_stand_where_the_pose_says(tilt: float, azimuth: float, stretch: float) -> None:
     focal = 0.8 * max(SIZE)
-    pose = board_pose(photographed(grid(0.0), tilt, azimuth, focal, stretch), SIZE)
+    pose = estimate_board_pose(photographed(grid(0.0), tilt, azimuth, focal, stretch), SIZE)
     tops = photographed(grid(0.25), tilt, azimuth, focal, stretch)
-    off = np.linalg.norm(project(pose.plane(0.25), grid_corners()) - tops, axis=1).max()
+    off = np.linalg.norm(project(pose.plane_homography(0.25), grid_corners()) - tops, axis=1).max()
     assert off < 0.06 * square_side(tops)
 
 
 def test_a_known_focal_length_is_taken_as_it_is() -> None:
     corners = photographed(grid(0.0), 30, 20, 2000.0, 1.0)
-    assert board_pose(corners, SIZE, focal=2000.0).focal == 2000.0
+    assert estimate_board_pose(corners, SIZE, focal_px=2000.0).focal_px == 2000.0
 
 
 def test_an_oblique_view_tells_the_tilt() -> None:
     corners = photographed(grid(0.0), 40, 0, 0.8 * max(SIZE), 1.0)
-    assert board_pose(corners, SIZE).tilt() == pytest.approx(40, abs=3)
+    assert estimate_board_pose(corners, SIZE).tilt_degrees() == pytest.approx(40, abs=3)
 
 
 def test_the_plane_at_no_height_is_the_board() -> None:
     corners = photographed(grid(0.0), 35, 100, 1300.0, 1.05)
-    pose = board_pose(corners, SIZE)
-    assert np.allclose(project(pose.plane(0.0), grid_corners()), corners, atol=1e-6)
+    pose = estimate_board_pose(corners, SIZE)
+    assert np.allclose(project(pose.plane_homography(0.0), grid_corners()), corners, atol=1e-6)
 
 
 def test_rectifying_puts_each_square_in_its_place() -> None:

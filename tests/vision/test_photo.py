@@ -40,14 +40,14 @@ def test_a_photograph_is_turned_as_its_exif_says(tmp_path: Path) -> None:
 
 
 def test_a_very_large_photograph_is_shrunk_and_its_points_stay_the_files_own(tmp_path: Path) -> None:
-    photo = load_photo(jpeg(tmp_path / "a.jpg", (2000, 1000)), longest=300)
+    photo = load_photo(jpeg(tmp_path / "a.jpg", (2000, 1000)), max_side_px=300)
     assert max(photo.image.shape) == 300
     assert photo.size == (2000, 1000)
     edge = np.array([[999.5, 499.5]])
-    x, y = photo.from_file(edge)[0].round().astype(int)
+    x, y = photo.file_to_image(edge)[0].round().astype(int)
     assert abs(x - 149.5) <= 1
     assert abs(y - 74.5) <= 1
-    assert np.allclose(photo.to_file(photo.from_file(edge)), edge)
+    assert np.allclose(photo.image_to_file(photo.file_to_image(edge)), edge)
 
 
 @pytest.mark.parametrize("mode", ["L", "P", "RGBA", "CMYK", "1", "LA"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.geometry import Floats, grid_corners, homography, project
-from vision.quad import are_convex, as_quad, corner_error, fit_homography, is_convex, order_corners, turned
+from vision.quad import are_convex, as_quad, corner_error, fit_homography, is_convex, order_corners, rotate_quad
 
 
 @st.composite
@@ -44,13 +44,13 @@ def test_a_mirrored_or_crossed_quad_is_not_a_view_of_a_board() -> None:
 
 @given(quads())
 def test_four_quarter_turns_are_none(quad: Floats) -> None:
-    assert np.array_equal(turned(turned(quad, 1), 3), quad)
+    assert np.array_equal(rotate_quad(rotate_quad(quad, 1), 3), quad)
 
 
 @given(quads(), st.integers(0, 3))
 def test_the_corner_error_is_in_squares_and_ignores_which_way_is_up(quad: Floats, turns: int) -> None:
     side = np.linalg.norm(quad - np.roll(quad, -1, axis=0), axis=1).mean() / 15
-    assert corner_error(turned(quad, turns) + np.array([0, side]), quad) == pytest.approx(1.0)
+    assert corner_error(rotate_quad(quad, turns) + np.array([0, side]), quad) == pytest.approx(1.0)
 
 
 @given(quads())

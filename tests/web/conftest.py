@@ -13,9 +13,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.snapshot import Listener, Moment, Notice, SetUpView, TableState, TurnChange
-from device.session.snapshot_builder import Words
-from device.session.table_session import Refused
+from device.session.snapshot import Listener, Moment, Notice, SetupView, TableSnapshot, TurnChange
+from device.session.snapshot_builder import WordList
+from device.session.table_session import CommandRefusedError
 from engine.events import GameStarted
 from tests.support import samples
 from web import create_app
@@ -30,119 +30,119 @@ class ShownTable:
         self.pressed: list[tuple[str, Moment | None]] = []
         self.refusal = ""
         self.started: GameStarted | None = None
-        self.words: Words | EllipsisType | None = None
+        self.words: WordList | EllipsisType | None = None
         self.colours: tuple[str, ...] = ()
         self.change: TurnChange | None = None
         self.taught: tuple[str, ...] = ()
         corners = ((300.0, 80.0), (1000.0, 100.0), (1020.0, 800.0), (250.0, 790.0))
-        self.view = SetUpView(b"\xff\xd8jpeg", (1280, 960), corners, 0.9)
+        self.view = SetupView(b"\xff\xd8jpeg", (1280, 960), corners, 0.9)
 
-    def show(self, state: TableState) -> None:
+    def show(self, state: TableSnapshot) -> None:
         self.state = replace(state, revision=self.state.revision + 1)
         for listener in self.listeners:
             listener(self.state)
 
-    def listen(self, listener: Listener) -> None:
+    def add_listener(self, listener: Listener) -> None:
         self.listeners.append(listener)
 
-    def forget(self, listener: Listener) -> None:
+    def remove_listener(self, listener: Listener) -> None:
         self.listeners.remove(listener)
 
     def picture(self, name: str) -> bytes | None:
         return b"\xff\xd8jpeg" if name == "1-3" else None
 
-    def tell(self, notice: Notice) -> None:
+    def notify(self, notice: Notice) -> None:
         self.show(replace(self.state, notices=(*self.state.notices, notice)))
 
-    def known_players(self) -> tuple[tuple[str, str], ...]:
+    def list_players(self) -> tuple[tuple[str, str], ...]:
         return (("Anna", "violet"), ("Ben", ""), ("Zoë", "teal"))
 
     def look_up(self, word: str) -> bool | None:
         if not self.state.open_dictionary:
-            raise Refused("Words are looked up only in a challenge.")
+            raise CommandRefusedError("Words are looked up only in a challenge.")
         return None if self.state.lexicon is None else word in ("HORN", "FARM")
 
-    def letters_for(self, square: str) -> tuple[str, ...]:
+    def list_blank_letters(self, square: str) -> tuple[str, ...]:
         return ("O", "I") if square == "I10" else tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
     def start_game(
         self,
         started: GameStarted,
-        seen: Moment | None = None,
+        expected: Moment | None = None,
         *,
-        words: Words | EllipsisType | None = ...,
+        words: WordList | EllipsisType | None = ...,
         colours: Sequence[str] = (),
-    ) -> Future[TableState]:
+    ) -> Future[TableSnapshot]:
         self.started, self.words, self.colours = started, words, tuple(colours)
-        return self._press("new game", seen)
+        return self._press("new game", expected)
 
-    def draw_first(self, letters: tuple[str, ...], seen: Moment | None = None) -> Future[TableState]:
-        return self._press(f"drawn {','.join(letters)}", seen)
+    def draw_first(self, letters: tuple[str, ...], expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press(f"drawn {','.join(letters)}", expected)
 
-    def correct_turn(self, number: int, change: TurnChange, seen: Moment | None = None) -> Future[TableState]:
+    def correct_turn(self, number: int, change: TurnChange, expected: Moment | None = None) -> Future[TableSnapshot]:
         self.change = change
-        return self._press(f"turn {number} was otherwise", seen)
+        return self._press(f"turn {number} was otherwise", expected)
 
-    def insert_turn(self, number: int, change: TurnChange, seen: Moment | None = None) -> Future[TableState]:
+    def insert_turn(self, number: int, change: TurnChange, expected: Moment | None = None) -> Future[TableSnapshot]:
         self.change = change
-        return self._press(f"turn {number} was forgotten", seen)
+        return self._press(f"turn {number} was forgotten", expected)
 
-    def redo(self, seen: Moment | None = None) -> Future[TableState]:
-        return self._press("redo", seen)
+    def redo(self, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press("redo", expected)
 
-    def pause(self, seen: Moment | None = None) -> Future[TableState]:
-        return self._press("pause", seen)
+    def pause(self, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press("pause", expected)
 
-    def go_on(self, seen: Moment | None = None) -> Future[TableState]:
-        return self._press("go on", seen)
+    def end_pause(self, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press("go on", expected)
 
-    def look_around(self) -> Future[SetUpView]:
+    def capture_setup_view(self) -> Future[SetupView]:
         return done(self.view)
 
-    def place_corners(self, corners: Sequence[tuple[float, float]] | None) -> Future[SetUpView]:
+    def place_corners(self, corners: Sequence[tuple[float, float]] | None) -> Future[SetupView]:
         self.view = replace(self.view, corners=tuple(corners) if corners else None, placed=bool(corners))
         return done(self.view)
 
-    def teach(self, rows: Sequence[Sequence[str]]) -> Future[tuple[str, ...]]:
+    def enrol_tiles(self, rows: Sequence[Sequence[str]]) -> Future[tuple[str, ...]]:
         self.taught = tuple("".join(row) for row in rows)
         return done(())
 
-    def pass_turn(self, seen: Moment | None = None) -> Future[TableState]:
-        return self._press("pass", seen)
+    def pass_turn(self, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press("pass", expected)
 
-    def exchange(self, count: int, seen: Moment | None = None) -> Future[TableState]:
-        return self._press(f"exchange {count}", seen)
+    def exchange_tiles(self, count: int, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press(f"exchange {count}", expected)
 
-    def correct(self, square: str, symbol: str, seen: Moment | None = None) -> Future[TableState]:
-        return self._press(f"{square} is {symbol}", seen)
+    def correct_square(self, square: str, symbol: str, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press(f"{square} is {symbol}", expected)
 
-    def name_blank(self, square: str, letter: str, seen: Moment | None = None) -> Future[TableState]:
-        return self._press(f"blank {square} is {letter}", seen)
+    def name_blank(self, square: str, letter: str, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press(f"blank {square} is {letter}", expected)
 
-    def tell_rack(self, player: int, letters: str, seen: Moment | None = None) -> Future[TableState]:
-        return self._press(f"player {player} has {letters}", seen)
+    def reveal_rack(self, player: int, letters: str, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press(f"player {player} has {letters}", expected)
 
-    def end_turn(self, seen: Moment | None = None) -> Future[TableState]:
-        return self._press("end turn", seen)
+    def end_turn(self, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press("end turn", expected)
 
-    def challenge(self, seen: Moment | None = None) -> Future[TableState]:
-        return self._press("challenge", seen)
+    def challenge_play(self, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press("challenge", expected)
 
-    def answer(self, number: int, seen: Moment | None = None) -> Future[TableState]:
-        return self._press(f"answer {number}", seen)
+    def answer_question(self, number: int, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press(f"answer {number}", expected)
 
-    def end_game(self, seen: Moment | None = None) -> Future[TableState]:
-        return self._press("end game", seen)
+    def end_game(self, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press("end game", expected)
 
-    def undo(self, seen: Moment | None = None) -> Future[TableState]:
-        return self._press("undo", seen)
+    def undo(self, expected: Moment | None = None) -> Future[TableSnapshot]:
+        return self._press("undo", expected)
 
-    def _press(self, button: str, seen: Moment | None) -> Future[TableState]:
-        self.pressed.append((button, seen))
+    def _press(self, button: str, expected: Moment | None) -> Future[TableSnapshot]:
+        self.pressed.append((button, expected))
         if not self.refusal:
             return done(self.state)
-        refused: Future[TableState] = Future()
-        refused.set_exception(Refused(self.refusal))
+        refused: Future[TableSnapshot] = Future()
+        refused.set_exception(CommandRefusedError(self.refusal))
         return refused
 
 

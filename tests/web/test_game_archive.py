@@ -10,7 +10,7 @@ from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.events import Event, Exchanged, GameEnded, GameStarted, Passed, PlayMade, TurnCorrected, TurnInserted
 from engine.plays import Play
-from web.game_archive import Library
+from web.game_archive import GameArchive
 
 STARTED = GameStarted(("Anna", "Ben"))
 
@@ -20,7 +20,7 @@ class Evening:
 
     def __init__(self, store: GameStore) -> None:
         self.store = store
-        self.log, _ = GameLog.begin(store, STARTED)
+        self.log, _ = GameLog.begin_game(store, STARTED)
 
     def read(self, *events: Event) -> str:
         self.log.append(events, {"board": b"a picture"})
@@ -32,8 +32,8 @@ class Evening:
 
     @property
     def pictures(self) -> list[str]:
-        replay = Library(self.store, lambda: 0).replay(self.log.number)
-        return [replay.picture(turn) for turn in range(1, replay.turns + 1)]
+        replay = GameArchive(self.store, lambda: 0).load_replay(self.log.number)
+        return [replay.picture_name(turn) for turn in range(1, replay.turn_count + 1)]
 
 
 @pytest.fixture
@@ -84,5 +84,5 @@ def test_turn_that_was_played_anew_has_the_new_picture(evening: Evening) -> None
 def test_answer_and_the_turn_beside_it_show_the_picture_of_their_press(evening: Evening) -> None:
     first = evening.read(Passed(0), Passed(1))
     assert evening.pictures == [first, first]
-    evening.log.instead([Exchanged(0, 2), Passed(1)])
+    evening.log.replace_last_press([Exchanged(0, 2), Passed(1)])
     assert evening.pictures == [first, first]

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from device.session.snapshot import PlayerView
-from engine.rules import COLOURS
+from engine.rules import EDITION_COLOURS
 from tests.support import samples
-from web.colours import PALETTE, colour_of, contrast, editions_css, ink_on, readable
-from web.game_summary import best_play, summaries
+from web.colours import PALETTE, build_editions_css, choose_ink, colour_of, contrast_ratio, ensure_contrast
+from web.game_summary import find_best_play, summaries
 
 
 def test_summary_has_best_play_bingos_average_and_unplayed_letters() -> None:
@@ -30,7 +30,7 @@ def test_play_that_was_taken_back_is_a_turn_without_points() -> None:
 
 
 def test_game_without_plays_has_no_best_one() -> None:
-    assert best_play(samples.BEFORE) is None and best_play(samples.FINISHED) is not None
+    assert find_best_play(samples.BEFORE) is None and find_best_play(samples.FINISHED) is not None
     assert all(one.best is None and one.average == 0 for one in summaries(samples.BEFORE))
 
 
@@ -41,19 +41,19 @@ def test_players_have_the_colour_they_chose_and_never_the_same() -> None:
     assert colours[0] == "blue" and len(set(colours)) == 4 and set(colours) <= set(PALETTE)
 
 
-@pytest.mark.parametrize("edition", COLOURS)
+@pytest.mark.parametrize("edition", EDITION_COLOURS)
 def test_what_is_written_on_a_premium_square_can_be_read(edition: str) -> None:
-    shown = re.findall(rf'"{edition}"] .p\d\w{{--p:(#\w+);--on:(#\w+)}}', editions_css())
+    shown = re.findall(rf'"{edition}"] .p\d\w{{--p:(#\w+);--on:(#\w+)}}', build_editions_css())
     assert len(shown) == 8, "four premiums, dark and light"
-    assert all(contrast(ground, ink) >= 4.5 for ground, ink in shown)
+    assert all(contrast_ratio(ground, ink) >= 4.5 for ground, ink in shown)
 
 
 def test_colour_that_reads_badly_is_moved_no_further_than_needed() -> None:
-    assert readable("#3a7db8") == "#3a7db8" or contrast("#3a7db8", ink_on("#3a7db8")) < 4.5
-    grey = readable("#767676")
-    assert 4.5 <= contrast(grey, ink_on(grey)) < 5
+    assert ensure_contrast("#3a7db8") == "#3a7db8" or contrast_ratio("#3a7db8", choose_ink("#3a7db8")) < 4.5
+    grey = ensure_contrast("#767676")
+    assert 4.5 <= contrast_ratio(grey, choose_ink(grey)) < 5
 
 
 def test_contrast_is_that_of_the_guidelines() -> None:
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast("#777777", "#ffffff") == pytest.approx(4.478, abs=0.01)
+    assert contrast_ratio("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast_ratio("#777777", "#ffffff") == pytest.approx(4.478, abs=0.01)

@@ -50,7 +50,7 @@ def test_id_from_before_a_restart_brings_everything(table: ShownTable, client: F
 
 
 def first_events(app: Flask, since: str) -> list[str]:
-    stream = app.extensions["live"].stream(since, lambda: False, TEXTS)
+    stream = app.extensions["live"].stream_messages(since, lambda: False, TEXTS)
     assert stream is not None
     found = [next(stream), next(stream)]
     stream.close()
@@ -71,15 +71,15 @@ def test_stream_brings_what_a_sleeping_phone_missed(table: ShownTable, app: Flas
 
 
 def test_streams_are_bounded_and_the_rest_are_told_to_ask(table: ShownTable) -> None:
-    app = create_app(table, streams=2)
+    app = create_app(table, max_streams=2)
     page = app.extensions["live"]
-    first, second = page.stream("", lambda: False, TEXTS), page.stream("", lambda: False, TEXTS)
+    first, second = page.stream_messages("", lambda: False, TEXTS), page.stream_messages("", lambda: False, TEXTS)
     answer = app.test_client().get("/live/stream")
     assert answer.status_code == 503 and "Retry-After" in answer.headers
     first.close()
     first.close()
-    third = page.stream("", lambda: False, TEXTS)
-    assert third is not None and page.stream("", lambda: False, TEXTS) is None
+    third = page.stream_messages("", lambda: False, TEXTS)
+    assert third is not None and page.stream_messages("", lambda: False, TEXTS) is None
     second.close()
     third.close()
     page.close()
@@ -87,8 +87,8 @@ def test_streams_are_bounded_and_the_rest_are_told_to_ask(table: ShownTable) -> 
 
 def test_stream_ends_with_its_phone_and_with_the_page(app: Flask) -> None:
     page = app.extensions["live"]
-    assert list(page.stream("", lambda: True, TEXTS)) == ["retry: 2000\n\n"]
-    waiting = page.stream("", lambda: False, TEXTS)
+    assert list(page.stream_messages("", lambda: True, TEXTS)) == ["retry: 2000\n\n"]
+    waiting = page.stream_messages("", lambda: False, TEXTS)
     next(waiting)
     page.close()
     assert list(waiting) == []

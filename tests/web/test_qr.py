@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from web.qr import qr_svg, qr_text, wifi_text
+from web.qr import format_wifi_text, render_qr_blocks, render_qr_svg
 
 ADDRESS = "http://192.168.0.2:8080/pair?code=123456"
 
@@ -35,25 +35,25 @@ def drawn(svg: str) -> np.ndarray:
 
 
 def test_drawing_holds_the_address() -> None:
-    assert read(drawn(qr_svg(ADDRESS, "address"))) == ADDRESS
+    assert read(drawn(render_qr_svg(ADDRESS, "address"))) == ADDRESS
 
 
 def test_console_shows_the_address() -> None:
-    lines = qr_text(ADDRESS).splitlines()
+    lines = render_qr_blocks(ADDRESS).splitlines()
     lit = {"█": (1, 1), "▀": (1, 0), "▄": (0, 1), " ": (0, 0)}
     rows = [[lit[sign][half] for sign in line] for line in lines for half in (0, 1)]
     assert read(~np.array(rows, bool)) == ADDRESS
 
 
 def test_label_is_text_only() -> None:
-    assert 'aria-label="&lt;b&gt; &#34;"' in qr_svg("x", '<b> "')
+    assert 'aria-label="&lt;b&gt; &#34;"' in render_qr_svg("x", '<b> "')
 
 
 def test_text_that_no_code_holds_is_refused() -> None:
     with pytest.raises(ValueError, match="9000 letters"):
-        qr_svg("x" * 9000, "")
+        render_qr_svg("x" * 9000, "")
 
 
 def test_wifi_is_written_as_phones_read_it() -> None:
-    assert wifi_text("My; net", "p:w") == r"WIFI:T:WPA;S:My\; net;P:p\:w;;"
-    assert wifi_text("Open", "") == "WIFI:S:Open;;"
+    assert format_wifi_text("My; net", "p:w") == r"WIFI:T:WPA;S:My\; net;P:p\:w;;"
+    assert format_wifi_text("Open", "") == "WIFI:S:Open;;"

@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 
 import web.i18n
-from calibration.profile_file import load
+from calibration.profile_file import load_profile
 from device.cameras import open_camera
-from device.cameras.base import ALL_BLACK, NO_PICTURES, CameraError
-from device.session.messages import sentence
+from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, CameraError
+from device.session.messages import format_sentence
 from device.session.snapshot import Notice, Trouble
-from device.storage.errors import fault_of
+from device.storage.errors import to_store_error
 from device.storage.recovery import open_store
 from device.storage.store import GameStore
 from engine.messages import Said, said
-from engine.reading import SIZE, BoardReading, SquareReading
+from engine.reading import BOARD_SIZE, BoardReading, SquareReading
 from engine.squares import parse_square
 from tests.support.dead_links import NOWHERE, Evening, readable, struck_out
 from tests.support.sentences import sentences
@@ -31,7 +31,7 @@ from tests.support.text_table import FARM, HORN, WORDS, TextTable
 from tests.web.conftest import token
 from vision.photo import PhotoError, load_photo
 from vision.recognition.reader import PhotoReading
-from web.host import Place
+from web.host import HostInfo
 from web.i18n import Texts
 
 REFUSED: tuple[tuple[str, dict[str, object]], ...] = (
@@ -194,7 +194,7 @@ def test_hidden_squares_and_a_blank_without_a_letter(evening: Evening) -> None:
     evening.begin()
     evening.play(("HO?N", 7, 5, True))
     nothing_is_left(evening)
-    squares = list(BoardReading.certain(("." * SIZE,) * SIZE).squares)
+    squares = list(BoardReading.from_rows(("." * BOARD_SIZE,) * BOARD_SIZE).squares)
     evening.table.lay(("HO?N", 7, 5, True))
     assert evening.table.board is not None
     squares = list(evening.table.board.squares)
@@ -210,7 +210,7 @@ def test_hidden_squares_and_a_blank_without_a_letter(evening: Evening) -> None:
 @pytest.mark.parametrize("word", ["HORN", "HXRN"])
 def test_a_challenge(evening: Evening, word: str) -> None:
     evening.begin()
-    evening.session.start_game(evening.session._playing.game.started, words=WORDS).result(5)
+    evening.session.start_game(evening.session._controller.game.start_event, words=WORDS).result(5)
     evening.play((word, 7, 5, True))
     nothing_is_left(evening)
     assert evening.press("/actions/challenge").status_code == 204
@@ -238,7 +238,9 @@ def test_drawing_for_first_play(evening: Evening) -> None:
     nothing_is_left(evening)
 
 
-@pytest.mark.parametrize("trouble", [NO_PICTURES, ALL_BLACK, said("camera-no-usb", "no camera at usb:{0}", "0")])
+@pytest.mark.parametrize(
+    "trouble", [STALLED_MESSAGE, BLACK_MESSAGE, said("camera-no-usb", "no camera at usb:{0}", "0")]
+)
 def test_trouble_with_the_camera(evening: Evening, trouble: Said) -> None:
     evening.begin()
     evening.table.trouble = trouble
@@ -267,7 +269,7 @@ def test_a_disk_that_is_full(evening: Evening, monkeypatch: pytest.MonkeyPatch) 
     def full(*_: object, **__: object) -> None:
         error = OSError()
         error.sqlite_errorname = "SQLITE_FULL"  # type: ignore[attr-defined]
-        raise fault_of(error, "X")
+        raise to_store_error(error, "X")
 
     evening.begin()
     monkeypatch.setattr(evening.store, "append", full)
@@ -293,7 +295,7 @@ def test_games_that_are_not_there(evening: Evening) -> None:
 
 def test_wrong_codes(evening: Evening) -> None:
     stranger = evening.app.test_client()
-    stranger.set_cookie(web.i18n.COOKIE, NOWHERE)
+    stranger.set_cookie(web.i18n.LANGUAGE_COOKIE, NOWHERE)
     for _ in range(12):
         refused = stranger.post("/pair", data={"csrf": token(stranger), "code": "x"})
         assert refused.status_code in (409, 429) and not readable(refused)
@@ -310,7 +312,7 @@ def test_what_is_wrong_with_the_machine(evening: Evening, tmp_path: Path) -> Non
     store.close()
     learnt = tmp_path / "table.npz"
     learnt.write_bytes(b"nothing learnt")
-    told = [rescued, load(learnt)[1]]
+    told = [rescued, load_profile(learnt)[1]]
     for fails in (lambda: open_camera("?"), lambda: open_camera(f"folder:{tmp_path / 'none'}")):
         with pytest.raises(CameraError) as error:
             fails()
@@ -319,11 +321,11 @@ def test_what_is_wrong_with_the_machine(evening: Evening, tmp_path: Path) -> Non
         load_photo(tmp_path / "none")
     told.append(str(photo.value))
     for text in told:
-        evening.session.tell(Notice(sentence(text)))
+        evening.session.notify(Notice(format_sentence(text)))
     names = (str(tmp_path), "damaged.db.damaged-", "Damaged.db", "damaged.db", "table.npz", "none", "usb:0")
     names += ("folder:", "DIR")
     nothing_is_left(evening, *names)
-    other = Evening(evening.store, Place(remarks=tuple(told)))
+    other = Evening(evening.store, HostInfo(setup_problems=tuple(told)))
     assert not readable(other.get("/setup"), *names)
     other.close()
     shutil.rmtree(tmp_path / "nothing", ignore_errors=True)

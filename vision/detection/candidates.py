@@ -12,49 +12,49 @@ from numpy.typing import NDArray
 from vision.geometry import Floats, Image
 from vision.quad import are_convex, order_corners
 
-_PEAK: Final = 0.08
-_PEAKS: Final = 8
-_NEAR: Final = 3
+_MIN_PEAK_HEAT: Final = 0.08
+_MAX_PEAKS: Final = 8
+_PEAK_MARGIN_CELLS: Final = 3
 """Corners lie at most so many cells outside the patch of cells on the grid."""
-_MOST_PATCHES: Final = 2
-_HYPOTHESES: Final = 6
-_COMPLETED: Final = 2
-_FEW: Final = 40
+_MAX_PATCHES: Final = 2
+_MAX_QUADS_PER_PATCH: Final = 6
+_MAX_COMPLETED_QUADS: Final = 2
+_MIN_PATCH_CELLS: Final = 40
 """Cells on the grid below which there is nothing like a board."""
 
 
-def quads_in(cells: NDArray[np.float32]) -> list[Floats]:
+def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:
     """Possible boards in the finder's answer (4, n, n), in cells, patch by patch, about the likeliest first.
 
     Four peaks of the corner heat whose quad covers a patch of cells on the grid, the quad about that patch, and
     parallelograms over three peaks; the same of all patches as one, for tiles may part the grid.
     """
     heat = 1 / (1 + np.exp(-cells[0]))
-    peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _PEAK)
+    peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _MIN_PEAK_HEAT)
     quads: list[Floats] = []
-    apart = patches(cells[3])
+    apart = find_grid_patches(cells[3])
     whole = [np.asarray(np.maximum.reduce(apart), np.uint8)] if len(apart) > 1 else []
     for patch in [*apart, *whole]:
-        around = cv2.dilate(patch, np.ones((2 * _NEAR + 1, 2 * _NEAR + 1), np.uint8)) > 0
+        around = cv2.dilate(patch, np.ones((2 * _PEAK_MARGIN_CELLS + 1, 2 * _PEAK_MARGIN_CELLS + 1), np.uint8)) > 0
         ys, xs = np.nonzero(peak & around)
-        order = np.argsort(-heat[ys, xs])[:_PEAKS]
+        order = np.argsort(-heat[ys, xs])[:_MAX_PEAKS]
         ys, xs = ys[order], xs[order]
         points = np.stack([xs + cells[1, ys, xs], ys + cells[2, ys, xs]], axis=1).astype(np.float64)
-        fours = _choices(len(points), 4)
-        best = _likeliest(points[fours], heat[ys, xs][fours], patch)[: _HYPOTHESES - 1]
-        best.insert(min(len(best), 2), four_sided(patch))
-        threes = _choices(len(points), 3)
-        completed = _completed(points[threes]), np.repeat(heat[ys, xs][threes], 3, axis=0)
-        quads += [*best, *_likeliest(*completed, patch)[:_COMPLETED]]
+        fours = _list_combinations(len(points), 4)
+        best = _rank_quads(points[fours], heat[ys, xs][fours], patch)[: _MAX_QUADS_PER_PATCH - 1]
+        best.insert(min(len(best), 2), fit_quad_to_patch(patch))
+        threes = _list_combinations(len(points), 3)
+        completed = _complete_parallelograms(points[threes]), np.repeat(heat[ys, xs][threes], 3, axis=0)
+        quads += [*best, *_rank_quads(*completed, patch)[:_MAX_COMPLETED_QUADS]]
     return quads
 
 
-def _choices(among: int, count: int) -> NDArray[np.intp]:
+def _list_combinations(among: int, count: int) -> NDArray[np.intp]:
     """All choices of `count` out of so many, `(choices, count)`."""
     return np.array(list(combinations(range(among), count)), np.intp).reshape(-1, count)
 
 
-def _likeliest(fours: Floats, heats: NDArray[np.floating], patch: Image) -> list[Floats]:
+def _rank_quads(fours: Floats, heats: NDArray[np.floating], patch: Image) -> list[Floats]:
     """The quads of four points each, `(n, 4, 2)`, that cover a patch, by how well and by the heat of their peaks."""
     quads = order_corners(fours)
     convex = are_convex(quads)
@@ -62,13 +62,13 @@ def _likeliest(fours: Floats, heats: NDArray[np.floating], patch: Image) -> list
     scored = [
         (cover * float(w), quad)
         for quad, w in zip(quads[convex], warmth, strict=True)
-        if (cover := overlap(quad, patch)) > 0.5
+        if (cover := intersection_over_union(quad, patch)) > 0.5
     ]
     scored.sort(key=lambda s: -s[0])
     return [quad for _, quad in scored]
 
 
-def _completed(threes: Floats) -> Floats:
+def _complete_parallelograms(threes: Floats) -> Floats:
     """The parallelograms over each three peaks `(n, 3, 2)`, `(3 n, 4, 2)`: a hand may lie on the fourth corner."""
     a, b, c = threes.transpose(1, 0, 2)
     fourths = np.stack([a + b - c, b + c - a, c + a - b], axis=1)
@@ -76,15 +76,15 @@ def _completed(threes: Floats) -> Floats:
     return np.concatenate(fours, axis=2).reshape(-1, 4, 2)
 
 
-def patches(on_grid: NDArray[np.float32]) -> list[Image]:
+def find_grid_patches(on_grid: NDArray[np.float32]) -> list[Image]:
     """The largest patches of cells that are likely on a grid, each as a mask (n, n) of 0 and 1."""
     count, labels, stats, _ = cv2.connectedComponentsWithStats((on_grid > 0).astype(np.uint8), connectivity=4)
     sizes = stats[:, cv2.CC_STAT_AREA]
-    largest = sorted(range(1, count), key=lambda k: -sizes[k])[:_MOST_PATCHES]
-    return [np.asarray(labels == k, np.uint8) for k in largest if sizes[k] >= _FEW]
+    largest = sorted(range(1, count), key=lambda k: -sizes[k])[:_MAX_PATCHES]
+    return [np.asarray(labels == k, np.uint8) for k in largest if sizes[k] >= _MIN_PATCH_CELLS]
 
 
-def four_sided(patch: Image) -> Floats:
+def fit_quad_to_patch(patch: Image) -> Floats:
     """The quad about a patch: its hull, simplified until four corners are left, else the box around it."""
     hull = cv2.convexHull(cv2.findNonZero(patch).reshape(-1, 2))
     length = cv2.arcLength(hull, True)
@@ -97,7 +97,7 @@ def four_sided(patch: Image) -> Floats:
     return order_corners(np.asarray(cv2.boxPoints(cv2.minAreaRect(hull)), np.float64))
 
 
-def overlap(quad: Floats, on_grid: Image) -> float:
+def intersection_over_union(quad: Floats, on_grid: Image) -> float:
     """Intersection over union of a quad and the cells on the grid; what of the quad lies beyond the picture counts."""
     drawn = np.zeros_like(on_grid)
     cv2.fillConvexPoly(drawn, np.round(quad * 16).astype(np.int32), 1, cv2.LINE_8, 4)

@@ -15,24 +15,24 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.reading import SIZE
+from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, project
 from vision.quad import fit_homography
 
-_SURE: Final = 0.25
+_MAX_USABLE_ERROR_SQUARES: Final = 0.25
 """Expected error, in squares, up to which a cell's answer is used."""
-_FITS: Final = 0.22
+_MAX_CORNER_MISS_SQUARES: Final = 0.22
 """How far, in squares, a corner may lie from where the lattice continues."""
-_GROWTHS: Final = 8
-_ROUNDS: Final = 3
-_ENOUGH: Final = 0.7
+_GROW_ROUNDS: Final = 8
+_REFINE_ROUNDS: Final = 3
+_SUFFICIENT_SEEN_SHARE: Final = 0.7
 """Share of the grid's corners that, seen in their places, make further patches needless."""
-_SHIFTS: Final = np.arange(-3.0, 4.0)
+_CANDIDATE_SHIFTS_SQUARES: Final = np.arange(-3.0, 4.0)
 """By how many squares, right or down, the believed grid may be off."""
-_FEWEST: Final = 12
-_ALIGNED: Final = 0.7
+_MIN_CORNERS: Final = 12
+_MIN_ALIGNED_SHARE: Final = 0.7
 """Share of the corners that, where the believed grid has them, let the fit begin with it."""
-_PATCH: Final = 2
+_PATCH_RADIUS_CELLS: Final = 2
 """A patch reaches so many cells to each side."""
 
 
@@ -46,8 +46,8 @@ class LatticeFit:
     """
 
     to_cells: Floats
-    miss: float
-    seen: float
+    median_miss: float
+    seen_share: float
 
 
 def fit_lattice(cells: NDArray[np.float32], margin: float) -> LatticeFit | None:
@@ -55,16 +55,16 @@ def fit_lattice(cells: NDArray[np.float32], margin: float) -> LatticeFit | None:
 
     `margin` is the width in squares around the believed grid, one cell to the square.
     """
-    seen = _Seen.of(cells)
+    seen = _CellPredictions.from_output(cells)
     best: LatticeFit | None = None
-    for H in _beginnings(seen, margin):
-        fit = _settled(seen, H)
+    for H in _propose_homographies(seen, margin):
+        fit = _refine_homography(seen, H)
         if fit is None:
             continue
-        found = _judged(seen, fit @ _first_corner(seen, fit))
-        if best is None or found.seen > best.seen:
+        found = _score_fit(seen, fit @ _find_grid_shift(seen, fit))
+        if best is None or found.seen_share > best.seen_share:
             best = found
-        if best.seen > _ENOUGH:
+        if best.seen_share > _SUFFICIENT_SEEN_SHARE:
             break
     return best
 
@@ -74,11 +74,11 @@ def refit_lattice(cells: NDArray[np.float32], to_cells: Floats, trust: Floats) -
 
     The tops of tiles stand behind their squares, and draw the corners among them along.
     """
-    return _settled(_Seen.of(cells), to_cells, trust)
+    return _refine_homography(_CellPredictions.from_output(cells), to_cells, trust)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Seen:
+class _CellPredictions:
     """The network's answer: for each of (n, n) cells its middle, the corner seen (x, y), its error, the odds of a
     corner being there at all, and whether the answer is sure enough to be used."""
 
@@ -89,90 +89,102 @@ class _Seen:
     usable: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, cells: NDArray[np.float32]) -> _Seen:
+    def from_output(cls, cells: NDArray[np.float32]) -> _CellPredictions:
         n = cells.shape[1]
         middle = np.stack(np.meshgrid(np.arange(n), np.arange(n)), axis=-1).astype(np.float64)
         error = np.exp(np.clip(cells[2], -5, 2).astype(np.float64))
         odds = np.clip(cells[3].astype(np.float64), -4, 4)
-        return cls(middle, middle + cells[:2].transpose(1, 2, 0), error, odds, (error < _SURE) & (odds > -1))
+        return cls(
+            middle,
+            middle + cells[:2].transpose(1, 2, 0),
+            error,
+            odds,
+            (error < _MAX_USABLE_ERROR_SQUARES) & (odds > -1),
+        )
 
 
-def _beginnings(seen: _Seen, margin: float) -> Iterator[Floats]:
+def _propose_homographies(seen: _CellPredictions, margin: float) -> Iterator[Floats]:
     """Homographies from the lattice to cells to begin with: the believed grid, then what grows from patches."""
     believed = np.array([[1.0, 0, margin - 0.5], [0, 1.0, margin - 0.5], [0, 0, 1.0]])
-    if seen.usable.sum() >= _FEWEST and _fits(seen, believed)[1].sum() > _ALIGNED * seen.usable.sum():
+    if (
+        seen.usable.sum() >= _MIN_CORNERS
+        and _match_corners(seen, believed)[1].sum() > _MIN_ALIGNED_SHARE * seen.usable.sum()
+    ):
         yield believed
     n = len(seen.middle)
     third = n // 3
     for row, column in ((1, 1), (1, 0), (1, 2), (0, 1), (2, 1)):
         rows = slice(row * third, n - (2 - row) * third)
         columns = slice(column * third, n - (2 - column) * third)
-        patch = _surest_patch(seen, rows, columns)
-        grown = None if patch is None else _grown(seen, patch, margin)
+        patch = _find_surest_patch(seen, rows, columns)
+        grown = None if patch is None else _grow_homography(seen, patch, margin)
         if grown is not None:
             yield grown
 
 
-def _fits(seen: _Seen, H: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _match_corners(seen: _CellPredictions, H: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Which corner of the lattice each cell shows under `H`, and which cells show it where it should be."""
     label = np.round(project(np.linalg.inv(H), seen.corner))
     miss = np.linalg.norm(project(H, label) - seen.corner, axis=2)
-    return label, seen.usable & (miss < _FITS)
+    return label, seen.usable & (miss < _MAX_CORNER_MISS_SQUARES)
 
 
-def _surest_patch(seen: _Seen, rows: slice, columns: slice) -> tuple[int, int] | None:
+def _find_surest_patch(seen: _CellPredictions, rows: slice, columns: slice) -> tuple[int, int] | None:
     """The middle of the patch with the smallest errors, among the given cells."""
     error = np.where(seen.usable, seen.error, 1.0)
-    cost = np.asarray(cv2.blur(error, (2 * _PATCH + 1,) * 2, borderType=cv2.BORDER_REFLECT))
+    cost = np.asarray(cv2.blur(error, (2 * _PATCH_RADIUS_CELLS + 1,) * 2, borderType=cv2.BORDER_REFLECT))
     part = np.where(seen.usable, cost, np.inf)[rows, columns]
     i, j = divmod(int(np.argmin(part)), part.shape[1])
     return (rows.start + i, columns.start + j) if np.isfinite(part[i, j]) else None
 
 
-def _grown(seen: _Seen, patch: tuple[int, int], margin: float) -> Floats | None:
+def _grow_homography(seen: _CellPredictions, patch: tuple[int, int], margin: float) -> Floats | None:
     """A homography from lattice to cells that begins at a patch and takes in the corners that continue it."""
     n = len(seen.middle)
     i, j = patch
     near = np.zeros((n, n), bool)
-    near[max(i - _PATCH, 0) : i + _PATCH + 1, max(j - _PATCH, 0) : j + _PATCH + 1] = True
-    basis = np.column_stack([_step(seen.corner, seen.usable & near, axis) for axis in (1, 0)])
+    near[
+        max(i - _PATCH_RADIUS_CELLS, 0) : i + _PATCH_RADIUS_CELLS + 1,
+        max(j - _PATCH_RADIUS_CELLS, 0) : j + _PATCH_RADIUS_CELLS + 1,
+    ] = True
+    basis = np.column_stack([_estimate_step(seen.corner, seen.usable & near, axis) for axis in (1, 0)])
     if abs(np.linalg.det(basis)) < 0.3:
         return None
     # The corner at the patch keeps the name that it has in the believed grid.
     origin = seen.corner[i, j]
     H = np.vstack([np.column_stack([basis, origin - basis @ np.round(origin - margin + 0.5)]), [0.0, 0.0, 1.0]])
     weight = 1 / seen.error**2
-    for growth in range(_GROWTHS):
-        label, fits = _fits(seen, H)
+    for growth in range(_GROW_ROUNDS):
+        label, fits = _match_corners(seen, H)
         fits &= near
         if fits.sum() < 8:
             return None
         # A few corners close together say little of perspective: first an affine map, then a homography.
-        fit = fit_homography if fits.sum() > 60 else _affine
+        fit = fit_homography if fits.sum() > 60 else _fit_affine
         H = fit(label[fits], seen.corner[fits], weight[fits])
         reach = 3 if growth < 2 else 5
         near = cv2.dilate(fits.astype(np.uint8), np.ones((reach, reach), np.uint8)) > 0
     return H
 
 
-def _settled(seen: _Seen, H: Floats, trust: Floats | None = None) -> Floats | None:
+def _refine_homography(seen: _CellPredictions, H: Floats, trust: Floats | None = None) -> Floats | None:
     """The homography that all corners which continue the lattice agree on (Tukey's weights); None if too few do."""
-    label, fits = _fits(seen, H)
-    for _ in range(_ROUNDS):
-        if fits.sum() < _FEWEST:
+    label, fits = _match_corners(seen, H)
+    for _ in range(_REFINE_ROUNDS):
+        if fits.sum() < _MIN_CORNERS:
             return None
         corner, name, weight = seen.corner[fits], label[fits], 1 / seen.error[fits] ** 2
         if trust is not None:
-            x, y = np.clip(name, 0, SIZE).astype(int).T
+            x, y = np.clip(name, 0, BOARD_SIZE).astype(int).T
             weight = weight * trust[y, x]
         miss = np.linalg.norm(project(H, name) - corner, axis=1)
         reach = max(4.7 * float(np.median(miss)), 0.06)
         H = fit_homography(name, corner, weight * np.clip(1 - (miss / reach) ** 2, 1e-6, None) ** 2)
-        label, fits = _fits(seen, H)
+        label, fits = _match_corners(seen, H)
     return H
 
 
-def _step(corners: Floats, usable: NDArray[np.bool_], axis: int) -> Floats:
+def _estimate_step(corners: Floats, usable: NDArray[np.bool_], axis: int) -> Floats:
     """The way from a corner of squares to the next along `axis` (1 to the right, 0 down), the median of a patch."""
     both = usable[1:] & usable[:-1] if axis == 0 else usable[:, 1:] & usable[:, :-1]
     ways = np.diff(corners, axis=axis)[both]
@@ -181,7 +193,7 @@ def _step(corners: Floats, usable: NDArray[np.bool_], axis: int) -> Floats:
     return np.median(ways, axis=0) if len(ways) else plain
 
 
-def _affine(source: Floats, target: Floats, weight: Floats) -> Floats:
+def _fit_affine(source: Floats, target: Floats, weight: Floats) -> Floats:
     """The weighted least-squares affine map as a homography (3, 3)."""
     design = np.column_stack([source, np.ones(len(source))])
     scaled = design * weight[:, None]
@@ -189,21 +201,23 @@ def _affine(source: Floats, target: Floats, weight: Floats) -> Floats:
     return np.vstack([solved.T, [0.0, 0.0, 1.0]])
 
 
-def _judged(seen: _Seen, to_cells: Floats) -> LatticeFit:
+def _score_fit(seen: _CellPredictions, to_cells: Floats) -> LatticeFit:
     """How many of the grid's corners were seen where the fit has them."""
     inverse = np.linalg.inv(to_cells)
     at = project(inverse, seen.corner)
     miss = np.linalg.norm(at - np.round(at), axis=2)
-    on_grid = (np.abs(project(inverse, seen.middle) - SIZE / 2) < SIZE / 2 + 0.5).all(axis=2)
+    on_grid = (np.abs(project(inverse, seen.middle) - BOARD_SIZE / 2) < BOARD_SIZE / 2 + 0.5).all(axis=2)
     good = seen.usable & on_grid & (miss < 0.15)
     share = float(good.sum()) / max(int(on_grid.sum()), 1)
     return LatticeFit(to_cells, float(np.median(miss[good])) if good.any() else 1.0, share)
 
 
-def _first_corner(seen: _Seen, to_cells: Floats) -> Floats:
+def _find_grid_shift(seen: _CellPredictions, to_cells: Floats) -> Floats:
     """The shift (3, 3) by whole squares under which the grid's corners are where corners were seen."""
     board = project(np.linalg.inv(to_cells), seen.middle).reshape(-1, 2)
-    covered = np.abs(board.T[:, None] - _SHIFTS[:, None] - SIZE / 2) < SIZE / 2 + 0.5
+    covered = np.abs(board.T[:, None] - _CANDIDATE_SHIFTS_SQUARES[:, None] - BOARD_SIZE / 2) < BOARD_SIZE / 2 + 0.5
     odds = (covered[1] * seen.odds.ravel()) @ covered[0].T
     down, right = np.unravel_index(int(np.argmax(odds)), odds.shape)
-    return np.array([[1.0, 0, _SHIFTS[right]], [0, 1.0, _SHIFTS[down]], [0, 0, 1.0]])
+    return np.array(
+        [[1.0, 0, _CANDIDATE_SHIFTS_SQUARES[right]], [0, 1.0, _CANDIDATE_SHIFTS_SQUARES[down]], [0, 0, 1.0]]
+    )

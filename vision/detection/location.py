@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from vision.geometry import Floats
 
 
-class BoardNotFound(Exception):  # noqa: N818 - reads as what it says
+class BoardNotFoundError(Exception):
     """No whole board is in the picture; the message says what was seen, for a person."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Location:
+class BoardLocation:
     """A board in a picture.
 
     `corners` (4, 2) float64 px: outer corners of the 15 x 15 grid, clockwise, beginning with the one nearest the

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from engine.reading import SIZE
+from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
-from vision.recognition.tile_crops import Spots
+from vision.recognition.tile_crops import TilePoses
 
 
-def _straight() -> Floats:
-    return np.zeros((SIZE, SIZE, 3))
+def _make_zero_poses() -> Floats:
+    return np.zeros((BOARD_SIZE, BOARD_SIZE, 3))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,11 +25,12 @@ class BoardViews:
     (`vision.recognition.squares`)."""
     tops: Image
     """`(448, 448) uint8`: the plane of the tile tops in grey (`vision.recognition.tile_crops`)."""
-    lies: Floats = field(default_factory=_straight)
-    """`(15, 15, 3)`: where and how on `tops` the tile of each square lies (`vision.recognition.tile_crops.Spots`)."""
+    poses: Floats = field(default_factory=_make_zero_poses)
+    """`(15, 15, 3)`: where and how on `tops` the tile of each square lies
+    (`vision.recognition.tile_crops.TilePoses`)."""
 
-    def crops(self, squares: Sequence[int]) -> Image:
+    def cut_crops(self, squares: Sequence[int]) -> Image:
         """Cut squares (0..224) out of `tops`, each where its tile lies: `(n, 36, 36) uint8`."""
-        cells = [divmod(square, SIZE) for square in squares]
-        lies = self.lies.reshape(SIZE * SIZE, 3)[list(squares)]
-        return Spots(self.tops, cells, lies).crops()
+        cells = [divmod(square, BOARD_SIZE) for square in squares]
+        lies = self.poses.reshape(BOARD_SIZE * BOARD_SIZE, 3)[list(squares)]
+        return TilePoses(self.tops, cells, lies).cut_crops()

@@ -15,12 +15,12 @@ from typing import Final
 
 from engine.reading import HIDDEN, BoardReading, SquareReading
 
-_LEAST: Final = 1e-4
+_MIN_CANDIDATE_PROBABILITY: Final = 1e-4
 """Candidates less probable than this are left out, and no more than `_MOST` kept, as the reader does."""
-_MOST: Final = 8
+_MAX_CANDIDATES: Final = 8
 
 
-def merge(readings: Sequence[BoardReading]) -> BoardReading:
+def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
     """One reading from several of the same board, all upright. Raises ValueError for none.
 
     A square takes what those pictures say that see it, each as much as it sees of it. It is as hidden as in the
@@ -30,10 +30,10 @@ def merge(readings: Sequence[BoardReading]) -> BoardReading:
         raise ValueError("there is nothing to merge")
     if len(readings) == 1:
         return readings[0]
-    return BoardReading(tuple(_merged(squares) for squares in zip(*(r.squares for r in readings), strict=True)))
+    return BoardReading(tuple(_merge_square(squares) for squares in zip(*(r.squares for r in readings), strict=True)))
 
 
-def _merged(squares: Sequence[SquareReading]) -> SquareReading:
+def _merge_square(squares: Sequence[SquareReading]) -> SquareReading:
     hidden = [square.probability(HIDDEN) for square in squares]
     least = min(hidden)
     # A picture that sees little beside one that sees all is left out: what it half sees may be the hand.
@@ -49,5 +49,5 @@ def _merged(squares: Sequence[SquareReading]) -> SquareReading:
                     chances[symbol] += p * (1 - least) / total
     if least > 0:
         chances[HIDDEN] = least
-    best = sorted(chances.items(), key=lambda item: -item[1])[:_MOST]
-    return SquareReading(tuple((s, p) for s, p in best if p >= _LEAST) or tuple(best[:1]))
+    best = sorted(chances.items(), key=lambda item: -item[1])[:_MAX_CANDIDATES]
+    return SquareReading(tuple((s, p) for s, p in best if p >= _MIN_CANDIDATE_PROBABILITY) or tuple(best[:1]))

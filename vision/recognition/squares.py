@@ -14,35 +14,35 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.reading import SIZE
-from vision.geometry import TILE_HEIGHT, BoardPose, Image, rectify
-from vision.net import MODELS, Net
+from engine.reading import BOARD_SIZE
+from vision.geometry import TILE_HEIGHT_SQUARES, BoardPose, Image, rectify
+from vision.net import MODELS_DIR, Net
 
-SCALE: Final = 16
+VIEW_PX_PER_SQUARE: Final = 16
 """Pixels a square."""
-MARGIN: Final = 1
+VIEW_MARGIN_SQUARES: Final = 1
 """Squares of surroundings that the network sees on each side."""
-PLANE: Final = TILE_HEIGHT / 2
+VIEW_HEIGHT_SQUARES: Final = TILE_HEIGHT_SQUARES / 2
 """Half way up a tile, so that from low down neither its top nor the board's print is far from its place."""
-EMPTY, TILE, HIDDEN = range(3)
-_LOOK_CLOSER: Final = 0.001
+EMPTY_KIND, TILE_KIND, HIDDEN_KIND = range(3)
+_MIN_TILE_PROBABILITY: Final = 0.001
 """A square is read as a tile where the first look leaves at least this probability that it is one."""
-_CLEAR: Final = 0.9
+_MIN_CLEAR_PROBABILITY: Final = 0.9
 """Probability of the likeliest kind below which a square is unclear."""
 
 
-def board_view(image: Image, pose: BoardPose) -> Image:
+def rectify_board(image: Image, pose: BoardPose) -> Image:
     """The board and a little around it as the network sees it: `(272, 272, 3) uint8 BGR`."""
-    return rectify(image, pose.plane(PLANE), SCALE, MARGIN)
+    return rectify(image, pose.plane_homography(VIEW_HEIGHT_SQUARES), VIEW_PX_PER_SQUARE, VIEW_MARGIN_SQUARES)
 
 
-def balanced(view: Image) -> NDArray[np.float32]:
+def normalise_exposure(view: Image) -> NDArray[np.float32]:
     """Even out exposure and colour cast over a whole board: `(3, n, n) float32`, most values in -1..1.
 
-    `view` is `(n, n, 3) uint8` with the margin of `board_view`. Each channel runs from its darkest to its
+    `view` is `(n, n, 3) uint8` with the margin of `rectify_board`. Each channel runs from its darkest to its
     brightest 3 % on the grid.
     """
-    edge = view.shape[0] * MARGIN // (SIZE + 2 * MARGIN)
+    edge = view.shape[0] * VIEW_MARGIN_SQUARES // (BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES)
     grid = view[edge:-edge:3, edge:-edge:3].reshape(-1, 3)
     ranked = np.sort(grid, axis=0, kind="stable")  # bytes are sorted by counting them
     low, high = ranked[[len(ranked) * 3 // 100, -1 - len(ranked) * 3 // 100]].astype(np.float64)
@@ -55,33 +55,35 @@ def balanced(view: Image) -> NDArray[np.float32]:
 class SquareNet:
     """The network that tells empty squares, tiles and hidden squares apart."""
 
-    def __init__(self, path: Path = MODELS / "squares.onnx", net: Callable[[Path], Net] = Net) -> None:
-        self._net = net(path)
+    def __init__(self, path: Path = MODELS_DIR / "squares.onnx", load_net: Callable[[Path], Net] = Net) -> None:
+        self._net = load_net(path)
 
-    def read(self, view: Image) -> NDArray[np.float32]:
-        """Probabilities of `EMPTY`, `TILE`, `HIDDEN` from a `board_view`: `(15, 15, 3)`.
+    def predict(self, view: Image) -> NDArray[np.float32]:
+        """Probabilities of `EMPTY_KIND`, `TILE_KIND`, `HIDDEN_KIND` from a `rectify_board`: `(15, 15, 3)`.
 
         Where a square is unclear, the board is looked at from the other three sides as well.
         """
-        even = balanced(view)
-        kinds = self.judge(even)
-        if (kinds.max(axis=2) < _CLEAR).any():
-            sides = [kinds, *(np.rot90(self.judge(np.rot90(even, k, axes=(1, 2))), -k) for k in (1, 2, 3))]
+        even = normalise_exposure(view)
+        kinds = self.predict_normalised(even)
+        if (kinds.max(axis=2) < _MIN_CLEAR_PROBABILITY).any():
+            sides = [kinds, *(np.rot90(self.predict_normalised(np.rot90(even, k, axes=(1, 2))), -k) for k in (1, 2, 3))]
             odds = np.exp(np.mean([np.log(side + 1e-7) for side in sides], axis=0))
             kinds = np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
         return kinds
 
-    def judge(self, even: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The same from a `balanced` view."""
+    def predict_normalised(self, even: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The same from a `normalise_exposure` view."""
         (logits,) = self._net(np.ascontiguousarray(even)[None])
-        grid = logits[0, :, MARGIN:-MARGIN, MARGIN:-MARGIN].transpose(1, 2, 0)
+        grid = logits[
+            0, :, VIEW_MARGIN_SQUARES:-VIEW_MARGIN_SQUARES, VIEW_MARGIN_SQUARES:-VIEW_MARGIN_SQUARES
+        ].transpose(1, 2, 0)
         odds = np.exp(grid - grid.max(axis=2, keepdims=True))
         return np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
 
 
-def perhaps_tiles(kinds: NDArray[np.float32]) -> list[tuple[int, int]]:
+def find_likely_tiles(kinds: NDArray[np.float32]) -> list[tuple[int, int]]:
     """(row, column) of the squares of `(15, 15, 3)` that may be tiles and are to be read, the likeliest first."""
-    tile = kinds[:, :, TILE]
+    tile = kinds[:, :, TILE_KIND]
     order = np.argsort(-tile, axis=None, kind="stable")
-    cells = [(int(i) // SIZE, int(i) % SIZE) for i in order]
-    return [cell for cell in cells if tile[cell] >= _LOOK_CLOSER]
+    cells = [(int(i) // BOARD_SIZE, int(i) % BOARD_SIZE) for i in order]
+    return [cell for cell in cells if tile[cell] >= _MIN_TILE_PROBABILITY]

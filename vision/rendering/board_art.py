@@ -50,7 +50,9 @@ class BoardArt:
         return art_to_table(self.px, *self.margin[:2])
 
 
-def ink(image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour: Colour, strength: float = 1.0) -> None:
+def print_mask(
+    image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour: Colour, strength: float = 1.0
+) -> None:
     """Print `mask` centred at (x, y) px into `image`, clipped at its edges."""
     h, w = mask.shape
     x0, y0 = round(x - w / 2), round(y - h / 2)
@@ -63,11 +65,13 @@ def ink(image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour:
     part[:] = (part * (1 - alpha) + np.asarray(colour, np.float32) * alpha).astype(np.uint8)
 
 
-def _box(image: Picture, x: float, y: float, w: float, h: float, colour: Colour, px: int) -> None:
+def _draw_box(image: Picture, x: float, y: float, w: float, h: float, colour: Colour, px: int) -> None:
     cv2.rectangle(image, (round(x * px), round(y * px)), (round((x + w) * px) - 1, round((y + h) * px) - 1), colour, -1)
 
 
-def _rounded(image: Picture, x: float, y: float, w: float, h: float, radius: float, colour: Colour, px: int) -> None:
+def _draw_rounded_box(
+    image: Picture, x: float, y: float, w: float, h: float, radius: float, colour: Colour, px: int
+) -> None:
     r = max(round(min(radius, w / 2, h / 2) * px), 0)
     x0, y0, x1, y1 = round(x * px), round(y * px), round((x + w) * px) - 1, round((y + h) * px) - 1
     cv2.rectangle(image, (x0 + r, y0), (x1 - r, y1), colour, -1)
@@ -76,7 +80,7 @@ def _rounded(image: Picture, x: float, y: float, w: float, h: float, radius: flo
         cv2.circle(image, (cx, cy), r, colour, -1, cv2.LINE_AA)
 
 
-def _spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, px: int, count: int) -> None:
+def _draw_spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, px: int, count: int) -> None:
     """Ornaments that reach from a premium square at (x, y) into its neighbours: bursts, teeth, arrows."""
     for side in range(4):
         along = (np.arange(count) + 0.5) / count if kind != "arrows" else np.array([0.5])
@@ -104,14 +108,14 @@ def star_outline(points: int, centre: float, radius: float) -> npt.NDArray[np.in
     return np.asarray((corners * 16).round(), np.int32)
 
 
-def _print_square(style: BoardStyle, kind: str, px: int) -> Picture:
+def _render_square_print(style: BoardStyle, kind: str, px: int) -> Picture:
     """The print of a premium square: text lines or an ornament, as a (px, px) uint8 mask."""
     mask = np.zeros((px, px), np.uint8)
     if kind == "*" and style.centre != "text":
         c = px / 2
         if style.centre == "star":
-            star = star_outline(style.points, c, 0.4 * px)
-            if style.hollow:
+            star = star_outline(style.star_points, c, 0.4 * px)
+            if style.hollow_star:
                 cv2.polylines(mask, [star], True, 255, max(1, px // 16), cv2.LINE_AA, 4)
             else:
                 cv2.fillPoly(mask, [star], 255, cv2.LINE_AA, 4)
@@ -138,11 +142,11 @@ def _print_square(style: BoardStyle, kind: str, px: int) -> Picture:
     step = size * 1.02
     canvas = np.zeros((px, px, 3), np.uint8)
     for i, line in enumerate(drawn):
-        ink(canvas, line, px / 2, px / 2 + (i - (len(drawn) - 1) / 2) * step, (255, 255, 255))
+        print_mask(canvas, line, px / 2, px / 2 + (i - (len(drawn) - 1) / 2) * step, (255, 255, 255))
     return canvas[:, :, 0]
 
 
-def _facing(style: BoardStyle, row: int, column: int) -> int:
+def _print_quarter_turns(style: BoardStyle, row: int, column: int) -> int:
     """Quarter turns of the print on a square: fixed, or towards the nearest side of the board."""
     if not style.text_faces:
         return style.text_turn
@@ -152,33 +156,33 @@ def _facing(style: BoardStyle, row: int, column: int) -> int:
     return 0 if dy >= 0 else 2
 
 
-def _squares(image: Picture, style: BoardStyle, left: float, top: float, px: int) -> None:
+def _draw_premium_squares(image: Picture, style: BoardStyle, left: float, top: float, px: int) -> None:
     lit = 1.0 + 0.25 * style.raised
-    prints = {kind: _print_square(style, kind, px) for kind in "TDtd*"}
+    prints = {kind: _render_square_print(style, kind, px) for kind in "TDtd*"}
     for row, line in enumerate(LAYOUT):
         for column, kind in enumerate(line):
             if kind == " ":
                 continue
             colour = style.premium["D" if kind == "*" else kind]
             x, y = left + column, top + row
-            pad = style.inset if style.shape in ("inset", "rounded") else 0.0
-            if style.shape in ("burst", "teeth", "arrows"):
-                _spikes(image, x, y, style.shape, colour, px, 9 if style.shape == "burst" else 6)
+            pad = style.inset if style.premium_shape in ("inset", "rounded") else 0.0
+            if style.premium_shape in ("burst", "teeth", "arrows"):
+                _draw_spikes(image, x, y, style.premium_shape, colour, px, 9 if style.premium_shape == "burst" else 6)
             if style.raised:
                 dark = (colour[0] * 0.6, colour[1] * 0.6, colour[2] * 0.6)
                 bright = (min(colour[0] * lit, 255), min(colour[1] * lit, 255), min(colour[2] * lit, 255))
-                _box(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, dark, px)
-                _box(image, x + pad, y + pad, 0.95 - 2 * pad, 0.95 - 2 * pad, bright, px)
-                _box(image, x + pad + 0.05, y + pad + 0.05, 0.9 - 2 * pad, 0.9 - 2 * pad, colour, px)
-            elif style.shape == "rounded":
-                _rounded(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, 0.2, colour, px)
+                _draw_box(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, dark, px)
+                _draw_box(image, x + pad, y + pad, 0.95 - 2 * pad, 0.95 - 2 * pad, bright, px)
+                _draw_box(image, x + pad + 0.05, y + pad + 0.05, 0.9 - 2 * pad, 0.9 - 2 * pad, colour, px)
+            elif style.premium_shape == "rounded":
+                _draw_rounded_box(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, 0.2, colour, px)
             else:
-                _box(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, colour, px)
-            mask = np.rot90(prints[kind], -_facing(style, row, column))
-            ink(image, mask, (x + 0.5) * px, (y + 0.5) * px, style.text_colour)
+                _draw_box(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, colour, px)
+            mask = np.rot90(prints[kind], -_print_quarter_turns(style, row, column))
+            print_mask(image, mask, (x + 0.5) * px, (y + 0.5) * px, style.text_colour)
 
 
-def _lines(image: Picture, style: BoardStyle, left: float, top: float, px: int) -> None:
+def _draw_grid_lines(image: Picture, style: BoardStyle, left: float, top: float, px: int) -> None:
     if not style.line_width:
         return
     half = max(style.line_width * px / 2, 0.5)
@@ -207,13 +211,15 @@ def _lines(image: Picture, style: BoardStyle, left: float, top: float, px: int) 
                 strip(a[2], a[2] + half * 0.7, dark)  # type: ignore[arg-type]
 
 
-def _frame_print(
+def _draw_frame_print(
     rng: Rng, image: Picture, style: BoardStyle, margin: tuple[float, float, float, float], px: int
 ) -> None:
     """Words on the frame and labels along the grid."""
     left, top, right, bottom = margin
     contrast = (
-        (20.0, 20.0, 20.0) if sum(style.bands[-1][1] if style.bands else style.ground) > 330 else (235.0, 235.0, 235.0)
+        (20.0, 20.0, 20.0)
+        if sum(style.frame_bands[-1][1] if style.frame_bands else style.ground) > 330
+        else (235.0, 235.0, 235.0)
     )
     if style.labels:
         size = max(6, round(px * float(rng.uniform(0.25, 0.5))))
@@ -221,11 +227,11 @@ def _frame_print(
         for i in range(SIZE):
             column = text_mask(style.text_font, chr(65 + i), size)
             row = text_mask(style.text_font, str(i + 1), size)
-            ink(image, column, (left + i + 0.5) * px, (top - gap) * px, contrast)
-            ink(image, row, (left - gap) * px, (top + i + 0.5) * px, contrast)
+            print_mask(image, column, (left + i + 0.5) * px, (top - gap) * px, contrast)
+            print_mask(image, row, (left - gap) * px, (top + i + 0.5) * px, contrast)
             if style.text_faces:
-                ink(image, column, (left + i + 0.5) * px, (top + SIZE + gap) * px, contrast)
-                ink(image, row, (left + SIZE + gap) * px, (top + i + 0.5) * px, contrast)
+                print_mask(image, column, (left + i + 0.5) * px, (top + SIZE + gap) * px, contrast)
+                print_mask(image, row, (left + SIZE + gap) * px, (top + i + 0.5) * px, contrast)
     if not style.frame_text:
         return
     for side, room in enumerate((left, top, right, bottom)):
@@ -242,10 +248,10 @@ def _frame_print(
                 x, y = (across if side == 0 else left + SIZE + right - across), top + along
             else:
                 x, y = left + along, (across if side == 1 else top + SIZE + bottom - across)
-            ink(image, mask, x * px, y * px, contrast if rng.random() < 0.7 else style.line)
+            print_mask(image, mask, x * px, y * px, contrast if rng.random() < 0.7 else style.line)
 
 
-def _texture(rng: Rng, image: Picture, style: BoardStyle, px: int) -> None:
+def _apply_texture(rng: Rng, image: Picture, style: BoardStyle, px: int) -> None:
     """Grain of the print, wear, and the fold of a folding board."""
     h, w = image.shape[:2]
     if style.grain > 0.004:
@@ -273,27 +279,27 @@ def _texture(rng: Rng, image: Picture, style: BoardStyle, px: int) -> None:
 
 def draw_board(rng: Rng, style: BoardStyle, px: int) -> BoardArt:
     """The board's art at `px` pixels a square. `rng` decides the wording of the frame and the wear."""
-    band = sum(width for width, _ in style.bands)
-    extra = [band + p + (0.7 if style.labels else 0.0) for p in style.panels]
+    band = sum(width for width, _ in style.frame_bands)
+    extra = [band + p + (0.7 if style.labels else 0.0) for p in style.frame_panels]
     margin = (extra[0], extra[1], extra[2], extra[3])
     left, top, right, bottom = margin
     w, h = round((SIZE + left + right) * px), round((SIZE + top + bottom) * px)
-    outer = style.bands[-1][1] if style.bands else style.ground
+    outer = style.frame_bands[-1][1] if style.frame_bands else style.ground
     image: Picture = np.empty((h, w, 3), np.uint8)
     image[:] = np.asarray(outer, np.uint8)
-    inward = list(style.bands)
+    inward = list(style.frame_bands)
     while inward:  # outermost first, each band a smaller box
         _, colour = inward[-1]
         reach = sum(width for width, _ in inward)
         inward.pop()
-        _box(image, left - reach, top - reach, SIZE + 2 * reach, SIZE + 2 * reach, colour, px)
-    _box(image, left, top, SIZE, SIZE, style.ground, px)
-    _frame_print(rng, image, style, margin, px)
-    lines_last = style.shape in ("full", "inset", "rounded")
+        _draw_box(image, left - reach, top - reach, SIZE + 2 * reach, SIZE + 2 * reach, colour, px)
+    _draw_box(image, left, top, SIZE, SIZE, style.ground, px)
+    _draw_frame_print(rng, image, style, margin, px)
+    lines_last = style.premium_shape in ("full", "inset", "rounded")
     if not lines_last:
-        _lines(image, style, left, top, px)
-    _squares(image, style, left, top, px)
+        _draw_grid_lines(image, style, left, top, px)
+    _draw_premium_squares(image, style, left, top, px)
     if lines_last:
-        _lines(image, style, left, top, px)
-    _texture(rng, image, style, px)
+        _draw_grid_lines(image, style, left, top, px)
+    _apply_texture(rng, image, style, px)
     return BoardArt(image, px, margin)

@@ -33,10 +33,10 @@ class Camera:
     focal: float
     rotation: Matrix
     position: Matrix
-    bend: float = 0.0
+    distortion: float = 0.0
     stretch: float = 1.0
 
-    def plane(self, height: float = 0.0) -> Matrix:
+    def plane_homography(self, height: float = 0.0) -> Matrix:
         """(3, 3) homography from table coordinates at `height` squares above the board to pixels, without bend."""
         x, y = self._centre
         intrinsic = np.array([[self.focal, 0, x], [0, self.focal, y], [0, 0, 1]])
@@ -51,22 +51,22 @@ class Camera:
 
     def project(self, points: npt.ArrayLike, height: float = 0.0) -> Matrix:
         """Pixels (N, 2) of table points (N, 2) at `height`, bend included."""
-        flat = cv2.perspectiveTransform(np.asarray(points, np.float64).reshape(-1, 1, 2), self.plane(height)).reshape(
-            -1, 2
-        )
-        if not self.bend:
+        flat = cv2.perspectiveTransform(
+            np.asarray(points, np.float64).reshape(-1, 1, 2), self.plane_homography(height)
+        ).reshape(-1, 2)
+        if not self.distortion:
             return np.asarray(flat)
         centre = np.array(self._centre)
         n = (flat - centre) / self.focal
-        return np.asarray(centre + (flat - centre) * (1 + self.bend * (n**2).sum(axis=1, keepdims=True)))
+        return np.asarray(centre + (flat - centre) * (1 + self.distortion * (n**2).sum(axis=1, keepdims=True)))
 
-    def unbend_maps(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    def distortion_maps(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Maps for cv2.remap that turn a straight drawing into the bent picture (inverse of `project`'s bend)."""
         w, h = self.size
         cx, cy = self._centre
         x, y = np.meshgrid((np.arange(w) - cx) / self.focal, (np.arange(h) - cy) / self.focal)
         radius2 = x**2 + y**2
-        scale = 1 - self.bend * radius2 + 3 * self.bend**2 * radius2**2  # two terms of the inverse series
+        scale = 1 - self.distortion * radius2 + 3 * self.distortion**2 * radius2**2  # two terms of the inverse series
         return (x * scale * self.focal + cx).astype(np.float32), (y * scale * self.focal + cy).astype(np.float32)
 
 
@@ -78,7 +78,7 @@ def look_at_board(
     roll: float,
     fill: float,
     shift: tuple[float, float] = (0.0, 0.0),
-    bend: float = 0.0,
+    distortion: float = 0.0,
     stretch: float = 1.0,
 ) -> Camera:
     """A camera that sees the board's centre from `tilt` radians off the vertical.
@@ -99,7 +99,7 @@ def look_at_board(
     def at(distance: float) -> Camera:
         centre = rotation @ np.array([CENTRE, CENTRE * stretch, 0])
         ray = np.array([shift[0] * size[0] / focal, shift[1] * size[1] / focal, 1.0])
-        return Camera(size, focal, rotation, ray * distance - centre, bend, stretch)
+        return Camera(size, focal, rotation, ray * distance - centre, distortion, stretch)
 
     near, far = 8.0, 600.0
     for _ in range(30):

@@ -20,7 +20,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 Mask = npt.NDArray[np.uint8]
 
-PACKAGED = {
+PACKAGED_FONTS = {
     "font_hanken_grotesk": (
         "HankenGrotesk-Medium.otf",
         "HankenGrotesk-SemiBold.otf",
@@ -37,7 +37,7 @@ PACKAGED = {
 DEBIAN_ROOT = Path("/usr/share/fonts")
 
 # Debian package -> font files below DEBIAN_ROOT. Upright text faces, sans first: that is what tiles are lettered in.
-DEBIAN = {
+DEBIAN_FONTS = {
     "fonts-adf-gillius": (
         "truetype/adf/GilliusADF-Bold.otf",
         "truetype/adf/GilliusADFNo2-BoldCond.otf",
@@ -189,16 +189,16 @@ DEBIAN = {
     "fonts-vollkorn": ("truetype/vollkorn/Vollkorn-Bold.ttf",),
     "fonts-yanone-kaffeesatz": ("opentype/yanone-kaffeesatz/YanoneKaffeesatz-Bold.otf",),
 }
-_HANDWRITTEN = ("Breip", "Humor-Sans")
-_DRAWN = 96
+_HANDWRITTEN_STEMS = ("Breip", "Humor-Sans")
+_SHAPING_CAP_PX = 96
 """Height of capitals, px, at which letters are drawn before they are shaped."""
-_ROUND = frozenset("CDGJOQSUОСЭФΘΟΦΩ")
+_ROUND_LETTERS = frozenset("CDGJOQSUОСЭФΘΟΦΩ")
 
 
 def packaged_fonts() -> tuple[Path, ...]:
     """Font files that come with the program's own dependencies."""
     found = []
-    for package, files in PACKAGED.items():
+    for package, files in PACKAGED_FONTS.items():
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:
             raise RuntimeError(f"the font package {package} is missing: pip install {package.replace('_', '-')}")
@@ -216,36 +216,36 @@ def installed_fonts(packages: Mapping[str, Sequence[str]], root: Path = DEBIAN_R
 
 def training_fonts(root: Path = DEBIAN_ROOT) -> tuple[Path, ...]:
     """All fonts of the training set. Raises RuntimeError naming the Debian packages that are missing."""
-    return packaged_fonts() + installed_fonts(DEBIAN, root)
+    return packaged_fonts() + installed_fonts(DEBIAN_FONTS, root)
 
 
 @lru_cache(maxsize=256)
-def _face(path: Path, size: int) -> ImageFont.FreeTypeFont:
+def _load_font(path: Path, size: int) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(str(path), size)
 
 
 @lru_cache(maxsize=4096)
-def _supports(path: Path, text: str) -> bool:
+def _can_draw(path: Path, text: str) -> bool:
     """True when the font has a drawing of its own for every character: none looks like the 'missing' box."""
-    face = _face(path, 40)
+    face = _load_font(path, 40)
     missing = bytes(face.getmask("\U000fffff"))
     return all(bytes(face.getmask(c)) != missing for c in text)
 
 
-def handwritten(fonts: tuple[Path, ...]) -> tuple[Path, ...]:
+def select_handwritten_fonts(fonts: tuple[Path, ...]) -> tuple[Path, ...]:
     """Those of `fonts` that look written by hand, or all where none does."""
-    return tuple(path for path in fonts if path.stem in _HANDWRITTEN) or fonts
+    return tuple(path for path in fonts if path.stem in _HANDWRITTEN_STEMS) or fonts
 
 
-def supporting(fonts: tuple[Path, ...], text: str) -> tuple[Path, ...]:
+def select_supporting_fonts(fonts: tuple[Path, ...], text: str) -> tuple[Path, ...]:
     """Those of `fonts` that can draw `text`."""
-    return tuple(path for path in fonts if _supports(path, text))
+    return tuple(path for path in fonts if _can_draw(path, text))
 
 
 @lru_cache(maxsize=8192)
 def text_mask(path: Path, text: str, size: int) -> Mask:
     """`text` drawn in one line, cropped to its ink: (h, w) uint8, 255 = ink. `size` is the font's em in px."""
-    face = _face(path, size)
+    face = _load_font(path, size)
     left, top, right, bottom = face.getbbox(text)
     width, height = max(int(right - left), 1), max(int(bottom - top), 1)
     image = Image.new("L", (width, height), 0)
@@ -266,45 +266,47 @@ def letter_mask(path: Path, letter: str, cap: int) -> tuple[Mask, int]:
     Accented capitals rise above the cap line; Q, J and Ş hang below the base line.
     """
     size = max(4, round(cap * 100 / max(cap_height(path, 100), 1)))
-    face = _face(path, size)
+    face = _load_font(path, size)
     base_top = face.getbbox("H")[1]
     top = face.getbbox(letter)[1]
     return text_mask(path, letter, size), int(base_top - top)
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class LetterShape:
     """How a letter departs from its font: no two makers of tiles cut the same one."""
 
-    wide: float = 1.0
+    width: float = 1.0
     """Width over the font's own."""
     weight: float = 0.0
     """How much thicker its strokes are on each side, as a fraction of the capitals' height."""
-    square: float = 0.0
+    squareness: float = 0.0
     """How square the shoulders of round letters are, from 0 to 1."""
 
 
-PLAIN = Shape()
+PLAIN_SHAPE = LetterShape()
 
 
-def shaped_mask(path: Path, letter: str, cap: int, shape: Shape) -> tuple[Mask, int]:
+def shaped_mask(path: Path, letter: str, cap: int, shape: LetterShape) -> tuple[Mask, int]:
     """`letter_mask` of a letter that departs from its font."""
-    if shape == PLAIN:
+    if shape == PLAIN_SHAPE:
         return letter_mask(path, letter, cap)
-    mask, rise = _shaped(path, letter, shape)
-    size = (max(1, round(mask.shape[1] * cap / _DRAWN)), max(1, round(mask.shape[0] * cap / _DRAWN)))
-    return np.asarray(cv2.resize(mask, size, interpolation=cv2.INTER_AREA), np.uint8), round(rise * cap / _DRAWN)
+    mask, rise = _shape_letter(path, letter, shape)
+    size = (max(1, round(mask.shape[1] * cap / _SHAPING_CAP_PX)), max(1, round(mask.shape[0] * cap / _SHAPING_CAP_PX)))
+    return np.asarray(cv2.resize(mask, size, interpolation=cv2.INTER_AREA), np.uint8), round(
+        rise * cap / _SHAPING_CAP_PX
+    )
 
 
 @lru_cache(maxsize=512)
-def _shaped(path: Path, letter: str, shape: Shape) -> tuple[Mask, int]:
-    mask, rise = letter_mask(path, letter, _DRAWN)
-    if shape.square and unicodedata.normalize("NFD", letter)[0] in _ROUND:
+def _shape_letter(path: Path, letter: str, shape: LetterShape) -> tuple[Mask, int]:
+    mask, rise = letter_mask(path, letter, _SHAPING_CAP_PX)
+    if shape.squareness and unicodedata.normalize("NFD", letter)[0] in _ROUND_LETTERS:
         accent = max(rise, 0) if len(unicodedata.normalize("NFD", letter)) > 1 else 0
-        mask = np.concatenate([mask[:accent], _squared(mask[accent:], shape.square)])
-    width = max(4, round(mask.shape[1] * shape.wide))
+        mask = np.concatenate([mask[:accent], _square_round_parts(mask[accent:], shape.squareness)])
+    width = max(4, round(mask.shape[1] * shape.width))
     mask = np.asarray(cv2.resize(mask, (width, mask.shape[0]), interpolation=cv2.INTER_AREA), np.uint8)
-    more = round(abs(shape.weight) * _DRAWN)
+    more = round(abs(shape.weight) * _SHAPING_CAP_PX)
     if not more:
         return mask, rise
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * more + 1, 2 * more + 1))
@@ -316,7 +318,7 @@ def _shaped(path: Path, letter: str, shape: Shape) -> tuple[Mask, int]:
     return (thin if thin.sum() > 0.5 * mask.sum() else mask), rise
 
 
-def _squared(mask: Mask, square: float) -> Mask:
+def _square_round_parts(mask: Mask, square: float) -> Mask:
     """Pull what is round towards the corners of its box (elliptical mapping of the disc to the square)."""
     height, width = mask.shape
     x, y = np.meshgrid(np.linspace(-1, 1, width, dtype=np.float32), np.linspace(-1, 1, height, dtype=np.float32))

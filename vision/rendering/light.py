@@ -24,19 +24,19 @@ class Light:
     shadow_length: float  # shadow of a tile, in tile heights
     gradient: float  # fall-off across the picture
     lamp: float  # a bright pool of light
-    edge: float  # a hard shadow's edge (someone leaning over), 0 = none
+    shadow_edge: float  # a hard shadow's edge (someone leaning over), 0 = none
     glare: float  # reflections on glossy faces
     exposure: float
     warmth: float  # -1 cold .. 1 warm
-    cast: float  # stray green/magenta
+    green_cast: float  # stray green/magenta
     contrast: float
     saturation: float
     blur: float
-    motion: float
+    motion_blur: float
     noise: float
     sharpen: float
-    shrink: float  # sampled at this scale and enlarged again, 1 = no
-    jpeg: int
+    sampling_scale: float  # sampled at this scale and enlarged again, 1 = no
+    jpeg_quality: int
 
 
 def random_light(rng: Rng, square: float) -> Light:
@@ -49,19 +49,19 @@ def random_light(rng: Rng, square: float) -> Light:
         shadow_length=0.3 + 1.5 * u() ** 2,
         gradient=0.5 * u() ** 1.5,
         lamp=0.6 * u() ** 2 if u() < 0.5 else 0.0,
-        edge=0.15 + 0.4 * u() if u() < 0.2 else 0.0,
+        shadow_edge=0.15 + 0.4 * u() if u() < 0.2 else 0.0,
         glare=0.2 + 0.7 * u() if u() < 0.25 else 0.0,
         exposure=float(np.exp2(rng.normal(-0.05, 0.35) - (1.4 * u() if poor and u() < 0.4 else 0))),
         warmth=float(rng.normal(0.1, 0.35)),
-        cast=float(rng.normal(0, 0.05)),
+        green_cast=float(rng.normal(0, 0.05)),
         contrast=float(rng.uniform(0.75, 1.3)),
         saturation=float(rng.uniform(0.5, 1.4)),
         blur=float(square * (rng.uniform(0.008, 0.035) if not poor else rng.uniform(0.03, 0.08))),
-        motion=float(square * rng.uniform(0.05, 0.2)) if u() < 0.12 else 0.0,
+        motion_blur=float(square * rng.uniform(0.05, 0.2)) if u() < 0.12 else 0.0,
         noise=float(rng.uniform(0.5, 4) if not poor else rng.uniform(2, 9)),
         sharpen=float(rng.uniform(0, 1.2)) if u() < 0.4 else 0.0,
-        shrink=float(rng.uniform(min(1.0, 12 / square), 1.0)) if u() < 0.2 else 1.0,
-        jpeg=int(rng.integers(35, 96)),
+        sampling_scale=float(rng.uniform(min(1.0, 12 / square), 1.0)) if u() < 0.2 else 1.0,
+        jpeg_quality=int(rng.integers(35, 96)),
     )
 
 
@@ -72,7 +72,7 @@ def _blob(shape: tuple[int, int], x: float, y: float, rx: float, ry: float) -> F
     return np.asarray(np.exp(-0.5 * yy)[:, None] * np.exp(-0.5 * xx)[None, :], np.float32)
 
 
-def illumination(rng: Rng, light: Light, shape: tuple[int, int]) -> Field:
+def draw_illumination(rng: Rng, light: Light, shape: tuple[int, int]) -> Field:
     """(H, W) gain of the light over the picture, drawn small and enlarged."""
     h, w = 48, 64
     a = rng.uniform(0, 2 * np.pi)
@@ -80,16 +80,16 @@ def illumination(rng: Rng, light: Light, shape: tuple[int, int]) -> Field:
     gain = 1 - light.gradient * 0.5 * (1 + np.cos(a) * x + np.sin(a) * y)
     if light.lamp:
         gain = gain + light.lamp * _blob((h, w), rng.uniform(0, w), rng.uniform(0, h), w * 0.3, h * 0.3)
-    if light.edge:
+    if light.shadow_edge:
         b, offset = rng.uniform(0, 2 * np.pi), rng.uniform(-0.6, 0.6)
         side = np.cos(b) * x + np.sin(b) * y - offset + 0.15 * np.sin(3 * x + 2 * y)
         soft = float(rng.uniform(0.02, 0.25))
-        gain = gain * (1 - light.edge / (1 + np.exp(-side / soft)))
+        gain = gain * (1 - light.shadow_edge / (1 + np.exp(-side / soft)))
     gain = gain * (1 - 0.2 * rng.random() * (x**2 + y**2) / 2)  # vignetting
     return np.asarray(cv2.resize(gain.astype(np.float32), (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR))
 
 
-def glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
+def draw_glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
     """(H, W) light added by reflections, 0..1, or None."""
     if not light.glare:
         return None
@@ -106,14 +106,14 @@ def glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
 
 
 @lru_cache(maxsize=1)
-def _sheet() -> Field:
+def _noise_sheet() -> Field:
     """Noise to cut from: drawing it anew for each picture would take longer than all else that a camera does."""
     return np.random.default_rng(0).standard_normal((2048, 2048), np.float32)
 
 
-def _grains(rng: Rng, height: int, width: int) -> Field:
+def _cut_noise(rng: Rng, height: int, width: int) -> Field:
     """(height, width) of noise N(0, 1), another piece each time."""
-    sheet = _sheet()
+    sheet = _noise_sheet()
     if height >= sheet.shape[0] or width >= sheet.shape[1]:
         return rng.standard_normal((height, width), np.float32)
     top, left = int(rng.integers(sheet.shape[0] - height)), int(rng.integers(sheet.shape[1] - width))
@@ -124,20 +124,24 @@ def develop(rng: Rng, light: Light, scene: Field) -> Picture:
     """Turn a lit scene (H, W, 3) float32 0..255 BGR into the photograph a camera would write."""
     h, w = scene.shape[:2]
     picture = scene
-    if light.shrink < 1:
-        small = cv2.resize(picture, None, fx=light.shrink, fy=light.shrink, interpolation=cv2.INTER_AREA)
+    if light.sampling_scale < 1:
+        small = cv2.resize(
+            picture, None, fx=light.sampling_scale, fy=light.sampling_scale, interpolation=cv2.INTER_AREA
+        )
         picture = np.asarray(cv2.resize(small, (w, h), interpolation=cv2.INTER_CUBIC), np.float32)
     if light.blur > 0.35:
         picture = np.asarray(cv2.GaussianBlur(picture, (0, 0), light.blur), np.float32)
-    if light.motion > 1:
-        n = int(light.motion) * 2 + 1
+    if light.motion_blur > 1:
+        n = int(light.motion_blur) * 2 + 1
         kernel = np.zeros((n, n), np.float32)
         a = rng.uniform(0, np.pi)
-        dx, dy = np.cos(a) * light.motion, np.sin(a) * light.motion
+        dx, dy = np.cos(a) * light.motion_blur, np.sin(a) * light.motion_blur
         c = n // 2
         cv2.line(kernel, (round(c - dx / 2), round(c - dy / 2)), (round(c + dx / 2), round(c + dy / 2)), 1.0)
         picture = np.asarray(cv2.filter2D(picture, -1, kernel / kernel.sum()), np.float32)
-    gains = np.array([1 - 0.3 * light.warmth, 1 + light.cast, 1 + 0.3 * light.warmth], np.float32) * light.exposure
+    gains = (
+        np.array([1 - 0.3 * light.warmth, 1 + light.green_cast, 1 + 0.3 * light.warmth], np.float32) * light.exposure
+    )
     picture = picture * gains
     if light.saturation != 1:
         grey = picture.mean(axis=2, keepdims=True)
@@ -145,15 +149,17 @@ def develop(rng: Rng, light: Light, scene: Field) -> Picture:
     if light.exposure > 0.5:
         picture = picture * np.float32(light.contrast) + np.float32(128 * (1 - light.contrast))
     if light.noise:
-        noise = _grains(rng, h, w)[:, :, None] + cv2.resize(
-            np.dstack([_grains(rng, h // 2 + 1, w // 2 + 1) for _ in range(3)]), (w, h), interpolation=cv2.INTER_LINEAR
+        noise = _cut_noise(rng, h, w)[:, :, None] + cv2.resize(
+            np.dstack([_cut_noise(rng, h // 2 + 1, w // 2 + 1) for _ in range(3)]),
+            (w, h),
+            interpolation=cv2.INTER_LINEAR,
         )
         picture = np.asarray(picture + np.float32(0.8 * light.noise) * noise, np.float32)
     if light.sharpen:
         soft = cv2.GaussianBlur(picture, (0, 0), 1.5)
         picture = picture + light.sharpen * (picture - soft)
     eight = np.clip(picture, 0, 255).astype(np.uint8)
-    done, data = cv2.imencode(".jpg", eight, [cv2.IMWRITE_JPEG_QUALITY, light.jpeg])
+    done, data = cv2.imencode(".jpg", eight, [cv2.IMWRITE_JPEG_QUALITY, light.jpeg_quality])
     if not done:
         raise RuntimeError("OpenCV could not encode a JPEG")
     return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)

@@ -1,7 +1,7 @@
 """A whole photograph of a board: table, board, tiles with their thickness, shadows, hands, light, camera.
 
-`random_scene` draws everything at random (training); `compose` puts given things together (the demo's table, tests).
-Tile tops are drawn at their true height above the board, so that from low down they stand behind their squares.
+`random_scene` draws everything at random (training); `compose_scene` puts given things together (the demo's table,
+tests). Tile tops are drawn at their true height above the board, so that from low down they stand behind their squares.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy.typing as npt
 
 from vision.rendering.board_art import BoardArt, art_to_table, draw_board
 from vision.rendering.camera import Camera, look_at_board
-from vision.rendering.fonts import supporting
-from vision.rendering.light import Light, develop, glare, illumination, random_light
-from vision.rendering.style import BoardStyle, Rng, TileStyle, random_board, random_tiles
-from vision.rendering.surroundings import TABLE_PX, TABLE_SPAN, draw_hand, table_top
-from vision.rendering.tile_art import BLANK, LaidTile, TileMaker, draw_tops, lay
+from vision.rendering.fonts import select_supporting_fonts
+from vision.rendering.light import Light, develop, draw_glare, draw_illumination, random_light
+from vision.rendering.style import BoardStyle, Rng, TileStyle, random_board_style, random_tile_style
+from vision.rendering.surroundings import TABLE_SPAN_SQUARES, TABLE_SQUARE_PX, draw_hand, draw_table_top
+from vision.rendering.tile_art import BLANK, PlacedTile, TileRenderer, draw_tile_tops, place_tiles
 
 Picture = npt.NDArray[np.uint8]
 Field = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float64]
-LONGEST = 1400  # px: larger pictures show the same, later
-MARGIN = 3.0  # squares around the grid in the layer of tile tops
+MAX_SIDE_PX = 1400  # px: larger pictures show the same, later
+TILE_LAYER_MARGIN = 3.0  # squares around the grid in the layer of tile tops
 Labels = Mapping[tuple[int, int], str]
 
 
@@ -48,29 +48,29 @@ class Scene:
     labels: tuple[tuple[str, ...], ...]
     hidden: npt.NDArray[np.float64]
     centres: npt.NDArray[np.float64]
-    rights: npt.NDArray[np.float64]
+    right_edges: npt.NDArray[np.float64]
     focal: float
 
 
 @dataclass(frozen=True)
-class Setting:
+class SceneSetting:
     """Everything in front of the camera but the tiles on their squares."""
 
-    board: BoardStyle
-    tiles: TileStyle
+    board_style: BoardStyle
+    tile_style: TileStyle
     light: Light
     camera: Camera
     art: BoardArt
-    table: Picture
-    thickness: float  # of the board, squares
-    seed: int  # of the tiles' grain
+    table_texture: Picture
+    board_thickness: float  # of the board, squares
+    tile_seed: int  # of the tiles' grain
 
 
-def _warp(image: Picture | Field, matrix: Matrix, size: tuple[int, int], border: int) -> Field:
+def _warp_image(image: Picture | Field, matrix: Matrix, size: tuple[int, int], border: int) -> Field:
     return np.asarray(cv2.warpPerspective(image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border), np.float32)
 
 
-def _scaled(image: Field, matrix: Matrix, ratio: float) -> tuple[Field, Matrix]:
+def _downscale_art(image: Field, matrix: Matrix, ratio: float) -> tuple[Field, Matrix]:
     """Shrink art that the warp would shrink, so that thin print does not alias; adjusts the matrix."""
     if ratio > 0.8:
         return image, matrix
@@ -98,7 +98,9 @@ def _shade_board(
     length = style.height * light.shadow_length
     dx, dy = np.cos(light.direction) * length, np.sin(light.direction) * length
     scale = art.px / px
-    matrix = np.array([[scale, 0, (left - MARGIN + dx) * art.px], [0, scale, (top - MARGIN + dy) * art.px]])
+    matrix = np.array(
+        [[scale, 0, (left - TILE_LAYER_MARGIN + dx) * art.px], [0, scale, (top - TILE_LAYER_MARGIN + dy) * art.px]]
+    )
     size = (board.shape[1], board.shape[0])
     cast = cv2.GaussianBlur(cv2.warpAffine(alpha, matrix, size), (0, 0), max(1.0, art.px * length * 0.25))
     matrix[:, 2] -= np.array([dx, dy]) * art.px
@@ -107,14 +109,14 @@ def _shade_board(
     return board
 
 
-def _draw_sides(scene: npt.NDArray[np.float32], setting: Setting, tiles: Sequence[LaidTile]) -> None:
+def _draw_sides(scene: npt.NDArray[np.float32], setting: SceneSetting, tiles: Sequence[PlacedTile]) -> None:
     """The standing faces of the tiles that the camera sees, far tiles first."""
-    camera, style = setting.camera, setting.tiles
+    camera, style = setting.camera, setting.tile_style
     if not tiles:
         return
-    base = np.concatenate([t.quad(style.size) for t in tiles])
-    low = cv2.perspectiveTransform(base[:, None], camera.plane(0.0)).reshape(-1, 4, 2)
-    high = cv2.perspectiveTransform(base[:, None], camera.plane(style.height)).reshape(-1, 4, 2)
+    base = np.concatenate([t.corners(style.size) for t in tiles])
+    low = cv2.perspectiveTransform(base[:, None], camera.plane_homography(0.0)).reshape(-1, 4, 2)
+    high = cv2.perspectiveTransform(base[:, None], camera.plane_homography(style.height)).reshape(-1, 4, 2)
     depth = (camera.rotation @ np.column_stack([base[::4], np.zeros(len(tiles))]).T)[2]
     side = np.asarray(style.side)
     for i in np.argsort(-depth):
@@ -129,14 +131,14 @@ def _draw_sides(scene: npt.NDArray[np.float32], setting: Setting, tiles: Sequenc
             cv2.fillConvexPoly(scene, (face * 16).round().astype(np.int32), (side * shade).tolist(), cv2.LINE_AA, 4)
 
 
-def compose(
+def compose_scene(
     rng: Rng,
-    setting: Setting,
+    setting: SceneSetting,
     labels: Labels,
-    extra: Sequence[LaidTile] = (),
+    loose_tiles: Sequence[PlacedTile] = (),
     hands: Sequence[tuple[float, float]] = (),
     values: Mapping[str, int] | None = None,
-    laid: Sequence[LaidTile] | None = None,
+    placed_tiles: Sequence[PlacedTile] | None = None,
 ) -> Scene:
     """Photograph `labels` ((row, column) -> letter, '?' blank) in `setting`.
 
@@ -145,28 +147,30 @@ def compose(
     values  of the letters; random digits when None
     laid    the tiles of `labels` exactly as they lie; else they are laid at random
     """
-    camera, style, light = setting.camera, setting.tiles, setting.light
-    tiles = list(laid) if laid is not None else lay(rng, labels, style)
+    camera, style, light = setting.camera, setting.tile_style, setting.light
+    tiles = list(placed_tiles) if placed_tiles is not None else place_tiles(rng, labels, style)
     px = setting.art.px
-    maker = TileMaker(setting.seed, style, px, light.direction, values)
-    tops = draw_tops(maker, [*tiles, *extra], px, MARGIN)
-    scene, board_seen = _table_and_board(setting, _shade_board(setting.art, tops[:, :, 3], px, style, light))
-    _draw_sides(scene, setting, [*tiles, *extra])
-    scene, tiles_seen = _stand_tiles(rng, scene, setting, tops)
-    scene, covered = _reach_in(rng, scene, setting, hands)
-    scene = _lit(rng, scene, setting, board_seen, tiles_seen)
+    maker = TileRenderer(setting.tile_seed, style, px, light.direction, values)
+    tops = draw_tile_tops(maker, [*tiles, *loose_tiles], px, TILE_LAYER_MARGIN)
+    scene, board_seen = _draw_table_and_board(setting, _shade_board(setting.art, tops[:, :, 3], px, style, light))
+    _draw_sides(scene, setting, [*tiles, *loose_tiles])
+    scene, tiles_seen = _overlay_tile_tops(rng, scene, setting, tops)
+    scene, covered = _draw_hands(rng, scene, setting, hands)
+    scene = _apply_light(rng, scene, setting, board_seen, tiles_seen)
     return Scene(
         image=develop(rng, light, scene),
         corners=_grid_corners(camera),
         labels=tuple(tuple(labels.get((r, c), "") for c in range(15)) for r in range(15)),
-        hidden=_hidden(covered, camera, style.height),
-        centres=_seen(tiles, [(tile.x, tile.y) for tile in tiles], camera, style.height),
-        rights=_seen(tiles, [tile.right(style.size) for tile in tiles], camera, style.height),
+        hidden=_compute_hidden_shares(covered, camera, style.height),
+        centres=_project_tile_points(tiles, [(tile.x, tile.y) for tile in tiles], camera, style.height),
+        right_edges=_project_tile_points(
+            tiles, [tile.right_edge_middle(style.size) for tile in tiles], camera, style.height
+        ),
         focal=camera.focal,
     )
 
 
-def _outline(shape: tuple[int, ...], cut: int) -> Picture:
+def _draw_outline(shape: tuple[int, ...], cut: int) -> Picture:
     """A board's outline with corners rounded by `cut` px: (H, W) uint8, 255 = board."""
     if cut <= 1:
         return np.full(shape[:2], 255, np.uint8)
@@ -180,41 +184,45 @@ def _outline(shape: tuple[int, ...], cut: int) -> Picture:
     return outline
 
 
-def _table_and_board(setting: Setting, board: Field) -> tuple[Field, Field]:
+def _draw_table_and_board(setting: SceneSetting, board: Field) -> tuple[Field, Field]:
     """The table with the board on it, and where the board is (H, W, 1) 0..1."""
     camera, light, px = setting.camera, setting.light, setting.art.px
     size, square = camera.size, _square_px(camera)
-    centre = TABLE_SPAN / 2 - 7.5
-    to_table = np.array([[1 / TABLE_PX, 0, -centre], [0, 1 / TABLE_PX, -centre], [0, 0, 1]])
-    scene = _warp(setting.table, camera.plane(-setting.thickness) @ to_table, size, cv2.BORDER_REFLECT)
-    art, matrix = _scaled(board, camera.plane() @ setting.art.to_table(), square / px * 1.2)
-    cut = round(setting.board.rounding * art.shape[0] / (15 + 2 * MARGIN))
-    here = _warp(_outline(art.shape, cut), matrix, size, cv2.BORDER_CONSTANT)[:, :, None] / 255
+    centre = TABLE_SPAN_SQUARES / 2 - 7.5
+    to_table = np.array([[1 / TABLE_SQUARE_PX, 0, -centre], [0, 1 / TABLE_SQUARE_PX, -centre], [0, 0, 1]])
+    scene = _warp_image(
+        setting.table_texture, camera.plane_homography(-setting.board_thickness) @ to_table, size, cv2.BORDER_REFLECT
+    )
+    art, matrix = _downscale_art(board, camera.plane_homography() @ setting.art.to_table(), square / px * 1.2)
+    cut = round(setting.board_style.corner_radius * art.shape[0] / (15 + 2 * TILE_LAYER_MARGIN))
+    here = _warp_image(_draw_outline(art.shape, cut), matrix, size, cv2.BORDER_CONSTANT)[:, :, None] / 255
     drop = cv2.GaussianBlur(here, (0, 0), max(1.0, square * 0.25))
-    reach = square * setting.thickness
+    reach = square * setting.board_thickness
     fall = np.array([[1, 0, np.cos(light.direction) * reach], [0, 1, np.sin(light.direction) * reach]])
     scene *= (1 - 0.7 * light.shadow * cv2.warpAffine(drop, fall, size))[:, :, None]
-    together = scene * (1 - here) + _warp(art, matrix, size, cv2.BORDER_REPLICATE) * here
+    together = scene * (1 - here) + _warp_image(art, matrix, size, cv2.BORDER_REPLICATE) * here
     return np.asarray(together, np.float32), np.asarray(here, np.float32)
 
 
-def _stand_tiles(rng: Rng, scene: Field, setting: Setting, tops: Field) -> tuple[Field, Field]:
+def _overlay_tile_tops(rng: Rng, scene: Field, setting: SceneSetting, tops: Field) -> tuple[Field, Field]:
     """The scene with the tiles' tops at their height, and where they are (H, W, 1) 0..1."""
-    camera, style, px = setting.camera, setting.tiles, setting.art.px
-    to_table = art_to_table(px, MARGIN, MARGIN)
-    layer, lift = _scaled(tops, camera.plane(style.height) @ to_table, _square_px(camera) / px * 1.2)
-    above = _warp(layer, lift, camera.size, cv2.BORDER_CONSTANT)
+    camera, style, px = setting.camera, setting.tile_style, setting.art.px
+    to_table = art_to_table(px, TILE_LAYER_MARGIN, TILE_LAYER_MARGIN)
+    layer, lift = _downscale_art(tops, camera.plane_homography(style.height) @ to_table, _square_px(camera) / px * 1.2)
+    above = _warp_image(layer, lift, camera.size, cv2.BORDER_CONSTANT)
     alpha = above[:, :, 3:]
     shine = 1 + 0.12 * style.gloss * float(rng.normal(0, 1))
     return np.asarray(scene * (1 - alpha) + above[:, :, :3] * shine, np.float32), alpha
 
 
-def _reach_in(rng: Rng, scene: Field, setting: Setting, hands: Sequence[tuple[float, float]]) -> tuple[Field, Picture]:
+def _draw_hands(
+    rng: Rng, scene: Field, setting: SceneSetting, hands: Sequence[tuple[float, float]]
+) -> tuple[Field, Picture]:
     """The scene with hands over it, and what they cover (H, W) uint8."""
     camera, square = setting.camera, _square_px(setting.camera)
     covered = np.zeros((camera.size[1], camera.size[0]), np.uint8)
     for x, y in hands:
-        target = camera.project([[x, y]], setting.tiles.height)[0]
+        target = camera.project([[x, y]], setting.tile_style.height)[0]
         reached, mask = draw_hand(rng, scene, target, square)
         shadow = cv2.GaussianBlur(np.roll(mask, round(square * 0.5), axis=0), (0, 0), square * 0.5)
         dark = 0.5 * setting.light.shadow * shadow.astype(np.float32) / 255 * (mask < 128)
@@ -223,32 +231,32 @@ def _reach_in(rng: Rng, scene: Field, setting: Setting, hands: Sequence[tuple[fl
     return scene, covered
 
 
-def _lit(rng: Rng, scene: Field, setting: Setting, board_seen: Field, tiles_seen: Field) -> Field:
+def _apply_light(rng: Rng, scene: Field, setting: SceneSetting, board_seen: Field, tiles_seen: Field) -> Field:
     """The scene under its lamps, through its lens."""
     light, camera = setting.light, setting.camera
-    scene = np.asarray(scene * illumination(rng, light, (camera.size[1], camera.size[0]))[:, :, None], np.float32)
-    shimmer = glare(rng, light, (camera.size[1], camera.size[0]))
+    scene = np.asarray(scene * draw_illumination(rng, light, (camera.size[1], camera.size[0]))[:, :, None], np.float32)
+    shimmer = draw_glare(rng, light, (camera.size[1], camera.size[0]))
     if shimmer is not None:
-        gloss = board_seen * 0.5 + 0.5 * tiles_seen * (0.4 + setting.tiles.gloss)
+        gloss = board_seen * 0.5 + 0.5 * tiles_seen * (0.4 + setting.tile_style.gloss)
         scene = scene + 255 * shimmer[:, :, None] * gloss
-    if camera.bend:
-        x, y = camera.unbend_maps()
+    if camera.distortion:
+        x, y = camera.distortion_maps()
         scene = np.asarray(cv2.remap(scene, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
     return np.asarray(scene, np.float32)
 
 
-def _hidden(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> npt.NDArray[np.float64]:
+def _compute_hidden_shares(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> npt.NDArray[np.float64]:
     """(15, 15) share of each square, at tile height, that a hand covers or that lies out of the picture."""
     cell = 6
-    to_grid = np.diag([cell, cell, 1.0]) @ np.linalg.inv(camera.plane(height))
+    to_grid = np.diag([cell, cell, 1.0]) @ np.linalg.inv(camera.plane_homography(height))
     flat = cv2.warpPerspective(
         covered, to_grid, (15 * cell, 15 * cell), borderMode=cv2.BORDER_CONSTANT, borderValue=255
     )
     return np.asarray(flat.reshape(15, cell, 15, cell).mean(axis=(1, 3)) / 255, np.float64)
 
 
-def _seen(
-    tiles: Sequence[LaidTile], points: Sequence[tuple[float, float]], camera: Camera, height: float
+def _project_tile_points(
+    tiles: Sequence[PlacedTile], points: Sequence[tuple[float, float]], camera: Camera, height: float
 ) -> npt.NDArray[np.float64]:
     """(15, 15, 2) where in the picture a point of each tile's top is."""
     seen = np.full((15, 15, 2), np.nan)
@@ -266,7 +274,7 @@ def random_camera(rng: Rng) -> Camera:
     square = float(np.exp(rng.uniform(np.log(13 if u() < 0.3 else 20), np.log(56))))
     short = min(max(15 * square / min(fill, 1.0), 260), 1100)
     w, h = (short * ratio, short) if ratio >= 1 else (short, short / ratio)
-    shrink = min(1.0, LONGEST / max(w, h))
+    shrink = min(1.0, MAX_SIDE_PX / max(w, h))
     w, h = w * shrink, h * shrink
     room = max(0.0, 1 - fill) / 2
     roll = rng.normal(0, 0.06) + rng.integers(4) * np.pi / 2 if u() < 0.6 else 2 * np.pi * u()
@@ -278,7 +286,7 @@ def random_camera(rng: Rng) -> Camera:
         roll=float(roll),
         fill=fill,
         shift=(float(room * rng.uniform(-1, 1)), float(room * rng.uniform(-1, 1))),
-        bend=float(rng.uniform(-0.06, 0.03)) if u() < 0.4 else 0.0,
+        distortion=float(rng.uniform(-0.06, 0.03)) if u() < 0.4 else 0.0,
         stretch=float(rng.uniform(0.98, 1.11)) if u() < 0.7 else 1.0,
     )
 
@@ -299,11 +307,11 @@ def random_labels(
         if rng.random() < 0.1:
             labels.setdefault((int(rng.integers(15)), int(rng.integers(15))), letters[int(drawn[0])])
         if rng.random() < 0.06:
-            labels.update(_crowd(rng, letters, weights, labels))
+            labels.update(_random_crowd(rng, letters, weights, labels))
     return labels
 
 
-def _crowd(
+def _random_crowd(
     rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], there: Labels
 ) -> dict[tuple[int, int], str]:
     """Tiles all around a few squares that stay bare: words side by side leave such holes."""
@@ -315,26 +323,26 @@ def _crowd(
     return {at: letters[int(k)] for at, k, b in zip(places, drawn, bare, strict=True) if not b and at not in there}
 
 
-def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ...] | None = None) -> Setting:
+def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ...] | None = None) -> SceneSetting:
     """Any board on any table in any light before any camera."""
-    board = random_board(rng, fonts)
+    board = random_board_style(rng, fonts)
     camera = random_camera(rng)
     px = int(np.clip(round(_square_px(camera) * 1.15), 20, 48))
     art = draw_board(rng, board, px)
     extent = 7.5 + max(art.margin)
-    return Setting(
-        board=board,
-        tiles=random_tiles(rng, tile_fonts or fonts, board),
+    return SceneSetting(
+        board_style=board,
+        tile_style=random_tile_style(rng, tile_fonts or fonts, board),
         light=random_light(rng, _square_px(camera)),
         camera=camera,
         art=art,
-        table=table_top(rng, board, extent),
-        thickness=float(rng.uniform(0.05, 0.6)),
-        seed=int(rng.integers(2**31)),
+        table_texture=draw_table_top(rng, board, extent),
+        board_thickness=float(rng.uniform(0.05, 0.6)),
+        tile_seed=int(rng.integers(2**31)),
     )
 
 
-def _strewn(rng: Rng, letters: Sequence[str], count: int) -> list[LaidTile]:
+def _random_loose_tiles(rng: Rng, letters: Sequence[str], count: int) -> list[PlacedTile]:
     """Tiles lying around beside the grid."""
     tiles = []
     for _ in range(count):
@@ -342,7 +350,7 @@ def _strewn(rng: Rng, letters: Sequence[str], count: int) -> list[LaidTile]:
         along = rng.uniform(-1, 16)
         x, y = [(along, -out), (along, 15 + out), (-out, along), (15 + out, along)][int(rng.integers(4))]
         tiles.append(
-            LaidTile(
+            PlacedTile(
                 str(rng.choice(list(letters))),
                 float(x),
                 float(y),
@@ -360,15 +368,15 @@ def random_scene(
     weights: Sequence[float] | None = None,
 ) -> Scene:
     """A photograph of a random board with random tiles. `letters` to draw from ('?' blank), with `weights`."""
-    usable = supporting(fonts, "".join(c for c in letters if c != BLANK))
+    usable = select_supporting_fonts(fonts, "".join(c for c in letters if c != BLANK))
     setting = random_setting(rng, fonts, usable)
     chance = np.ones(len(letters)) if weights is None else np.asarray(weights, np.float64)
     kind = rng.random()
     density = 0.0 if kind < 0.1 else (rng.uniform(0.01, 0.12) if kind < 0.3 else rng.uniform(0.12, 0.6))
     labels = random_labels(rng, letters, chance / chance.sum(), density)
-    extra = _strewn(rng, letters, int(rng.poisson(2))) if rng.random() < 0.25 else []
+    extra = _random_loose_tiles(rng, letters, int(rng.poisson(2))) if rng.random() < 0.25 else []
     hands = []
     if rng.random() < 0.2:
         for _ in range(int(rng.integers(1, 3))):
             hands.append((float(rng.uniform(-1, 16)), float(rng.uniform(-1, 16))))
-    return compose(rng, setting, labels, extra, hands)
+    return compose_scene(rng, setting, labels, extra, hands)

@@ -13,12 +13,12 @@ import numpy as np
 
 from vision.rendering.board_art import draw_board
 from vision.rendering.camera import Camera, look_at_board
-from vision.rendering.fonts import packaged_fonts, supporting
+from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
 from vision.rendering.light import Light
-from vision.rendering.scene import Scene, Setting, compose
-from vision.rendering.style import PRINT, BoardStyle, Colour, Dimples, TileStyle
-from vision.rendering.surroundings import table_top
-from vision.rendering.tile_art import BLANK, LaidTile, lay
+from vision.rendering.scene import Scene, SceneSetting, compose_scene
+from vision.rendering.style import PREMIUM_PRINTS, BoardStyle, Colour, Dimples, TileStyle
+from vision.rendering.surroundings import draw_table_top
+from vision.rendering.tile_art import BLANK, PlacedTile, place_tiles
 
 
 @dataclass(frozen=True)
@@ -61,27 +61,27 @@ def edition_style(name: str, font: Path) -> BoardStyle:
         line=edition.line,
         line_width=0.05,
         ridge=0.0,
-        shape="full",
+        premium_shape="full",
         inset=0.0,
         raised=0.0,
-        text=PRINT["en"],
+        text=PREMIUM_PRINTS["en"],
         text_font=font,
         text_size=0.14,
         text_colour=(40, 36, 36),
         text_turn=0,
         text_faces=False,
         centre="star",
-        bands=((0.12, (235, 240, 242)), (0.7, edition.frame)),
-        panels=(0.2, 0.2, 0.2, 0.9),
+        frame_bands=((0.12, (235, 240, 242)), (0.7, edition.frame)),
+        frame_panels=(0.2, 0.2, 0.2, 0.9),
         frame_text=False,
         labels=True,
-        rounding=0.3,
+        corner_radius=0.3,
         seam="vertical",
         grain=0.01,
     )
 
 
-def plain_tiles(font: Path) -> TileStyle:
+def plain_tile_style(font: Path) -> TileStyle:
     """Light wooden tiles, laid with ordinary care."""
     return TileStyle(
         top=(160, 205, 232),
@@ -93,48 +93,48 @@ def plain_tiles(font: Path) -> TileStyle:
         bevel=0.04,
         bevel_light=0.15,
         grain=0.05,
-        spread=0.03,
+        colour_spread=0.03,
         font=font,
-        letter=0.52,
-        letter_at=(0.48, 0.48),
-        digit=0.17,
-        digit_at=(0.82, 0.82),
+        cap_height=0.52,
+        letter_centre=(0.48, 0.48),
+        value_height=0.17,
+        value_centre=(0.82, 0.82),
         engraved=0.2,
         dimples=Dimples(),
         blank="plain",
-        tilt=2.0,
-        slip=0.02,
+        turn_sd_deg=2.0,
+        slip_sd=0.02,
         gloss=0.2,
     )
 
 
-EVENING = Light(
+EVENING_LIGHT = Light(
     direction=0.8,
     shadow=0.45,
     shadow_length=0.7,
     gradient=0.2,
     lamp=0.15,
-    edge=0.0,
+    shadow_edge=0.0,
     glare=0.0,
     exposure=1.0,
     warmth=0.2,
-    cast=0.0,
+    green_cast=0.0,
     contrast=1.0,
     saturation=1.0,
     blur=0.6,
-    motion=0.0,
+    motion_blur=0.0,
     noise=2.0,
     sharpen=0.3,
-    shrink=1.0,
-    jpeg=90,
+    sampling_scale=1.0,
+    jpeg_quality=90,
 )
 
 
 @dataclass(frozen=True)
-class Person:
+class Hands:
     """What is in the way of a picture: table points (x, y) that fingers point at."""
 
-    fingers: tuple[tuple[float, float], ...] = ()
+    fingertips: tuple[tuple[float, float], ...] = ()
 
 
 class SimulatedTable:
@@ -154,26 +154,26 @@ class SimulatedTable:
         tilt: float = 14.0,
         turn: float = 3.0,
         values: Mapping[str, int] | None = None,
-        light: Light = EVENING,
+        light: Light = EVENING_LIGHT,
     ) -> None:
         self._rng = np.random.default_rng(seed)
         self._values = values
-        fonts = supporting(packaged_fonts(), "".join(letter for letter in values or () if letter != BLANK))
+        fonts = select_supporting_fonts(packaged_fonts(), "".join(letter for letter in values or () if letter != BLANK))
         board = edition_style(edition, fonts[2])
         camera = look_at_board(
             size, 1.1 * max(size), float(np.deg2rad(tilt)), np.pi, float(np.deg2rad(turn)), 0.86, (0, -0.02)
         )
-        self._setting = Setting(
-            board=board,
-            tiles=plain_tiles(fonts[1]),
+        self._setting = SceneSetting(
+            board_style=board,
+            tile_style=plain_tile_style(fonts[1]),
             light=light,
             camera=camera,
             art=draw_board(np.random.default_rng(seed), board, 48),
-            table=table_top(np.random.default_rng(seed + 1), board, 9.0),
-            thickness=0.3,
-            seed=seed,
+            table_texture=draw_table_top(np.random.default_rng(seed + 1), board, 9.0),
+            board_thickness=0.3,
+            tile_seed=seed,
         )
-        self._laid: dict[tuple[int, int], LaidTile] = {}
+        self._placed: dict[tuple[int, int], PlacedTile] = {}
 
     @property
     def camera(self) -> Camera:
@@ -182,14 +182,16 @@ class SimulatedTable:
 
     def lay_tiles(self, labels: Mapping[tuple[int, int], str]) -> None:
         """Make the board show `labels` ((row, column) -> letter, '?' blank). Tiles that stay keep their place."""
-        for at in [at for at, tile in self._laid.items() if labels.get(at) != tile.letter]:
-            del self._laid[at]
-        new = {at: letter for at, letter in labels.items() if at not in self._laid}
-        for at, tile in zip(new, lay(self._rng, new, self._setting.tiles), strict=True):
-            self._laid[at] = tile
+        for at in [at for at, tile in self._placed.items() if labels.get(at) != tile.letter]:
+            del self._placed[at]
+        new = {at: letter for at, letter in labels.items() if at not in self._placed}
+        for at, tile in zip(new, place_tiles(self._rng, new, self._setting.tile_style), strict=True):
+            self._placed[at] = tile
 
-    def photograph(self, person: Person | None = None, extra: Sequence[LaidTile] = ()) -> Scene:
+    def photograph(self, hands_in_view: Hands | None = None, loose_tiles: Sequence[PlacedTile] = ()) -> Scene:
         """Take a picture of the table as it is now."""
-        labels = {at: tile.letter for at, tile in self._laid.items()}
-        hands = person.fingers if person else ()
-        return compose(self._rng, self._setting, labels, extra, hands, self._values, list(self._laid.values()))
+        labels = {at: tile.letter for at, tile in self._placed.items()}
+        hands = hands_in_view.fingertips if hands_in_view else ()
+        return compose_scene(
+            self._rng, self._setting, labels, loose_tiles, hands, self._values, list(self._placed.values())
+        )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vision.rendering.fonts import PLAIN, Shape, handwritten, supporting
+from vision.rendering.fonts import PLAIN_SHAPE, LetterShape, select_handwritten_fonts, select_supporting_fonts
 
 Rng = np.random.Generator
 Colour = tuple[float, float, float]
@@ -37,36 +37,42 @@ LAYOUT = (
 )
 
 
-def _words(triple_word: str, double_word: str, triple_letter: str, double_letter: str) -> dict[str, tuple[str, ...]]:
+def _split_prints(
+    triple_word: str, double_word: str, triple_letter: str, double_letter: str
+) -> dict[str, tuple[str, ...]]:
     """The print of the four premium squares; `/` ends a line."""
     kinds = zip("TDtd", (triple_word, double_word, triple_letter, double_letter), strict=True)
     return {kind: tuple(text.split("/")) for kind, text in kinds}
 
 
-PRINT: dict[str, dict[str, tuple[str, ...]]] = {
-    "en": _words("TRIPLE/WORD/SCORE", "DOUBLE/WORD/SCORE", "TRIPLE/LETTER/SCORE", "DOUBLE/LETTER/SCORE"),
-    "en2": _words("TRIPLE/WORD", "DOUBLE/WORD", "TRIPLE/LETTER", "DOUBLE/LETTER"),
-    "de": _words(
+PREMIUM_PRINTS: dict[str, dict[str, tuple[str, ...]]] = {
+    "en": _split_prints("TRIPLE/WORD/SCORE", "DOUBLE/WORD/SCORE", "TRIPLE/LETTER/SCORE", "DOUBLE/LETTER/SCORE"),
+    "en2": _split_prints("TRIPLE/WORD", "DOUBLE/WORD", "TRIPLE/LETTER", "DOUBLE/LETTER"),
+    "de": _split_prints(
         "DREIFACHER/WORTWERT", "DOPPELTER/WORTWERT", "DREIFACHER/BUCHSTABEN-/WERT", "DOPPELTER/BUCHSTABEN-/WERT"
     ),
-    "fr": _words("MOT/COMPTE/TRIPLE", "MOT/COMPTE/DOUBLE", "LETTRE/COMPTE/TRIPLE", "LETTRE/COMPTE/DOUBLE"),
-    "es": _words("TRIPLE/TANTO DE/PALABRA", "DOBLE/TANTO DE/PALABRA", "TRIPLE/TANTO DE/LETRA", "DOBLE/TANTO DE/LETRA"),
-    "pl": _words(
+    "fr": _split_prints("MOT/COMPTE/TRIPLE", "MOT/COMPTE/DOUBLE", "LETTRE/COMPTE/TRIPLE", "LETTRE/COMPTE/DOUBLE"),
+    "es": _split_prints(
+        "TRIPLE/TANTO DE/PALABRA", "DOBLE/TANTO DE/PALABRA", "TRIPLE/TANTO DE/LETRA", "DOBLE/TANTO DE/LETRA"
+    ),
+    "pl": _split_prints(
         "POTRÓJNA/PREMIA/SŁOWNA", "PODWÓJNA/PREMIA/SŁOWNA", "POTRÓJNA/PREMIA/LITEROWA", "PODWÓJNA/PREMIA/LITEROWA"
     ),
-    "nl": _words("3x/WOORD/WAARDE", "2x/WOORD/WAARDE", "3x/LETTER/WAARDE", "2x/LETTER/WAARDE"),
-    "it": _words("PAROLA/x 3", "PAROLA/x 2", "LETTERA/x 3", "LETTERA/x 2"),
-    "sv": _words("TREDUBBELT/ORDVÄRDE", "DUBBELT/ORDVÄRDE", "TREDUBBELT/BOKSTAVS-/VÄRDE", "DUBBELT/BOKSTAVS-/VÄRDE"),
-    "ru": _words("СЛОВО/УТРАИВАЕТСЯ", "СЛОВО/УДВАИВАЕТСЯ", "БУКВА/УТРАИВАЕТСЯ", "БУКВА/УДВАИВАЕТСЯ"),
-    "long": _words("3x/WORD/SCORE/★", "DOUBLE/WORD/SCORE/★", "TRIPLE/LETTER/SCORE/★", "DOUBLE/LETTER/SCORE/★"),
-    "spelled": _words("TRIPLE WORD", "DOUBLE WORD", "TRIPLE LETTER", "DOUBLE LETTER"),
-    "short": _words("TW", "DW", "TL", "DL"),
-    "times": _words("3W", "2W", "3L", "2L"),
-    "x": _words("×3", "×2", "×3", "×2"),
-    "digit": _words("3", "2", "3", "2"),
+    "nl": _split_prints("3x/WOORD/WAARDE", "2x/WOORD/WAARDE", "3x/LETTER/WAARDE", "2x/LETTER/WAARDE"),
+    "it": _split_prints("PAROLA/x 3", "PAROLA/x 2", "LETTERA/x 3", "LETTERA/x 2"),
+    "sv": _split_prints(
+        "TREDUBBELT/ORDVÄRDE", "DUBBELT/ORDVÄRDE", "TREDUBBELT/BOKSTAVS-/VÄRDE", "DUBBELT/BOKSTAVS-/VÄRDE"
+    ),
+    "ru": _split_prints("СЛОВО/УТРАИВАЕТСЯ", "СЛОВО/УДВАИВАЕТСЯ", "БУКВА/УТРАИВАЕТСЯ", "БУКВА/УДВАИВАЕТСЯ"),
+    "long": _split_prints("3x/WORD/SCORE/★", "DOUBLE/WORD/SCORE/★", "TRIPLE/LETTER/SCORE/★", "DOUBLE/LETTER/SCORE/★"),
+    "spelled": _split_prints("TRIPLE WORD", "DOUBLE WORD", "TRIPLE LETTER", "DOUBLE LETTER"),
+    "short": _split_prints("TW", "DW", "TL", "DL"),
+    "times": _split_prints("3W", "2W", "3L", "2L"),
+    "x": _split_prints("×3", "×2", "×3", "×2"),
+    "digit": _split_prints("3", "2", "3", "2"),
     "none": {},
 }
-_OFTEN = {"en": 6.0, "en2": 3.0, "none": 4.0}
+_PRINT_WEIGHTS = {"en": 6.0, "en2": 3.0, "none": 4.0}
 """How often a board is printed so, where not once."""
 
 
@@ -79,7 +85,7 @@ class BoardStyle:
     line: Colour
     line_width: float  # 0 = no lines
     ridge: float  # 0 = flat lines; else how strongly the raised grid is lit
-    shape: str  # of premium squares: full, inset, rounded, burst, teeth, arrows
+    premium_shape: str  # of premium squares: full, inset, rounded, burst, teeth, arrows
     inset: float
     raised: float  # premium or all squares drawn as raised pads, 0 = flat
     text: dict[str, tuple[str, ...]]
@@ -89,22 +95,22 @@ class BoardStyle:
     text_turn: int  # quarter turns
     text_faces: bool  # texts face the nearest side of the board, as on boards that all players read
     centre: str  # star, heart, text, plain, disc
-    bands: tuple[tuple[float, Colour], ...]  # frame from the grid outwards: width, colour
-    panels: tuple[float, float, float, float]  # more frame at left, top, right, bottom
+    frame_bands: tuple[tuple[float, Colour], ...]  # frame from the grid outwards: width, colour
+    frame_panels: tuple[float, float, float, float]  # more frame at left, top, right, bottom
     frame_text: bool
     labels: bool  # A-O and 1-15 along the grid
-    rounding: float  # radius of the board's own corners
+    corner_radius: float  # radius of the board's own corners
     seam: str  # none, vertical, horizontal
     grain: float  # strength of the ground's texture
-    points: int = 5  # of the centre's star
-    hollow: bool = False  # the centre's star is an outline
+    star_points: int = 5  # of the centre's star
+    hollow_star: bool = False  # the centre's star is an outline
 
 
 @dataclass(frozen=True)
 class Dimples:
     """Marks that pins of the mould leave on plastic tiles: round hollows, or bosses of a negative depth."""
 
-    at: tuple[tuple[float, float], ...] = ()  # fractions of the tile
+    centres: tuple[tuple[float, float], ...] = ()  # fractions of the tile
     radius: float = 0.0
     depth: float = 0.0  # how much of the light one side of a dimple loses and the other wins
 
@@ -122,36 +128,36 @@ class TileStyle:
     bevel: float
     bevel_light: float
     grain: float  # wood, 0 = plastic
-    spread: float  # how much tiles differ in colour
+    colour_spread: float  # how much tiles differ in colour
     font: Path
-    letter: float  # cap height as a fraction of the tile
-    letter_at: tuple[float, float]  # centre of the letter, fraction of the tile
-    digit: float  # height of the value, 0 = none
-    digit_at: tuple[float, float]
+    cap_height: float  # cap height as a fraction of the tile
+    letter_centre: tuple[float, float]  # centre of the letter, fraction of the tile
+    value_height: float  # height of the value, 0 = none
+    value_centre: tuple[float, float]
     engraved: float
     dimples: Dimples
     blank: str  # plain, face, pattern, star, word, pencil
-    tilt: float  # standard deviation of the turn, degrees
-    slip: float  # standard deviation of the displacement, squares
+    turn_sd_deg: float  # standard deviation of the turn, degrees
+    slip_sd: float  # standard deviation of the displacement, squares
     gloss: float
-    shape: Shape = PLAIN  # of the letters
-    others: tuple[Path, ...] = ()  # fonts of a set put together from several
-    pencil: Path | None = None  # the hand that writes on blanks
+    letter_shape: LetterShape = PLAIN_SHAPE  # of the letters
+    mixed_fonts: tuple[Path, ...] = ()  # fonts of a set put together from several
+    pencil_font: Path | None = None  # the hand that writes on blanks
     subscript: bool = False  # the value follows the letter instead of lying in the corner
-    worn: float = 0.0  # share of the print that is rubbed off
-    careless: float = 0.0  # share of tiles that lie half off their squares or well turned
+    worn_share: float = 0.0  # share of the print that is rubbed off
+    careless_share: float = 0.0  # share of tiles that lie half off their squares or well turned
 
 
-def _hsv(h: float, s: float, v: float) -> Colour:
+def hsv_to_bgr(h: float, s: float, v: float) -> Colour:
     r, g, b = colorsys.hsv_to_rgb(h % 1.0, min(max(s, 0.0), 1.0), min(max(v, 0.0), 1.0))
     return (255 * b, 255 * g, 255 * r)
 
 
-def _any_colour(rng: Rng) -> Colour:
-    return _hsv(rng.random(), rng.random() ** 0.8, 0.15 + 0.85 * rng.random())
+def random_colour(rng: Rng) -> Colour:
+    return hsv_to_bgr(rng.random(), rng.random() ** 0.8, 0.15 + 0.85 * rng.random())
 
 
-def _distance(a: Colour, b: Colour) -> float:
+def _colour_distance(a: Colour, b: Colour) -> float:
     return float(np.abs(np.subtract(a, b)).sum())
 
 
@@ -159,37 +165,37 @@ def _luma(colour: Colour) -> float:
     return 0.114 * colour[0] + 0.587 * colour[1] + 0.299 * colour[2]
 
 
-def _ground(rng: Rng) -> Colour:
+def _random_ground(rng: Rng) -> Colour:
     kind = rng.choice(
         ["grey", "cream", "green", "dark green", "yellow", "blue", "red", "any", "white", "beige", "dark"]
     )
     u = rng.random
     match kind:
         case "grey":
-            return _hsv(u(), 0.08 * u(), 0.45 + 0.4 * u())
+            return hsv_to_bgr(u(), 0.08 * u(), 0.45 + 0.4 * u())
         case "cream":
-            return _hsv(0.08 + 0.08 * u(), 0.1 + 0.25 * u(), 0.75 + 0.25 * u())
+            return hsv_to_bgr(0.08 + 0.08 * u(), 0.1 + 0.25 * u(), 0.75 + 0.25 * u())
         case "beige":
-            return _hsv(0.06 + 0.07 * u(), 0.15 + 0.3 * u(), 0.55 + 0.35 * u())
+            return hsv_to_bgr(0.06 + 0.07 * u(), 0.15 + 0.3 * u(), 0.55 + 0.35 * u())
         case "green":
-            return _hsv(0.25 + 0.2 * u(), 0.25 + 0.6 * u(), 0.35 + 0.5 * u())
+            return hsv_to_bgr(0.25 + 0.2 * u(), 0.25 + 0.6 * u(), 0.35 + 0.5 * u())
         case "dark green":
-            return _hsv(0.3 + 0.2 * u(), 0.4 + 0.6 * u(), 0.12 + 0.3 * u())
+            return hsv_to_bgr(0.3 + 0.2 * u(), 0.4 + 0.6 * u(), 0.12 + 0.3 * u())
         case "yellow":
-            return _hsv(0.09 + 0.07 * u(), 0.5 + 0.5 * u(), 0.6 + 0.4 * u())
+            return hsv_to_bgr(0.09 + 0.07 * u(), 0.5 + 0.5 * u(), 0.6 + 0.4 * u())
         case "blue":
-            return _hsv(0.5 + 0.18 * u(), 0.15 + 0.7 * u(), 0.25 + 0.65 * u())
+            return hsv_to_bgr(0.5 + 0.18 * u(), 0.15 + 0.7 * u(), 0.25 + 0.65 * u())
         case "red":
-            return _hsv(-0.04 + 0.08 * u(), 0.3 + 0.6 * u(), 0.3 + 0.5 * u())
+            return hsv_to_bgr(-0.04 + 0.08 * u(), 0.3 + 0.6 * u(), 0.3 + 0.5 * u())
         case "white":
-            return _hsv(u(), 0.05 * u(), 0.85 + 0.15 * u())
+            return hsv_to_bgr(u(), 0.05 * u(), 0.85 + 0.15 * u())
         case "dark":
-            return _hsv(u(), 0.5 * u(), 0.08 + 0.2 * u())
+            return hsv_to_bgr(u(), 0.5 * u(), 0.08 + 0.2 * u())
         case _:
-            return _any_colour(rng)
+            return random_colour(rng)
 
 
-def _premiums(rng: Rng, ground: Colour) -> dict[str, Colour]:
+def _random_premium_colours(rng: Rng, ground: Colour) -> dict[str, Colour]:
     """Four colours that differ from the ground and from each other."""
     u = rng.random
     while True:
@@ -198,45 +204,48 @@ def _premiums(rng: Rng, ground: Colour) -> dict[str, Colour]:
             warm, cool = -0.06 + 0.1 * u(), 0.53 + 0.12 * u()
             strong = 0.45 + 0.55 * u()
             colours = {
-                "T": _hsv(warm, 0.5 + 0.5 * u(), 0.4 + 0.6 * u()),
-                "D": _hsv(warm + (0 if u() < 0.6 else 0.02 + 0.15 * u()), 0.15 + strong * 0.6, 0.6 + 0.4 * u()),
-                "t": _hsv(cool, 0.45 + 0.55 * u(), 0.3 + 0.6 * u()),
-                "d": _hsv(cool + 0.06 * (u() - 0.5), 0.1 + strong * 0.6, 0.55 + 0.45 * u()),
+                "T": hsv_to_bgr(warm, 0.5 + 0.5 * u(), 0.4 + 0.6 * u()),
+                "D": hsv_to_bgr(warm + (0 if u() < 0.6 else 0.02 + 0.15 * u()), 0.15 + strong * 0.6, 0.6 + 0.4 * u()),
+                "t": hsv_to_bgr(cool, 0.45 + 0.55 * u(), 0.3 + 0.6 * u()),
+                "d": hsv_to_bgr(cool + 0.06 * (u() - 0.5), 0.1 + strong * 0.6, 0.55 + 0.45 * u()),
             }
         elif kind < 0.8:  # blue, green, red, orange in some order
             hues = rng.permutation([0.0, 0.07, 0.3, 0.58])
             colours = {
-                c: _hsv(h + 0.05 * (u() - 0.5), 0.35 + 0.6 * u(), 0.4 + 0.6 * u())
+                c: hsv_to_bgr(h + 0.05 * (u() - 0.5), 0.35 + 0.6 * u(), 0.4 + 0.6 * u())
                 for c, h in zip("TDtd", hues, strict=True)
             }
         else:
-            colours = {c: _any_colour(rng) for c in "TDtd"}
+            colours = {c: random_colour(rng) for c in "TDtd"}
         seen = [ground, *colours.values()]
-        if min(_distance(a, b) for i, a in enumerate(seen) for b in seen[:i]) > 45:
+        if min(_colour_distance(a, b) for i, a in enumerate(seen) for b in seen[:i]) > 45:
             return colours
 
 
-def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
+def random_board_style(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
     """A board that could be on sale somewhere."""
     u = rng.random
-    ground = _ground(rng)
+    ground = _random_ground(rng)
     light = u() < 0.65
-    line = _hsv(u(), 0.2 * u(), 0.75 + 0.25 * u()) if light else _hsv(u(), 0.4 * u(), 0.4 * u())
+    line = hsv_to_bgr(u(), 0.2 * u(), 0.75 + 0.25 * u()) if light else hsv_to_bgr(u(), 0.4 * u(), 0.4 * u())
     if u() < 0.2:
         shade = 0.55 if u() < 0.5 else 1.5
         line = (min(255.0, ground[0] * shade), min(255.0, ground[1] * shade), min(255.0, ground[2] * shade))
     width = float(rng.choice([0.02, 0.03, 0.05, 0.08, 0.12])) * (0.7 + 0.6 * u())
-    prints = {name: supporting(fonts, "".join(map("".join, text.values())) or "A") for name, text in PRINT.items()}
-    odds = np.array([_OFTEN.get(name, 1.0) if texts else 0.0 for name, texts in prints.items()])
-    language = str(rng.choice(list(PRINT), p=odds / odds.sum()))
-    text, texts = PRINT[language], prints[language]
+    prints = {
+        name: select_supporting_fonts(fonts, "".join(map("".join, text.values())) or "A")
+        for name, text in PREMIUM_PRINTS.items()
+    }
+    odds = np.array([_PRINT_WEIGHTS.get(name, 1.0) if texts else 0.0 for name, texts in prints.items()])
+    language = str(rng.choice(list(PREMIUM_PRINTS), p=odds / odds.sum()))
+    text, texts = PREMIUM_PRINTS[language], prints[language]
     dark_text = u() < 0.6
     bands = []
     for _ in range(int(rng.integers(0, 4))):
         bands.append(
             (
                 float(rng.choice([0.06, 0.15, 0.3, 0.6, 1.0])) * (0.6 + 0.8 * u()),
-                _any_colour(rng) if u() < 0.6 else line,
+                random_colour(rng) if u() < 0.6 else line,
             )
         )
     if u() < 0.35:
@@ -248,11 +257,11 @@ def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
         panels = [a + 1.2 * u() for a in panels]
     return BoardStyle(
         ground=ground,
-        premium=_premiums(rng, ground),
+        premium=_random_premium_colours(rng, ground),
         line=line,
         line_width=width if u() < 0.95 else 0.0,
         ridge=0.3 + 0.7 * u() if u() < 0.25 else 0.0,
-        shape=str(
+        premium_shape=str(
             rng.choice(
                 ["full", "inset", "rounded", "burst", "teeth", "arrows"],
                 p=[0.34, 0.12, 0.1, 0.18, 0.13, 0.13],
@@ -263,23 +272,25 @@ def random_board(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
         text=text,
         text_font=texts[int(rng.integers(len(texts)))],
         text_size=0.11 + 0.09 * u() if len(text.get("T", "x")) > 1 else 0.25 + 0.25 * u(),
-        text_colour=_hsv(u(), 0.3 * u(), 0.25 * u()) if dark_text else _hsv(u(), 0.15 * u(), 0.8 + 0.2 * u()),
+        text_colour=hsv_to_bgr(u(), 0.3 * u(), 0.25 * u())
+        if dark_text
+        else hsv_to_bgr(u(), 0.15 * u(), 0.8 + 0.2 * u()),
         text_turn=int(rng.choice([0, 1, 2, 3], p=[0.85, 0.05, 0.05, 0.05])),
         text_faces=u() < 0.12,
         centre=str(rng.choice(["star", "heart", "text", "plain", "disc"], p=[0.5, 0.1, 0.15, 0.15, 0.1])),
-        bands=tuple(bands),
-        panels=(panels[0], panels[1], panels[2], panels[3]),
+        frame_bands=tuple(bands),
+        frame_panels=(panels[0], panels[1], panels[2], panels[3]),
         frame_text=u() < 0.6,
         labels=u() < 0.35,
-        rounding=float(rng.choice([0.0, 0.1, 0.5, 1.5])) * u(),
+        corner_radius=float(rng.choice([0.0, 0.1, 0.5, 1.5])) * u(),
         seam=str(rng.choice(["none", "vertical", "horizontal"], p=[0.55, 0.3, 0.15])),
         grain=0.06 * u() ** 2,
-        points=int(rng.choice([4, 5, 6, 8, 12], p=[0.08, 0.6, 0.12, 0.12, 0.08])),
-        hollow=u() < 0.25,
+        star_points=int(rng.choice([4, 5, 6, 8, 12], p=[0.08, 0.6, 0.12, 0.12, 0.08])),
+        hollow_star=u() < 0.25,
     )
 
 
-def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileStyle:
+def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileStyle:
     """A tile set; now and then in colours close to the board it lies on, as real ones are."""
     u = rng.random
     kind = rng.choice(
@@ -288,14 +299,14 @@ def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileSt
     grain, gloss = 0.0, u()
     match kind:
         case "wood":
-            top = _hsv(0.04 + 0.07 * u(), 0.15 + 0.45 * u(), 0.5 + 0.48 * u())
+            top = hsv_to_bgr(0.04 + 0.07 * u(), 0.15 + 0.45 * u(), 0.5 + 0.48 * u())
             grain, gloss = 0.03 + 0.12 * u(), 0.3 * u()
         case "ivory":
-            top = _hsv(0.08 + 0.09 * u(), 0.06 + 0.35 * u(), 0.75 + 0.25 * u())
+            top = hsv_to_bgr(0.08 + 0.09 * u(), 0.06 + 0.35 * u(), 0.75 + 0.25 * u())
         case "white":
-            top = _hsv(0.5 + 0.15 * u(), 0.2 * u(), 0.82 + 0.18 * u())
+            top = hsv_to_bgr(0.5 + 0.15 * u(), 0.2 * u(), 0.82 + 0.18 * u())
         case "dark":
-            top = _hsv(u(), 0.6 * u(), 0.1 + 0.25 * u())
+            top = hsv_to_bgr(u(), 0.6 * u(), 0.1 + 0.25 * u())
         case "board":
             near = board.ground if u() < 0.7 else board.premium["d"]
             tone, tint = 0.85 + 0.3 * u(), 14 * (u() - 0.5)
@@ -304,18 +315,18 @@ def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileSt
             grain, gloss = (0.02 + 0.08 * u(), 0.3 * u()) if u() < 0.6 else (0.0, u())
         case "level":
             # As bright as the ground, of another hue: only the grain and the edges tell a blank from a bare square.
-            wood = np.array(_hsv(0.03 + 0.1 * u(), 0.1 + 0.4 * u(), 0.8))
+            wood = np.array(hsv_to_bgr(0.03 + 0.1 * u(), 0.1 + 0.4 * u(), 0.8))
             wood *= _luma(board.ground) * (0.9 + 0.2 * u()) / _luma((wood[0], wood[1], wood[2]))
             blue, green, red = np.clip(wood, 10, 250)
             top = (float(blue), float(green), float(red))
             grain, gloss = (0.02 + 0.1 * u(), 0.3 * u()) if u() < 0.75 else (0.0, u())
         case _:
-            top = _any_colour(rng)
+            top = random_colour(rng)
     bright = sum(top) / 3 > 110
     if bright:
-        ink = _hsv(u(), 0.9 * u() if u() < 0.25 else 0.3 * u(), 0.05 + 0.25 * u())
+        ink = hsv_to_bgr(u(), 0.9 * u() if u() < 0.25 else 0.3 * u(), 0.05 + 0.25 * u())
     else:
-        ink = _hsv(0.1 + 0.1 * u(), 0.4 * u() ** 2, 0.8 + 0.2 * u())
+        ink = hsv_to_bgr(0.1 + 0.1 * u(), 0.4 * u() ** 2, 0.8 + 0.2 * u())
     shade = 0.5 + 0.45 * u()
     size = 0.84 + 0.15 * u()
     letter = 0.38 + 0.28 * u()
@@ -334,30 +345,30 @@ def random_tiles(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileSt
         bevel=0.09 * u() if u() < 0.7 else 0.0,
         bevel_light=0.25 * u(),
         grain=grain,
-        spread=0.02 + 0.1 * u() * (1.5 if grain else 0.5),
+        colour_spread=0.02 + 0.1 * u() * (1.5 if grain else 0.5),
         font=fonts[int(rng.integers(len(fonts)))],
-        letter=letter,
-        letter_at=(0.5 - wide, 0.5 - low) if u() < 0.75 else (0.5 - 0.14 * u(), 0.5 + 0.06 - 0.16 * u()),
-        digit=(0.12 + 0.11 * u()) if u() < 0.95 else 0.0,
-        digit_at=digit_at,
+        cap_height=letter,
+        letter_centre=(0.5 - wide, 0.5 - low) if u() < 0.75 else (0.5 - 0.14 * u(), 0.5 + 0.06 - 0.16 * u()),
+        value_height=(0.12 + 0.11 * u()) if u() < 0.95 else 0.0,
+        value_centre=digit_at,
         engraved=u() if u() < 0.3 else 0.0,
-        dimples=_dimples(rng) if not grain and u() < 0.45 else Dimples(),
+        dimples=_random_dimples(rng) if not grain and u() < 0.45 else Dimples(),
         blank=str(
             rng.choice(["plain", "face", "pattern", "star", "word", "pencil"], p=[0.66, 0.09, 0.06, 0.05, 0.04, 0.1])
         ),
-        tilt=float(rng.choice([0.8, 2.0, 4.0, 8.0], p=[0.35, 0.33, 0.2, 0.12])),
-        slip=float(rng.choice([0.01, 0.025, 0.05], p=[0.4, 0.4, 0.2])),
+        turn_sd_deg=float(rng.choice([0.8, 2.0, 4.0, 8.0], p=[0.35, 0.33, 0.2, 0.12])),
+        slip_sd=float(rng.choice([0.01, 0.025, 0.05], p=[0.4, 0.4, 0.2])),
         gloss=gloss,
-        shape=_letter_shape(rng),
-        others=tuple(fonts[int(i)] for i in rng.integers(0, len(fonts), 8)) if u() < 0.3 else (),
-        pencil=_one_of(rng, handwritten(fonts)),
+        letter_shape=_random_letter_shape(rng),
+        mixed_fonts=tuple(fonts[int(i)] for i in rng.integers(0, len(fonts), 8)) if u() < 0.3 else (),
+        pencil_font=_random_font(rng, select_handwritten_fonts(fonts)),
         subscript=u() < 0.25,
-        worn=0.5 * u() if u() < 0.12 else 0.0,
-        careless=0.02 + 0.1 * u() if u() < 0.35 else 0.0,
+        worn_share=0.5 * u() if u() < 0.12 else 0.0,
+        careless_share=0.02 + 0.1 * u() if u() < 0.35 else 0.0,
     )
 
 
-def _dimples(rng: Rng) -> Dimples:
+def _random_dimples(rng: Rng) -> Dimples:
     """Pins stand as symmetrically as the tile is: in the corners, in a triangle, in one line, alone."""
     u = rng.random
     aside, top, bottom = 0.1 + 0.25 * u(), 0.1 + 0.15 * u(), 0.9 - 0.15 * u()
@@ -376,17 +387,17 @@ def _dimples(rng: Rng) -> Dimples:
     return Dimples(layouts[int(rng.choice(len(layouts), p=odds))], 0.04 + 0.06 * u(), depth)
 
 
-def _one_of(rng: Rng, fonts: tuple[Path, ...]) -> Path:
+def _random_font(rng: Rng, fonts: tuple[Path, ...]) -> Path:
     return fonts[int(rng.integers(len(fonts)))]
 
 
-def _letter_shape(rng: Rng) -> Shape:
+def _random_letter_shape(rng: Rng) -> LetterShape:
     """How this maker's letters depart from the font: four in ten not at all."""
     u = rng.random
     if u() < 0.4:
-        return PLAIN
-    return Shape(
-        wide=float(np.clip(np.exp(rng.normal(0, 0.12)), 0.72, 1.3)),
+        return PLAIN_SHAPE
+    return LetterShape(
+        width=float(np.clip(np.exp(rng.normal(0, 0.12)), 0.72, 1.3)),
         weight=float(rng.uniform(-0.02, 0.04)) if u() < 0.7 else 0.0,
-        square=0.7 * u() if u() < 0.5 else 0.0,
+        squareness=0.7 * u() if u() < 0.5 else 0.0,
     )

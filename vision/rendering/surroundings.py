@@ -8,17 +8,17 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.rendering.board_art import ink
+from vision.rendering.board_art import print_mask
 from vision.rendering.fonts import text_mask
-from vision.rendering.style import BoardStyle, Rng, _any_colour, _hsv
+from vision.rendering.style import BoardStyle, Rng, hsv_to_bgr, random_colour
 
 Picture = npt.NDArray[np.uint8]
 Point = npt.NDArray[np.float64]
-TABLE_PX = 14  # pixels a square of the table's texture
-TABLE_SPAN = 56  # squares across; beyond that it repeats mirrored
+TABLE_SQUARE_PX = 14  # pixels a square of the table's texture
+TABLE_SPAN_SQUARES = 56  # squares across; beyond that it repeats mirrored
 
 
-def _octaves(rng: Rng, side: int, cells: tuple[int, ...], stretch: int = 1) -> npt.NDArray[np.float32]:
+def _octave_noise(rng: Rng, side: int, cells: tuple[int, ...], stretch: int = 1) -> npt.NDArray[np.float32]:
     field = np.zeros((side, side), np.float32)
     for n in cells:
         noise = rng.normal(0, 1, (n, max(2, n // stretch))).astype(np.float32)
@@ -26,27 +26,27 @@ def _octaves(rng: Rng, side: int, cells: tuple[int, ...], stretch: int = 1) -> n
     return field
 
 
-def _cloth(rng: Rng, side: int) -> Picture:
+def _draw_surface(rng: Rng, side: int) -> Picture:
     """A table top: plain, wood, carpet, checked or striped cloth, marble."""
-    base = np.asarray(_hsv(rng.random(), rng.random() * 0.7, 0.1 + 0.9 * rng.random()), np.float32)
+    base = np.asarray(hsv_to_bgr(rng.random(), rng.random() * 0.7, 0.1 + 0.9 * rng.random()), np.float32)
     if rng.random() < 0.35:
         base = np.asarray(
-            _hsv(0.04 + 0.08 * rng.random(), 0.2 + 0.5 * rng.random(), 0.2 + 0.7 * rng.random()), np.float32
+            hsv_to_bgr(0.04 + 0.08 * rng.random(), 0.2 + 0.5 * rng.random(), 0.2 + 0.7 * rng.random()), np.float32
         )
     image = np.ones((side, side, 3), np.float32) * base
     kind = rng.choice(["plain", "wood", "carpet", "checks", "stripes", "blotches"], p=[0.2, 0.28, 0.2, 0.1, 0.08, 0.14])
     match kind:
         case "wood":
-            field = 0.10 * _octaves(rng, side, (60, 160, 400), 14) + 0.05 * _octaves(rng, side, (8,), 3)
+            field = 0.10 * _octave_noise(rng, side, (60, 160, 400), 14) + 0.05 * _octave_noise(rng, side, (8,), 3)
             image *= (1 + (field if rng.random() < 0.5 else field.T))[:, :, None]
             if rng.random() < 0.5:
                 for x in range(0, side, int(rng.integers(60, 200))):
                     image[:, x : x + 2] *= 0.6
         case "carpet":
-            image *= (1 + rng.uniform(0.05, 0.25) * _octaves(rng, side, (side // 2, side // 5)))[:, :, None]
+            image *= (1 + rng.uniform(0.05, 0.25) * _octave_noise(rng, side, (side // 2, side // 5)))[:, :, None]
         case "checks":
             n = int(rng.integers(10, 80))
-            other = np.asarray(_any_colour(rng), np.float32)
+            other = np.asarray(random_colour(rng), np.float32)
             yy, xx = np.mgrid[0:side, 0:side] // n
             weight = (((yy + xx) % 2) if rng.random() < 0.4 else ((yy % 2) * 0.5 + (xx % 2) * 0.5)).astype(np.float32)[
                 :, :, None
@@ -54,27 +54,27 @@ def _cloth(rng: Rng, side: int) -> Picture:
             image = image * (1 - weight) + other * weight
         case "stripes":
             n = int(rng.integers(6, 60))
-            other = np.asarray(_any_colour(rng), np.float32)
+            other = np.asarray(random_colour(rng), np.float32)
             weight = ((np.arange(side) // n) % 2).astype(np.float32)[:, None, None]
             image = image * (1 - weight) + other * weight
         case "blotches":
-            image *= (1 + rng.uniform(0.1, 0.35) * _octaves(rng, side, (12, 40, 120)))[:, :, None]
+            image *= (1 + rng.uniform(0.1, 0.35) * _octave_noise(rng, side, (12, 40, 120)))[:, :, None]
         case _:
-            image *= (1 + 0.03 * _octaves(rng, side, (6, side // 3)))[:, :, None]
+            image *= (1 + 0.03 * _octave_noise(rng, side, (6, side // 3)))[:, :, None]
     return np.asarray(np.clip(image, 0, 255), np.uint8)
 
 
-def _clutter(rng: Rng, image: Picture, board: BoardStyle, extent: float) -> None:
+def _draw_clutter(rng: Rng, image: Picture, board: BoardStyle, extent: float) -> None:
     """Paper, boxes, racks and cups somewhere on the table; the board is laid over them later."""
-    px, centre = TABLE_PX, TABLE_SPAN / 2
+    px, centre = TABLE_SQUARE_PX, TABLE_SPAN_SQUARES / 2
     for _ in range(int(rng.poisson(2.5))):
         a, d = rng.uniform(0, 2 * np.pi), extent * rng.uniform(0.6, 1.5)
         x, y = (centre + d * np.cos(a)) * px, (centre + d * np.sin(a)) * px
         kind = rng.choice(["sheet", "cup", "rack", "box", "words"])
         if kind == "cup":
             r = int(rng.uniform(0.8, 3) * px)
-            cv2.circle(image, (int(x), int(y)), r, _any_colour(rng), -1, cv2.LINE_AA)
-            cv2.circle(image, (int(x), int(y)), int(r * 0.8), _any_colour(rng), -1, cv2.LINE_AA)
+            cv2.circle(image, (int(x), int(y)), r, random_colour(rng), -1, cv2.LINE_AA)
+            cv2.circle(image, (int(x), int(y)), int(r * 0.8), random_colour(rng), -1, cv2.LINE_AA)
             continue
         if kind == "words":
             mask = text_mask(
@@ -82,11 +82,11 @@ def _clutter(rng: Rng, image: Picture, board: BoardStyle, extent: float) -> None
                 str(rng.choice(["Notes 12 44", "SCORE", "Anna Ben", "newspaper"])),
                 int(rng.uniform(0.5, 2) * px),
             )
-            ink(image, mask, float(x), float(y), _any_colour(rng))
+            print_mask(image, mask, float(x), float(y), random_colour(rng))
             continue
         w, h = {"sheet": (8.0, 11.0), "rack": (9.0, 1.3), "box": (rng.uniform(2, 12), rng.uniform(2, 12))}[str(kind)]
         corners = cv2.boxPoints(((float(x), float(y)), (float(w * px), float(h * px)), float(rng.uniform(0, 180))))
-        colour = (235.0, 238.0, 240.0) if kind == "sheet" and rng.random() < 0.6 else _any_colour(rng)
+        colour = (235.0, 238.0, 240.0) if kind == "sheet" and rng.random() < 0.6 else random_colour(rng)
         cv2.fillConvexPoly(image, corners.astype(np.int32), colour, cv2.LINE_AA)
         if kind == "rack":
             (ax, ay), (bx, by) = (
@@ -97,14 +97,14 @@ def _clutter(rng: Rng, image: Picture, board: BoardStyle, extent: float) -> None
                 cx, cy = ax + t * (bx - ax) + (x - (ax + bx) / 2), ay + t * (by - ay) + (y - (ay + by) / 2)
                 cv2.rectangle(image, (int(cx - 6), int(cy - 6)), (int(cx + 6), int(cy + 6)), (200.0, 225.0, 235.0), -1)
         elif rng.random() < 0.5:
-            edge = _any_colour(rng)
+            edge = random_colour(rng)
             cv2.polylines(image, [corners.astype(np.int32)], True, edge, int(rng.integers(1, 6)), cv2.LINE_AA)
 
 
-def table_top(rng: Rng, board: BoardStyle, extent: float) -> Picture:
+def draw_table_top(rng: Rng, board: BoardStyle, extent: float) -> Picture:
     """(N, N, 3) uint8 texture of the table at TABLE_PX a square, the board (half `extent` wide) in the middle."""
-    image = _cloth(rng, TABLE_SPAN * TABLE_PX)
-    _clutter(rng, image, board, extent)
+    image = _draw_surface(rng, TABLE_SPAN_SQUARES * TABLE_SQUARE_PX)
+    _draw_clutter(rng, image, board, extent)
     return image
 
 
@@ -117,7 +117,7 @@ class _Limb:
     radius: float
 
 
-def _hand(rng: Rng, shape: tuple[int, int], target: Point, square: float) -> list[_Limb]:
+def _random_limbs(rng: Rng, shape: tuple[int, int], target: Point, square: float) -> list[_Limb]:
     """A forearm from beyond the picture's edge, a palm, and fingers that reach for `target`, from below upwards."""
     angle = rng.uniform(0, 2 * np.pi)
     away = np.array([np.cos(angle), np.sin(angle)])
@@ -146,16 +146,16 @@ def draw_hand(
     """
     h, w = scene.shape[:2]
     colour = np.asarray(
-        _hsv(0.01 + 0.07 * rng.random(), 0.2 + 0.5 * rng.random(), 0.25 + 0.75 * rng.random()), np.float32
+        hsv_to_bgr(0.01 + 0.07 * rng.random(), 0.2 + 0.5 * rng.random(), 0.25 + 0.75 * rng.random()), np.float32
     )
     if rng.random() < 0.15:
-        colour = np.asarray(_any_colour(rng), np.float32)
-    sleeve = np.asarray(_any_colour(rng), np.float32) if rng.random() < 0.6 else colour
+        colour = np.asarray(random_colour(rng), np.float32)
+    sleeve = np.asarray(random_colour(rng), np.float32) if rng.random() < 0.6 else colour
     lit_from = rng.uniform(0, 2 * np.pi)
     light = np.array([np.cos(lit_from), np.sin(lit_from)], np.float32)
-    folds = 1 + 0.12 * cv2.resize(_octaves(rng, 96, (12, 48)), (w, h), interpolation=cv2.INTER_CUBIC)[:, :, None]
+    folds = 1 + 0.12 * cv2.resize(_octave_noise(rng, 96, (12, 48)), (w, h), interpolation=cv2.INTER_CUBIC)[:, :, None]
     out, covered = scene.copy(), np.zeros((h, w), np.float32)
-    for number, limb in enumerate(_hand(rng, (h, w), target, square)):
+    for number, limb in enumerate(_random_limbs(rng, (h, w), target, square)):
         reach = limb.radius + 2
         ends = np.stack([limb.start, limb.end])
         x0, y0 = (int(v) for v in np.clip(ends.min(axis=0) - reach, 0, (w, h)))

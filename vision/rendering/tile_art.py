@@ -9,18 +9,18 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.rendering.board_art import ink, star_outline
+from vision.rendering.board_art import print_mask, star_outline
 from vision.rendering.fonts import letter_mask, shaped_mask, text_mask
 from vision.rendering.style import Rng, TileStyle
 
 Picture = npt.NDArray[np.uint8]
 BLANK = "?"
-_PENCIL = "AEIORSTNBDGLU"
+_PENCIL_LETTERS = "AEIORSTNBDGLU"
 _BLANK_WORDS = ("WORDS", "GAME", "BLANK", "JOKER", "WILD", "LETTERS")
 
 
 @dataclass(frozen=True)
-class LaidTile:
+class PlacedTile:
     """A tile on the table: its letter, where it lies in squares and radians, and the seed of its grain and wear."""
 
     letter: str
@@ -29,36 +29,36 @@ class LaidTile:
     turn: float
     seed: int = 0
 
-    def right(self, size: float) -> tuple[float, float]:
+    def right_edge_middle(self, size: float) -> tuple[float, float]:
         """The middle of the tile's right edge, as it reads."""
         return self.x + size / 2 * float(np.cos(self.turn)), self.y + size / 2 * float(np.sin(self.turn))
 
-    def quad(self, size: float) -> npt.NDArray[np.float64]:
+    def corners(self, size: float) -> npt.NDArray[np.float64]:
         """(4, 2) corners of the tile, clockwise from its own top left."""
         c, s = np.cos(self.turn), np.sin(self.turn)
         half = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * size / 2
         return np.asarray(half @ np.array([[c, s], [-s, c]]) + (self.x, self.y))
 
 
-def lay(rng: Rng, labels: Mapping[tuple[int, int], str], style: TileStyle) -> list[LaidTile]:
+def place_tiles(rng: Rng, labels: Mapping[tuple[int, int], str], style: TileStyle) -> list[PlacedTile]:
     """Tiles on their squares (row, column), turned and displaced a little as people lay them, some carelessly."""
     tiles = []
     for (row, column), letter in labels.items():
-        turn = np.deg2rad(np.clip(rng.normal(0, style.tilt), -20, 20))
-        dx, dy = np.clip(rng.normal(0, style.slip, 2), -0.16, 0.16)
-        if style.careless and rng.random() < style.careless:
+        turn = np.deg2rad(np.clip(rng.normal(0, style.turn_sd_deg), -20, 20))
+        dx, dy = np.clip(rng.normal(0, style.slip_sd, 2), -0.16, 0.16)
+        if style.careless_share and rng.random() < style.careless_share:
             turn = np.deg2rad(rng.uniform(-20, 20))
             # Pushed to where there is room: towards a neighbour it would lie on top of it.
             dx, dy = rng.uniform(-0.33, 0.33, 2)
             dx = 0.2 * dx if (row, column + int(np.sign(dx))) in labels else dx
             dy = 0.2 * dy if (row + int(np.sign(dy)), column) in labels else dy
         tiles.append(
-            LaidTile(letter, column + 0.5 + float(dx), row + 0.5 + float(dy), float(turn), int(rng.integers(2**31)))
+            PlacedTile(letter, column + 0.5 + float(dx), row + 0.5 + float(dy), float(turn), int(rng.integers(2**31)))
         )
     return tiles
 
 
-def _grain(rng: Rng, side: int) -> npt.NDArray[np.float32]:
+def _make_grain_sheet(rng: Rng, side: int) -> npt.NDArray[np.float32]:
     """A sheet of wood grain, about N(0, 1), running along x."""
     coarse = rng.normal(0, 1, (side, side // 16 + 2)).astype(np.float32)
     streaks = cv2.resize(coarse, (side, side), interpolation=cv2.INTER_CUBIC)
@@ -70,22 +70,22 @@ def _grain(rng: Rng, side: int) -> npt.NDArray[np.float32]:
     return np.asarray(0.7 * streaks + 0.7 * slow, np.float32)
 
 
-class TileMaker:
+class TileRenderer:
     """Makes tile tops of one set at `px` pixels a square."""
 
     def __init__(
         self, seed: int, style: TileStyle, px: int, light: float, values: Mapping[str, int] | None = None
     ) -> None:
-        self._style, self._light_from = style, light
-        self._side = max(8, round(style.size * px))
-        self._sheet = _grain(np.random.default_rng(seed), 512) if style.grain else None
+        self._style, self._light_direction = style, light
+        self._side_px = max(8, round(style.size * px))
+        self._grain_sheet = _make_grain_sheet(np.random.default_rng(seed), 512) if style.grain else None
         self._values = values
-        self._shape, self._light = self._blank_shape()
-        self._dimpled = self._pressed()
+        self._outline, self._edge_light = self._render_outline()
+        self._dimple_light = self._render_dimples()
 
-    def _blank_shape(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    def _render_outline(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Outline (0..1) and edge light of a tile's top."""
-        s, style = self._side, self._style
+        s, style = self._side_px, self._style
         big = np.zeros((s * 4, s * 4), np.uint8)
         r = max(1, round(style.rounding * s * 4))
         cv2.rectangle(big, (r, 0), (s * 4 - 1 - r, s * 4 - 1), 255, -1)
@@ -99,65 +99,69 @@ class TileMaker:
             inner = cv2.erode(outline, np.ones((3, 3), np.uint8), iterations=max(1, round(style.bevel * s)))
             soft = cv2.GaussianBlur(inner, (0, 0), max(0.6, style.bevel * s * 0.5))
             gy, gx = np.gradient(soft)
-            slope = gx * np.cos(self._light_from) + gy * np.sin(self._light_from)
+            slope = gx * np.cos(self._light_direction) + gy * np.sin(self._light_direction)
             light = (slope / max(float(np.abs(slope).max()), 1e-6) * style.bevel_light).astype(np.float32)
         return outline, light
 
-    def _pressed(self) -> npt.NDArray[np.float32]:
+    def _render_dimples(self) -> npt.NDArray[np.float32]:
         """How light the dimples make each place of a tile's top: 1 where there are none."""
-        s, dimples = self._side, self._style.dimples
+        s, dimples = self._side_px, self._style.dimples
         x, y = np.meshgrid(np.linspace(0, 1, s), np.linspace(0, 1, s))
         light = np.ones((s, s))
-        for u, v in dimples.at:
+        for u, v in dimples.centres:
             dx, dy = (x - u) / dimples.radius, (y - v) / dimples.radius
             far = np.hypot(dx, dy)
             inside = np.clip((1.15 - far) / 0.3, 0, 1)
-            slope = dx * np.cos(self._light_from) + dy * np.sin(self._light_from)
+            slope = dx * np.cos(self._light_direction) + dy * np.sin(self._light_direction)
             light += dimples.depth * inside * (slope - 0.2)
         return np.asarray(light, np.float32)
 
-    def _value(self, rng: Rng, letter: str) -> str:
+    def _choose_value(self, rng: Rng, letter: str) -> str:
         if self._values is not None:
             return str(self._values[letter])
         return str(rng.choice([1, 1, 1, 2, 3, 4, 5, 8, 10]))
 
     def _print_letter(self, rng: Rng, face: Picture, letter: str) -> None:
-        s, style = self._side, self._style
-        font = style.others[int(rng.integers(len(style.others)))] if style.others else style.font
-        cap = style.letter * s * (0.85 if len(letter) > 1 else 1.0)
-        mask, rise = shaped_mask(font, letter, max(4, round(cap)), style.shape)
+        s, style = self._side_px, self._style
+        font = style.mixed_fonts[int(rng.integers(len(style.mixed_fonts)))] if style.mixed_fonts else style.font
+        cap = style.cap_height * s * (0.85 if len(letter) > 1 else 1.0)
+        mask, rise = shaped_mask(font, letter, max(4, round(cap)), style.letter_shape)
         if mask.shape[1] > 0.84 * s or mask.shape[0] > 0.88 * s:
             cap *= min(0.84 * s / mask.shape[1], 0.88 * s / mask.shape[0])
-            mask, rise = shaped_mask(font, letter, max(4, int(cap)), style.shape)
-        if style.worn:
-            mask = self._rubbed(rng, mask)
-        x = style.letter_at[0] * s
-        value = text_mask(font, self._value(rng, letter), max(4, round(style.digit * s * 1.4))) if style.digit else None
+            mask, rise = shaped_mask(font, letter, max(4, int(cap)), style.letter_shape)
+        if style.worn_share:
+            mask = self._wear_print(rng, mask)
+        x = style.letter_centre[0] * s
+        value = (
+            text_mask(font, self._choose_value(rng, letter), max(4, round(style.value_height * s * 1.4)))
+            if style.value_height
+            else None
+        )
         if value is not None and style.subscript:
             room = 0.95 * s - value.shape[1] - mask.shape[1] / 2 - 0.03 * s
             x = max(min(x, room), mask.shape[1] / 2 + 0.02 * s)
-        y = style.letter_at[1] * s - cap / 2 - rise + mask.shape[0] / 2
+        y = style.letter_centre[1] * s - cap / 2 - rise + mask.shape[0] / 2
         y = min(max(y, mask.shape[0] / 2 + 0.03 * s), 0.97 * s - mask.shape[0] / 2)
         strength = float(1 - 0.35 * rng.random() ** 2)
         if style.engraved:
-            ink(face, mask, x + 1, y + 1, (250.0, 250.0, 250.0), 0.5 * style.engraved)
-        ink(face, mask, x, y, style.ink, strength)
+            print_mask(face, mask, x + 1, y + 1, (250.0, 250.0, 250.0), 0.5 * style.engraved)
+        print_mask(face, mask, x, y, style.ink, strength)
         if value is None:
             return
-        right, down = style.digit_at[0] * s, style.digit_at[1] * s
+        right, down = style.value_centre[0] * s, style.value_centre[1] * s
         if style.subscript:
             right = x + mask.shape[1] / 2 + 0.03 * s + value.shape[1] / 2
-            down = style.letter_at[1] * s + cap / 2 + float(rng.uniform(-0.1, 0.35)) * value.shape[0]
-        ink(face, value, min(right, s - value.shape[1] / 2 - 1), min(down, 0.97 * s), style.ink, strength)
+            down = style.letter_centre[1] * s + cap / 2 + float(rng.uniform(-0.1, 0.35)) * value.shape[0]
+        print_mask(face, value, min(right, s - value.shape[1] / 2 - 1), min(down, 0.97 * s), style.ink, strength)
 
-    def _rubbed(self, rng: Rng, mask: Picture) -> Picture:
+    def _wear_print(self, rng: Rng, mask: Picture) -> Picture:
         """Print that hands have rubbed off in patches."""
         patches = cv2.resize(rng.random((5, 5)).astype(np.float32), mask.shape[::-1], interpolation=cv2.INTER_CUBIC)
-        left = np.clip((patches - self._style.worn) * 6 + 0.75, 0.25, 1)
+        left = np.clip((patches - self._style.worn_share) * 6 + 0.75, 0.25, 1)
         return np.asarray(mask * left, np.uint8)
 
     def _decorate_blank(self, rng: Rng, face: Picture) -> None:
-        s, style = self._side, self._style
+        s, style = self._side_px, self._style
         c = s // 2
         match style.blank:
             case "face":
@@ -202,40 +206,42 @@ class TileMaker:
             case "word":
                 mask = text_mask(style.font, str(rng.choice(_BLANK_WORDS)), max(4, round(s * 0.2)))
                 if mask.shape[1] < 0.95 * s:
-                    ink(face, mask, s / 2, s / 2, style.ink, float(rng.uniform(0.4, 1)))
+                    print_mask(face, mask, s / 2, s / 2, style.ink, float(rng.uniform(0.4, 1)))
             case "pencil":
-                hand = style.pencil or style.font
-                mask, _ = letter_mask(hand, str(rng.choice(list(_PENCIL))), max(4, round(s * rng.uniform(0.3, 0.6))))
+                hand = style.pencil_font or style.font
+                mask, _ = letter_mask(
+                    hand, str(rng.choice(list(_PENCIL_LETTERS))), max(4, round(s * rng.uniform(0.3, 0.6)))
+                )
                 x, y = s * rng.uniform(0.35, 0.65), s * rng.uniform(0.35, 0.65)
-                ink(face, mask, float(x), float(y), (110.0, 105.0, 100.0), float(rng.uniform(0.25, 0.7)))
+                print_mask(face, mask, float(x), float(y), (110.0, 105.0, 100.0), float(rng.uniform(0.25, 0.7)))
             case _:
                 pass
 
-    def top(self, letter: str, seed: int) -> npt.NDArray[np.float32]:
+    def render_top(self, letter: str, seed: int) -> npt.NDArray[np.float32]:
         """One tile's top: (s, s, 4) float32, BGR 0..255 and alpha 0..1."""
-        s, style, rng = self._side, self._style, np.random.default_rng(seed)
-        tone = 1 + style.spread * rng.normal(0, 1)
+        s, style, rng = self._side_px, self._style, np.random.default_rng(seed)
+        tone = 1 + style.colour_spread * rng.normal(0, 1)
         base = np.ones((s, s, 3), np.float32) * (np.asarray(style.top, np.float32) * tone)
-        if self._sheet is not None:
+        if self._grain_sheet is not None:
             x, y = rng.integers(0, 512 - s, 2)
-            sheet = self._sheet[y : y + s, x : x + s]
+            sheet = self._grain_sheet[y : y + s, x : x + s]
             base *= 1 + style.grain * (sheet.T if rng.random() < 0.15 else sheet)[:, :, None]
-        base *= self._dimpled[:, :, None]
+        base *= self._dimple_light[:, :, None]
         face = np.clip(base, 0, 255).astype(np.uint8)
         if letter == BLANK:
             self._decorate_blank(rng, face)
         else:
             self._print_letter(rng, face, letter)
-        lit = np.clip(face * (1 + self._light[:, :, None]), 0, 255)
-        return np.dstack([lit, self._shape]).astype(np.float32)
+        lit = np.clip(face * (1 + self._edge_light[:, :, None]), 0, 255)
+        return np.dstack([lit, self._outline]).astype(np.float32)
 
 
-def draw_tops(maker: TileMaker, tiles: list[LaidTile], px: int, margin: float) -> npt.NDArray[np.float32]:
+def draw_tile_tops(maker: TileRenderer, tiles: list[PlacedTile], px: int, margin: float) -> npt.NDArray[np.float32]:
     """All tile tops from above: (H, W, 4) float32, colours times alpha, with `margin` squares around the grid."""
     side = round((15 + 2 * margin) * px)
     layer = np.zeros((side, side, 4), np.float32)
     for tile in tiles:
-        top = maker.top(tile.letter, tile.seed)
+        top = maker.render_top(tile.letter, tile.seed)
         top[:, :, :3] *= top[:, :, 3:]
         s = top.shape[0]
         reach = int(s * 0.75) + 2

@@ -19,17 +19,17 @@ try:
     import torch
 
     from vision import net
-    from vision.detection.locator import MODELS
+    from vision.detection.locator import MODELS_DIR
     from vision.training import dataset, detectors, letters, squares
-    from vision.training.scene_parts import keep
-    from vision.training.scenes import UNSEEN_FROM, kept_scenes
+    from vision.training.scene_parts import extract_parts
+    from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 except ModuleNotFoundError as error:
     raise SystemExit(f"{error}; training needs more than playing: pip install '.[train]'") from error
 
-HELD_OUT = 300
+HELD_OUT_SCENES = 300
 
 
-def say(begun: float, what: str) -> None:
+def log_progress(begun: float, what: str) -> None:
     """Progress, with the minutes since the start."""
     print(f"[{(time.monotonic() - begun) / 60:5.1f} min] {what}", file=sys.stderr, flush=True)
 
@@ -39,41 +39,43 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m vision.training", description=str(__doc__).split("\n\n")[0])
     parser.add_argument("--out", type=Path, help="folder for all .onnx files (default: where they belong)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--scenes", type=int, default=UNSEEN_FROM, help=f"scenes to draw (default {UNSEEN_FROM})")
+    parser.add_argument(
+        "--scenes", type=int, default=FIRST_UNSEEN_SCENE, help=f"scenes to draw (default {FIRST_UNSEEN_SCENE})"
+    )
     parser.add_argument("--share", type=float, default=1.0, help="share of the training steps, for a quick trial")
     args = parser.parse_args(argv)
     begun = time.monotonic()
 
     share: float = args.share
-    placing: Path = args.out or MODELS
-    reading: Path = args.out or net.MODELS
+    placing: Path = args.out or MODELS_DIR
+    reading: Path = args.out or net.MODELS_DIR
 
     def steps(whole: int) -> int:
         return max(20, round(whole * share))
 
-    say(begun, f"drawing {args.scenes} scenes")
-    parts = list(kept_scenes(args.scenes, keep, seed=args.seed, draw=dataset.draw))
+    log_progress(begun, f"drawing {args.scenes} scenes")
+    parts = list(extract_scenes(args.scenes, extract_parts, seed=args.seed, draw=dataset.draw_scene))
     seen = [view for view, _ in parts]
     placed = [kept for _, kept in parts if kept is not None]
     del parts
-    held_out = seen[-min(HELD_OUT, args.scenes // 5) :]
+    held_out = seen[-min(HELD_OUT_SCENES, args.scenes // 5) :]
     seen = seen[: -len(held_out)]
 
     def place() -> None:
         torch.set_num_threads(1)
         detectors.train(detectors.FINDER, placed, steps(detectors.FINDER.steps), placing / "finder.onnx")
-        say(begun, "finder done")
+        log_progress(begun, "finder done")
         detectors.train(detectors.LATTICE, placed, steps(detectors.LATTICE.steps), placing / "lattice.onnx")
-        say(begun, "lattice done")
+        log_progress(begun, "lattice done")
         print(squares.train(seen, held_out, steps(squares.STEPS), reading / "squares.onnx"), flush=True)
-        say(begun, "squares done")
+        log_progress(begun, "squares done")
 
     def read() -> None:
         torch.set_num_threads(1)
         print(letters.train(seen, held_out, steps(letters.STEPS), reading / "letters.onnx"), flush=True)
-        say(begun, "letters done")
+        log_progress(begun, "letters done")
 
-    say(begun, "training")
+    log_progress(begun, "training")
     context = multiprocessing.get_context("fork")  # the children see the scenes without copying them
     children = [context.Process(target=work, name=work.__name__) for work in (place, read)]
     for child in children:
@@ -82,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         child.join()
     if any(child.exitcode for child in children):
         raise SystemExit("a training failed: see above")
-    say(begun, "done")
+    log_progress(begun, "done")
     return 0
 
 

@@ -10,41 +10,41 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.reading import SIZE
+from engine.reading import BOARD_SIZE
 from vision.geometry import Image
 from vision.recognition import letters, squares, tile_crops
-from vision.recognition.blank_by_edges import beside
+from vision.recognition.blank_by_edges import find_neighbours
 from vision.rendering.style import LAYOUT
 from vision.training.dataset import (
     BOARD_MARGIN,
-    BOARD_SCALE,
+    BOARD_SQUARE_PX,
     LETTERS,
     TOPS_MARGIN,
-    TOPS_SCALE,
-    Views,
+    TOPS_SQUARE_PX,
+    TrainingViews,
+    alphabet_masks,
+    class_indices,
     classes,
-    possible,
-    symbols,
 )
 
 Rng = np.random.Generator
 Floats = NDArray[np.float32]
 
-SEEN: Final = 0.35
+MAX_READABLE_COVER: Final = 0.35
 """A tile hidden less than this is to be read, and a square hidden more than `UNSEEN` is to be called hidden."""
-UNSEEN: Final = 0.5
+MIN_HIDDEN_COVER: Final = 0.5
 IGNORED: Final = -100
 _EMPTY_SHARE: Final = 0.14
 _BLANK_SHARE: Final = 0.07
 _FOREIGN_SHARE: Final = 0.25
-_MISSED: Final = 0.06
-_FAR_MISSED: Final = 0.15
+_CENTRE_ERROR_SQUARES: Final = 0.06
+_LARGE_CENTRE_ERROR_SQUARES: Final = 0.15
 """Standard deviations, in squares, by which looks miss the middle of their squares: most of them, and some."""
-_FAR: Final = 0.15
+_LARGE_ERROR_SHARE: Final = 0.15
 """Share of the looks that may miss by far."""
-_HOLES_COUNTED: Final = 4
+_MAX_HOLES_COUNTED: Final = 4
 """A board is looked at once more often for each bare hole between its tiles, the hardest there is; so many count."""
-_PRINTED: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in row] for row in LAYOUT])
+_EMPTY_SQUARE_WEIGHTS: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in row] for row in LAYOUT])
 """How often an empty square is looked at: plain ones, premium squares, the centre with its star."""
 
 
@@ -58,10 +58,10 @@ class LetterBatch:
     crops: Floats
     letters: NDArray[np.int64]
     turns: NDArray[np.int64]
-    places: Floats
+    pose_offsets: Floats
     """`(n, 3)`: how far right and down of the crop's middle the tile's own is, in squares, and how far it is turned, in
     radians clockwise, quarters left out; NaN without a tile."""
-    possible: NDArray[np.bool_]
+    allowed: NDArray[np.bool_]
     """`(n, classes)`: the letters of one tile set that has the crop's; no reader looks for all letters at once."""
 
 
@@ -73,7 +73,7 @@ class SquareBatch:
     kinds: NDArray[np.int64]
 
 
-def shares() -> NDArray[np.float64]:
+def class_shares() -> NDArray[np.float64]:
     """How often each class is looked at."""
     names = classes()
     share = np.full(len(names), _FOREIGN_SHARE / (len(names) - 2 - len(LETTERS)))
@@ -82,13 +82,13 @@ def shares() -> NDArray[np.float64]:
     return share
 
 
-def evening() -> Floats:
+def prior_correction() -> Floats:
     """What makes the letters of every tile set equally likely, as logarithms of odds to be added to the logits.
 
     A letter is learnt among those of one set that has it, drawn at random: one that few sets have is seen in each of
     them more often than one that many have (correction of priors, Saerens et al., 2002).
     """
-    allowed, share = possible(), shares()
+    allowed, share = alphabet_masks(), class_shares()
     seen = share / allowed.sum(axis=0)
     usual = seen[2 : 2 + len(LETTERS)].min()
     odds = np.log(usual / seen)
@@ -96,69 +96,70 @@ def evening() -> Floats:
     return np.asarray(odds, np.float32)
 
 
-class LetterLooks:
+class LetterSampler:
     """Draws batches of tile crops: every class often enough, A to Z most often."""
 
-    def __init__(self, views: Sequence[Views]) -> None:
+    def __init__(self, views: Sequence[TrainingViews]) -> None:
         self._views = views
-        labels = symbols(views)
+        labels = class_indices(views)
         hidden = np.stack([v.hidden for v in views])
         names = classes()
-        self._cells = [np.argwhere((labels == k) & (hidden < SEEN)) for k in range(len(names))]
+        self._cells_by_class = [np.argwhere((labels == k) & (hidden < MAX_READABLE_COVER)) for k in range(len(names))]
         # Clear pictures teach more than those that hardly anybody could read, printed squares more than plain ones.
-        clear = np.clip([(v.side - 8) / 16 for v in views], 0.2, 1.5)[:, None, None]
-        weight = np.broadcast_to(clear * np.where(labels == 0, _PRINTED, 1.0), labels.shape)
-        self._bounds = [np.cumsum(weight[tuple(c.T)]) for c in self._cells]
-        usable = np.array([len(c) > 0 for c in self._cells])
-        share = shares()
-        self._share = np.where(usable, share, 0) / share[usable].sum()
-        self._possible = possible()
-        self._sets = [np.flatnonzero(self._possible[:, k]) for k in range(len(names))]
+        clear = np.clip([(v.square_px - 8) / 16 for v in views], 0.2, 1.5)[:, None, None]
+        weight = np.broadcast_to(clear * np.where(labels == 0, _EMPTY_SQUARE_WEIGHTS, 1.0), labels.shape)
+        self._cumulative_weights = [np.cumsum(weight[tuple(c.T)]) for c in self._cells_by_class]
+        usable = np.array([len(c) > 0 for c in self._cells_by_class])
+        share = class_shares()
+        self._class_shares = np.where(usable, share, 0) / share[usable].sum()
+        self._alphabet_masks = alphabet_masks()
+        self._alphabets_by_class = [np.flatnonzero(self._alphabet_masks[:, k]) for k in range(len(names))]
 
-    def batch(self, rng: Rng, size: int, turned: float = 0.15) -> LetterBatch:
+    def draw_batch(self, rng: Rng, size: int, turned_share: float = 0.15) -> LetterBatch:
         """`size` crops, each disturbed anew, a share of them turned by 1 to 3 quarters."""
-        kinds = rng.choice(len(self._share), size=size, p=self._share)
-        cut = np.empty((size, tile_crops.SIDE, tile_crops.SIDE), np.uint8)
+        kinds = rng.choice(len(self._class_shares), size=size, p=self._class_shares)
+        cut = np.empty((size, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX), np.uint8)
         places = np.empty((size, 3), np.float32)
         for i, kind in enumerate(kinds.tolist()):
-            bounds = self._bounds[kind]
-            cell = self._cells[kind][np.searchsorted(bounds, rng.random() * bounds[-1], side="right")]
+            bounds = self._cumulative_weights[kind]
+            cell = self._cells_by_class[kind][np.searchsorted(bounds, rng.random() * bounds[-1], side="right")]
             view, row, column = (int(k) for k in cell)
-            cut[i], places[i] = self._crop(rng, self._views[view], row, column)
-        turns = np.where(rng.random(size) < turned, rng.integers(0, 4, size), 0)
+            cut[i], places[i] = self._draw_crop(rng, self._views[view], row, column)
+        turns = np.where(rng.random(size) < turned_share, rng.integers(0, 4, size), 0)
         for i in np.flatnonzero(turns).tolist():
             cut[i] = np.rot90(cut[i], -int(turns[i]))
             for _quarter in range(int(turns[i])):  # clockwise
                 places[i, :2] = -places[i, 1], places[i, 0]
-        lit = disturbed(rng, cut)
+        lit = augment_crops(rng, cut)
         sets = [
-            self._sets[kind][int(u * len(self._sets[kind]))] for kind, u in zip(kinds, rng.random(size), strict=True)
+            self._alphabets_by_class[kind][int(u * len(self._alphabets_by_class[kind]))]
+            for kind, u in zip(kinds, rng.random(size), strict=True)
         ]
         return LetterBatch(
-            crops=letters.evened(lit),
+            crops=letters.normalise_contrast(lit),
             letters=np.where(turns == 0, kinds, IGNORED).astype(np.int64),
             turns=np.where(kinds < 2, IGNORED, turns).astype(np.int64),
-            places=places,
-            possible=self._possible[sets],
+            pose_offsets=places,
+            allowed=self._alphabet_masks[sets],
         )
 
     @staticmethod
-    def _crop(rng: Rng, view: Views, row: int, column: int) -> tuple[Image, Floats]:
-        """A look at a square, and how its tile lies in it, as in `LetterBatch.places`."""
+    def _draw_crop(rng: Rng, view: TrainingViews, row: int, column: int) -> tuple[Image, Floats]:
+        """A look at a square, and how its tile lies in it, as in `LetterBatch.pose_offsets`."""
         turn = rng.normal(0, 0.035)
-        zoom = TOPS_SCALE / tile_crops.SCALE * np.exp(rng.normal(0, 0.05))
+        zoom = TOPS_SQUARE_PX / tile_crops.TOPS_PX_PER_SQUARE * np.exp(rng.normal(0, 0.05))
         stretch = np.exp(rng.normal(0, 0.03))
         axes = zoom * np.array([[np.cos(turn) * stretch, -np.sin(turn)], [np.sin(turn) * stretch, np.cos(turn)]])
-        spread = _FAR_MISSED if rng.random() < _FAR else _MISSED
+        spread = _LARGE_CENTRE_ERROR_SQUARES if rng.random() < _LARGE_ERROR_SHARE else _CENTRE_ERROR_SQUARES
         centre = np.array([column, row]) + 0.5 + rng.normal(0, spread, 2)
-        middle = TOPS_SCALE * (centre + TOPS_MARGIN) - 0.5
-        askew = view.askew[row, column]
-        seen = np.column_stack([TOPS_SCALE * (view.centres[row, column] - centre), (np.cos(askew), np.sin(askew))])
+        middle = TOPS_SQUARE_PX * (centre + TOPS_MARGIN) - 0.5
+        askew = view.tile_angles[row, column]
+        seen = np.column_stack([TOPS_SQUARE_PX * (view.centres[row, column] - centre), (np.cos(askew), np.sin(askew))])
         (right, ahead), (down, aside) = np.linalg.solve(axes, seen)
-        place = right / tile_crops.SCALE, down / tile_crops.SCALE, np.arctan2(aside, ahead)
-        half = (tile_crops.SIDE - 1) / 2
+        place = right / tile_crops.TOPS_PX_PER_SQUARE, down / tile_crops.TOPS_PX_PER_SQUARE, np.arctan2(aside, ahead)
+        half = (tile_crops.CROP_SIDE_PX - 1) / 2
         matrix = np.column_stack([axes, middle - axes @ np.array([half, half])])
-        side = (tile_crops.SIDE, tile_crops.SIDE)
+        side = (tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX)
         flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
         cut = cv2.warpAffine(view.tops, matrix, side, flags=flags, borderMode=cv2.BORDER_REPLICATE)
         u = rng.random()
@@ -168,11 +169,11 @@ class LetterLooks:
         elif u < 0.33:
             cut = cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.4, 1.3)))
         elif u < 0.43:
-            cut = cv2.filter2D(cut, -1, _moved(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi))))
+            cut = cv2.filter2D(cut, -1, _make_motion_kernel(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi))))
         return np.asarray(cut, np.uint8), np.asarray(place, np.float32)
 
 
-def _moved(length: float, angle: float) -> Floats:
+def _make_motion_kernel(length: float, angle: float) -> Floats:
     """What moving by so many pixels during the exposure does to a point: `(9, 9)`, sum 1."""
     kernel = np.zeros((9, 9), np.float32)
     reach = np.array([np.cos(angle), np.sin(angle)]) * length / 2
@@ -181,7 +182,7 @@ def _moved(length: float, angle: float) -> Floats:
     return np.asarray(kernel / kernel.sum(), np.float32)
 
 
-def disturbed(rng: Rng, cut: Image) -> Image:
+def augment_crops(rng: Rng, cut: Image) -> Image:
     """Crops under another light: contrast, a slope of light, a shadow's edge, grain, some as negatives."""
     n, side = len(cut), cut.shape[1]
     x = cut.astype(np.float32) / 255
@@ -208,39 +209,39 @@ def disturbed(rng: Rng, cut: Image) -> Image:
     return np.clip(x * 255, 0, 255).astype(np.uint8)
 
 
-class SquareLooks:
+class SquareSampler:
     """Draws batches of boards: turned by quarters, corners off, in other light."""
 
-    def __init__(self, views: Sequence[Views]) -> None:
+    def __init__(self, views: Sequence[TrainingViews]) -> None:
         self._views = views
-        tile = symbols(views) > 0
+        tile = class_indices(views) > 0
         hidden = np.stack([v.hidden for v in views])
-        kinds = np.where(tile, squares.TILE, squares.EMPTY)
-        kinds = np.where(hidden > UNSEEN, squares.HIDDEN, kinds)
-        self._kinds = np.where((hidden > SEEN) & (hidden <= UNSEEN), IGNORED, kinds)
-        holes = (~tile & (beside(tile).sum(axis=-1) >= 3)).sum(axis=(1, 2))
-        weight = 1 + np.minimum(holes, _HOLES_COUNTED)
-        self._share = weight / weight.sum()
+        kinds = np.where(tile, squares.TILE_KIND, squares.EMPTY_KIND)
+        kinds = np.where(hidden > MIN_HIDDEN_COVER, squares.HIDDEN_KIND, kinds)
+        self._kinds = np.where((hidden > MAX_READABLE_COVER) & (hidden <= MIN_HIDDEN_COVER), IGNORED, kinds)
+        holes = (~tile & (find_neighbours(tile).sum(axis=-1) >= 3)).sum(axis=(1, 2))
+        weight = 1 + np.minimum(holes, _MAX_HOLES_COUNTED)
+        self._view_shares = weight / weight.sum()
 
-    def batch(self, rng: Rng, size: int) -> SquareBatch:
+    def draw_batch(self, rng: Rng, size: int) -> SquareBatch:
         """`size` boards, each disturbed anew."""
         boards, kinds = [], []
-        for i in rng.choice(len(self._views), size, p=self._share):
+        for i in rng.choice(len(self._views), size, p=self._view_shares):
             turn = int(rng.integers(4))
-            board = self._board(rng, self._views[i].board, turn)
-            boards.append(squares.balanced(board))
+            board = self._draw_board(rng, self._views[i].board, turn)
+            boards.append(squares.normalise_exposure(board))
             kinds.append(np.rot90(self._kinds[i], turn))
         return SquareBatch(np.stack(boards), np.stack(kinds).astype(np.int64))
 
     @staticmethod
-    def _board(rng: Rng, view: Image, quarter_turns: int) -> Image:
-        grid = np.array([[0, 0], [SIZE, 0], [SIZE, SIZE], [0, SIZE]], np.float64)
-        source = (grid + rng.normal(0, 0.04, (4, 2)) + rng.normal(0, 0.05, 2) + BOARD_MARGIN) * BOARD_SCALE - 0.5
+    def _draw_board(rng: Rng, view: Image, quarter_turns: int) -> Image:
+        grid = np.array([[0, 0], [BOARD_SIZE, 0], [BOARD_SIZE, BOARD_SIZE], [0, BOARD_SIZE]], np.float64)
+        source = (grid + rng.normal(0, 0.04, (4, 2)) + rng.normal(0, 0.05, 2) + BOARD_MARGIN) * BOARD_SQUARE_PX - 0.5
         # A quarter turn anticlockwise takes the corner that was second to the first place.
         source = np.roll(source, -quarter_turns, axis=0)
-        target = (grid + squares.MARGIN) * squares.SCALE - 0.5
+        target = (grid + squares.VIEW_MARGIN_SQUARES) * squares.VIEW_PX_PER_SQUARE - 0.5
         matrix = cv2.getPerspectiveTransform(source.astype(np.float32), target.astype(np.float32))
-        n = (SIZE + 2 * squares.MARGIN) * squares.SCALE
+        n = (BOARD_SIZE + 2 * squares.VIEW_MARGIN_SQUARES) * squares.VIEW_PX_PER_SQUARE
         view = np.asarray(cv2.warpPerspective(view, matrix, (n, n), borderMode=cv2.BORDER_REPLICATE), np.uint8)
         u = rng.random()
         if u < 0.25:

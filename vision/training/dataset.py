@@ -15,26 +15,26 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.reading import BLANK, EMPTY, SIZE
-from engine.tiles import tile_set, tile_set_names
-from vision.geometry import TILE_HEIGHT, Image, board_pose, project, rectify, square_side
+from engine.reading import BLANK, BOARD_SIZE, EMPTY
+from engine.tiles import load_tile_set, tile_set_names
+from vision.geometry import TILE_HEIGHT_SQUARES, Image, estimate_board_pose, project, rectify, square_side
 from vision.recognition import squares, tile_crops
-from vision.recognition.alphabets import shape
+from vision.recognition.alphabets import letter_shape
 from vision.recognition.board_views import BoardViews
 from vision.rendering.fonts import training_fonts
 from vision.rendering.scene import Scene, random_scene
 
-BOARD_SCALE: Final = 24
+BOARD_SQUARE_PX: Final = 24
 BOARD_MARGIN: Final = 2
-TOPS_SCALE: Final = 36
+TOPS_SQUARE_PX: Final = 36
 TOPS_MARGIN: Final = 0.5
-CORNER_ERROR: Final = 0.05
+CORNER_ERROR_SQUARES: Final = 0.05
 """Standard deviation, in squares, of the corners that the views are cut by."""
 LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Views:
+class TrainingViews:
     """One scene as the reader sees it."""
 
     board: Image
@@ -44,18 +44,18 @@ class Views:
     labels: tuple[tuple[str, ...], ...]
     hidden: NDArray[np.float32]
     """`(15, 15)`, share of each square that cannot be seen."""
-    side: float
+    square_px: float
     """Pixels of a square in the picture."""
     centres: NDArray[np.float32]
     """`(15, 15, 2)`: the middle of each tile's top, in squares right and down of the grid's corner; NaN without one."""
-    askew: NDArray[np.float32]
+    tile_angles: NDArray[np.float32]
     """`(15, 15)`: how far each tile is turned on its square, in radians clockwise; NaN without one."""
 
 
 @lru_cache(maxsize=1)
 def alphabets() -> tuple[tuple[str, ...], ...]:
     """The letters of every tile set there is, each set once."""
-    return tuple(dict.fromkeys(tuple(tile_set(name).letters) for name in tile_set_names()))
+    return tuple(dict.fromkeys(tuple(load_tile_set(name).letters) for name in tile_set_names()))
 
 
 def is_latin(alphabet: Sequence[str]) -> bool:
@@ -66,18 +66,18 @@ def is_latin(alphabet: Sequence[str]) -> bool:
 @lru_cache(maxsize=1)
 def classes() -> tuple[str, ...]:
     """What the letter network tells apart: no tile, a blank, A to Z, then all other letters by their shape."""
-    beyond = {shape(t) for alphabet in alphabets() for t in alphabet} - set(LETTERS)
+    beyond = {letter_shape(t) for alphabet in alphabets() for t in alphabet} - set(LETTERS)
     return (EMPTY, BLANK, *LETTERS, *sorted(beyond))
 
 
-def possible() -> NDArray[np.bool_]:
+def alphabet_masks() -> NDArray[np.bool_]:
     """`(alphabets, classes)`: what a reader looks for, once it knows what is played with."""
     names = classes()
-    rows = [{EMPTY, BLANK, *map(shape, alphabet)} for alphabet in alphabets()]
+    rows = [{EMPTY, BLANK, *map(letter_shape, alphabet)} for alphabet in alphabets()]
     return np.array([[name in row for name in names] for row in rows])
 
 
-def draw(rng: np.random.Generator) -> Scene:
+def draw_scene(rng: np.random.Generator) -> Scene:
     """A random scene: A to Z, or these with a language's own letters among them, or another script's letters."""
     letters: tuple[str, ...] = LETTERS
     weights = [1.0] * len(LETTERS)
@@ -90,52 +90,56 @@ def draw(rng: np.random.Generator) -> Scene:
             letters += own
             weights += [0.35 * 27 / len(own) ** 0.5 / 2] * len(own)
         else:
-            letters, weights = own, [1.0 if shape(t) in LETTERS else 2.0 for t in own]
+            letters, weights = own, [1.0 if letter_shape(t) in LETTERS else 2.0 for t in own]
     # More blanks than a bag holds: a tile without print is the hardest to tell from a square without a tile.
     return random_scene(rng, training_fonts(), (*letters, BLANK), (*weights, 0.12 * sum(weights)))
 
 
-def keep(scene: Scene, number: int) -> Views:
+def extract_views(scene: Scene, number: int) -> TrainingViews:
     """Cut a scene down, by corners that are a little wrong as found ones are."""
     rng = np.random.default_rng(number)
     side = square_side(scene.corners)
-    corners = scene.corners + rng.normal(0, CORNER_ERROR * side, (4, 2))
+    corners = scene.corners + rng.normal(0, CORNER_ERROR_SQUARES * side, (4, 2))
     height, width = scene.image.shape[:2]
-    pose = board_pose(corners, (width, height))
-    lift = TILE_HEIGHT * float(rng.uniform(0.8, 1.2))
-    plane = pose.plane(lift)
+    pose = estimate_board_pose(corners, (width, height))
+    lift = TILE_HEIGHT_SQUARES * float(rng.uniform(0.8, 1.2))
+    plane = pose.plane_homography(lift)
     grey = np.asarray(cv2.cvtColor(scene.image, cv2.COLOR_BGR2GRAY), np.uint8)
-    centres, rights = (project(np.linalg.inv(plane), points) for points in (scene.centres, scene.rights))
+    centres, rights = (project(np.linalg.inv(plane), points) for points in (scene.centres, scene.right_edges))
     right, down = np.moveaxis(rights - centres, -1, 0)
-    return Views(
-        board=rectify(scene.image, pose.plane(squares.PLANE), BOARD_SCALE, BOARD_MARGIN),
-        tops=rectify(grey, plane, TOPS_SCALE, TOPS_MARGIN),
+    return TrainingViews(
+        board=rectify(scene.image, pose.plane_homography(squares.VIEW_HEIGHT_SQUARES), BOARD_SQUARE_PX, BOARD_MARGIN),
+        tops=rectify(grey, plane, TOPS_SQUARE_PX, TOPS_MARGIN),
         labels=scene.labels,
         hidden=scene.hidden.astype(np.float32),
-        side=side,
+        square_px=side,
         centres=centres.astype(np.float32),
-        askew=np.arctan2(down, right).astype(np.float32),
+        tile_angles=np.arctan2(down, right).astype(np.float32),
     )
 
 
-def as_read(view: Views) -> BoardViews:
+def to_board_views(view: TrainingViews) -> BoardViews:
     """A scene's views at the scale and with the margin of the reader's own."""
     return BoardViews(
-        board=_cut(view.board, BOARD_SCALE, BOARD_MARGIN, squares.SCALE, squares.MARGIN),
-        tops=_cut(view.tops, TOPS_SCALE, TOPS_MARGIN, tile_crops.SCALE, tile_crops.MARGIN),
+        board=_resize_view(
+            view.board, BOARD_SQUARE_PX, BOARD_MARGIN, squares.VIEW_PX_PER_SQUARE, squares.VIEW_MARGIN_SQUARES
+        ),
+        tops=_resize_view(
+            view.tops, TOPS_SQUARE_PX, TOPS_MARGIN, tile_crops.TOPS_PX_PER_SQUARE, tile_crops.TOPS_MARGIN_SQUARES
+        ),
     )
 
 
-def _cut(view: Image, scale: int, margin: float, to_scale: int, to_margin: float) -> Image:
+def _resize_view(view: Image, scale: int, margin: float, to_scale: int, to_margin: float) -> Image:
     edge = round((margin - to_margin) * scale)
-    side = round((SIZE + 2 * to_margin) * to_scale)
+    side = round((BOARD_SIZE + 2 * to_margin) * to_scale)
     inner = view[edge : view.shape[0] - edge, edge : view.shape[1] - edge]
     return np.asarray(cv2.resize(inner, (side, side), interpolation=cv2.INTER_AREA), np.uint8)
 
 
-def symbols(views: Sequence[Views]) -> NDArray[np.int64]:
+def class_indices(views: Sequence[TrainingViews]) -> NDArray[np.int64]:
     """The class of each square: `(n, 15, 15)`, indices into `classes()`."""
     index = {name: i for i, name in enumerate(classes())} | {"": 0}
-    return np.array([[[index[shape(s)] for s in row] for row in v.labels] for v in views], np.int64).reshape(
-        -1, SIZE, SIZE
+    return np.array([[[index[letter_shape(s)] for s in row] for row in v.labels] for v in views], np.int64).reshape(
+        -1, BOARD_SIZE, BOARD_SIZE
     )

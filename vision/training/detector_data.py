@@ -12,16 +12,22 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detection.locator import FINDER_SIDE, LATTICE_MARGIN, LATTICE_PIXELS, LATTICE_SIDE, standardised
+from vision.detection.locator import (
+    FINDER_SIDE_PX,
+    LATTICE_MARGIN_SQUARES,
+    LATTICE_PX_PER_SQUARE,
+    LATTICE_SIDE_PX,
+    standardise_colours,
+)
 from vision.geometry import Floats, Image, grid_corners, homography, project, rectify
 from vision.rendering.scene import Scene
 
-OVERVIEW_SIDE = 384
-FLAT_PIXELS = 20
-FLAT_MARGIN = 4.5
-NO_BOARD = 0.1
+OVERVIEW_SIDE_PX = 384
+FLAT_SQUARE_PX = 20
+FLAT_MARGIN_SQUARES = 4.5
+NO_BOARD_SHARE = 0.1
 """Share of the finder's samples that have no board."""
-CELL = 4
+CELL_PX = 4
 """Pixels of the finder's picture in one cell of its answer."""
 
 Array = NDArray[np.float32]
@@ -29,7 +35,7 @@ Rng = np.random.Generator
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class DetectorScene:
     """A scene as far as the finder's training needs it."""
 
     overview: Image
@@ -37,24 +43,24 @@ class Kept:
     flat: Image
 
 
-def keep(scene: Scene) -> Kept:
+def extract_detector_scene(scene: Scene) -> DetectorScene:
     """Shrink a scene to what is learned from."""
     height, width = scene.image.shape[:2]
-    k = OVERVIEW_SIDE / max(height, width)
+    k = OVERVIEW_SIDE_PX / max(height, width)
     overview = cv2.resize(scene.image, (round(width * k), round(height * k)), interpolation=cv2.INTER_AREA)
     scale = np.array([overview.shape[1] / width, overview.shape[0] / height])
-    flat = rectify(scene.image, homography(scene.corners), FLAT_PIXELS, FLAT_MARGIN)
-    return Kept(np.asarray(overview, np.uint8), (scene.corners + 0.5) * scale - 0.5, flat)
+    flat = rectify(scene.image, homography(scene.corners), FLAT_SQUARE_PX, FLAT_MARGIN_SQUARES)
+    return DetectorScene(np.asarray(overview, np.uint8), (scene.corners + 0.5) * scale - 0.5, flat)
 
 
-def finder_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
+def make_finder_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
     """A picture (3, 256, 256) and its targets (5, 64, 64): corner heat, x and y in the cell, on the grid, weight."""
-    n = FINDER_SIDE
+    n = FINDER_SIDE_PX
     height, width = kept.overview.shape[:2]
     grid = kept.corners
     box = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float64) - 0.5
     if rng.random() < 0.6:
-        box = _cropped(box, grid, rng)
+        box = _crop_box(box, grid, rng)
     # The picture's longer side fills the finder's picture but for a margin, as at run time; then it is bent a bit.
     size = box[2] - box[0]
     k = n * rng.uniform(0.84, 0.92) / size.max()
@@ -68,22 +74,22 @@ def finder_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
         target = target.mean(axis=0) + (target - target.mean(axis=0)) * shrink
         target += rng.uniform(-0.5, 0.5, 2) * (np.ptp(frame, axis=0) - np.ptp(target, axis=0))
     symmetry = int(rng.integers(8))
-    target, frame = _symmetric(target, symmetry, n - 1), _symmetric(frame, symmetry, n - 1)
+    target, frame = _apply_symmetry(target, symmetry, n - 1), _apply_symmetry(frame, symmetry, n - 1)
     view = np.asarray(cv2.getPerspectiveTransform(box.astype(np.float32), target.astype(np.float32)), np.float64)
     overview = kept.overview
-    there = rng.random() >= NO_BOARD
+    there = rng.random() >= NO_BOARD_SHARE
     if not there:
-        overview = _without_board(overview, grid, rng)
+        overview = _replace_board(overview, grid, rng)
     source = cv2.GaussianBlur(overview, (0, 0), 0.45 / k) if k < 0.9 else overview  # against aliasing
     picture = cv2.warpPerspective(source, view, (n, n), borderMode=cv2.BORDER_REPLICATE)
     inside = np.zeros((n, n), np.uint8)
     cv2.fillConvexPoly(inside, np.round(frame * 16).astype(np.int32), 1, cv2.LINE_8, 4)
-    picture = faded(np.asarray(picture, np.uint8), rng)
-    cells = n // CELL
-    seen = (project(view, grid) + 0.5) / CELL - 0.5  # in cells, whole numbers in the middle of one
+    picture = augment_photo(np.asarray(picture, np.uint8), rng)
+    cells = n // CELL_PX
+    seen = (project(view, grid) + 0.5) / CELL_PX - 0.5  # in cells, whole numbers in the middle of one
     targets = np.zeros((5, cells, cells), np.float32)
     if not there:
-        return standardised(picture, inside), targets
+        return standardise_colours(picture, inside), targets
     yy, xx = np.mgrid[0:cells, 0:cells]
     for x, y in seen:
         distance2 = (xx - x) ** 2 + (yy - y) ** 2
@@ -93,10 +99,10 @@ def finder_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
     mask = np.zeros((cells, cells), np.uint8)
     cv2.fillConvexPoly(mask, np.round(seen * 16).astype(np.int32), 1, cv2.LINE_8, 4)
     targets[3] = mask
-    return standardised(picture, inside), targets
+    return standardise_colours(picture, inside), targets
 
 
-def _without_board(overview: Image, grid: Floats, rng: Rng) -> Image:
+def _replace_board(overview: Image, grid: Floats, rng: Rng) -> Image:
     """The same table with something else where the board was: a sheet, a chequered cloth, or clouds of colour."""
     picture = overview.copy()
     reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * rng.uniform(1.25, 1.6)
@@ -113,7 +119,7 @@ def _without_board(overview: Image, grid: Floats, rng: Rng) -> Image:
     return picture
 
 
-def _cropped(box: Floats, grid: Floats, rng: Rng) -> Floats:
+def _crop_box(box: Floats, grid: Floats, rng: Rng) -> Floats:
     """A random part of the picture, most often with the whole grid in it."""
     low, high = box[0], box[2]
     reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * rng.uniform(1.0, 1.6)
@@ -127,7 +133,7 @@ def _cropped(box: Floats, grid: Floats, rng: Rng) -> Floats:
     return np.array([[a[0], a[1]], [b[0], a[1]], [b[0], b[1]], [a[0], b[1]]])
 
 
-def _symmetric(points: Floats, symmetry: int, side: float) -> Floats:
+def _apply_symmetry(points: Floats, symmetry: int, side: float) -> Floats:
     """One of the eight symmetries of a square picture whose pixels run from 0 to `side`."""
     p = points.copy()
     if symmetry & 1:
@@ -137,9 +143,9 @@ def _symmetric(points: Floats, symmetry: int, side: float) -> Floats:
     return p[:, ::-1].copy() if symmetry & 4 else p
 
 
-def lattice_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
+def make_lattice_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
     """A picture (3, 320, 320) and its targets (3, 20, 20): x and y to the nearest corner of squares, is there one."""
-    n, p = LATTICE_SIDE, LATTICE_PIXELS
+    n, p = LATTICE_SIDE_PX, LATTICE_PX_PER_SQUARE
     spread = float(rng.choice([0.06, 0.25, 0.6], p=[0.4, 0.4, 0.2]))
     believed = grid_corners() + rng.normal(0, spread, (4, 2)) + rng.normal(0, spread, 2)
     kind = rng.random()
@@ -147,12 +153,14 @@ def lattice_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
         believed += rng.uniform(-2, 2, 2)
     elif kind < 0.25:
         believed[int(rng.integers(4))] += rng.uniform(-3, 3, 2)
-    believed = _symmetric(believed, int(rng.integers(8)), 15.0)
+    believed = _apply_symmetry(believed, int(rng.integers(8)), 15.0)
     # Pixels of the sample to board coordinates as believed, and on to the kept picture.
-    to_believed = np.array([[1 / p, 0, 0.5 / p - LATTICE_MARGIN], [0, 1 / p, 0.5 / p - LATTICE_MARGIN], [0, 0, 1]])
+    to_believed = np.array(
+        [[1 / p, 0, 0.5 / p - LATTICE_MARGIN_SQUARES], [0, 1 / p, 0.5 / p - LATTICE_MARGIN_SQUARES], [0, 0, 1]]
+    )
     to_board = homography(believed) @ to_believed
-    f = FLAT_PIXELS
-    to_flat = np.array([[f, 0, FLAT_MARGIN * f - 0.5], [0, f, FLAT_MARGIN * f - 0.5], [0, 0, 1]])
+    f = FLAT_SQUARE_PX
+    to_flat = np.array([[f, 0, FLAT_MARGIN_SQUARES * f - 0.5], [0, f, FLAT_MARGIN_SQUARES * f - 0.5], [0, 0, 1]])
     source = kept.flat
     if rng.random() < 0.3:  # a board that is small in its picture
         k = rng.uniform(0.5, 0.9)
@@ -173,10 +181,10 @@ def lattice_sample(kept: Kept, rng: Rng) -> tuple[Array, Array]:
     targets = np.zeros((3, cells, cells), np.float32)
     targets[:2] = ((seen - middles) / p).transpose(2, 0, 1)
     targets[2] = (np.abs(at - 7.5) < 8.0).all(axis=2)
-    return standardised(faded(np.asarray(picture, np.uint8), rng)), targets
+    return standardise_colours(augment_photo(np.asarray(picture, np.uint8), rng)), targets
 
 
-def faded(picture: Image, rng: Rng) -> Image:
+def augment_photo(picture: Image, rng: Rng) -> Image:
     """The same picture under another light, through another camera."""
     u = rng.random
     if u() < 0.12:

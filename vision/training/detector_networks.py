@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 
-def _conv(inputs: int, outputs: int, stride: int = 1, dilation: int = 1) -> nn.Sequential:
+def _conv_block(inputs: int, outputs: int, stride: int = 1, dilation: int = 1) -> nn.Sequential:
     return nn.Sequential(
         nn.Conv2d(inputs, outputs, 3, stride, dilation, dilation, bias=False),
         nn.BatchNorm2d(outputs),
@@ -25,7 +25,7 @@ class _Residual(nn.Module):  # type: ignore[misc]  # torch is not typed here
         return torch.relu(x + self.body(x))
 
 
-class Finder(nn.Module):  # type: ignore[misc]  # torch is not typed here
+class FinderNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
     """Where in a picture is a board?
 
     (N, 3, 256, 256) to (N, 4, 64, 64): logit of a grid corner in the cell, its place in the cell (x, y, from -0.5
@@ -34,10 +34,10 @@ class Finder(nn.Module):  # type: ignore[misc]  # torch is not typed here
 
     def __init__(self) -> None:
         super().__init__()
-        self.to_4 = nn.Sequential(_conv(3, 12, 2), _conv(12, 24, 2), _Residual(24))
-        self.to_8 = nn.Sequential(_conv(24, 40, 2), _Residual(40), _Residual(40))
-        self.to_16 = nn.Sequential(_conv(40, 64, 2), _Residual(64), _Residual(64))
-        self.to_32 = nn.Sequential(_conv(64, 64, 2), _Residual(64), _Residual(64, 2))
+        self.to_4 = nn.Sequential(_conv_block(3, 12, 2), _conv_block(12, 24, 2), _Residual(24))
+        self.to_8 = nn.Sequential(_conv_block(24, 40, 2), _Residual(40), _Residual(40))
+        self.to_16 = nn.Sequential(_conv_block(40, 64, 2), _Residual(64), _Residual(64))
+        self.to_32 = nn.Sequential(_conv_block(64, 64, 2), _Residual(64), _Residual(64, 2))
         self.from_32, self.at_16 = nn.Conv2d(64, 64, 1), _Residual(64)
         self.from_16, self.at_8 = nn.Conv2d(64, 40, 1), _Residual(40)
         self.from_8, self.at_4 = nn.Conv2d(40, 24, 1), _Residual(24)
@@ -51,17 +51,17 @@ class Finder(nn.Module):  # type: ignore[misc]  # torch is not typed here
         x8 = self.to_8(x4)
         x16 = self.to_16(x8)
         x32 = self.to_32(x16)
-        x16 = self.at_16(x16 + _double(self.from_32(x32)))
-        x8 = self.at_8(x8 + _double(self.from_16(x16)))
-        x4 = self.at_4(x4 + _double(self.from_8(x8)))
+        x16 = self.at_16(x16 + _upsample_twice(self.from_32(x32)))
+        x8 = self.at_8(x8 + _upsample_twice(self.from_16(x16)))
+        x4 = self.at_4(x4 + _upsample_twice(self.from_8(x8)))
         return self.head(x4)
 
 
-def _double(x: Tensor) -> Tensor:
+def _upsample_twice(x: Tensor) -> Tensor:
     return nn.functional.interpolate(x, scale_factor=2.0, mode="nearest")
 
 
-class Lattice(nn.Module):  # type: ignore[misc]  # torch is not typed here
+class LatticeNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
     """Where exactly are the corners of the squares?
 
     A rectified picture (N, 3, 320, 320), 16 pixels a square and 2.5 squares around the grid, to (N, 4, 20, 20): for
@@ -72,13 +72,13 @@ class Lattice(nn.Module):  # type: ignore[misc]  # torch is not typed here
     def __init__(self) -> None:
         super().__init__()
         self.body = nn.Sequential(
-            _conv(3, 12, 2),
-            _conv(12, 24, 2),
+            _conv_block(3, 12, 2),
+            _conv_block(12, 24, 2),
             _Residual(24),
-            _conv(24, 40, 2),
+            _conv_block(24, 40, 2),
             _Residual(40),
             _Residual(40),
-            _conv(40, 64, 2),
+            _conv_block(40, 64, 2),
             _Residual(64),
             _Residual(64, 2),
             _Residual(64, 4),

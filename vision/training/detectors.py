@@ -14,19 +14,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from vision.detection.locator import FINDER_SIDE, LATTICE_SIDE
-from vision.training.detector_data import Array, Kept, Rng, finder_sample, lattice_sample
-from vision.training.detector_networks import Finder, Lattice
+from vision.detection.locator import FINDER_SIDE_PX, LATTICE_SIDE_PX
+from vision.training.detector_data import Array, DetectorScene, Rng, make_finder_sample, make_lattice_sample
+from vision.training.detector_networks import FinderNet, LatticeNet
 from vision.training.metadata import add_facts
-from vision.training.muon import muon
-from vision.training.optimise import fit, quick
-from vision.training.quantise import quantise
+from vision.training.muon import make_muon
+from vision.training.optimise import fit_network, mixed_precision
+from vision.training.quantise import quantise_model
 
-BATCH = 24
-TOP_RATE = 4e-3
-_IN_RANGE = 99.9
+BATCH_SIZE = 24
+MAX_LEARNING_RATE = 4e-3
+_RANGE_PERCENT = 99.9
 """Percent of a layer's numbers that eight bits hold: all of them would cost the lattice 14 % more error, this 2 %."""
-Sample = Callable[[Kept, Rng], tuple[Array, Array]]
+SampleMaker = Callable[[DetectorScene, Rng], tuple[Array, Array]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,9 +37,9 @@ class Batch:
     targets: Array
 
 
-def batch(scenes: Sequence[Kept], make: Sample, rng: Rng) -> Batch:
-    """`BATCH` samples, each made anew of a scene drawn at random."""
-    made = [make(scenes[int(rng.integers(len(scenes)))], rng) for _ in range(BATCH)]
+def draw_batch(scenes: Sequence[DetectorScene], make: SampleMaker, rng: Rng) -> Batch:
+    """`BATCH_SIZE` samples, each made anew of a scene drawn at random."""
+    made = [make(scenes[int(rng.integers(len(scenes)))], rng) for _ in range(BATCH_SIZE)]
     return Batch(np.stack([picture for picture, _ in made]), np.stack([target for _, target in made]))
 
 
@@ -72,48 +72,48 @@ class Task:
     """What one of the networks learns, from how many batches."""
 
     name: str
-    net: type[nn.Module]
-    side: int
+    net_class: type[nn.Module]
+    side_px: int
     """Pixels of its pictures."""
-    sample: Sample
+    make_sample: SampleMaker
     loss: Callable[[Tensor, Tensor], Tensor]
     steps: int
     seed: int
 
 
-FINDER = Task("finder", Finder, FINDER_SIDE, finder_sample, finder_loss, steps=1400, seed=1)
+FINDER = Task("finder", FinderNet, FINDER_SIDE_PX, make_finder_sample, finder_loss, steps=1400, seed=1)
 """Where in a picture is a board?"""
-LATTICE = Task("lattice", Lattice, LATTICE_SIDE, lattice_sample, lattice_loss, steps=2000, seed=2)
+LATTICE = Task("lattice", LatticeNet, LATTICE_SIDE_PX, make_lattice_sample, lattice_loss, steps=2000, seed=2)
 """Where exactly are the corners of the squares?"""
 
 
-def train(task: Task, scenes: Sequence[Kept], steps: int, path: Path) -> None:
+def train(task: Task, scenes: Sequence[DetectorScene], steps: int, path: Path) -> None:
     """Learn `task` from `scenes` in so many steps and write the network to `path`."""
     torch.manual_seed(task.seed)
     torch.set_num_threads(1)  # the other core makes the batches
     rng = np.random.default_rng((task.seed, 5))
-    net = task.net().to(memory_format=torch.channels_last)
+    net = task.net_class().to(memory_format=torch.channels_last)
 
     def loss(net: nn.Module, samples: Batch) -> Tensor:
         pictures = torch.from_numpy(samples.pictures).to(memory_format=torch.channels_last)
-        with quick():
+        with mixed_precision():
             answer = net(pictures)
         return task.loss(answer.float(), torch.from_numpy(samples.targets))
 
-    fit(
+    fit_network(
         task.name,
         net,
-        lambda: batch(scenes, task.sample, rng),
+        lambda: draw_batch(scenes, task.make_sample, rng),
         loss,
         steps,
-        muon(net, [net.head], TOP_RATE),
-        every=100,
+        make_muon(net, [net.head], MAX_LEARNING_RATE),
+        report_every=100,
     )
-    export(net, task.side, path)
-    quantise(path, [batch(scenes, task.sample, rng).pictures for _ in range(4)], _IN_RANGE)
+    export_onnx(net, task.side_px, path)
+    quantise_model(path, [draw_batch(scenes, task.make_sample, rng).pictures for _ in range(4)], _RANGE_PERCENT)
 
 
-def export(net: nn.Module, side: int, path: Path) -> None:
+def export_onnx(net: nn.Module, side: int, path: Path) -> None:
     """Write `net` for pictures of `side` pixels, batch normalisation folded in, as ONNX."""
     path.parent.mkdir(parents=True, exist_ok=True)
     example: Any = torch.zeros(1, 3, side, side)

@@ -16,37 +16,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Floats
-from vision.recognition.fusion import witnesses
-from vision.recognition.letters import LetterNet, among
-from vision.recognition.squares import SquareNet, perhaps_tiles
-from vision.recognition.tile_crops import Spots
+from vision.recognition.fusion import collect_blank_evidence
+from vision.recognition.letters import LetterNet, restrict_to_alphabet
+from vision.recognition.squares import SquareNet, find_likely_tiles
+from vision.recognition.tile_crops import TilePoses
 from vision.training import dataset
-from vision.training.augmentation import SEEN
-from vision.training.logit import Choices, worth
-from vision.training.scenes import UNSEEN_FROM, kept_scenes
+from vision.training.augmentation import MAX_READABLE_COVER
+from vision.training.logit import Choices, fit_weights
+from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
-_SMALLEST: Final = 14.0
+_MIN_SQUARE_PX: Final = 14.0
 """Pixels a square of pictures in which a blank can be told at all."""
-_WITNESSES: Final = ("squares", "letters", "colours", "edges")
-"""In the order of `Witnesses.odds`."""
+_EVIDENCE_NAMES: Final = ("squares", "letters", "colours", "edges")
+"""In the order of `Witnesses.log_odds`."""
 
 
-def heard(view: dataset.Views, square_net: SquareNet, letter_net: LetterNet) -> tuple[Floats, NDArray[np.bool_]]:
+def collect_evidence(
+    view: dataset.TrainingViews, square_net: SquareNet, letter_net: LetterNet
+) -> tuple[Floats, NDArray[np.bool_]]:
     """What the witnesses say of the squares without print that are in sight, `(n, 4)`, and which are blanks."""
-    seen = dataset.as_read(view)
-    kinds = square_net.read(seen.board)
-    cells = perhaps_tiles(kinds)
-    within = letter_net.within([symbol for row in view.labels for symbol in row if symbol not in ("", "?")] or ["A"])
-    spots = Spots.on(seen.tops, cells)
-    _, looks = letter_net.centred(spots, letter_net.look(spots.crops()))
-    letters = among(looks.letters, within)
-    said = witnesses(kinds, cells, letters, seen.board)
+    seen = dataset.to_board_views(view)
+    kinds = square_net.predict(seen.board)
+    cells = find_likely_tiles(kinds)
+    within = letter_net.alphabet_matrix(
+        [symbol for row in view.labels for symbol in row if symbol not in ("", "?")] or ["A"]
+    )
+    spots = TilePoses.at_centres(seen.tops, cells)
+    _, looks = letter_net.recentre_tiles(spots, letter_net.predict(spots.cut_crops()))
+    letters = restrict_to_alphabet(looks.letters, within)
+    said = collect_blank_evidence(kinds, cells, letters, seen.board)
     truth = np.array([symbol for row in view.labels for symbol in row])
-    known = np.isin(truth[said.squares], ["", "?"]) & (view.hidden.ravel()[said.squares] < SEEN)
-    return said.odds[known], truth[said.squares][known] == "?"
+    known = np.isin(truth[said.squares], ["", "?"]) & (view.hidden.ravel()[said.squares] < MAX_READABLE_COVER)
+    return said.log_odds[known], truth[said.squares][known] == "?"
 
 
-def choices(odds: Floats, blank: NDArray[np.bool_]) -> Choices:
+def make_choices(odds: Floats, blank: NDArray[np.bool_]) -> Choices:
     """Blank or bare, of the columns of `odds`."""
     return Choices(np.stack([np.zeros_like(odds), odds], axis=1), np.zeros((len(odds), 2)), blank.astype(np.intp))
 
@@ -59,18 +63,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--scenes", type=int, default=600, help="scenes to draw (default 600)")
     args = parser.parse_args(argv)
     nets = SquareNet(), LetterNet()
-    drawn = kept_scenes(args.scenes, dataset.keep, first=UNSEEN_FROM, draw=dataset.draw)
-    parts = [heard(view, *nets) for view in drawn if view.side > _SMALLEST]
+    drawn = extract_scenes(args.scenes, dataset.extract_views, first=FIRST_UNSEEN_SCENE, draw=dataset.draw_scene)
+    parts = [collect_evidence(view, *nets) for view in drawn if view.square_px > _MIN_SQUARE_PX]
     odds, truth = np.concatenate([o for o, _ in parts]), np.concatenate([t for _, t in parts])
     print(f"{truth.sum()} blanks and {(~truth).sum()} bare squares without print that the reader asks about")
-    for k, name in enumerate(_WITNESSES):
+    for k, name in enumerate(_EVIDENCE_NAMES):
         spoke = odds[:, k] != 0
-        alone, so_far = choices(odds[spoke, k : k + 1], truth[spoke]), choices(odds[:, : k + 1], truth)
+        alone, so_far = make_choices(odds[spoke, k : k + 1], truth[spoke]), make_choices(odds[:, : k + 1], truth)
         print(
-            f"{name:8} alone {alone.mistaken(worth([alone])):4} mistaken of the {spoke.sum()} of which it speaks,"
-            f" with those above {so_far.mistaken(worth([so_far]))} of all"
+            f"{name:8} alone {alone.count_errors(fit_weights([alone])):4} mistaken "
+            f"of the {spoke.sum()} of which it speaks,"
+            f" with those above {so_far.count_errors(fit_weights([so_far]))} of all"
         )
-    print("count as " + ", ".join(f"{weight:.3f}" for weight in worth([choices(odds, truth)])))
+    print("count as " + ", ".join(f"{weight:.3f}" for weight in fit_weights([make_choices(odds, truth)])))
     return 0
 
 

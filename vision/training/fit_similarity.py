@@ -13,38 +13,42 @@ from typing import Final
 
 import numpy as np
 
-from vision.recognition.alphabets import shape
-from vision.recognition.letters import LETTERED, LetterNet, among
-from vision.recognition.tile_crops import Spots
-from vision.recognition.tile_similarity import said
+from vision.recognition.alphabets import letter_shape
+from vision.recognition.letters import LETTER_CLASSES, LetterNet, restrict_to_alphabet
+from vision.recognition.tile_crops import TilePoses
+from vision.recognition.tile_similarity import compute_letter_evidence
 from vision.training import dataset
-from vision.training.augmentation import SEEN
-from vision.training.logit import Choices, worth
-from vision.training.scenes import UNSEEN_FROM, kept_scenes
+from vision.training.augmentation import MAX_READABLE_COVER
+from vision.training.logit import Choices, fit_weights
+from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
-_LEAST: Final = 1e-9
+_MIN_PROBABILITY: Final = 1e-9
 """No letter is less probable than this, so that no logarithm is endless."""
 
 
-def heard(view: dataset.Views, net: LetterNet) -> Choices | None:
+def collect_choices(view: dataset.TrainingViews, net: LetterNet) -> Choices | None:
     """The choice of a letter for each tile in sight, among those of the smallest tile set that has them all.
 
     None where there are no two letters to compare.
     """
-    cells = [(r, c) for r, c in np.argwhere(view.hidden < SEEN).tolist() if view.labels[r][c] not in ("", "?")]
+    cells = [
+        (r, c) for r, c in np.argwhere(view.hidden < MAX_READABLE_COVER).tolist() if view.labels[r][c] not in ("", "?")
+    ]
     lie = {view.labels[r][c] for r, c in cells}
     if len(lie) < 2:
         return None
-    spots = Spots.on(dataset.as_read(view).tops, cells)
+    spots = TilePoses.at_centres(dataset.to_board_views(view).tops, cells)
     tiles = min((set(a) for a in dataset.alphabets() if lie <= set(a)), key=len, default=lie)
-    within = net.within(tiles)
-    spots, looks = net.centred(spots, net.look(spots.crops()))
-    letters = np.flatnonzero(within.any(axis=0))[LETTERED]
-    chances = among(net.look_again(spots, looks.letters, within), within)[:, letters]
+    within = net.alphabet_matrix(tiles)
+    spots, looks = net.recentre_tiles(spots, net.predict(spots.cut_crops()))
+    letters = np.flatnonzero(within.any(axis=0))[LETTER_CLASSES]
+    chances = restrict_to_alphabet(net.predict_augmented(spots, looks.letters, within), within)[:, letters]
     chances /= chances.sum(axis=1, keepdims=True)
     names = [net.classes[k] for k in letters]
-    truth = np.array([names.index(shape(view.labels[r][c])) for r, c in cells])
-    return Choices(said(chances, np.ones(len(cells)), looks.features), np.log(chances + _LEAST), truth)
+    truth = np.array([names.index(letter_shape(view.labels[r][c])) for r, c in cells])
+    return Choices(
+        compute_letter_evidence(chances, np.ones(len(cells)), looks.features), np.log(chances + _MIN_PROBABILITY), truth
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,12 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--scenes", type=int, default=600, help="scenes to draw (default 600)")
     args = parser.parse_args(argv)
     net = LetterNet()
-    drawn = kept_scenes(args.scenes, dataset.keep, first=UNSEEN_FROM, draw=dataset.draw)
-    scenes = [choices for choices in (heard(view, net) for view in drawn) if choices is not None]
-    weights = worth(scenes)
+    drawn = extract_scenes(args.scenes, dataset.extract_views, first=FIRST_UNSEEN_SCENE, draw=dataset.draw_scene)
+    scenes = [choices for choices in (collect_choices(view, net) for view in drawn) if choices is not None]
+    weights = fit_weights(scenes)
     print(f"{sum(len(s.truth) for s in scenes)} tiles in {len(scenes)} scenes")
     for what, count in (("by themselves", np.zeros(2)), ("and by others", weights)):
-        print(f"{what}: {sum(s.mistaken(count) for s in scenes)} mistaken")
+        print(f"{what}: {sum(s.count_errors(count) for s in scenes)} mistaken")
     print("likeness counts {:.2f}, what the network says times the others' further doubt {:.3f}".format(*weights))
     return 0
 

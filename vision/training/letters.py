@@ -12,69 +12,87 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from vision.net import MODELS
+from vision.net import MODELS_DIR
 from vision.recognition.letters import LetterNet
-from vision.recognition.tile_crops import SIDE
-from vision.training.augmentation import IGNORED, LetterBatch, LetterLooks, evening
-from vision.training.dataset import Views, classes
-from vision.training.networks import HeadedNet, letter_net, write_onnx
-from vision.training.optimise import adamw, fit, quick, temperature
-from vision.training.quantise import quantise
+from vision.recognition.tile_crops import CROP_SIDE_PX
+from vision.training.augmentation import IGNORED, LetterBatch, LetterSampler, prior_correction
+from vision.training.dataset import TrainingViews, classes
+from vision.training.networks import HeadedNet, build_letter_net, write_onnx
+from vision.training.optimise import fit_network, fit_temperature, make_adamw, mixed_precision
+from vision.training.quantise import quantise_model
 
-BATCH = 256
+BATCH_SIZE = 256
 STEPS = 11500
-TOP_RATE = 2e-3
+MAX_LEARNING_RATE = 2e-3
 
 
 def train(
-    views: Sequence[Views], held_out: Sequence[Views], steps: int, path: Path = MODELS / "letters.onnx", seed: int = 0
+    views: Sequence[TrainingViews],
+    held_out: Sequence[TrainingViews],
+    steps: int,
+    path: Path = MODELS_DIR / "letters.onnx",
+    seed: int = 0,
 ) -> str:
     """Learn from `views` in so many steps, write the model to `path`, and report on `held_out`."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # the other core makes the batches
     rng = np.random.default_rng((seed, 1))
-    looks = LetterLooks(views)
-    net = letter_net(len(classes())).to(memory_format=torch.channels_last)
-    fit("letters", net, lambda: looks.batch(rng, BATCH), _loss, steps, [adamw(net.parameters(), TOP_RATE)], every=500)
-    proof = [LetterLooks(held_out).batch(np.random.default_rng((seed, 2, i)), 512) for i in range(16)]
-    facts = {"classes": list(classes()), "temperature": _temperatures(net, proof)}
-    write_onnx(
-        net, path, ["n", 1, SIDE, SIDE], ["n", "classes"], facts, {"letters": "features"}, {"letters": evening()}
+    looks = LetterSampler(views)
+    net = build_letter_net(len(classes())).to(memory_format=torch.channels_last)
+    fit_network(
+        "letters",
+        net,
+        lambda: looks.draw_batch(rng, BATCH_SIZE),
+        _loss,
+        steps,
+        [make_adamw(net.parameters(), MAX_LEARNING_RATE)],
+        report_every=500,
     )
-    quantise(path, [looks.batch(rng, BATCH).crops for _ in range(4)])
+    proof = [LetterSampler(held_out).draw_batch(np.random.default_rng((seed, 2, i)), 512) for i in range(16)]
+    facts = {"classes": list(classes()), "temperature": _fit_temperatures(net, proof)}
+    write_onnx(
+        net,
+        path,
+        ["n", 1, CROP_SIDE_PX, CROP_SIDE_PX],
+        ["n", "classes"],
+        facts,
+        {"letters": "features"},
+        {"letters": prior_correction()},
+    )
+    quantise_model(path, [looks.draw_batch(rng, BATCH_SIZE).crops for _ in range(4)])
     return report(LetterNet(path), proof)
 
 
 def _loss(net: HeadedNet, batch: LetterBatch) -> torch.Tensor:
-    with quick():
+    with mixed_precision():
         letters, turns, places = net(torch.from_numpy(batch.crops).to(memory_format=torch.channels_last))
     told = functional.cross_entropy(
-        _within(letters.float(), batch), torch.from_numpy(batch.letters), ignore_index=IGNORED
+        _mask_impossible(letters.float(), batch), torch.from_numpy(batch.letters), ignore_index=IGNORED
     )
     turned = functional.cross_entropy(turns.float(), torch.from_numpy(batch.turns), ignore_index=IGNORED)
-    truth = torch.from_numpy(batch.places)
+    truth = torch.from_numpy(batch.pose_offsets)
     known = ~truth.isnan().any(dim=1)
     missed = (places.float() - truth)[known].abs().sum() / known.sum().clamp(min=1)
     return told + 0.3 * turned + 1.5 * missed
 
 
-def _within(letters: torch.Tensor, batch: LetterBatch) -> torch.Tensor:
+def _mask_impossible(letters: torch.Tensor, batch: LetterBatch) -> torch.Tensor:
     """The logits of the letters that can be; the others are as good as out of the question."""
-    return letters.masked_fill(~torch.from_numpy(batch.possible), -1e4)
+    return letters.masked_fill(~torch.from_numpy(batch.allowed), -1e4)
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
-def _temperatures(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str, float]:
+def _fit_temperatures(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str, float]:
     """The temperature of the heads that tell kinds apart."""
     outputs = [net(torch.from_numpy(b.crops)) for b in proof]
     found = {}
     for k, name in enumerate(("letters", "turns")):
         if name == "letters":
-            logits = torch.cat([_within(o[k], b) for o, b in zip(outputs, proof, strict=True)])
+            logits = torch.cat([_mask_impossible(o[k], b) for o, b in zip(outputs, proof, strict=True)])
         else:
             logits = torch.cat([o[k] for o in outputs])
         truth = torch.from_numpy(np.concatenate([b.letters if name == "letters" else b.turns for b in proof]))
-        found[name] = temperature(logits, truth)
+        found[name] = fit_temperature(logits, truth)
     return found
 
 
@@ -87,16 +105,16 @@ def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
     slanted: list[NDArray[np.float32]] = []
     confused: Counter[tuple[str, str]] = Counter()
     for batch in proof:
-        looks = net.judge(batch.crops)
+        looks = net.predict_normalised(batch.crops)
         turns = looks.turns
-        letters = np.where(batch.possible, looks.letters, -np.inf)
+        letters = np.where(batch.allowed, looks.letters, -np.inf)
         letters -= np.log(np.exp(letters).sum(axis=1, keepdims=True))
         upright = batch.letters != IGNORED
         guess = letters.argmax(axis=1)
         right.append((guess == batch.letters)[upright])
         sure.append(np.exp(letters.max(axis=1))[upright])
-        missed.append(np.linalg.norm((looks.places - batch.places)[:, :2], axis=1))
-        slanted.append(np.abs(looks.places - batch.places)[:, 2])
+        missed.append(np.linalg.norm((looks.pose_offsets - batch.pose_offsets)[:, :2], axis=1))
+        slanted.append(np.abs(looks.pose_offsets - batch.pose_offsets)[:, 2])
         known = batch.turns != IGNORED
         turns_right.append((turns.argmax(axis=1) == batch.turns)[known])
         wrong = upright & (guess != batch.letters)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import onnx
 
-from vision.net import FACTS
+from vision.net import METADATA_KEY
 
 
 def add_facts(path: Path, facts: Mapping[str, object]) -> None:
     """Write `facts` into the model at `path`, beside those that are there."""
     model = onnx.load(path)
     known = {prop.key: prop.value for prop in model.metadata_props}
-    told = json.loads(known.get(FACTS, "{}")) | dict(facts)
-    onnx.helper.set_model_props(model, known | {FACTS: json.dumps(told, ensure_ascii=False)})
+    told = json.loads(known.get(METADATA_KEY, "{}")) | dict(facts)
+    onnx.helper.set_model_props(model, known | {METADATA_KEY: json.dumps(told, ensure_ascii=False)})
     onnx.save(model, path)

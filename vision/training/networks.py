@@ -11,11 +11,11 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
-from vision.recognition.letters import FEATURES
+from vision.recognition.letters import FEATURE_COUNT
 from vision.training.metadata import add_facts
 
 
-def conv(inside: int, outside: int, stride: int = 1, side: int = 3) -> list[nn.Module]:
+def conv_block(inside: int, outside: int, stride: int = 1, side: int = 3) -> list[nn.Module]:
     """Convolution, batch normalisation, ReLU."""
     return [
         nn.Conv2d(inside, outside, side, stride, side // 2, bias=False),
@@ -24,7 +24,7 @@ def conv(inside: int, outside: int, stride: int = 1, side: int = 3) -> list[nn.M
     ]
 
 
-class Everywhere(nn.Module):  # type: ignore[misc]  # torch is not typed here
+class GlobalContext(nn.Module):  # type: ignore[misc]  # torch is not typed here
     """Tells each place what the whole picture is like on average: `(n, c, h, w)` stays of its shape.
 
     So a square is judged by the tiles and the ground of its own board, also far away.
@@ -32,10 +32,10 @@ class Everywhere(nn.Module):  # type: ignore[misc]  # torch is not typed here
 
     def __init__(self, channels: int) -> None:
         super().__init__()
-        self.tell = nn.Conv2d(channels, channels, 1)
+        self.context_conv = nn.Conv2d(channels, channels, 1)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + self.tell(x.mean(dim=(2, 3), keepdim=True))
+        return x + self.context_conv(x.mean(dim=(2, 3), keepdim=True))
 
 
 class HeadedNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
@@ -51,50 +51,55 @@ class HeadedNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
         return [head(shared) for head in self.heads.values()]
 
 
-def square_net() -> HeadedNet:
+def build_square_net() -> HeadedNet:
     """(n, 3, 16 s, 16 s) -> (n, 3, s, s): what lies on each square; it sees five squares around, and all on average."""
     trunk = [
-        *conv(3, 24, 2, 5),
-        *conv(24, 32, 2),
-        *conv(32, 48),
-        *conv(48, 64, 2),
-        *conv(64, 64),
-        Everywhere(64),
-        *conv(64, 96, 2),
-        Everywhere(96),
-        *conv(96, 96),
+        *conv_block(3, 24, 2, 5),
+        *conv_block(24, 32, 2),
+        *conv_block(32, 48),
+        *conv_block(48, 64, 2),
+        *conv_block(64, 64),
+        GlobalContext(64),
+        *conv_block(64, 96, 2),
+        GlobalContext(96),
+        *conv_block(96, 96),
     ]
     return HeadedNet(trunk, {"squares": [nn.Conv2d(96, 3, 1)]})
 
 
-def letter_net(classes: int) -> HeadedNet:
+def build_letter_net(classes: int) -> HeadedNet:
     """(n, 1, 36, 36) -> letters (n, classes), quarter turns (n, 4) and places (n, 3).
 
-    Before the letters, `FEATURES` numbers.
+    Before the letters, `FEATURE_COUNT` numbers.
     """
     trunk = [
-        *conv(1, 24, 2, 5),
-        *conv(24, 48),
-        *conv(48, 64, 2),
-        *conv(64, 96),
-        *conv(96, 128, 2),
-        *conv(128, 72, 1, 1),
+        *conv_block(1, 24, 2, 5),
+        *conv_block(24, 48),
+        *conv_block(48, 64, 2),
+        *conv_block(64, 96),
+        *conv_block(96, 128, 2),
+        *conv_block(128, 72, 1, 1),
         nn.Flatten(),
     ]
     flat = 72 * 5 * 5
-    letters = [nn.Dropout(0.3), nn.Linear(flat, FEATURES), nn.ReLU(inplace=True), nn.Linear(FEATURES, classes)]
+    letters = [
+        nn.Dropout(0.3),
+        nn.Linear(flat, FEATURE_COUNT),
+        nn.ReLU(inplace=True),
+        nn.Linear(FEATURE_COUNT, classes),
+    ]
     turns = [nn.Dropout(0.3), nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 4)]
     places = [nn.Linear(flat, 64), nn.ReLU(inplace=True), nn.Linear(64, 3)]
     return HeadedNet(trunk, {"letters": letters, "turns": turns, "places": places})
 
 
-class Average:
+class WeightAverage:
     """A running average of a network's weights, which reads better than the last step's weights do."""
 
     def __init__(self, net: nn.Module, decay: float = 0.998) -> None:
         self._decay = decay
         self._steps = 0
-        self._kept = {k: v.detach().clone() for k, v in net.state_dict().items()}
+        self._averages = {k: v.detach().clone() for k, v in net.state_dict().items()}
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def update(self, net: nn.Module) -> None:
@@ -102,15 +107,15 @@ class Average:
         self._steps += 1
         share = 1 - min(self._decay, self._steps / (self._steps + 10))
         for name, value in net.state_dict().items():
-            kept = self._kept[name]
+            kept = self._averages[name]
             if kept.dtype.is_floating_point:
                 kept.lerp_(value, share)
             else:
                 kept.copy_(value)
 
-    def put_into(self, net: nn.Module) -> None:
+    def copy_to(self, net: nn.Module) -> None:
         """Give `net` the averaged weights."""
-        net.load_state_dict(self._kept)
+        net.load_state_dict(self._averages)
 
 
 def write_onnx(
@@ -154,18 +159,23 @@ def write_onnx(
             after = modules[i + 1] if i + 1 < len(modules) else None
             gain = scale if after is None else 1.0
             if isinstance(layer, nn.Conv2d):
-                kernel, bias = _folded(layer, after if isinstance(after, nn.BatchNorm2d) else None)
+                kernel, bias = _fold_batch_norm(layer, after if isinstance(after, nn.BatchNorm2d) else None)
                 pad, stride = int(layer.padding[0]), int(layer.stride[0])
                 if value == "input" and (*kernel.shape[2:], stride, pad) == (5, 5, 2, 2):
-                    value, kernel, pad, stride = add("SpaceToDepth", value, [], blocksize=2), _of_blocks(kernel), 1, 1
+                    value, kernel, pad, stride = (
+                        add("SpaceToDepth", value, [], blocksize=2),
+                        _to_block_kernel(kernel),
+                        1,
+                        1,
+                    )
                 value = add("Conv", value, [kernel * gain, bias * gain], pads=[pad] * 4, strides=[stride] * 2)
             elif isinstance(layer, nn.ReLU):
                 value = add("Relu", value, [])
             elif isinstance(layer, nn.Flatten):
                 value = add("Flatten", value, [])
-            elif isinstance(layer, Everywhere):
+            elif isinstance(layer, GlobalContext):
                 mean = add("GlobalAveragePool", value, [])
-                kernel, bias = _folded(layer.tell, None)
+                kernel, bias = _fold_batch_norm(layer.tell, None)
                 told = add("Conv", mean, [kernel, bias])
                 value = joined("Add", value, told)
             elif isinstance(layer, nn.Linear):
@@ -202,7 +212,7 @@ def write_onnx(
     add_facts(path, facts)
 
 
-def _of_blocks(kernel: np.ndarray) -> np.ndarray:
+def _to_block_kernel(kernel: np.ndarray) -> np.ndarray:
     """A kernel `(n, c, 5, 5)` of stride 2, padding 2 as one `(n, 4 c, 3, 3)` of stride 1 over blocks of 2 x 2 pixels.
 
     The sums are the same. In eight bits it is quicker: most of the time that a first layer takes, with one channel or
@@ -213,7 +223,7 @@ def _of_blocks(kernel: np.ndarray) -> np.ndarray:
     return even.transpose(0, 3, 5, 1, 2, 4).reshape(outside, 4 * inside, 3, 3)
 
 
-def _folded(layer: nn.Conv2d, norm: nn.BatchNorm2d | None) -> tuple[np.ndarray, np.ndarray]:
+def _fold_batch_norm(layer: nn.Conv2d, norm: nn.BatchNorm2d | None) -> tuple[np.ndarray, np.ndarray]:
     kernel = layer.weight.detach().numpy()
     bias = np.zeros(kernel.shape[0], np.float32) if layer.bias is None else layer.bias.detach().numpy()
     if norm is None:

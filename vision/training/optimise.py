@@ -15,42 +15,42 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import OneCycleLR
 
 from vision.training.augmentation import IGNORED
-from vision.training.networks import Average
+from vision.training.networks import WeightAverage
 
-DECAY: Final = 0.02
+WEIGHT_DECAY: Final = 0.02
 """How much weights shrink in a step, for a rate of 1."""
 Net = TypeVar("Net", bound=nn.Module)
 Batch = TypeVar("Batch")
 
 
-def adamw(weights: Iterable[nn.Parameter], rate: float) -> Optimizer:
+def make_adamw(weights: Iterable[nn.Parameter], rate: float) -> Optimizer:
     """AdamW, of this rate at most."""
-    return torch.optim.AdamW(weights, lr=rate, weight_decay=DECAY)
+    return torch.optim.AdamW(weights, lr=rate, weight_decay=WEIGHT_DECAY)
 
 
-def fit(
+def fit_network(
     name: str,
     net: Net,
     draw: Callable[[], Batch],
     loss_of: Callable[[Net, Batch], torch.Tensor],
     steps: int,
     optimisers: Sequence[Optimizer],
-    every: int,
+    report_every: int,
 ) -> None:
     """Let `net` learn from `steps` batches of `draw`; it ends with its averaged weights, ready to judge.
 
     The `optimisers`, each of some of its weights, warm up to their rates and decay once. Says how it goes after `every`
     so many steps.
     """
-    average = Average(net)
-    learning = [(optimiser, _cycle(optimiser, steps)) for optimiser in optimisers]
+    average = WeightAverage(net)
+    learning = [(optimiser, _make_rate_schedule(optimiser, steps)) for optimiser in optimisers]
 
     def batches() -> Iterator[Batch]:
         for _ in range(steps):
             yield draw()
 
     begun, losses = time.monotonic(), 0.0
-    for step, batch in enumerate(_ahead(batches()), start=1):
+    for step, batch in enumerate(_prefetch(batches()), start=1):
         loss = loss_of(net, batch)
         net.zero_grad(set_to_none=True)
         loss.backward()
@@ -60,21 +60,21 @@ def fit(
             rate.step()
         average.update(net)
         losses += loss.item()
-        if step % every == 0:
+        if step % report_every == 0:
             seconds = time.monotonic() - begun
-            print(f"{name}: step {step}/{steps} loss {losses / every:.4f} after {seconds:.0f} s", flush=True)
+            print(f"{name}: step {step}/{steps} loss {losses / report_every:.4f} after {seconds:.0f} s", flush=True)
             losses = 0.0
-    average.put_into(net)
+    average.copy_to(net)
     net.eval()
 
 
-def _cycle(optimiser: Optimizer, steps: int) -> OneCycleLR:
+def _make_rate_schedule(optimiser: Optimizer, steps: int) -> OneCycleLR:
     """From little to the optimiser's rate and back; where the rate is high, AdamW remembers less (Muon does not)."""
     forgets = "betas" in optimiser.defaults
     return OneCycleLR(optimiser, optimiser.defaults["lr"], total_steps=steps, pct_start=0.1, cycle_momentum=forgets)
 
 
-def quick() -> torch.autocast:
+def mixed_precision() -> torch.autocast:
     """The context to calculate a loss in: of half precision where that is quicker.
 
     Processors with AVX-512 gain by it; those without take ten times as long as in whole precision (seen with AVX2).
@@ -83,7 +83,7 @@ def quick() -> torch.autocast:
     return torch.autocast("cpu", torch.bfloat16, enabled=able)
 
 
-def _ahead(make: Iterator[Batch]) -> Iterator[Batch]:
+def _prefetch(make: Iterator[Batch]) -> Iterator[Batch]:
     """The batches of `make`, each made while the one before is learnt from."""
     with ThreadPoolExecutor(1, thread_name_prefix="batches") as worker:
         waiting = worker.submit(next, make, None)
@@ -92,7 +92,7 @@ def _ahead(make: Iterator[Batch]) -> Iterator[Batch]:
             yield batch
 
 
-def temperature(logits: torch.Tensor, truth: torch.Tensor) -> float:
+def fit_temperature(logits: torch.Tensor, truth: torch.Tensor) -> float:
     """What `logits` are to be divided by so that their probabilities come true (Guo et al., 2017)."""
     tried = np.geomspace(0.5, 3.0, 40)
     losses = [functional.cross_entropy(logits / t, truth, ignore_index=IGNORED).item() for t in tried]

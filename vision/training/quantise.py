@@ -16,10 +16,10 @@ import onnx
 from numpy.typing import NDArray
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
 
-_WEIGHTED = ("Conv", "Gemm")
+_WEIGHTED_OPS = ("Conv", "Gemm")
 
 
-class _Examples(CalibrationDataReader):  # type: ignore[misc]  # not typed
+class _CalibrationBatches(CalibrationDataReader):  # type: ignore[misc]  # not typed
     def __init__(self, name: str, batches: Sequence[NDArray[np.float32]]) -> None:
         self._feeds: Iterator[dict[str, NDArray[np.float32]]] = iter([{name: batch} for batch in batches])
 
@@ -27,7 +27,7 @@ class _Examples(CalibrationDataReader):  # type: ignore[misc]  # not typed
         return next(self._feeds, None)
 
 
-def quantise(path: Path, batches: Sequence[NDArray[np.float32]], in_range: float = 100.0) -> None:
+def quantise_model(path: Path, batches: Sequence[NDArray[np.float32]], range_percent: float = 100.0) -> None:
     """Rewrite the model at `path` in eight bits, its ranges taken from `batches` of input.
 
     `in_range` percent of a tensor's numbers are in its range; those beyond become the last that is. One far number
@@ -41,30 +41,30 @@ def quantise(path: Path, batches: Sequence[NDArray[np.float32]], in_range: float
     quantize_static(
         str(path),
         str(path),
-        _Examples(model.graph.input[0].name, batches),
+        _CalibrationBatches(model.graph.input[0].name, batches),
         quant_format=QuantFormat.QDQ,
         activation_type=QuantType.QUInt8,
         weight_type=QuantType.QInt8,
         per_channel=True,
         reduce_range=True,
-        calibrate_method=CalibrationMethod.Percentile if in_range < 100 else CalibrationMethod.MinMax,
-        extra_options={"CalibPercentile": in_range},
-        nodes_to_exclude=_last_layers(model.graph),
+        calibrate_method=CalibrationMethod.Percentile if range_percent < 100 else CalibrationMethod.MinMax,
+        extra_options={"CalibPercentile": range_percent},
+        nodes_to_exclude=_find_last_layers(model.graph),
     )
 
 
-def _last_layers(graph: onnx.GraphProto) -> list[str]:
+def _find_last_layers(graph: onnx.GraphProto) -> list[str]:
     """The weighted layers that no other weighted layer follows."""
     makes = {output: node for node in graph.node for output in node.output}
 
     def before(node: onnx.NodeProto) -> Iterator[str]:
         for name in node.input:
             maker = makes.get(name)
-            if maker is not None and maker.op_type in _WEIGHTED:
+            if maker is not None and maker.op_type in _WEIGHTED_OPS:
                 yield maker.name
             elif maker is not None:
                 yield from before(maker)
 
-    weighted = [node for node in graph.node if node.op_type in _WEIGHTED]
+    weighted = [node for node in graph.node if node.op_type in _WEIGHTED_OPS]
     followed = {name for node in weighted for name in before(node)}
     return [node.name for node in weighted if node.name not in followed]

@@ -9,12 +9,14 @@ from __future__ import annotations
 from vision.rendering.scene import Scene
 from vision.training import dataset, detector_data
 
-PLACED = 4000
+DETECTOR_SCENES = 4000
 """Scenes that the locator learns from; it keeps more of each than the reader does."""
 
-Part = tuple[dataset.Views, detector_data.Kept | None]
+SceneParts = tuple[dataset.TrainingViews, detector_data.DetectorScene | None]
 
 
-def keep(scene: Scene, number: int) -> Part:
+def extract_parts(scene: Scene, number: int) -> SceneParts:
     """What the networks need of a scene."""
-    return dataset.keep(scene, number), detector_data.keep(scene) if number < PLACED else None
+    return dataset.extract_views(scene, number), detector_data.extract_detector_scene(
+        scene
+    ) if number < DETECTOR_SCENES else None

@@ -20,44 +20,44 @@ import numpy as np
 from vision.rendering.fonts import training_fonts
 from vision.rendering.scene import Scene, random_scene
 
-Kept = TypeVar("Kept")
+ExtractT = TypeVar("ExtractT")
 Draw = Callable[[np.random.Generator], Scene]
-UNSEEN_FROM: Final = 6000
+FIRST_UNSEEN_SCENE: Final = 6000
 """Number of the first scene that no network has learnt from."""
 
 
-def scene(number: int, seed: int = 0, draw: Draw | None = None) -> Scene:
+def draw_numbered_scene(number: int, seed: int = 0, draw: Draw | None = None) -> Scene:
     """The scene of this number; `draw` draws scenes of another kind than any board with any A to Z."""
     rng = np.random.default_rng((seed, number))
     return draw(rng) if draw else random_scene(rng, training_fonts())
 
 
-def kept_scenes(
+def extract_scenes(
     count: int,
-    keep: Callable[[Scene, int], Kept],
+    extract: Callable[[Scene, int], ExtractT],
     seed: int = 0,
     first: int = 0,
     workers: int | None = None,
     draw: Draw | None = None,
-) -> Iterator[Kept]:
+) -> Iterator[ExtractT]:
     """`keep(scene, number)` for scenes `first` to `first + count - 1`, in order.
 
     `keep` runs in the drawing process (a function at module level, or a `functools.partial` of one). Draws with as
     many processes as there are cores unless `workers` says otherwise.
     """
     numbers = range(first, first + count)
-    render = partial(_render, keep=keep, seed=seed, draw=draw)
+    render = partial(_draw_and_extract, extract=extract, seed=seed, draw=draw)
     if workers == 1:
         yield from map(render, numbers)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers or os.cpu_count(), context, initializer=_one_thread) as pool:
+    with ProcessPoolExecutor(workers or os.cpu_count(), context, initializer=_limit_threads) as pool:
         yield from pool.map(render, numbers, chunksize=4)
 
 
-def _render(number: int, keep: Callable[[Scene, int], Kept], seed: int, draw: Draw | None) -> Kept:
-    return keep(scene(number, seed, draw), number)
+def _draw_and_extract(number: int, extract: Callable[[Scene, int], ExtractT], seed: int, draw: Draw | None) -> ExtractT:
+    return extract(draw_numbered_scene(number, seed, draw), number)
 
 
-def _one_thread() -> None:
+def _limit_threads() -> None:
     cv2.setNumThreads(1)

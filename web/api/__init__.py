@@ -16,29 +16,29 @@ from werkzeug.exceptions import HTTPException
 from device.storage.store import StoreError
 from web.api import devices, games, live_game
 from web.api.openapi import PREFIX
-from web.api.operations import JSON, ApiError, Media, Operation, Problem, as_json, register
-from web.game_archive import Library
-from web.live import LivePage
-from web.security.csrf import comes_from_elsewhere
-from web.security.pairing import Pairing, Phone
+from web.api.operations import JSON, ApiError, Media, Operation, Problem, make_json_response, register_routes
+from web.game_archive import GameArchive
+from web.live import LiveUpdates
+from web.security.csrf import is_cross_site
+from web.security.pairing import PairedClient, Pairing
 from web.table import Table
 
-__all__ = ["PREFIX", "add_to", "fail", "operations"]
+__all__ = ["PREFIX", "build_operations", "make_problem_response", "register_api"]
 
-_DOCUMENT = Path(__file__).with_name("openapi.json")
+_OPENAPI_PATH = Path(__file__).with_name("openapi.json")
 
 
-def add_to(
-    app: Flask, shown: Table, page: LivePage, pairing: Pairing, library: Library, own_lexicon: Path | None
+def register_api(
+    app: Flask, shown: Table, page: LiveUpdates, pairing: Pairing, library: GameArchive, own_lexicon: Path | None
 ) -> None:
     """Let programs use the table: every operation becomes a route of `app`."""
     signer = URLSafeSerializer(app.config["SECRET_KEY"], salt="api")
     routes = Blueprint("api", __name__, url_prefix=PREFIX)
 
-    def who_asks() -> Phone:
+    def who_asks() -> PairedClient:
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
         try:
-            phone = pairing.find(str(signer.loads(token))) if kind.lower() == "bearer" else None
+            phone = pairing.find_client(str(signer.loads(token))) if kind.lower() == "bearer" else None
         except BadSignature:
             phone = None
         if phone is None:
@@ -47,52 +47,52 @@ def add_to(
 
     @routes.before_request
     def check_change() -> None:
-        if request.method not in ("GET", "HEAD", "OPTIONS") and comes_from_elsewhere():
+        if request.method not in ("GET", "HEAD", "OPTIONS") and is_cross_site():
             raise ApiError(403, "This came from another site's page.")
 
     @routes.errorhandler(ApiError)
     def refuse(error: ApiError) -> Response:
-        answer = as_json(Problem(error.why, error.moment), error.status)
+        answer = make_json_response(Problem(error.reason, error.moment), error.status)
         answer.headers.update(error.headers)
         return answer
 
     @routes.errorhandler(StoreError)
     def no_store(error: StoreError) -> Response:
-        return as_json(Problem(str(error)), 503)
+        return make_json_response(Problem(str(error)), 503)
 
-    def token_of(phone: Phone) -> str:
+    def token_of(phone: PairedClient) -> str:
         return str(signer.dumps(phone.id))
 
-    offered = operations(shown, page, pairing, library, own_lexicon, token_of)
+    offered = build_operations(shown, page, pairing, library, own_lexicon, token_of)
     app.extensions["api"] = offered
-    register(routes, offered, who_asks)
+    register_routes(routes, offered, who_asks)
     app.register_blueprint(routes)
 
 
-def operations(
+def build_operations(
     shown: Table,
-    page: LivePage,
+    page: LiveUpdates,
     pairing: Pairing,
-    library: Library,
+    library: GameArchive,
     own_lexicon: Path | None,
-    token_of: Callable[[Phone], str],
+    token_of: Callable[[PairedClient], str],
 ) -> list[Operation]:
     """Everything that the API can do."""
 
     def openapi() -> Response:
         """This document."""
-        return Response(_DOCUMENT.read_bytes(), mimetype=JSON)
+        return Response(_OPENAPI_PATH.read_bytes(), mimetype=JSON)
 
     return [
-        *live_game.operations(shown, page, own_lexicon),
-        *games.operations(library),
-        *devices.operations(pairing, token_of),
+        *live_game.build_operations(shown, page, own_lexicon),
+        *games.build_operations(library),
+        *devices.build_operations(pairing, token_of),
         Operation("GET", "/openapi.json", openapi, Media(JSON, "The OpenAPI document of this API.")),
     ]
 
 
-def fail(error: HTTPException) -> Response | None:
+def make_problem_response(error: HTTPException) -> Response | None:
     """What a program is told that asked for something that is not here; None for anybody else."""
     if not request.path.startswith(f"{PREFIX}/"):
         return None
-    return as_json(Problem(error.name + "."), error.code or 500)
+    return make_json_response(Problem(error.name + "."), error.code or 500)

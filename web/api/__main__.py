@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from web.api import operations
-from web.api.openapi import document
+from web.api import build_operations
+from web.api.openapi import build_document
 
 if __name__ == "__main__":
     nobody = cast(Any, None)  # the document needs what operations take and give, and nobody who carries them out
-    made = document(operations(nobody, nobody, nobody, nobody, None, nobody))
+    made = build_document(build_operations(nobody, nobody, nobody, nobody, None, nobody))
     print(json.dumps(made, indent=1, ensure_ascii=False))

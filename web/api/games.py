@@ -12,13 +12,13 @@ from msgspec import Meta
 
 from device.session.snapshot import TurnView
 from device.storage.statistics import HeadToHead, PlayerRecord
-from web.api.live_game import JPEG, rows_of
+from web.api.live_game import JPEG, list_rows
 from web.api.operations import ApiError, Media, Operation
-from web.game_archive import GameLine, Library, NoGame, PlayedNow, WrongFile
+from web.game_archive import GameArchive, GameInProgressError, GameLine, GameNotFoundError, ImportFileError
 
 GCG = Media("text/plain", "The game as GCG.")
 ZIP = Media("application/zip", "The game whole: events, GCG, pictures.")
-MOST_GAMES = 200
+MAX_GAMES_PER_REQUEST = 200
 
 T = TypeVar("T")
 Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
@@ -31,7 +31,7 @@ class GamesQuery(msgspec.Struct, frozen=True):
     since: Annotated[Day | None, Meta(description="The first day.")] = None
     until: Annotated[Day | None, Meta(description="The last day.")] = None
     skip: Annotated[int, Meta(ge=0, le=1_000_000, description="Leave out so many of the newest.")] = 0
-    most: Annotated[int, Meta(ge=1, le=MOST_GAMES, description="At most so many.")] = 50
+    most: Annotated[int, Meta(ge=1, le=MAX_GAMES_PER_REQUEST, description="At most so many.")] = 50
 
 
 class RecordsQuery(msgspec.Struct, frozen=True):
@@ -85,37 +85,38 @@ class Brought(msgspec.Struct, frozen=True):
     number: int
 
 
-def operations(library: Library) -> list[Operation]:
+def build_operations(library: GameArchive) -> list[Operation]:
     """Find, read, bring and delete games."""
 
     def list_games(query: GamesQuery) -> GamePage:
         """The games that were played here."""
-        found = library.games(query.player, _day(query.since), _day(query.until))
-        lines = library.lines(found[query.skip : query.skip + query.most])
+        found = library.find_games(query.player, _parse_date(query.since), _parse_date(query.until))
+        lines = library.make_lines(found[query.skip : query.skip + query.most])
         return GamePage(lines, len(found))
 
     def game(number: int) -> WholeGame:
         """A game turn by turn."""
-        replay = _found(library.replay, number)
-        end = replay.state(replay.turns)
+        replay = _call_or_404(library.load_replay, number)
+        end = replay.state_after(replay.turn_count)
         turns = tuple(
-            PastTurn(turn, rows_of(replay.state(at).board), replay.picture(at)) for at, turn in enumerate(end.turns, 1)
+            PastTurn(turn, list_rows(replay.state_after(at).board), replay.picture_name(at))
+            for at, turn in enumerate(end.turns, 1)
         )
         return WholeGame(replay.line, end.tile_set, end.board.premiums, turns)
 
     def game_gcg(number: int) -> Response:
         """A game as GCG, the form that other programs read."""
-        text, name = _found(library.gcg, number)
-        return Response(text, mimetype=GCG.type, headers=_as_file(name))
+        text, name = _call_or_404(library.export_gcg, number)
+        return Response(text, mimetype=GCG.type, headers=_make_attachment_headers(name))
 
     def game_zip(number: int) -> Response:
         """A game whole, to be kept or brought to another table."""
-        parts, name = _found(library.zip, number)
-        return Response(parts, mimetype=ZIP.type, headers=_as_file(name))
+        parts, name = _call_or_404(library.export_zip, number)
+        return Response(parts, mimetype=ZIP.type, headers=_make_attachment_headers(name))
 
     def game_picture(number: int, event: int) -> Response:
         """The board as the camera saw it in a turn."""
-        jpeg = library.picture(number, event)
+        jpeg = library.load_picture(number, event)
         if jpeg is None:
             raise ApiError(404, "There is no such picture.")
         return Response(jpeg, mimetype=JPEG.type, headers={"Cache-Control": "private, max-age=86400"})
@@ -123,51 +124,63 @@ def operations(library: Library) -> list[Operation]:
     def delete_game(number: int) -> None:
         """Delete a game for good. The game at the table cannot be deleted."""
         try:
-            _found(library.delete, number)
-        except PlayedNow:
+            _call_or_404(library.delete_game, number)
+        except GameInProgressError:
             raise ApiError(409, "This game is at the table now: begin another one first.") from None
 
     def bring_game(body: bytes) -> Brought:
         """Take in a game that was exported as ZIP, here or at another table."""
         try:
-            return Brought(library.bring(body))
-        except WrongFile as error:
+            return Brought(library.import_game(body))
+        except ImportFileError as error:
             raise ApiError(409, str(error)) from None
 
     def list_players() -> tuple[KnownPlayer, ...]:
         """Everybody who played here, who played last first."""
-        return tuple(KnownPlayer(name, colour) for name, colour in library.players())
+        return tuple(KnownPlayer(name, colour) for name, colour in library.list_players())
 
     def records(query: RecordsQuery) -> Records:
         """Records of players and pairs over the games that were played to their end."""
-        return Records(*library.records(library.games("", _day(query.since), _day(query.until))))
+        return Records(
+            *library.compute_records(library.find_games("", _parse_date(query.since), _parse_date(query.until)))
+        )
 
     return [
-        Operation("GET", "/games", list_games, GamePage, query=GamesQuery, refusals=(503,)),
-        Operation("POST", "/games", bring_game, Brought, body=ZIP, status=201, paired=True, refusals=(409, 503)),
-        Operation("GET", "/games/<int:number>", game, WholeGame, refusals=(503,)),
-        Operation("DELETE", "/games/<int:number>", delete_game, None, status=204, paired=True, refusals=(409, 503)),
-        Operation("GET", "/games/<int:number>/gcg", game_gcg, GCG, refusals=(503,)),
-        Operation("GET", "/games/<int:number>/zip", game_zip, ZIP, refusals=(503,)),
+        Operation("GET", "/games", list_games, GamePage, query=GamesQuery, error_statuses=(503,)),
+        Operation(
+            "POST", "/games", bring_game, Brought, body=ZIP, status=201, needs_pairing=True, error_statuses=(409, 503)
+        ),
+        Operation("GET", "/games/<int:number>", game, WholeGame, error_statuses=(503,)),
+        Operation(
+            "DELETE",
+            "/games/<int:number>",
+            delete_game,
+            None,
+            status=204,
+            needs_pairing=True,
+            error_statuses=(409, 503),
+        ),
+        Operation("GET", "/games/<int:number>/gcg", game_gcg, GCG, error_statuses=(503,)),
+        Operation("GET", "/games/<int:number>/zip", game_zip, ZIP, error_statuses=(503,)),
         Operation("GET", "/games/<int:number>/pictures/<int:event>", game_picture, JPEG),
-        Operation("GET", "/players", list_players, tuple[KnownPlayer, ...], refusals=(503,)),
-        Operation("GET", "/records", records, Records, query=RecordsQuery, refusals=(503,)),
+        Operation("GET", "/players", list_players, tuple[KnownPlayer, ...], error_statuses=(503,)),
+        Operation("GET", "/records", records, Records, query=RecordsQuery, error_statuses=(503,)),
     ]
 
 
-def _found(look: Callable[[int], T], number: int) -> T:
+def _call_or_404(look: Callable[[int], T], number: int) -> T:
     try:
         return look(number)
-    except NoGame as error:
+    except GameNotFoundError as error:
         raise ApiError(404, str(error)) from None
 
 
-def _day(text: str | None) -> date | None:
+def _parse_date(text: str | None) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
         raise ApiError(400, f"{text} is no day.") from None
 
 
-def _as_file(name: str) -> dict[str, str]:
+def _make_attachment_headers(name: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{name}"'}

@@ -11,11 +11,11 @@ import msgspec
 from flask import Response, request
 from msgspec import Meta
 
-from device.session.snapshot import BoardView, TableState
-from device.session.table_session import Refused
-from engine.reading import EMPTY, SIZE
-from engine.tiles import tile_set
-from web.api.operations import ApiError, Media, Operation, encoded
+from device.session.snapshot import BoardView, TableSnapshot
+from device.session.table_session import CommandRefusedError
+from engine.reading import BOARD_SIZE, EMPTY
+from engine.tiles import load_tile_set
+from web.api.operations import ApiError, Media, Operation, encode_json
 from web.api.schemas import (
     AnswerOrder,
     BlankOrder,
@@ -33,16 +33,16 @@ from web.api.schemas import (
     WordAnswer,
 )
 from web.i18n import languages
-from web.live import LivePage
+from web.live import LiveUpdates
 from web.pages import new_game_form
 from web.table import Table
 
-COMMAND_S = 5.0
+COMMAND_TIMEOUT_S = 5.0
 """So long a command is waited for; the state says what comes of one that takes longer."""
-EVENTS = Media("text/event-stream", "Server-Sent Events, each with a State as data and an id to go on from.")
+EVENT_STREAM = Media("text/event-stream", "Server-Sent Events, each with a State as data and an id to go on from.")
 JPEG = Media("image/jpeg", "The rectified board as the camera saw it.")
 
-Carry = Callable[..., State]
+CommandView = Callable[..., State]
 
 
 class WordQuery(msgspec.Struct, frozen=True):
@@ -51,12 +51,12 @@ class WordQuery(msgspec.Struct, frozen=True):
     word: Annotated[str, Meta(min_length=1, max_length=60, description="In any case of letters.")]
 
 
-def operations(table: Table, page: LivePage, own_lexicon: Path | None) -> list[Operation]:
+def build_operations(table: Table, page: LiveUpdates, own_lexicon: Path | None) -> list[Operation]:
     """What programs can see of the table, and do at it."""
-    return [*_looking(table, page, own_lexicon), *_commands(table, own_lexicon)]
+    return [*_build_query_operations(table, page, own_lexicon), *_build_command_operations(table, own_lexicon)]
 
 
-def _looking(table: Table, page: LivePage, own_lexicon: Path | None) -> list[Operation]:
+def _build_query_operations(table: Table, page: LiveUpdates, own_lexicon: Path | None) -> list[Operation]:
     def state() -> State:
         """The table now.
 
@@ -71,7 +71,7 @@ def _looking(table: Table, page: LivePage, own_lexicon: Path | None) -> list[Ope
     def board() -> Board:
         """The board as understood."""
         now = table.state
-        return Board(str(now.moment), rows_of(now.board), now.board.premiums)
+        return Board(str(now.moment), list_rows(now.board), now.board.premiums)
 
     def events() -> Response:
         """Each state as it comes, the present one first.
@@ -79,10 +79,12 @@ def _looking(table: Table, page: LivePage, own_lexicon: Path | None) -> list[Ope
         At most so many streams are open at a time as the table can bear: 503 asks to call `/state` every few seconds.
         """
         gone = request.environ.get("waitress.client_disconnected", lambda: False)
-        stream = page.follow(request.headers.get("Last-Event-ID", ""), gone, _told)
+        stream = page.stream_states(request.headers.get("Last-Event-ID", ""), gone, _encode_state)
         if stream is None:
             raise ApiError(503, "All streams are taken: ask /state instead.", headers={"Retry-After": "30"})
-        return Response(stream, mimetype=EVENTS.type, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        return Response(
+            stream, mimetype=EVENT_STREAM.type, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        )
 
     def picture(name: str) -> Response:
         """The picture that a state names in `look`, or `GAME-EVENT` of an earlier turn."""
@@ -97,35 +99,35 @@ def _looking(table: Table, page: LivePage, own_lexicon: Path | None) -> list[Ope
         Refused while a game runs in which only a challenge looks words up.
         """
         name = table.state.tile_set
-        word = tile_set(name).upper(query.word) if name else query.word.upper()
+        word = load_tile_set(name).upper(query.word) if name else query.word.upper()
         try:
             return WordAnswer(word, table.look_up(word))
-        except Refused as refusal:
+        except CommandRefusedError as refusal:
             raise ApiError(409, str(refusal)) from None
 
     def choices() -> Choices:
         """What a new game may name as `choices`."""
-        offered = {field: tuple(str(value) for value in values) for field, values in _offer(own_lexicon).items()}
+        offered = {field: tuple(str(value) for value in values) for field, values in _list_choices(own_lexicon).items()}
         return Choices(offered)
 
     return [
         Operation("GET", "/state", state, State),
         Operation("GET", "/turns", turns, Turns),
         Operation("GET", "/board", board, Board),
-        Operation("GET", "/events", events, EVENTS, refusals=(503,)),
+        Operation("GET", "/events", events, EVENT_STREAM, error_statuses=(503,)),
         Operation("GET", "/pictures/<name>", picture, JPEG),
-        Operation("GET", "/words", look_up, WordAnswer, query=WordQuery, refusals=(409,)),
+        Operation("GET", "/words", look_up, WordAnswer, query=WordQuery, error_statuses=(409,)),
         Operation("GET", "/choices", choices, Choices),
     ]
 
 
-def _commands(table: Table, own_lexicon: Path | None) -> list[Operation]:
-    def carry(order: Order, done: Future[TableState]) -> State:
+def _build_command_operations(table: Table, own_lexicon: Path | None) -> list[Operation]:
+    def carry(order: Order, done: Future[TableSnapshot]) -> State:
         try:
-            return State.of(done.result(COMMAND_S))
+            return State.of(done.result(COMMAND_TIMEOUT_S))
         except TimeoutError:
             return State.of(table.state)  # the board is being read: the next state says what comes of it
-        except Refused as refusal:
+        except CommandRefusedError as refusal:
             now = table.state.moment
             raise ApiError(409, str(refusal), moment=str(now) if now != order.moment else "") from None
 
@@ -142,19 +144,19 @@ def _commands(table: Table, own_lexicon: Path | None) -> list[Operation]:
 
     def exchange(body: ExchangeOrder) -> State:
         """The player whose turn it is exchanges tiles."""
-        return carry(body, table.exchange(body.count, body.moment))
+        return carry(body, table.exchange_tiles(body.count, body.moment))
 
     def challenge(body: Order) -> State:
         """The last play is challenged."""
-        return carry(body, table.challenge(body.moment))
+        return carry(body, table.challenge_play(body.moment))
 
     def answer(body: AnswerOrder) -> State:
         """The open question is answered."""
-        return carry(body, table.answer(body.answer, body.moment))
+        return carry(body, table.answer_question(body.answer, body.moment))
 
     def correct_square(body: SquareOrder) -> State:
         """A square was read wrong: this lies there."""
-        return carry(body, table.correct(body.square, body.symbol, body.moment))
+        return carry(body, table.correct_square(body.square, body.symbol, body.moment))
 
     def name_blank(body: BlankOrder) -> State:
         """Somebody says what a blank stands for."""
@@ -170,7 +172,7 @@ def _commands(table: Table, own_lexicon: Path | None) -> list[Operation]:
 
     def tell_rack(body: RackOrder) -> State:
         """The letters that a player did not play."""
-        return carry(body, table.tell_rack(body.player, body.letters, body.moment))
+        return carry(body, table.reveal_rack(body.player, body.letters, body.moment))
 
     def draw_first(body: DrawOrder) -> State:
         """The players drew for first play."""
@@ -182,7 +184,7 @@ def _commands(table: Table, own_lexicon: Path | None) -> list[Operation]:
 
     def go_on(body: Order) -> State:
         """A paused game goes on."""
-        return carry(body, table.go_on(body.moment))
+        return carry(body, table.end_pause(body.moment))
 
     def undo(body: Order) -> State:
         """What was pressed last never happened."""
@@ -198,16 +200,16 @@ def _commands(table: Table, own_lexicon: Path | None) -> list[Operation]:
 
     def new_game(body: GameOrder) -> State:
         """A game begins; one that runs is left as it is."""
-        first = new_game_form.DRAW if body.first is None else str(body.first)
+        first = new_game_form.DRAW_FOR_FIRST if body.first is None else str(body.first)
         form = {**body.choices, **dict.fromkeys(body.variations, "1"), "first": first}
         try:
-            chosen = new_game_form.read(form, body.players, body.colours, own_lexicon)
-        except new_game_form.WrongForm as wrong:
+            chosen = new_game_form.parse_form(form, body.players, body.colours, own_lexicon)
+        except new_game_form.FormError as wrong:
             raise ApiError(409, languages()["en"](wrong.key, **wrong.values)) from None
-        done = table.start_game(chosen.started, body.moment, words=chosen.words, colours=chosen.colours)
+        done = table.start_game(chosen.started, body.moment, words=chosen.lexicon, colours=chosen.colours)
         return carry(body, done)
 
-    orders: list[tuple[str, Carry, type[Order]]] = [
+    orders: list[tuple[str, CommandView, type[Order]]] = [
         ("end-turn", end_turn, Order),
         ("pass", pass_turn, Order),
         ("exchange", exchange, ExchangeOrder),
@@ -227,26 +229,26 @@ def _commands(table: Table, own_lexicon: Path | None) -> list[Operation]:
         ("new-game", new_game, GameOrder),
     ]
     return [
-        Operation("POST", f"/commands/{name}", view, State, body=body, paired=True, refusals=(409,))
+        Operation("POST", f"/commands/{name}", view, State, body=body, needs_pairing=True, error_statuses=(409,))
         for name, view, body in orders
     ]
 
 
-def rows_of(board: BoardView) -> tuple[tuple[str, ...], ...]:
+def list_rows(board: BoardView) -> tuple[tuple[str, ...], ...]:
     """The board as rows of symbols: letters, small ones for blanks, `.` where no tile lies."""
     symbols = tuple(
         EMPTY if tile is None else tile.letter.lower() if tile.blank else tile.letter for tile in board.tiles
     )
-    return tuple(symbols[row * SIZE : (row + 1) * SIZE] for row in range(SIZE))
+    return tuple(symbols[row * BOARD_SIZE : (row + 1) * BOARD_SIZE] for row in range(BOARD_SIZE))
 
 
-def _told(state: TableState) -> str:
-    return encoded(State.of(state)).decode()
+def _encode_state(state: TableSnapshot) -> str:
+    return encode_json(State.of(state)).decode()
 
 
-def _offer(own_lexicon: Path | None) -> dict[str, list[str]]:
+def _list_choices(own_lexicon: Path | None) -> dict[str, list[str]]:
     """The values that the fields of a new game may have."""
     found = {}
-    for field, values in new_game_form.choices(own_lexicon).items():
+    for field, values in new_game_form.list_choices(own_lexicon).items():
         found[field] = [value if isinstance(value, str) else value[0] for value in values]
     return found

@@ -18,7 +18,7 @@ from web.api.operations import JSON, Media, Operation, Problem
 VERSION = "1.0"
 PREFIX = "/api/v1"
 
-_ABOUT = """\
+_DESCRIPTION = """\
 The same things as the page, for the club's own programs. Looking is free. Whoever wants to touch the game pairs first:
 POST the six digits that the table shows to `/pairing`, and send the token of the answer with each request
 (`Authorization: Bearer TOKEN`). It lasts until the table is switched off or its admin unpairs the device.
@@ -27,7 +27,7 @@ A change names the moment that it is meant for (`seen`, the `moment` of the stat
 moved on since, it is refused with 409 and the present moment. Numbers of squares are `row * 15 + column` from 0;
 players are numbered from 0 in the order of their turns."""
 
-_TEXTS = {
+_STATUS_DESCRIPTIONS = {
     400: "The request is not what this operation takes.",
     401: "Only paired devices may do this: send a token.",
     403: "This came from another site's page, or the device may not do this.",
@@ -38,25 +38,25 @@ _TEXTS = {
     429: "Too many wrong codes: wait.",
     503: "The games cannot be read or written now, or all streams are taken.",
 }
-_PART = re.compile(r"<(?:(\w+):)?(\w+)>")
-_SCHEMES = {"int": {"type": "integer", "minimum": 0}, "": {"type": "string", "minLength": 1}}
+_RULE_VARIABLE = re.compile(r"<(?:(\w+):)?(\w+)>")
+_CONVERTER_SCHEMAS = {"int": {"type": "integer", "minimum": 0}, "": {"type": "string", "minLength": 1}}
 
 
-def document(operations: Sequence[Operation]) -> dict[str, Any]:
+def build_document(operations: Sequence[Operation]) -> dict[str, Any]:
     """The document, OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1)."""
     types = [Problem]
     for one in operations:
-        types += [kind for kind in (one.answer, one.body) if kind is not None and not isinstance(kind, Media)]
+        types += [kind for kind in (one.response, one.body) if kind is not None and not isinstance(kind, Media)]
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     known = dict(zip(map(repr, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for one in operations:
-        paths.setdefault(_path(one.rule), {})[one.method.lower()] = _operation(one, known)
+        paths.setdefault(_convert_path(one.rule), {})[one.method.lower()] = _describe_operation(one, known)
     return dict(
-        _tidy(
+        _dedent_descriptions(
             {
                 "openapi": "3.1.0",
-                "info": {"title": "Tilekeeper", "version": VERSION, "description": _ABOUT},
+                "info": {"title": "Tilekeeper", "version": VERSION, "description": _DESCRIPTION},
                 "servers": [{"url": PREFIX}],
                 "paths": paths,
                 "components": {
@@ -68,36 +68,37 @@ def document(operations: Sequence[Operation]) -> dict[str, Any]:
     )
 
 
-def _path(rule: str) -> str:
-    return _PART.sub(r"{\2}", rule)
+def _convert_path(rule: str) -> str:
+    return _RULE_VARIABLE.sub(r"{\2}", rule)
 
 
-def _operation(one: Operation, known: dict[str, Any]) -> dict[str, Any]:
+def _describe_operation(one: Operation, known: dict[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {"operationId": one.name, "summary": one.summary}
     if one.description:
         told["description"] = one.description
-    if parameters := _parameters(one):
+    if parameters := _describe_parameters(one):
         told["parameters"] = parameters
     if one.body is not None:
-        told["requestBody"] = {"required": True, "content": _content(one.body, known)}
-    told["responses"] = {str(one.status): _success(one, known)} | {
-        str(status): {"description": _TEXTS[status], "content": _content(Problem, known)} for status in _refusals(one)
+        told["requestBody"] = {"required": True, "content": _describe_content(one.body, known)}
+    told["responses"] = {str(one.status): _describe_success(one, known)} | {
+        str(status): {"description": _STATUS_DESCRIPTIONS[status], "content": _describe_content(Problem, known)}
+        for status in _list_error_statuses(one)
     }
-    if one.paired:
+    if one.needs_pairing:
         told["security"] = [{"token": []}]
     return told
 
 
-def _success(one: Operation, known: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(one.answer, Media):
-        return {"description": one.answer.text, "content": _content(one.answer, known)}
+def _describe_success(one: Operation, known: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(one.response, Media):
+        return {"description": one.response.description, "content": _describe_content(one.response, known)}
     told: dict[str, Any] = {"description": HTTPStatus(one.status).phrase}
-    return told if one.answer is None else {**told, "content": _content(one.answer, known)}
+    return told if one.response is None else {**told, "content": _describe_content(one.response, known)}
 
 
-def _refusals(one: Operation) -> list[int]:
-    found = set(one.refusals)
-    if one.paired:
+def _list_error_statuses(one: Operation) -> list[int]:
+    found = set(one.error_statuses)
+    if one.needs_pairing:
         found.add(401)
     if one.method != "GET":
         found.add(403)
@@ -110,10 +111,10 @@ def _refusals(one: Operation) -> list[int]:
     return sorted(found)
 
 
-def _parameters(one: Operation) -> list[dict[str, Any]]:
+def _describe_parameters(one: Operation) -> list[dict[str, Any]]:
     found = [
-        {"name": name, "in": "path", "required": True, "schema": _SCHEMES[converter or ""]}
-        for converter, name in _PART.findall(one.rule)
+        {"name": name, "in": "path", "required": True, "schema": _CONVERTER_SCHEMAS[converter or ""]}
+        for converter, name in _RULE_VARIABLE.findall(one.rule)
     ]
     if one.query is not None:
         schema = msgspec.json.schema(one.query)["$defs"][one.query.__name__]
@@ -125,18 +126,20 @@ def _parameters(one: Operation) -> list[dict[str, Any]]:
     return found
 
 
-def _content(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
+def _describe_content(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(kind, Media):
         return {JSON: {"schema": known[repr(kind)]}}
     is_text = kind.type.startswith("text/")
     return {kind.type: {"schema": {"type": "string"} if is_text else {"type": "string", "format": "binary"}}}
 
 
-def _tidy(value: Any) -> Any:
+def _dedent_descriptions(value: Any) -> Any:
     """The document with the docstrings that it took over freed from their indentation."""
     if isinstance(value, dict):
         return {
-            key: inspect.cleandoc(inner) if key == "description" and isinstance(inner, str) else _tidy(inner)
+            key: inspect.cleandoc(inner)
+            if key == "description" and isinstance(inner, str)
+            else _dedent_descriptions(inner)
             for key, inner in value.items()
         }
-    return [_tidy(inner) for inner in value] if isinstance(value, list) else value
+    return [_dedent_descriptions(inner) for inner in value] if isinstance(value, list) else value

@@ -15,7 +15,7 @@ import msgspec
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
-from web.security.pairing import Phone
+from web.security.pairing import PairedClient
 
 JSON = "application/json"
 
@@ -25,7 +25,7 @@ class ApiError(Exception):
 
     def __init__(self, status: int, why: str, *, moment: str = "", headers: Mapping[str, str] | None = None) -> None:
         super().__init__(why)
-        self.status, self.why, self.moment, self.headers = status, why, moment, dict(headers or {})
+        self.status, self.reason, self.moment, self.headers = status, why, moment, dict(headers or {})
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -40,7 +40,7 @@ class Media:
     """An answer or a body that is no JSON: its media type, and what it is, in words."""
 
     type: str
-    text: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,13 @@ class Operation:
     method: str
     rule: str
     view: Callable[..., Any]
-    answer: Any
+    response: Any
     body: Any = None
     query: Any = None
     status: int = 200
-    paired: bool = False
-    asks_who: bool = False
-    refusals: tuple[int, ...] = ()
+    needs_pairing: bool = False
+    needs_client: bool = False
+    error_statuses: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -79,46 +79,46 @@ class Operation:
         return (inspect.getdoc(self.view) or "").partition("\n")[2].strip()
 
 
-def register(routes: Blueprint, operations: Sequence[Operation], phone: Callable[[], Phone]) -> None:
+def register_routes(routes: Blueprint, operations: Sequence[Operation], phone: Callable[[], PairedClient]) -> None:
     """Make a route of each operation. `phone` gives the paired device that asks, or raises `ApiError`."""
     for operation in operations:
-        routes.add_url_rule(operation.rule, operation.name, _carry_out(operation, phone), methods=[operation.method])
+        routes.add_url_rule(operation.rule, operation.name, _make_view(operation, phone), methods=[operation.method])
 
 
-def _carry_out(operation: Operation, phone: Callable[[], Phone]) -> Callable[..., ResponseReturnValue]:
+def _make_view(operation: Operation, phone: Callable[[], PairedClient]) -> Callable[..., ResponseReturnValue]:
     def carry_out(**given: Any) -> ResponseReturnValue:
-        who = phone() if operation.paired else None
-        if operation.asks_who:
+        who = phone() if operation.needs_pairing else None
+        if operation.needs_client:
             given["phone"] = who
         if operation.query is not None:
-            given["query"] = _query(operation.query)
+            given["query"] = _parse_query(operation.query)
         if operation.body is not None:
-            given["body"] = _body(operation.body)
+            given["body"] = _parse_body(operation.body)
         answer = operation.view(**given)
-        return answer if isinstance(answer, Response) else as_json(answer, operation.status)
+        return answer if isinstance(answer, Response) else make_json_response(answer, operation.status)
 
     return carry_out
 
 
-def as_json(value: object, status: int = 200) -> Response:
+def make_json_response(value: object, status: int = 200) -> Response:
     """A value as the body of an answer, for now only."""
-    body = b"" if value is None else encoded(value)
+    body = b"" if value is None else encode_json(value)
     return Response(body, status, mimetype=JSON, headers={"Cache-Control": "no-store"})
 
 
-def encoded(value: object) -> bytes:
+def encode_json(value: object) -> bytes:
     """A value as JSON, its texts in English."""
-    return msgspec.json.encode(value, enc_hook=_plain)
+    return msgspec.json.encode(value, enc_hook=_encode_text)
 
 
-def _plain(value: object) -> str:
+def _encode_text(value: object) -> str:
     """A text that other languages could say (`engine.messages`) as a text like any other."""
     if isinstance(value, str):
         return "".join(value)
     raise NotImplementedError(f"{type(value).__name__} has no form in JSON here")
 
 
-def _query(kind: Any) -> Any:
+def _parse_query(kind: Any) -> Any:
     if strange := set(request.args) - {field.name for field in msgspec.structs.fields(kind)}:
         raise ApiError(400, f"There is no parameter {min(strange)[:40]!r} here.")
     try:
@@ -127,10 +127,10 @@ def _query(kind: Any) -> Any:
         raise ApiError(400, f"The parameters are wrong: {error}.") from None
 
 
-def _body(kind: Any) -> Any:
+def _parse_body(kind: Any) -> Any:
     if isinstance(kind, Media):
         if request.mimetype != kind.type:
-            raise ApiError(415, f"Send {kind.text} as {kind.type}.")
+            raise ApiError(415, f"Send {kind.description} as {kind.type}.")
         return request.get_data(cache=False)
     if request.mimetype != JSON:  # a form of another site's page cannot say so (Fetch standard, CORS-safelisted)
         raise ApiError(415, f"Send the body as {JSON}.")

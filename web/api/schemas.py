@@ -16,21 +16,21 @@ from device.session.snapshot import (
     Moment,
     Phase,
     PlayerView,
-    TableState,
+    TableSnapshot,
     Trouble,
     TurnChange,
     TurnView,
 )
 from engine.messages import values_of
 
-MOST_PLAYERS = 4
+MAX_PLAYERS = 4
 
 Name = Annotated[str, Meta(max_length=60)]
-Seen = Annotated[
+MomentText = Annotated[
     str, Meta(pattern=r"^[0-9]{1,9}-[0-9]{1,9}$", description="The moment that this is meant for: `moment` of a state.")
 ]
-Small = Annotated[int, Meta(ge=0, le=1000)]
-PlayerNumber = Annotated[int, Meta(ge=0, lt=MOST_PLAYERS)]
+SmallNumber = Annotated[int, Meta(ge=0, le=1000)]
+PlayerNumber = Annotated[int, Meta(ge=0, lt=MAX_PLAYERS)]
 SquareName = Annotated[str, Meta(max_length=3, description="`H8` or `8H`.")]
 Symbol = Annotated[
     str, Meta(max_length=8, description="A letter as the tile set writes it; small: a blank, `.`: no tile.")
@@ -133,7 +133,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     redo: bool
 
     @classmethod
-    def of(cls, now: TableState) -> State:
+    def of(cls, now: TableSnapshot) -> State:
         """The state for programs."""
         own: dict[str, Any] = {
             "moment": str(now.moment),
@@ -162,7 +162,7 @@ class Board(msgspec.Struct, frozen=True):
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A command that needs to say no more than the moment it is meant for."""
 
-    seen: Seen
+    seen: MomentText
 
     @property
     def moment(self) -> Moment:
@@ -181,7 +181,7 @@ class ExchangeOrder(Order, frozen=True, forbid_unknown_fields=True):
 class AnswerOrder(Order, frozen=True, forbid_unknown_fields=True):
     """The number of the answer that the people chose, from 0."""
 
-    answer: Small
+    answer: SmallNumber
 
 
 class SquareOrder(Order, frozen=True, forbid_unknown_fields=True):
@@ -208,7 +208,7 @@ class RackOrder(Order, frozen=True, forbid_unknown_fields=True):
 class DrawOrder(Order, frozen=True, forbid_unknown_fields=True):
     """The tile that each player drew, in seat order: `?` for a blank, empty for whoever does not draw now."""
 
-    letters: Annotated[tuple[Symbol, ...], Meta(max_length=MOST_PLAYERS)]
+    letters: Annotated[tuple[Symbol, ...], Meta(max_length=MAX_PLAYERS)]
 
 
 class TurnOrder(Order, frozen=True, forbid_unknown_fields=True):
@@ -218,7 +218,7 @@ class TurnOrder(Order, frozen=True, forbid_unknown_fields=True):
     `F8` down) and `word` (small letters for blanks, dots or letters for tiles that lay there already).
     """
 
-    number: Small
+    number: SmallNumber
     player: PlayerNumber | None = None
     kind: Annotated[str, Meta(pattern="^(|play|pass|exchange|none)$")] = ""
     at: Annotated[str, Meta(max_length=3)] = ""
@@ -240,8 +240,8 @@ class GameOrder(Order, frozen=True, forbid_unknown_fields=True):
     those of `/choices`.
     """
 
-    players: Annotated[tuple[Name, ...], Meta(min_length=2, max_length=MOST_PLAYERS)]
-    colours: Annotated[tuple[Name, ...], Meta(max_length=MOST_PLAYERS)] = ()
+    players: Annotated[tuple[Name, ...], Meta(min_length=2, max_length=MAX_PLAYERS)]
+    colours: Annotated[tuple[Name, ...], Meta(max_length=MAX_PLAYERS)] = ()
     first: PlayerNumber | None = 0
     choices: dict[Name, Name] = {}
     variations: Annotated[tuple[Name, ...], Meta(max_length=8)] = ()

@@ -9,33 +9,33 @@ from pathlib import Path
 from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 
-from device.session.snapshot import Phase, TableState
-from device.session.table_session import Refused
+from device.session.snapshot import Phase, TableSnapshot
+from device.session.table_session import CommandRefusedError
 from device.storage.store import StoreError
 from engine.errors import NotationError
-from engine.reading import SIZE
+from engine.reading import BOARD_SIZE
 from engine.squares import Square, column_of, parse_square, row_of, square_name
-from engine.tiles import tile_set
+from engine.tiles import load_tile_set
 from web.i18n import texts
 from web.pages import new_game_form
-from web.security.pairing import Pairing, visitor
+from web.security.pairing import Pairing, current_client
 from web.table import Table
 
-NAMES_OFFERED = 40
-LONGEST_WORD = 20
+MAX_OFFERED_NAMES = 40
+MAX_WORD_LETTERS = 20
 
 
-def blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
+def create_blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
     """`GET /dialogs/NAME`; who is not paired gets the form for that instead."""
     routes = Blueprint("dialogs", __name__, url_prefix="/dialogs")
 
     @routes.before_request
     def pair_first() -> ResponseReturnValue | None:
-        return None if visitor(pairing) else show("pair")
+        return None if current_client(pairing) else render_dialog("pair")
 
     @routes.get("/exchange")
     def exchange() -> ResponseReturnValue:
-        return show("exchange", state=table.state)
+        return render_dialog("exchange", state=table.state)
 
     @routes.get("/square")
     def square() -> ResponseReturnValue:
@@ -43,22 +43,22 @@ def blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -> Bluep
         try:
             at = parse_square(request.args.get("square", "").strip().upper())
         except NotationError:
-            return show("square", state=state, square=None)
+            return render_dialog("square", state=state, square=None)
         tile = state.board.tiles[at]
-        letters = tile_set(state.tile_set).letters if state.tile_set else ()
-        return show(
+        letters = load_tile_set(state.tile_set).letters if state.tile_set else ()
+        return render_dialog(
             "square",
             state=state,
             square=square_name(at),
             tile=tile,
             letters=letters,
-            fitting=_fitting(table, at),
-            neighbours=_neighbours(at),
+            fitting=_find_blank_letters(table, at),
+            neighbours=_list_neighbours(at),
         )
 
     @routes.get("/question")
     def question() -> ResponseReturnValue:
-        return show("question", state=table.state, square=request.args.get("square", "")[:3])
+        return render_dialog("question", state=table.state, square=request.args.get("square", "")[:3])
 
     @routes.get("/turn")
     def turn() -> ResponseReturnValue:
@@ -66,91 +66,96 @@ def blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -> Bluep
         number = request.args.get("number", -1, type=int)
         found = next((turn for turn in state.turns if turn.number == number), None)
         insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
-        return show("turn", state=state, turn=found, number=number, insert=insert)
+        return render_dialog("turn", state=state, turn=found, number=number, insert=insert)
 
     @routes.get("/word")
     def word() -> ResponseReturnValue:
         state = table.state
-        asked = "".join(request.args.get("word", "")[:LONGEST_WORD].split())
-        asked = tile_set(state.tile_set or "en").upper(asked)
+        asked = "".join(request.args.get("word", "")[:MAX_WORD_LETTERS].split())
+        asked = load_tile_set(state.tile_set or "en").upper(asked)
         listed, why = None, ""
         try:
             listed = table.look_up(asked) if asked else None
-        except Refused as refusal:
+        except CommandRefusedError as refusal:
             why = texts().said(refusal)
-        return show("word", state=state, word=asked, listed=listed, why=why, longest=LONGEST_WORD)
+        return render_dialog("word", state=state, word=asked, listed=listed, why=why, longest=MAX_WORD_LETTERS)
 
     @routes.get("/draw")
     def draw() -> ResponseReturnValue:
         state = table.state
-        drawn = drawn_tiles(state) if "deal" in request.args else {}
-        letters = tile_set(state.tile_set).letters if state.tile_set else ()
-        return show("draw", state=state, drawn=drawn, letters=letters)
+        drawn = draw_tiles(state) if "deal" in request.args else {}
+        letters = load_tile_set(state.tile_set).letters if state.tile_set else ()
+        return render_dialog("draw", state=state, drawn=drawn, letters=letters)
 
     @routes.get("/more")
     def more() -> ResponseReturnValue:
-        return show("more", state=table.state)
+        return render_dialog("more", state=table.state)
 
     @routes.get("/rack")
     def rack() -> ResponseReturnValue:
         state = table.state
-        values = tile_set(state.tile_set).values if state.tile_set else {}
-        return show("rack", state=state, values=values)
+        values = load_tile_set(state.tile_set).values if state.tile_set else {}
+        return render_dialog("rack", state=state, values=values)
 
     @routes.get("/end-game")
     def end_game() -> ResponseReturnValue:
-        return show("end", state=table.state)
+        return render_dialog("end", state=table.state)
 
     @routes.get("/new-game")
     def new_game() -> ResponseReturnValue:
         state = table.state
         try:
-            known = table.known_players()[:NAMES_OFFERED]
+            known = table.list_players()[:MAX_OFFERED_NAMES]
         except StoreError:
             known = ()  # names are a help only: the game can begin without them
-        return show(
+        return render_dialog(
             "new",
             state=state,
             running=state.phase not in (Phase.LOBBY, Phase.ENDED),
             known=known,
-            offer=new_game_form.choices(own_lexicon),
+            offer=new_game_form.list_choices(own_lexicon),
             own=own_lexicon.stem if own_lexicon else "",
-            most=new_game_form.MOST_PLAYERS,
-            longest=new_game_form.NAME_LETTERS,
-            most_minutes=new_game_form.MOST_MINUTES,
+            most=new_game_form.MAX_PLAYERS,
+            longest=new_game_form.MAX_NAME_LETTERS,
+            most_minutes=new_game_form.MAX_CLOCK_MINUTES,
         )
 
     return routes
 
 
-def drawn_tiles(state: TableState, chance: random.Random | None = None) -> dict[int, str]:
+def draw_tiles(state: TableSnapshot, chance: random.Random | None = None) -> dict[int, str]:
     """A tile from a full bag for each player who draws now: for a table that would rather not shuffle for it."""
     chance = chance or random.SystemRandom()
-    bag = list(Counter(tile_set(state.tile_set).counts).elements()) if state.tile_set else []
+    bag = list(Counter(load_tile_set(state.tile_set).counts).elements()) if state.tile_set else []
     return dict(zip(state.drawing, chance.sample(bag, min(len(bag), len(state.drawing))), strict=False))
 
 
-def _fitting(table: Table, square: Square) -> tuple[str, ...]:
+def _find_blank_letters(table: Table, square: Square) -> tuple[str, ...]:
     """The letters that fit a blank there, where not every letter does."""
     tile = table.state.board.tiles[square]
     if tile is None or not tile.blank:
         return ()
     try:
-        fitting = table.letters_for(square_name(square))
-    except Refused:
+        fitting = table.list_blank_letters(square_name(square))
+    except CommandRefusedError:
         return ()  # a help only: nobody may look words up now
-    everything = tile_set(table.state.tile_set).letters
+    everything = load_tile_set(table.state.tile_set).letters
     return fitting if len(fitting) < len(everything) else ()
 
 
-def _neighbours(square: Square) -> list[tuple[str, str]]:
+def _list_neighbours(square: Square) -> list[tuple[str, str]]:
     """The squares beside one, for a thumb that missed: an arrow and a name each."""
     column, row = column_of(square), row_of(square)
-    beside = (("←", column > 0, -1), ("↑", row > 0, -SIZE), ("↓", row < SIZE - 1, SIZE), ("→", column < SIZE - 1, 1))
+    beside = (
+        ("←", column > 0, -1),
+        ("↑", row > 0, -BOARD_SIZE),
+        ("↓", row < BOARD_SIZE - 1, BOARD_SIZE),
+        ("→", column < BOARD_SIZE - 1, 1),
+    )
     return [(sign, square_name(square + step)) for sign, inside, step in beside if inside]
 
 
-def show(name: str, **values: object) -> Response:
+def render_dialog(name: str, **values: object) -> Response:
     """A form: its content alone where our script asks for it, else a page of its own."""
     inside = request.headers.get("X-Dialog") is not None
     html = render_template(f"dialogs/{name}.html", t=texts(), frame="dialog.html" if inside else "form.html", **values)

@@ -16,28 +16,28 @@ from werkzeug.datastructures import FileStorage
 from device.storage.statistics import HeadToHead
 from device.storage.store import StoreError
 from web import charts
-from web.game_archive import GameLine, Library, NoGame, PlayedNow, WrongFile
+from web.game_archive import GameArchive, GameInProgressError, GameLine, GameNotFoundError, ImportFileError
 from web.i18n import texts
-from web.security.csrf import is_document
-from web.security.pairing import Pairing, visitor
+from web.security.csrf import is_document_request
+from web.security.pairing import Pairing, current_client
 
 T = TypeVar("T")
-PAGE_GAMES = 30
+GAMES_PER_PAGE = 30
 """Games on one page of the list."""
 
 
-def blueprint(library: Library, pairing: Pairing) -> Blueprint:
+def create_blueprint(library: GameArchive, pairing: Pairing) -> Blueprint:
     """`/history`, `/history/NUMBER` (`?turn=N`), its files, `/records`; `POST /history/import` and `.../delete`."""
     routes = Blueprint("history", __name__)
 
     def show(template: str, **values: object) -> Response:
         t = texts()
-        html = render_template(f"history/{template}.html", t=t, paired=visitor(pairing), **values)
+        html = render_template(f"history/{template}.html", t=t, paired=current_client(pairing), **values)
         headers = {"Cache-Control": "no-store", "Content-Language": t.language, "Vary": "Accept-Language, Cookie"}
         return Response(html, headers=headers)
 
-    @routes.errorhandler(NoGame)
-    def no_game(error: NoGame) -> ResponseReturnValue:
+    @routes.errorhandler(GameNotFoundError)
+    def no_game(error: GameNotFoundError) -> ResponseReturnValue:
         return _refuse(texts().said(error), 404)
 
     @routes.errorhandler(StoreError)
@@ -47,67 +47,69 @@ def blueprint(library: Library, pairing: Pairing) -> Blueprint:
     @routes.get("/history")
     def games() -> ResponseReturnValue:
         player = request.args.get("player", "")[:60]
-        since, until = _day("since"), _day("until")
-        found = library.games(player, since, until)
+        since, until = _parse_date("since"), _parse_date("until")
+        found = library.find_games(player, since, until)
         skip = max(0, request.args.get("skip", 0, type=int))
-        lines = library.lines(found[skip : skip + PAGE_GAMES])
+        lines = library.make_lines(found[skip : skip + GAMES_PER_PAGE])
         return show(
             "games",
-            days=[(day, list(of_day)) for day, of_day in groupby(lines, _day_of)],
-            players=[name for name, _ in library.players()],
+            days=[(day, list(of_day)) for day, of_day in groupby(lines, _local_date)],
+            players=[name for name, _ in library.list_players()],
             player=player,
             since=since,
             until=until,
             all=len(found),
-            earlier=_further(skip + PAGE_GAMES) if skip + PAGE_GAMES < len(found) else "",
-            later=_further(max(0, skip - PAGE_GAMES)) if skip else "",
+            earlier=_make_page_query(skip + GAMES_PER_PAGE) if skip + GAMES_PER_PAGE < len(found) else "",
+            later=_make_page_query(max(0, skip - GAMES_PER_PAGE)) if skip else "",
         )
 
     @routes.get("/history/<int:number>")
     def game(number: int) -> ResponseReturnValue:
-        replay = library.replay(number)
-        turn = min(max(0, request.args.get("turn", replay.turns, type=int)), replay.turns)
-        state = replay.state(turn)
+        replay = library.load_replay(number)
+        turn = min(max(0, request.args.get("turn", replay.turn_count, type=int)), replay.turn_count)
+        state = replay.state_after(turn)
         return show(
             "game",
             frame="history/part.html" if request.headers.get("X-Part") is not None else "history/frame.html",
             line=replay.line,
             turn=turn,
-            turns=replay.turns,
+            turns=replay.turn_count,
             state=state,
             board=replace(state, tile_set=""),  # its squares are no links
-            end=replay.state(replay.turns),
-            course=charts.course(state),
-            picture=replay.picture(turn),
+            end=replay.state_after(replay.turn_count),
+            course=charts.build_score_chart(state),
+            picture=replay.picture_name(turn),
         )
 
     @routes.get("/history/<int:number>/game.gcg")
     def gcg(number: int) -> ResponseReturnValue:
-        text, name = library.gcg(number)
-        return Response(text, mimetype="text/plain", headers=_as_file(name))
+        text, name = library.export_gcg(number)
+        return Response(text, mimetype="text/plain", headers=_make_attachment_headers(name))
 
     @routes.get("/history/<int:number>/game.zip")
     def whole(number: int) -> ResponseReturnValue:
-        parts, name = library.zip(number)
-        return Response(parts, mimetype="application/zip", headers=_as_file(name))
+        parts, name = library.export_zip(number)
+        return Response(parts, mimetype="application/zip", headers=_make_attachment_headers(name))
 
     @routes.get("/history/<int:number>/<int:event>.jpg")
     def picture(number: int, event: int) -> ResponseReturnValue:
-        jpeg = library.picture(number, event)
+        jpeg = library.load_picture(number, event)
         if jpeg is None:
             abort(404)
         return Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=86400"})
 
     @routes.get("/history/<int:number>/delete")
     def ask(number: int) -> ResponseReturnValue:
-        line = library.line(library.find(number))
-        return show("delete", line=line, day=_day_of(line)) if visitor(pairing) else redirect("/pair", code=303)
+        line = library.make_line(library.find_game(number))
+        return (
+            show("delete", line=line, day=_local_date(line)) if current_client(pairing) else redirect("/pair", code=303)
+        )
 
     @routes.post("/history/<int:number>/delete")
     def delete(number: int) -> ResponseReturnValue:
         try:
-            library.delete(number)
-        except PlayedNow:
+            library.delete_game(number)
+        except GameInProgressError:
             return _refuse(texts()("history.at_table"), 409)
         return redirect("/history", code=303)
 
@@ -116,29 +118,29 @@ def blueprint(library: Library, pairing: Pairing) -> Blueprint:
         with closing(request.files.get("file", FileStorage())) as file:
             data = file.read()
         try:
-            number = library.bring(data)
-        except WrongFile as error:
+            number = library.import_game(data)
+        except ImportFileError as error:
             return _refuse(texts().said(error), 409)
         return redirect(f"/history/{number}", code=303)
 
     @routes.get("/records")
     def records() -> ResponseReturnValue:
         player = request.args.get("player", "")[:60]
-        players, pairs = library.records(library.games())
+        players, pairs = library.compute_records(library.find_games())
         own = next((one for one in players if one.name == player), None)
-        met = [_as_seen_by(player, pair) for pair in pairs if player in pair.names] if own else list(pairs)
+        met = [_put_player_first(player, pair) for pair in pairs if player in pair.names] if own else list(pairs)
         return show("records", players=players, own=own, pairs=met)
 
     return routes
 
 
 def _refuse(why: str, status: int) -> ResponseReturnValue:
-    if is_document():
+    if is_document_request():
         return Response(render_template("refused.html", t=texts(), why=why), status=status)
     return Response(f"{why}\n", status=status, mimetype="text/plain")
 
 
-def _day(field: str) -> date | None:
+def _parse_date(field: str) -> date | None:
     """A day of the form; none for one that cannot be read."""
     try:
         return date.fromisoformat(request.args.get(field, ""))
@@ -146,25 +148,25 @@ def _day(field: str) -> date | None:
         return None
 
 
-def _day_of(line: GameLine) -> date:
+def _local_date(line: GameLine) -> date:
     return datetime.fromtimestamp(line.started).date()
 
 
-def _further(skip: int) -> Mapping[str, str]:
+def _make_page_query(skip: int) -> Mapping[str, str]:
     """The question of this page, for games further on."""
     return {**request.args.to_dict(), "skip": str(skip)}
 
 
-def _as_seen_by(name: str, pair: HeadToHead) -> HeadToHead:
+def _put_player_first(name: str, pair: HeadToHead) -> HeadToHead:
     """A pair with this player first."""
     if pair.names[0] == name:
         return pair
-    return HeadToHead(_turned(pair.names), pair.games, _turned(pair.ahead), _turned(pair.points))
+    return HeadToHead(_swap_pair(pair.names), pair.games, _swap_pair(pair.ahead), _swap_pair(pair.points))
 
 
-def _turned(pair: tuple[T, T]) -> tuple[T, T]:
+def _swap_pair(pair: tuple[T, T]) -> tuple[T, T]:
     return pair[1], pair[0]
 
 
-def _as_file(name: str) -> dict[str, str]:
+def _make_attachment_headers(name: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{name}"'}

@@ -9,52 +9,52 @@ from types import MappingProxyType
 from flask import Blueprint, Response, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from device.panel.buttons import END_TURN_BUTTONS, PLAYERS, Button
+from device.panel.buttons import END_TURN_BUTTONS, MAX_PLAYERS, Button
 from device.panel.gestures import HOLD_S
-from device.panel.lights import DARK, Colour, Light, Signal
+from device.panel.lights import LIGHT_OFF, Colour, Light, Signal
 from device.session.snapshot import Moment
-from device.session.table_session import Refused
-from web.host import Place
+from device.session.table_session import CommandRefusedError
+from web.host import HostInfo
 from web.i18n import texts
-from web.pages.dialogs import show
-from web.security.csrf import is_document
-from web.security.pairing import Pairing, visitor
+from web.pages.dialogs import render_dialog
+from web.security.csrf import is_document_request
+from web.security.pairing import Pairing, current_client
 from web.table import Table
 
-ANSWER_S = 0.25
-SHOWN_S = 2.0
+REFUSAL_TIMEOUT_S = 0.25
+TEST_SIGNAL_S = 2.0
 """So long a light burns that was tapped to see whether it works."""
 
-LIGHTS: Mapping[str, Signal] = MappingProxyType(
+TEST_SIGNALS: Mapping[str, Signal] = MappingProxyType(
     {
-        "red": Signal(SHOWN_S, Light(Colour.RED)),
-        "green": Signal(SHOWN_S, Light(Colour.GREEN)),
-        "blue": Signal(SHOWN_S, Light(Colour.BLUE)),
-        **{f"player-{seat + 1}": Signal(SHOWN_S, DARK, player=seat) for seat in range(PLAYERS)},
-        "buzzer": Signal(SHOWN_S, DARK, beeps=(0.4,)),
+        "red": Signal(TEST_SIGNAL_S, Light(Colour.RED)),
+        "green": Signal(TEST_SIGNAL_S, Light(Colour.GREEN)),
+        "blue": Signal(TEST_SIGNAL_S, Light(Colour.BLUE)),
+        **{f"player-{seat + 1}": Signal(TEST_SIGNAL_S, LIGHT_OFF, player=seat) for seat in range(MAX_PLAYERS)},
+        "buzzer": Signal(TEST_SIGNAL_S, LIGHT_OFF, beeps=(0.4,)),
     }
 )
 """What can be tried out, one light after the other."""
 
 
-def blueprint(table: Table, pairing: Pairing, place: Place) -> Blueprint:
+def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Blueprint:
     """`/panel` and what is pressed on it; for paired phones."""
     routes = Blueprint("desk", __name__, url_prefix="/panel")
 
     @routes.before_request
     def pair_first() -> ResponseReturnValue | None:
-        return None if visitor(pairing) else show("pair")
+        return None if current_client(pairing) else render_dialog("pair")
 
     @routes.get("")
     def panel() -> ResponseReturnValue:
         return Response(
-            render_template("panel.html", t=texts(), state=table.state, **shown(table, place)),
+            render_template("panel.html", t=texts(), state=table.state, **build_panel_context(table, place)),
             headers={"Cache-Control": "no-store"},
         )
 
     @routes.get("/lights")
     def lights() -> ResponseReturnValue:
-        html = render_template("parts/lights.html", t=texts(), state=table.state, **shown(table, place))
+        html = render_template("parts/lights.html", t=texts(), state=table.state, **build_panel_context(table, place))
         return Response(html, headers={"Cache-Control": "no-store"})
 
     @routes.post("/press")
@@ -65,45 +65,52 @@ def blueprint(table: Table, pairing: Pairing, place: Place) -> Blueprint:
             return _refuse(texts()("panel.none"))
         try:
             seen = Moment.parse(request.form.get("seen", ""))
-            place.panel.press(Button(wanted), held=bool(held), seen=seen).result(ANSWER_S)
+            place.panel.press(Button(wanted), held=bool(held), seen=seen).result(REFUSAL_TIMEOUT_S)
         except TimeoutError:
             pass  # the board is being read
-        except (Refused, CancelledError) as refusal:
-            return _refuse(texts().said(refusal) if isinstance(refusal, Refused) else texts()("panel.none"))
-        return _done()
+        except (CommandRefusedError, CancelledError) as refusal:
+            return _refuse(texts().said(refusal) if isinstance(refusal, CommandRefusedError) else texts()("panel.none"))
+        return _accept()
 
     @routes.post("/rehearse")
     def rehearse() -> ResponseReturnValue:
         if place.panel is None:
             return _refuse(texts()("panel.none"))
         place.panel.rehearse(request.form.get("on") == "1")
-        return _done()
+        return _accept()
 
     @routes.post("/light")
     def light() -> ResponseReturnValue:
-        signal = LIGHTS.get(request.form.get("light", ""))
+        signal = TEST_SIGNALS.get(request.form.get("light", ""))
         if place.panel is None or signal is None:
             return _refuse(texts()("panel.none"))
         place.panel.give(signal)
-        return _done()
+        return _accept()
 
     return routes
 
 
-def shown(table: Table, place: Place) -> dict[str, object]:
+def build_panel_context(table: Table, place: HostInfo) -> dict[str, object]:
     """What the templates of the panel need: its view, and the buttons that make sense with these players."""
-    players = len(table.state.players) or PLAYERS
+    players = len(table.state.players) or MAX_PLAYERS
     ends = END_TURN_BUTTONS[:players]
     others = (Button.CHALLENGE, Button.PAUSE, Button.NEW_GAME, Button.POWER)
     view = place.panel.view if place.panel else None
-    return {"panel": view, "ends": ends, "others": others, "holds": HOLD_S, "wired": place.buttons, "lights": LIGHTS}
+    return {
+        "panel": view,
+        "ends": ends,
+        "others": others,
+        "holds": HOLD_S,
+        "wired": place.wired_buttons,
+        "lights": TEST_SIGNALS,
+    }
 
 
-def _done() -> ResponseReturnValue:
-    return redirect("/panel", code=303) if is_document() else Response(status=204)
+def _accept() -> ResponseReturnValue:
+    return redirect("/panel", code=303) if is_document_request() else Response(status=204)
 
 
 def _refuse(why: str) -> ResponseReturnValue:
-    if is_document():
+    if is_document_request():
         return Response(render_template("refused.html", t=texts(), why=why), status=409)
     return Response(f"{why}\n", status=409, mimetype="text/plain")

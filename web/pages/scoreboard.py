@@ -8,30 +8,30 @@ from flask import Blueprint, Response, abort, render_template, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from web.colours import editions_css
-from web.host import Place
+from web.colours import build_editions_css
+from web.host import HostInfo
 from web.i18n import languages, texts
-from web.live import LivePage
-from web.qr import qr_svg, wifi_text
-from web.security.pairing import Pairing, visitor
+from web.live import LiveUpdates
+from web.qr import format_wifi_text, render_qr_svg
+from web.security.pairing import Pairing, current_client
 from web.table import Table
 
 
-def blueprint(page: LivePage, table: Table, pairing: Pairing, place: Place) -> Blueprint:
+def create_blueprint(page: LiveUpdates, table: Table, pairing: Pairing, place: HostInfo) -> Blueprint:
     """`/`, `/big` (with `?overlay` transparent, for a broadcast), `/join`,
     `/pictures/NAME.jpg`, `/editions.css`."""
     routes = Blueprint("pages", __name__)
 
     def show(template: str, **values: object) -> Response:
         t = texts()
-        drawing = page.drawing(t)
+        drawing = page.render_newest(t)
         html = render_template(
             template,
             t=t,
             drawing=drawing,
-            parts=page.parts(drawing),
+            parts=page.refresh_parts(drawing),
             now=time.monotonic(),
-            paired=visitor(pairing),
+            paired=current_client(pairing),
             languages=languages().values(),
             **values,
         )
@@ -61,27 +61,29 @@ def blueprint(page: LivePage, table: Table, pairing: Pairing, place: Place) -> B
         """
         is_here = request.remote_addr in ("127.0.0.1", "::1", "::ffff:127.0.0.1")
         passed_on = any(name in request.headers for name in ("Forwarded", "X-Forwarded-For", "Via"))
-        return pairing.code if visitor(pairing) or (is_here and not passed_on) else ""
+        return pairing.code if current_client(pairing) or (is_here and not passed_on) else ""
 
     def invitation(code: str) -> list[tuple[Markup, str, str]]:
         """What phones scan to join: QR codes, each with what it is for and the same as text."""
         t, found = texts(), []
         wifi = place.wifi
-        if wifi is None and place.hotspot is not None and place.hotspot.active():
+        if wifi is None and place.hotspot is not None and place.hotspot.is_active():
             wifi = place.hotspot.name, place.hotspot.password
         if wifi is not None:
-            found.append((qr_svg(wifi_text(*wifi), t("join.wifi")), t("join.wifi"), " · ".join(filter(None, wifi))))
+            found.append(
+                (render_qr_svg(format_wifi_text(*wifi), t("join.wifi")), t("join.wifi"), " · ".join(filter(None, wifi)))
+            )
         address = next(reversed(place.addresses()), request.host_url.rstrip("/"))
         if code:
-            pairs = qr_svg(f"{address}/pair?code={code}", t("join.pair"))
+            pairs = render_qr_svg(f"{address}/pair?code={code}", t("join.pair"))
             found.append((pairs, t("join.pair"), f"{code[:3]} {code[3:]}"))
         else:
-            found.append((qr_svg(address, t("join.page")), t("join.page"), address))
+            found.append((render_qr_svg(address, t("join.page")), t("join.page"), address))
         return found
 
     @routes.get("/editions.css")
     def editions() -> ResponseReturnValue:
-        return Response(editions_css(), mimetype="text/css", headers={"Cache-Control": "max-age=3600"})
+        return Response(build_editions_css(), mimetype="text/css", headers={"Cache-Control": "max-age=3600"})
 
     @routes.get("/pictures/<name>.jpg")
     def picture(name: str) -> ResponseReturnValue:

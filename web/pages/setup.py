@@ -9,115 +9,115 @@ from concurrent.futures import Future
 from flask import Blueprint, Response, abort, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 
-from calibration.enrolment import lesson_rows
+from calibration.enrolment import enrolment_rows
 from device.cameras import CameraError
-from device.session.messages import text
-from device.session.snapshot import SetUpView
-from device.session.table_session import Refused
+from device.session.messages import get_text
+from device.session.snapshot import SetupView
+from device.session.table_session import CommandRefusedError
 from engine.reading import EMPTY
-from engine.tiles import tile_set
-from web.host import Place
+from engine.tiles import load_tile_set
+from web.host import HostInfo
 from web.i18n import texts
-from web.pages.dialogs import show
-from web.pages.panel import shown
-from web.qr import qr_svg
-from web.security.pairing import Pairing, visitor
+from web.pages.dialogs import render_dialog
+from web.pages.panel import build_panel_context
+from web.qr import render_qr_svg
+from web.security.pairing import Pairing, current_client
 from web.table import Table
 
-LOOK_S = 20.0
+LOOK_TIMEOUT_S = 20.0
 """A look around is given so long: a small machine reads a whole picture."""
-KEPT = 4
+MAX_KEPT_IMAGES = 4
 """Pictures kept, so that one that is being fetched is still there."""
 
 
-class Sights:
+class SetupImages:
     """The last pictures of the camera, by number."""
 
     def __init__(self) -> None:
-        self._kept: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
+        self._images: deque[tuple[int, bytes]] = deque(maxlen=MAX_KEPT_IMAGES)
         self._count = 0
 
-    def keep(self, jpeg: bytes) -> int:
+    def add_image(self, jpeg: bytes) -> int:
         """Keep a picture; returns its number."""
         self._count += 1
-        self._kept.append((self._count, jpeg))
+        self._images.append((self._count, jpeg))
         return self._count
 
-    def find(self, number: int) -> bytes | None:
+    def find_image(self, number: int) -> bytes | None:
         """The picture of this number, while it is kept."""
-        return dict(self._kept).get(number)
+        return dict(self._images).get(number)
 
 
-def blueprint(table: Table, pairing: Pairing, place: Place) -> Blueprint:
+def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Blueprint:
     """`/setup` and what its script asks for; for paired phones."""
     routes = Blueprint("setup", __name__, url_prefix="/setup")
-    sights = Sights()
+    sights = SetupImages()
 
     @routes.before_request
     def pair_first() -> ResponseReturnValue | None:
-        return None if visitor(pairing) else show("pair")
+        return None if current_client(pairing) else render_dialog("pair")
 
     @routes.get("")
     def setup() -> ResponseReturnValue:
         t, state = texts(), table.state
-        tiles = tile_set(state.tile_set or "en")
+        tiles = load_tile_set(state.tile_set or "en")
         addresses = tuple(place.addresses())
         html = render_template(
             "setup.html",
             t=t,
             state=state,
-            lesson=lesson_rows(tiles.letters),
+            lesson=enrolment_rows(tiles.letters),
             empty=EMPTY,
-            remarks=place.remarks,
+            remarks=place.setup_problems,
             addresses=addresses,
-            address_qr=qr_svg(addresses[-1], t("setup.address")) if addresses else "",
+            address_qr=render_qr_svg(addresses[-1], t("setup.address")) if addresses else "",
             wifi=place.hotspot,
-            wifi_qr=qr_svg(place.hotspot.qr_text, t("setup.wifi")) if place.hotspot else "",
-            **shown(table, place),
+            wifi_qr=render_qr_svg(place.hotspot.qr_text, t("setup.wifi")) if place.hotspot else "",
+            **build_panel_context(table, place),
         )
         return Response(html, headers={"Cache-Control": "no-store"})
 
     @routes.get("/look")
     def look() -> ResponseReturnValue:
-        return seen(table.look_around())
+        return seen(table.capture_setup_view())
 
     @routes.post("/corners")
     def corners() -> ResponseReturnValue:
         try:
-            placed = read_corners(request.form.get("corners", ""))
+            placed = parse_corners(request.form.get("corners", ""))
         except ValueError:
-            return f"{texts().said(text('corners-wrong'))}\n", 409, {"Content-Type": "text/plain; charset=utf-8"}
+            return f"{texts().said(get_text('corners-wrong'))}\n", 409, {"Content-Type": "text/plain; charset=utf-8"}
         return seen(table.place_corners(placed))
 
     @routes.post("/teach")
     def teach() -> ResponseReturnValue:
         t = texts()
-        tiles = tile_set(table.state.tile_set or "en")
+        tiles = load_tile_set(table.state.tile_set or "en")
         try:
-            wrong = table.teach(lesson_rows(tiles.letters)).result(LOOK_S)
-        except (Refused, CameraError, TimeoutError) as error:
+            wrong = table.enrol_tiles(enrolment_rows(tiles.letters)).result(LOOK_TIMEOUT_S)
+        except (CommandRefusedError, CameraError, TimeoutError) as error:
             return _refuse(error)
         said = t("setup.lesson_wrong", squares=", ".join(wrong)) if wrong else t("setup.lesson_learnt")
         return jsonify({"ok": not wrong, "said": said, "squares": wrong})
 
     @routes.get("/pictures/<int:number>.jpg")
     def picture(number: int) -> ResponseReturnValue:
-        jpeg = sights.find(number)
+        jpeg = sights.find_image(number)
         if jpeg is None:
             abort(404)
         return Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
 
-    def seen(looked: Future[SetUpView]) -> ResponseReturnValue:
+    def seen(looked: Future[SetupView]) -> ResponseReturnValue:
         t = texts()
         try:
-            view = looked.result(LOOK_S)
-        except (Refused, CameraError, TimeoutError) as error:
+            view = looked.result(LOOK_TIMEOUT_S)
+        except (CommandRefusedError, CameraError, TimeoutError) as error:
             return _refuse(error)
         found = view.corners is not None
         said = t("setup.placed" if view.placed else "setup.found") if found else t("setup.not_found")
         return jsonify(
             {
-                "picture": f"/setup/pictures/{sights.keep(view.jpeg)}.jpg",
+                "picture": f"/setup/pictures/{sights.add_image(view.jpeg)}.jpg",
                 "size": view.size,
                 "corners": view.corners,
                 "placed": view.placed,
@@ -129,7 +129,7 @@ def blueprint(table: Table, pairing: Pairing, place: Place) -> Blueprint:
     return routes
 
 
-def read_corners(text: str) -> tuple[tuple[float, float], ...] | None:
+def parse_corners(text: str) -> tuple[tuple[float, float], ...] | None:
     """Four corners written `x,y x,y x,y x,y`, None for an empty text. Raises `ValueError`."""
     if not text.strip():
         return None

@@ -9,22 +9,22 @@ from urllib.parse import urlsplit
 from flask import Flask, Response, request, session
 from flask.sessions import SecureCookieSessionInterface
 
-from web.game_archive import IMPORT_BYTES
+from web.game_archive import MAX_IMPORT_BYTES
 from web.i18n import texts
-from web.security.pairing import Pairing, visitor
+from web.security.pairing import Pairing, current_client
 
-PAIR = "/pair"
+PAIR_PATH = "/pair"
 """The one change that a phone may make that is not paired."""
 
-PROGRAMS = "/api/"
+API_PATH = "/api/"
 """Under this, programs are let in by a token instead of a cookie (`web.api`)."""
-BODY_BYTES = 64 * 1024
+MAX_BODY_BYTES = 64 * 1024
 """What a request may carry."""
-LARGE_BODIES = {"/history/import": IMPORT_BYTES, "/api/v1/games": IMPORT_BYTES}
+MAX_BODY_BYTES_BY_PATH = {"/history/import": MAX_IMPORT_BYTES, "/api/v1/games": MAX_IMPORT_BYTES}
 """What it may carry to these addresses. The server refuses more before it has read it (`web.security.server`)."""
 
-_KEY = "csrf"
-_HEADERS = {
+_TOKEN_KEY = "csrf"
+_SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -38,19 +38,19 @@ _HEADERS = {
 }
 
 
-def add_to(app: Flask, pairing: Pairing) -> None:
+def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
     """Set the headers on every answer, refuse changes that come from elsewhere or from phones that are not paired."""
 
     def check_change() -> Response | None:
-        request.max_content_length = LARGE_BODIES.get(request.path, BODY_BYTES)
-        if request.method in ("GET", "HEAD", "OPTIONS") or request.path.startswith(PROGRAMS):
+        request.max_content_length = MAX_BODY_BYTES_BY_PATH.get(request.path, MAX_BODY_BYTES)
+        if request.method in ("GET", "HEAD", "OPTIONS") or request.path.startswith(API_PATH):
             return None
         wrong = ""
-        if comes_from_elsewhere():
+        if is_cross_site():
             wrong = "wrong.foreign"
-        elif request.path != PAIR and not visitor(pairing):
+        elif request.path != PAIR_PATH and not current_client(pairing):
             wrong = "pair.needed"
-        elif not _has_token():
+        elif not _has_valid_token():
             wrong = "wrong.stale"
         return Response(f"{texts()(wrong)}\n", status=403, mimetype="text/plain") if wrong else None
 
@@ -59,7 +59,7 @@ def add_to(app: Flask, pairing: Pairing) -> None:
     app.jinja_env.globals["csrf_token"] = csrf_token
 
 
-class Cookies(SecureCookieSessionInterface):
+class HostCookieSessionInterface(SecureCookieSessionInterface):
     """The visitor's signed cookie: one over http, and another over https that never goes over http.
 
     The prefix ties the latter to this very machine (RFC 6265bis, 4.1.3.2).
@@ -76,17 +76,17 @@ class Cookies(SecureCookieSessionInterface):
 
 def csrf_token() -> str:
     """The token that a form of this visitor must send back; it lives in the signed cookie."""
-    if _KEY not in session:
-        session[_KEY] = secrets.token_urlsafe(24)
-    return str(session[_KEY])
+    if _TOKEN_KEY not in session:
+        session[_TOKEN_KEY] = secrets.token_urlsafe(24)
+    return str(session[_TOKEN_KEY])
 
 
-def is_document() -> bool:
+def is_document_request() -> bool:
     """True for a request that the browser made for a page of its own, not our script."""
     return request.headers.get("Sec-Fetch-Dest") == "document"
 
 
-def comes_from_elsewhere() -> bool:
+def is_cross_site() -> bool:
     """True for a request that a page of another site made the browser send, as the browser says."""
     origin = request.headers.get("Origin") or request.headers.get("Referer")
     if origin is not None and urlsplit(origin).netloc != request.host:
@@ -94,14 +94,14 @@ def comes_from_elsewhere() -> bool:
     return request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none")
 
 
-def _has_token() -> bool:
+def _has_valid_token() -> bool:
     """True for a form that a page of ours gave to this visitor."""
-    sent = request.form.get(_KEY) or request.headers.get("X-CSRF-Token") or ""
-    expected = session.get(_KEY)
+    sent = request.form.get(_TOKEN_KEY) or request.headers.get("X-CSRF-Token") or ""
+    expected = session.get(_TOKEN_KEY)
     return bool(expected) and hmac.compare_digest(sent.encode(), str(expected).encode())
 
 
 def _set_headers(response: Response) -> Response:
-    for name, value in _HEADERS.items():
+    for name, value in _SECURITY_HEADERS.items():
         response.headers.setdefault(name, value)
     return response

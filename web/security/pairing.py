@@ -16,25 +16,25 @@ from dataclasses import dataclass
 
 from flask import session
 
-from device.session.messages import text
-from web.security.rate_limit import Tries
+from device.session.messages import get_text
+from web.security.rate_limit import PairingRateLimiter
 
-MOST_PHONES = 64
+MAX_PAIRED_CLIENTS = 64
 """Phones paired at a time; the one that was paired longest ago makes room, but never the admin."""
 
 
-_COOKIE_KEY = "phone"
+_CLIENT_ID_KEY = "phone"
 
 
-class WrongCode(Exception):  # noqa: N818 (named for what happened)
+class PairingCodeError(Exception):
     """Not the code; so many tries are left."""
 
     def __init__(self, left: int) -> None:
         super().__init__(left)
-        self.left = left
+        self.tries_left = left
 
 
-class Locked(Exception):  # noqa: N818 (named for what happened)
+class PairingLockedError(Exception):
     """Too many wrong codes from this device; it must wait so long."""
 
     def __init__(self, seconds: float) -> None:
@@ -43,7 +43,7 @@ class Locked(Exception):  # noqa: N818 (named for what happened)
 
 
 @dataclass(frozen=True, slots=True)
-class Phone:
+class PairedClient:
     """A paired device: the name it is told apart by, what it says it is, since when (Unix time), and its rank."""
 
     id: str
@@ -61,13 +61,13 @@ class Pairing:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._tell = tell or (lambda _: None)
+        self._notify = tell or (lambda _: None)
         self._clock = clock
-        self._now = now
+        self._wall_clock = now
         self._lock = threading.Lock()
-        self._code = _new_code()
-        self._phones: dict[str, Phone] = {}
-        self._tries = Tries()
+        self._code = _make_code()
+        self._clients: dict[str, PairedClient] = {}
+        self._rate_limiter = PairingRateLimiter()
 
     @property
     def code(self) -> str:
@@ -75,63 +75,63 @@ class Pairing:
         return self._code
 
     @property
-    def phones(self) -> tuple[Phone, ...]:
+    def clients(self) -> tuple[PairedClient, ...]:
         """The paired phones, in the order in which they were paired."""
         with self._lock:
-            return tuple(self._phones.values())
+            return tuple(self._clients.values())
 
-    def pair(self, code: str, address: str, device: str) -> Phone:
-        """Pair the device at this address if it knows the code. Raises `WrongCode`, `Locked`."""
+    def pair(self, code: str, address: str, device: str) -> PairedClient:
+        """Pair the device at this address if it knows the code. Raises `PairingCodeError`, `PairingLockedError`."""
         with self._lock:
             now = self._clock()
-            if (seconds := self._tries.wait(address, now)) > 0:
-                raise Locked(seconds)
+            if (seconds := self._rate_limiter.wait_time(address, now)) > 0:
+                raise PairingLockedError(seconds)
             if hmac.compare_digest("".join(code.split()).encode(), self._code.encode()):
-                self._tries.right(address)
-                return self._add(device)
-            paused = self._tries.wrong(address, now)
+                self._rate_limiter.record_success(address)
+                return self._add_client(device)
+            paused = self._rate_limiter.record_failure(address, now)
             if paused:
-                self._code = _new_code()
-            left = self._tries.left(address)
-            waits = self._tries.wait(address, now)
+                self._code = _make_code()
+            left = self._rate_limiter.tries_left(address)
+            waits = self._rate_limiter.wait_time(address, now)
         if paused:
-            self._tell(text("pairing-rests", str(Locked(waits).minutes)))
+            self._notify(get_text("pairing-rests", str(PairingLockedError(waits).minutes)))
         elif not left:
-            self._tell(text("pairing-locked"))
-        raise WrongCode(left)
+            self._notify(get_text("pairing-locked"))
+        raise PairingCodeError(left)
 
     def unpair(self, phone: str) -> bool:
         """Forget a phone; when the admin goes, the oldest of the others is admin. False: it was not paired."""
         with self._lock:
-            gone = self._phones.pop(phone, None)
-            if gone is not None and gone.admin and self._phones:
-                oldest = next(iter(self._phones.values()))
-                self._phones[oldest.id] = Phone(oldest.id, oldest.device, oldest.since, admin=True)
+            gone = self._clients.pop(phone, None)
+            if gone is not None and gone.admin and self._clients:
+                oldest = next(iter(self._clients.values()))
+                self._clients[oldest.id] = PairedClient(oldest.id, oldest.device, oldest.since, admin=True)
             return gone is not None
 
-    def find(self, phone: str) -> Phone | None:
+    def find_client(self, phone: str) -> PairedClient | None:
         """The phone of this name, if it is paired."""
         with self._lock:
-            return self._phones.get(phone)
+            return self._clients.get(phone)
 
-    def _add(self, device: str) -> Phone:
-        if len(self._phones) >= MOST_PHONES:
-            del self._phones[next(phone.id for phone in self._phones.values() if not phone.admin)]
-        phone = Phone(secrets.token_urlsafe(12), device, self._now(), admin=not self._phones)
-        self._phones[phone.id] = phone
+    def _add_client(self, device: str) -> PairedClient:
+        if len(self._clients) >= MAX_PAIRED_CLIENTS:
+            del self._clients[next(phone.id for phone in self._clients.values() if not phone.admin)]
+        phone = PairedClient(secrets.token_urlsafe(12), device, self._wall_clock(), admin=not self._clients)
+        self._clients[phone.id] = phone
         return phone
 
 
-def visitor(pairing: Pairing) -> Phone | None:
+def current_client(pairing: Pairing) -> PairedClient | None:
     """The paired phone that asks now, by its cookie; None for everybody else."""
-    return pairing.find(str(session.get(_COOKIE_KEY, "")))
+    return pairing.find_client(str(session.get(_CLIENT_ID_KEY, "")))
 
 
-def greet(phone: Phone) -> None:
+def remember_client(phone: PairedClient) -> None:
     """Let this visitor's cookie say from now on which phone it is."""
-    session[_COOKIE_KEY] = phone.id
+    session[_CLIENT_ID_KEY] = phone.id
     session.permanent = True
 
 
-def _new_code() -> str:
+def _make_code() -> str:
     return f"{secrets.randbelow(1_000_000):06}"

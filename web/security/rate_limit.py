@@ -11,70 +11,70 @@ import ipaddress
 from collections import OrderedDict
 from dataclasses import dataclass
 
-TRIES = 5
+MAX_TRIES_PER_CLIENT = 5
 """Wrong codes of one device in succession, then it waits."""
-LOCKED_S = 600.0
-TRIES_OF_ALL = 30
+LOCKOUT_S = 600.0
+MAX_TRIES_ALL_CLIENTS = 30
 """Wrong codes of all devices together, then everybody waits."""
-PAUSE_S = 60.0
-LONGEST_PAUSE_S = 3600.0
-MOST_DEVICES = 256
+FIRST_PAUSE_S = 60.0
+MAX_PAUSE_S = 3600.0
+MAX_TRACKED_CLIENTS = 256
 """Devices whose tries are counted; the one that has been silent longest makes room."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Count:
+class _Failures:
     """Wrong codes in succession, and when the last one came."""
 
-    wrong: int
-    last: float
+    count: int
+    last_at: float
 
 
-class Tries:
+class PairingRateLimiter:
     """Counts wrong codes by address. Times are seconds of one clock, told by the caller; no lock of its own."""
 
     def __init__(self) -> None:
-        self._devices: OrderedDict[str, _Count] = OrderedDict()
-        self._wrong_of_all = 0
-        self._pauses = 0
+        self._failures: OrderedDict[str, _Failures] = OrderedDict()
+        self._total_failures = 0
+        self._pause_count = 0
         self._paused_until = float("-inf")
 
     def __len__(self) -> int:
-        return len(self._devices)
+        return len(self._failures)
 
-    def wait(self, address: str, now: float) -> float:
+    def wait_time(self, address: str, now: float) -> float:
         """How long this address must wait before it may try, in seconds; 0.0 or less: it may."""
-        count = self._devices.get(_device(address))
-        alone = count.last + LOCKED_S - now if count and count.wrong >= TRIES else 0.0
+        count = self._failures.get(_make_client_key(address))
+        alone = count.last_at + LOCKOUT_S - now if count and count.count >= MAX_TRIES_PER_CLIENT else 0.0
         return max(alone, self._paused_until - now)
 
-    def left(self, address: str) -> int:
+    def tries_left(self, address: str) -> int:
         """How many wrong codes this address has left."""
-        count = self._devices.get(_device(address))
-        return TRIES - count.wrong if count else TRIES
+        count = self._failures.get(_make_client_key(address))
+        return MAX_TRIES_PER_CLIENT - count.count if count else MAX_TRIES_PER_CLIENT
 
-    def wrong(self, address: str, now: float) -> bool:
+    def record_failure(self, address: str, now: float) -> bool:
         """Count a wrong code; True when all devices together have had theirs, and everybody waits from now on."""
-        device = _device(address)
-        before = self._devices.pop(device, None)
-        so_far = before.wrong if before and before.wrong < TRIES else 0  # who has waited begins anew
-        self._devices[device] = _Count(so_far + 1, now)
-        while len(self._devices) > MOST_DEVICES:
-            self._devices.popitem(last=False)
-        self._wrong_of_all += 1
-        if self._wrong_of_all < TRIES_OF_ALL:
+        device = _make_client_key(address)
+        before = self._failures.pop(device, None)
+        so_far = before.count if before and before.count < MAX_TRIES_PER_CLIENT else 0  # who has waited begins anew
+        self._failures[device] = _Failures(so_far + 1, now)
+        while len(self._failures) > MAX_TRACKED_CLIENTS:
+            self._failures.popitem(last=False)
+        self._total_failures += 1
+        if self._total_failures < MAX_TRIES_ALL_CLIENTS:
             return False
-        self._wrong_of_all = 0
-        self._paused_until = now + min(PAUSE_S * 2**self._pauses, LONGEST_PAUSE_S)
-        self._pauses = min(self._pauses + 1, 16)
+        self._total_failures = 0
+        self._paused_until = now + min(FIRST_PAUSE_S * 2**self._pause_count, MAX_PAUSE_S)
+        self._pause_count = min(self._pause_count + 1, 16)
         return True
 
-    def right(self, address: str) -> None:
+    def record_success(self, address: str) -> None:
         """The code was right: the wrong ones before it are forgotten."""
-        self._devices.pop(_device(address), None)
+        self._failures.pop(_make_client_key(address), None)
 
 
-def _device(address: str) -> str:
+def _make_client_key(address: str) -> str:
     """What counts as one device: an address, or the 64 bits that a network gives one in IPv6 (RFC 4291, 2.5.4)."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])

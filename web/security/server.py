@@ -20,15 +20,15 @@ from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 
-from web.security.csrf import BODY_BYTES, LARGE_BODIES
+from web.security.csrf import MAX_BODY_BYTES, MAX_BODY_BYTES_BY_PATH
 
 THREADS = 128
-"""Threads are cheap while they wait; `web.app.STREAMS` of them may hold a stream."""
-GIVE_UP_MS = 10_000
+"""Threads are cheap while they wait; `web.app.MAX_STREAMS` of them may hold a stream."""
+SEND_TIMEOUT_MS = 10_000
 """A phone that has not taken our bytes for so long is gone (RFC 5482)."""
 
 
-class PortInUse(OSError):  # noqa: N818 (named for what happened)
+class PortInUseError(OSError):
     """Another program has the port."""
 
 
@@ -36,9 +36,9 @@ class PageServer:
     """The page at a port, in a thread of its own named `page`. Serving begins with the first line of `with`."""
 
     def __init__(self, app: Flask, port: int, host: str = "", *, threads: int = THREADS) -> None:
-        """Take the port; `host` empty means every network the machine is on. Raises `PortInUse`, `OSError`."""
+        """Take the port; `host` empty means every network the machine is on. Raises `PortInUseError`, `OSError`."""
         self._app = app
-        self._socket = listen(host, port)
+        self._socket = create_listening_socket(host, port)
         self.port: int = self._socket.getsockname()[1]
         self._sockets: dict[int, Any] = {}
         self._server = waitress.create_server(
@@ -49,7 +49,7 @@ class PageServer:
             connection_limit=4 * threads,
             channel_request_lookahead=1,  # a closed phone is noticed at the first write
             channel_timeout=60,
-            max_request_body_size=BODY_BYTES,
+            max_request_body_size=MAX_BODY_BYTES,
             asyncore_use_poll=True,
             log_socket_errors=False,  # phones come and go
             ident=None,
@@ -81,25 +81,25 @@ class PageServer:
         wasyncore.close_all(self._sockets, ignore_all=True)
 
 
-class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
+class _LargeBodyParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
     """Lets those addresses have large bodies that take files, and no others, whoever asks."""
 
     adj: Any
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
-        if large := LARGE_BODIES.get(self.path):
+        if large := MAX_BODY_BYTES_BY_PATH.get(self.path):
             roomier = copy.copy(self.adj)
             roomier.max_request_body_size = large
             self.adj = roomier
 
 
 class _Channel(HTTPChannel):  # type: ignore[misc]
-    parser_class = _Parser
+    parser_class = _LargeBodyParser
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket whose connections give up on a silent phone. Raises `PortInUse`, `OSError`."""
+def create_listening_socket(host: str, port: int) -> socket.socket:
+    """A listening socket whose connections give up on a silent phone. Raises `PortInUseError`, `OSError`."""
     if not 0 <= port <= 65535:
         raise OSError(errno.EINVAL, f"no port {port}: choose one from 1 to 65535")
     both = not host and socket.has_dualstack_ipv6()
@@ -112,8 +112,8 @@ def listen(host: str, port: int) -> socket.socket:
         )
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise PortInUse(*error.args) from error
+            raise PortInUseError(*error.args) from error
         raise OSError(error.errno, f"no page at {host or 'all addresses'}, port {port}: {error.strerror}") from error
     if hasattr(socket, "TCP_USER_TIMEOUT"):
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, GIVE_UP_MS)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SEND_TIMEOUT_MS)
     return listening

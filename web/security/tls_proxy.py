@@ -15,65 +15,65 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from web.security.server import PageServer, listen
+from web.security.server import PageServer, create_listening_socket
 
-CHUNK = 64 * 1024
-HANDSHAKE_S = 10.0
-MOST_CONNECTIONS = 256
+CHUNK_BYTES = 64 * 1024
+HANDSHAKE_TIMEOUT_S = 10.0
+MAX_CONNECTIONS = 256
 
-Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
-class DoorError(Exception):
+class TlsProxyError(Exception):
     """The certificate or its key cannot be used; the message says what to do, on one line."""
 
 
-class Visitors:
+class ClientAddresses:
     """Who came through the door: by the address and port from which the door asks the page for them."""
 
     def __init__(self) -> None:
-        self._from: dict[tuple[str, str], str] = {}
+        self._addresses: dict[tuple[str, str], str] = {}
 
-    def seen_by(self, page: Wsgi) -> Wsgi:
+    def wrap_app(self, page: WsgiApp) -> WsgiApp:
         """The page, told the visitor's own address, and that the visitor came by https."""
 
         def tell(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
             came = str(environ.get("REMOTE_ADDR")), str(environ.get("REMOTE_PORT"))
-            if (address := self._from.get(came)) is not None:
+            if (address := self._addresses.get(came)) is not None:
                 environ["REMOTE_ADDR"], environ["wsgi.url_scheme"] = address, "https"
             return page(environ, start)
 
         return tell
 
-    def comes(self, asking: tuple[str, int], address: str) -> None:
+    def add_client(self, asking: tuple[str, int], address: str) -> None:
         """Somebody comes in from `address`, and the door asks for them from `asking`."""
         for own in (asking[0], f"::ffff:{asking[0]}"):  # as a socket of both protocols sees it
-            self._from[own, str(asking[1])] = address
+            self._addresses[own, str(asking[1])] = address
 
-    def goes(self, asking: tuple[str, int]) -> None:
+    def remove_client(self, asking: tuple[str, int]) -> None:
         """And goes."""
         for own in (asking[0], f"::ffff:{asking[0]}"):
-            self._from.pop((own, str(asking[1])), None)
+            self._addresses.pop((own, str(asking[1])), None)
 
 
-class SecureDoor:
+class TlsProxy:
     """https at a port of its own, in a thread named `https`. It opens with the first line of `with`."""
 
     def __init__(
-        self, server: PageServer, visitors: Visitors, certificate: Path, key: Path, port: int, host: str = ""
+        self, server: PageServer, visitors: ClientAddresses, certificate: Path, key: Path, port: int, host: str = ""
     ) -> None:
-        """Take the port. Raises `DoorError`, `PortInUse`, `OSError`."""
-        self._inside = host or "127.0.0.1", server.port
-        self._visitors = visitors
-        self._tls = _tls(certificate, key)
-        self._socket = listen(host, port)
+        """Take the port. Raises `TlsProxyError`, `PortInUseError`, `OSError`."""
+        self._page_address = host or "127.0.0.1", server.port
+        self._client_addresses = visitors
+        self._ssl_context = _load_ssl_context(certificate, key)
+        self._socket = create_listening_socket(host, port)
         self.port: int = self._socket.getsockname()[1]
         self._loop = asyncio.new_event_loop()
         self._closing = asyncio.Event()
-        self._open: set[asyncio.Task[None]] = set()
+        self._connections: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._run, name="https", daemon=True)
 
-    def __enter__(self) -> SecureDoor:
+    def __enter__(self) -> TlsProxy:
         self._thread.start()
         return self
 
@@ -94,38 +94,42 @@ class SecureDoor:
 
     async def _serve(self) -> None:
         server = await asyncio.start_server(
-            self._pass_on, sock=self._socket, ssl=self._tls, ssl_handshake_timeout=HANDSHAKE_S, limit=CHUNK
+            self._handle_connection,
+            sock=self._socket,
+            ssl=self._ssl_context,
+            ssl_handshake_timeout=HANDSHAKE_TIMEOUT_S,
+            limit=CHUNK_BYTES,
         )
         await self._closing.wait()
         server.close()
-        for task in tuple(self._open):
+        for task in tuple(self._connections):
             task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        await asyncio.gather(*self._connections, return_exceptions=True)
 
-    async def _pass_on(self, visitor: asyncio.StreamReader, to_visitor: asyncio.StreamWriter) -> None:
+    async def _handle_connection(self, visitor: asyncio.StreamReader, to_visitor: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        if len(self._open) >= MOST_CONNECTIONS:
+        if len(self._connections) >= MAX_CONNECTIONS:
             to_visitor.close()
             return
-        self._open.add(task)
+        self._connections.add(task)
         try:
-            page, to_page = await asyncio.open_connection(*self._inside, limit=CHUNK)
+            page, to_page = await asyncio.open_connection(*self._page_address, limit=CHUNK_BYTES)
             asking = to_page.get_extra_info("sockname")[:2]
-            self._visitors.comes(asking, str(to_visitor.get_extra_info("peername")[0]))
+            self._client_addresses.add_client(asking, str(to_visitor.get_extra_info("peername")[0]))
             try:
-                await _both(_copy(visitor, to_page), _copy(page, to_visitor))
+                await _run_until_either_ends(_copy_stream(visitor, to_page), _copy_stream(page, to_visitor))
             finally:
-                self._visitors.goes(asking)
+                self._client_addresses.remove_client(asking)
                 to_page.close()
         except (OSError, asyncio.CancelledError):
             pass  # phones come and go, and the page may be closing
         finally:
-            self._open.discard(task)
+            self._connections.discard(task)
             to_visitor.close()
 
 
-async def _both(one: Any, other: Any) -> None:
+async def _run_until_either_ends(one: Any, other: Any) -> None:
     """Carry out both until either has ended: a connection is of use with both its directions only."""
     tasks = [asyncio.ensure_future(one), asyncio.ensure_future(other)]
     try:
@@ -136,20 +140,20 @@ async def _both(one: Any, other: Any) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    while data := await source.read(CHUNK):
+async def _copy_stream(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    while data := await source.read(CHUNK_BYTES):
         target.write(data)
         await target.drain()  # a slow phone makes the page wait, not the memory grow
 
 
-def _tls(certificate: Path, key: Path) -> ssl.SSLContext:
+def _load_ssl_context(certificate: Path, key: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
     try:
         context.load_cert_chain(certificate, key)
     except OSError as error:  # ssl.SSLError is one
-        raise DoorError(
+        raise TlsProxyError(
             f"no https: {certificate} and {key} are no certificate with its key that can be read ({error.strerror})"
         ) from error
     return context

@@ -7,13 +7,13 @@ import importlib
 
 HELP = "measure speed, memory and robustness"
 
-WHAT = ("engine", "vision", "table", "sweep")
+BENCHMARKS = ("engine", "vision", "table", "sweep")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add a command for each thing that can be measured."""
     commands = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
-    for name in WHAT:
+    for name in BENCHMARKS:
         module = importlib.import_module(f"device.cli.bench.{name}")
         sub = commands.add_parser(
             name,

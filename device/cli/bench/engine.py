@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HELP = "plays scored, readings explained, games rebuilt"
 
-TURNS = 25
+REBUILT_TURNS = 25
 """How long the game is that is rebuilt."""
 
 
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the figures."""
     speed = measure_engine(args.seconds)
     print(f"plays scored and validated: {speed.plays_a_second:,.0f} a second (aim 50,000)")
-    print(f"a game of {TURNS} turns rebuilt from its events: {speed.rebuild_ms:.2f} ms (aim 5 ms)")
+    print(f"a game of {REBUILT_TURNS} turns rebuilt from its events: {speed.rebuild_ms:.2f} ms (aim 5 ms)")
     print(f"a reading explained: {speed.explain_ms:.1f} ms")
     return 0
 
@@ -45,20 +45,20 @@ class EngineSpeed:
 
 def measure_engine(seconds: float) -> EngineSpeed:
     """Do each thing for so many seconds of the processor, and at least once."""
-    from device.demo.demo_table import demo_games
-    from engine.gcg import game_of
+    from device.demo.demo_table import load_demo_games
+    from engine.gcg import build_game
 
-    games = [game_of(record) for record in demo_games().values()]
+    games = [build_game(record) for record in load_demo_games().values()]
     longest = max(games, key=lambda game: len(game.turns))
-    plays, score_all = _scoring(games)
+    plays, score_all = _prepare_scoring(games)
     return EngineSpeed(
-        plays_a_second=plays / _seconds_each(score_all, seconds),
-        rebuild_ms=1000 * _seconds_each(_rebuilding(longest), seconds),
-        explain_ms=1000 * _seconds_each(_explaining(longest), seconds),
+        plays_a_second=plays / _measure_seconds(score_all, seconds),
+        rebuild_ms=1000 * _measure_seconds(_prepare_rebuild(longest), seconds),
+        explain_ms=1000 * _measure_seconds(_prepare_explaining(longest), seconds),
     )
 
 
-def _seconds_each(work: Callable[[], None], seconds: float) -> float:
+def _measure_seconds(work: Callable[[], None], seconds: float) -> float:
     began, times, took = time.process_time(), 0, 0.0
     while times == 0 or took < seconds:
         work()
@@ -66,11 +66,11 @@ def _seconds_each(work: Callable[[], None], seconds: float) -> float:
     return took / times
 
 
-def _scoring(games: list[Game]) -> tuple[int, Callable[[], None]]:
+def _prepare_scoring(games: list[Game]) -> tuple[int, Callable[[], None]]:
     """How many plays the games have, and all of them scored: may they lie so, what do they score, are they words."""
     from engine.board import Board
     from engine.lexicon import open_lexicon
-    from engine.scoring import play_status, score_play
+    from engine.scoring import check_placement, score_play
 
     words = open_lexicon(None, "en")
     assert words is not None, "the English list is part of the program"
@@ -83,16 +83,16 @@ def _scoring(games: list[Game]) -> tuple[int, Callable[[], None]]:
 
     def score_all() -> None:
         for board, play, game in plays:
-            play_status(board, play, game.layout, game.rules)
+            check_placement(board, play, game.layout, game.rules)
             scored = score_play(board, play, game.layout, game.tiles, game.rules)
             all(word.word in words for word in scored.words)
 
     return len(plays), score_all
 
 
-def _rebuilding(game: Game) -> Callable[[], None]:
+def _prepare_rebuild(game: Game) -> Callable[[], None]:
     """The first turns of a game folded from their events."""
-    events = game.events[: TURNS + 1]
+    events = game.events[: REBUILT_TURNS + 1]
 
     def rebuild() -> None:
         type(game).from_events(events)
@@ -100,9 +100,9 @@ def _rebuilding(game: Game) -> Callable[[], None]:
     return rebuild
 
 
-def _explaining(game: Game) -> Callable[[], None]:
+def _prepare_explaining(game: Game) -> Callable[[], None]:
     """A clear reading after each play of a game explained, one after the other and over again."""
-    from engine.inference.explain import explain
+    from engine.inference.explain import infer_play
     from engine.reading import EMPTY, BoardReading, SquareReading
 
     def readings() -> Iterator[tuple[Game, BoardReading]]:
@@ -110,12 +110,12 @@ def _explaining(game: Game) -> Callable[[], None]:
             for turn in game.turns:
                 if turn.play:
                     faces = (EMPTY if tile is None else tile.face for tile in turn.board.squares)
-                    yield games[turn.entry], BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
+                    yield games[turn.ledger_index], BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
 
     games = [type(game).from_events(game.events[: at + 1]) for at in range(len(game.events))]
     coming = readings()
 
     def explain_next() -> None:
-        explain(*next(coming))
+        infer_play(*next(coming))
 
     return explain_next

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from device.cli import UserError
-from device.cli.options import board_reader
+from device.cli.options import make_board_reader
 
 if TYPE_CHECKING:
-    from calibration.evaluation.robustness import Level
+    from calibration.evaluation.robustness import LevelResult
     from calibration.evaluation.robustness_chart import Curves
     from calibration.evaluation.samples import Sample
 
 HELP = "pictures spoiled step by step: what is read, asked, or scored wrong"
 
-OFTEN = 0.1
+MIN_ASKED_SHARE = 0.1
 """From this share of the turns on the table is said to have begun to ask."""
 
 
@@ -39,15 +39,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the figures, draw the curves."""
-    return sweep(args.photos, args.rendered, args.step, args.only, args.out)
+    return run_sweep(args.photos, args.rendered, args.step, args.only, args.out)
 
 
-def sweep(photos: Path | None, count: int, step: int, only: str, out: Path | None) -> int:
+def run_sweep(photos: Path | None, count: int, step: int, only: str, out: Path | None) -> int:
     """Measure, print a table, write `sweeps.png` and `sweeps.json` to `out`. The status: 1 if a total was wrong."""
     from calibration.evaluation.disturbances import DISTURBANCES
-    from calibration.evaluation.robustness import measure
+    from calibration.evaluation.robustness import measure_robustness
 
-    draw = _drawn() if out else None
+    draw = _load_chart_drawer() if out else None
     asked = {name.strip() for name in only.split(",") if name.strip()}
     chosen = [d for d in DISTURBANCES if not asked or d.name in asked]
     if not asked <= {d.name for d in chosen}:
@@ -57,67 +57,70 @@ def sweep(photos: Path | None, count: int, step: int, only: str, out: Path | Non
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"cannot write to {out}: {error.strerror}") from None
-    reader, wrong = board_reader(), 0
+    reader, wrong = make_board_reader(), 0
     curves: dict[str, Any] = {}
-    for kind, samples in _samples(photos, count, step).items():
+    for kind, samples in _load_samples(photos, count, step).items():
         print(f"{kind}: {len(samples)} pictures, {sum(s.turn is not None for s in samples)} of them turns of a game")
         curves[kind] = []
         for disturbance in chosen:
-            levels = list(measure(reader, disturbance, samples))
+            levels = list(measure_robustness(reader, disturbance, samples))
             if levels:
                 curves[kind].append((disturbance, levels))
-                print(f"  {disturbance.name} ({disturbance.unit}); {_asks_from(levels, disturbance.plain)}")
+                print(
+                    f"  {disturbance.name} ({disturbance.unit}); "
+                    f"{_format_asking_levels(levels, disturbance.neutral_level)}"
+                )
                 for level in levels:
-                    print(f"  {_line(level)}", flush=True)
+                    print(f"  {_format_level(level)}", flush=True)
                     wrong += len(level.wrong)
     print(f"wrong totals accepted: {wrong}")
     if out and draw:
-        (out / "sweeps.json").write_text(json.dumps(_plain(curves), indent=1) + "\n", encoding="utf-8")
+        (out / "sweeps.json").write_text(json.dumps(_to_plain_data(curves), indent=1) + "\n", encoding="utf-8")
         draw(curves, out / "sweeps.png")
     return 1 if wrong else 0
 
 
-def _drawn() -> Callable[[Curves, Path], None]:
+def _load_chart_drawer() -> Callable[[Curves, Path], None]:
     """What draws the curves; asked for before anything is measured, as measuring takes minutes."""
     try:
-        from calibration.evaluation.robustness_chart import draw
+        from calibration.evaluation.robustness_chart import draw_chart
     except ModuleNotFoundError as error:
         raise UserError(f"{error}: drawing the curves needs more than playing: pip install '.[train]'") from error
-    return draw
+    return draw_chart
 
 
-def _samples(photos: Path | None, count: int, step: int) -> dict[str, list[Sample]]:
-    from calibration.evaluation.samples import photographs, rendered
-    from device.demo.demo_table import demo_games
-    from engine.gcg import game_of
-    from engine.tiles import tile_set
+def _load_samples(photos: Path | None, count: int, step: int) -> dict[str, list[Sample]]:
+    from calibration.evaluation.samples import load_photo_samples, render_samples
+    from device.demo.demo_table import load_demo_games
+    from engine.gcg import build_game
+    from engine.tiles import load_tile_set
 
-    games = [game_of(record) for record in demo_games().values()]
-    samples = {"rendered": list(rendered(games, count))}
+    games = [build_game(record) for record in load_demo_games().values()]
+    samples = {"rendered": list(render_samples(games, count))}
     if photos:
         if not any(photos.glob("*/manifest.json")):
             raise UserError(f"{photos}: there is no */manifest.json with the truth of photographs")
-        found = photographs(photos, lambda language: tuple(tile_set(language).letters), step)
+        found = load_photo_samples(photos, lambda language: tuple(load_tile_set(language).letters), step)
         samples["photographs"] = list(found)
     return samples
 
 
-def _line(level: Level) -> str:
+def _format_level(level: LevelResult) -> str:
     text = f"{level.level:9g}  letters {100 * level.letters:6.2f} %  boards {100 * level.whole:5.1f} %"
     if level.turns:
         text += f"  turns: scored {100 * level.scored:5.1f} %, asked {100 * level.asked:5.1f} %"
     return text + (f"  WRONG {', '.join(level.wrong)}" if level.wrong else "")
 
 
-def _asks_from(levels: list[Level], plain: float) -> str:
+def _format_asking_levels(levels: list[LevelResult], plain: float) -> str:
     """From which levels on, to both sides of the harmless one, the table asks about more than a tenth of the turns."""
-    asks = [level.level for level in levels if level.turns and level.asked > OFTEN and level.level != plain]
+    asks = [level.level for level in levels if level.turns and level.asked > MIN_ASKED_SHARE and level.level != plain]
     below, above = [v for v in asks if v < plain], [v for v in asks if v > plain]
     said = [f"{v:g}" for v in (max(below, default=None), min(above, default=None)) if v is not None]
     return f"asks from {' and '.join(said)}" if said else "asks nowhere"
 
 
-def _plain(curves: Curves) -> Any:
+def _to_plain_data(curves: Curves) -> Any:
     return {
         kind: {d.name: {"unit": d.unit, "levels": [asdict(level) for level in levels]} for d, levels in found}
         for kind, found in curves.items()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from device.cli.options import board_reader
+from device.cli.options import make_board_reader
 
 if TYPE_CHECKING:
     from calibration.evaluation.samples import Sample
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 HELP = "time and memory that finding, reading and watching a board take"
 
-SIZE = (1632, 1224)
+PICTURE_SIZE_PX = (1632, 1224)
 """Pixels of the pictures: two millions."""
-PREVIEW = (640, 480)
-_READ = """
+PREVIEW_SIZE_PX = (640, 480)
+_READ_SCRIPT = """
 import sys
 from pathlib import Path
 from device.cli import main
@@ -45,16 +45,16 @@ class VisionCost:
     """Medians in milliseconds of one core, and megabytes.
 
     `read` finds the board and reads it, `known` reads it where its corners are given, `follow` asks whether it is
-    still there, `watch` looks at one preview frame; `nothing` searches a picture without a board.
+    still there, `run_demo` looks at one preview frame; `nothing` searches a picture without a board.
     """
 
-    read: float
-    known: float
-    follow: float
-    watch: float
-    nothing: float
-    memory: float
-    models: float
+    read_ms: float
+    known_corners_ms: float
+    follow_ms: float
+    watch_ms: float
+    empty_search_ms: float
+    memory_mb: float
+    models_mb: float
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -65,13 +65,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the figures."""
     cost = measure_vision(args.pictures)
-    print(f"a picture of {SIZE[0]} x {SIZE[1]} found and read: {cost.read:.1f} ms (aim 60)")
-    print(f"a turn read with the grid known: {cost.known:.1f} ms (aim 20)")
-    print(f"the board followed from one picture to the next: {cost.follow:.1f} ms")
-    print(f"a frame of the watch between turns: {cost.watch:.2f} ms (aim 3)")
-    print(f"a picture without a board searched: {cost.nothing:.0f} ms")
-    print(f"peak memory of a program that reads: {cost.memory:.0f} MB (aim 200)")
-    print(f"model files: {cost.models:.2f} MB (aim 6)")
+    print(f"a picture of {PICTURE_SIZE_PX[0]} x {PICTURE_SIZE_PX[1]} found and read: {cost.read_ms:.1f} ms (aim 60)")
+    print(f"a turn read with the grid known: {cost.known_corners_ms:.1f} ms (aim 20)")
+    print(f"the board followed from one picture to the next: {cost.follow_ms:.1f} ms")
+    print(f"a frame of the watch between turns: {cost.watch_ms:.2f} ms (aim 3)")
+    print(f"a picture without a board searched: {cost.empty_search_ms:.0f} ms")
+    print(f"peak memory of a program that reads: {cost.memory_mb:.0f} MB (aim 200)")
+    print(f"model files: {cost.models_mb:.2f} MB (aim 6)")
     return 0
 
 
@@ -79,27 +79,27 @@ def measure_vision(pictures: int) -> VisionCost:
     """Render so many boards, and measure each thing on all of them, on one core."""
     import cv2
 
-    from calibration.evaluation.samples import rendered
-    from device.demo.demo_table import demo_games
-    from engine.gcg import game_of
+    from calibration.evaluation.samples import render_samples
+    from device.demo.demo_table import load_demo_games
+    from engine.gcg import build_game
     from vision.detection.locator import BoardLocator
 
     cv2.setNumThreads(1)
-    games = [game_of(record) for record in demo_games().values()]
-    samples = list(rendered(games, pictures, size=SIZE))
-    locator, reader = BoardLocator(), board_reader()
+    games = [build_game(record) for record in load_demo_games().values()]
+    samples = list(render_samples(games, pictures, size=PICTURE_SIZE_PX))
+    locator, reader = BoardLocator(), make_board_reader()
     return VisionCost(
-        read=_median(lambda s: reader.read(s.image, s.letters), samples),
-        known=_median(lambda s: reader.read(s.image, s.letters, s.corners), samples),
-        follow=_median(lambda s: locator.follow(s.image, s.corners), samples),
-        watch=_watch(samples),
-        nothing=_median(lambda s: reader.read(_without_board(s.image), s.letters), samples),
-        memory=_memory(samples),
-        models=sum(path.stat().st_size for path in _models()) / 1e6,
+        read_ms=_measure_median_ms(lambda s: reader.read(s.image, s.letters), samples),
+        known_corners_ms=_measure_median_ms(lambda s: reader.read(s.image, s.letters, s.corners), samples),
+        follow_ms=_measure_median_ms(lambda s: locator.follow(s.image, s.corners), samples),
+        watch_ms=_measure_watch(samples),
+        empty_search_ms=_measure_median_ms(lambda s: reader.read(_without_board(s.image), s.letters), samples),
+        memory_mb=_measure_memory(samples),
+        models_mb=sum(path.stat().st_size for path in _list_models()) / 1e6,
     )
 
 
-def _median(work: Callable[[Sample], object], samples: Sequence[Sample]) -> float:
+def _measure_median_ms(work: Callable[[Sample], object], samples: Sequence[Sample]) -> float:
     """Return the median processor time of `work` on one sample, in ms."""
     work(samples[0])  # what is made once, at the first call
     took = []
@@ -110,17 +110,17 @@ def _median(work: Callable[[Sample], object], samples: Sequence[Sample]) -> floa
     return 1e3 * statistics.median(took)
 
 
-def _watch(samples: Sequence[Sample]) -> float:
+def _measure_watch(samples: Sequence[Sample]) -> float:
     import cv2
 
-    from device.capture.motion import moved, thumbnail
+    from device.capture.motion import has_moved, make_thumbnail
 
-    frames = [np.asarray(cv2.resize(s.image, PREVIEW, interpolation=cv2.INTER_AREA), np.uint8) for s in samples]
-    before = thumbnail(frames[0])
+    frames = [np.asarray(cv2.resize(s.image, PREVIEW_SIZE_PX, interpolation=cv2.INTER_AREA), np.uint8) for s in samples]
+    before = make_thumbnail(frames[0])
     took = []
     for frame in frames * 8:
         begun = time.process_time()
-        moved(before, thumbnail(frame))
+        has_moved(before, make_thumbnail(frame))
         took.append(1e3 * (time.process_time() - begun))
     return statistics.mean(took)
 
@@ -133,7 +133,7 @@ def _without_board(image: Image) -> Image:
     return np.asarray(cv2.resize(image[:, : width // 8], (width, height)), np.uint8)
 
 
-def _memory(samples: Sequence[Sample]) -> float:
+def _measure_memory(samples: Sequence[Sample]) -> float:
     """Megabytes at the peak of a process of its own that reads the pictures one after the other."""
     import cv2
 
@@ -142,12 +142,12 @@ def _memory(samples: Sequence[Sample]) -> float:
         for path, sample in zip(paths, samples, strict=True):
             cv2.imwrite(str(path), sample.image)
         done = subprocess.run(
-            [sys.executable, "-c", _READ, *map(str, paths)], stdout=subprocess.PIPE, text=True, check=True
+            [sys.executable, "-c", _READ_SCRIPT, *map(str, paths)], stdout=subprocess.PIPE, text=True, check=True
         )
     return int(done.stdout.split()[-2]) / 1024  # "VmHWM: 12345 kB": proc_pid_status(5)
 
 
-def _models() -> list[Path]:
+def _list_models() -> list[Path]:
     import vision.net
 
-    return list(vision.net.MODELS.glob("*.onnx"))
+    return list(vision.net.MODELS_DIR.glob("*.onnx"))

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from calibration.evaluation import profile_gain
-from calibration.evaluation.labelled_photos import photo_shots
-from calibration.evaluation.profile_gain import UNSEEN, Tally, play
+from calibration.evaluation.labelled_photos import load_photo_shots
+from calibration.evaluation.profile_gain import UNTRAINED_FONTS, Tally, replay_shots
 from calibration.evaluation.rendered_tables import RenderedTable
 from vision.rendering.fonts import DEBIAN_ROOT
 
@@ -17,12 +17,12 @@ pytestmark = pytest.mark.slow
 
 
 def test_tiles_in_a_hand_that_no_training_saw_are_read_better_from_game_to_game() -> None:
-    font = DEBIAN_ROOT / UNSEEN["fonts-urw-base35"][0]
+    font = DEBIAN_ROOT / UNTRAINED_FONTS["fonts-urw-base35"][0]
     if not font.exists():
         pytest.skip(f"the font {font} is not installed")
     games: dict[str, Tally] = defaultdict(Tally)
     table = RenderedTable(font, 5000)
-    for shot, tally in play(shot for game in range(4) for shot in table.game(game, 2)):
+    for shot, tally in replay_shots(shot for game in range(4) for shot in table.render_game(game, 2)):
         games[shot.game].add(tally)
     later = [games[str(number)] for number in (1, 2, 3)]
     assert all(tally.wrong_with <= tally.wrong_without for tally in games.values())
@@ -33,7 +33,7 @@ def test_no_photograph_of_a_game_is_read_worse_for_what_the_table_knows() -> Non
     if not PHOTOS.is_dir():
         pytest.skip("the photographs are not here")
     whole = Tally()
-    for shot, tally in play(photo_shots(PHOTOS / "jheidel")):
+    for shot, tally in replay_shots(load_photo_shots(PHOTOS / "jheidel")):
         assert tally.spoiled == 0, shot.name
         whole.add(tally)
     assert whole.pictures > 0

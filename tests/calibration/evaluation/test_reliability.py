@@ -6,43 +6,53 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.evaluation.reliability import Called, as_text, bins, calibration_error, called, draw, temperature
+from calibration.evaluation.reliability import (
+    SquarePrediction,
+    bin_predictions,
+    calibration_error,
+    draw_chart,
+    fit_temperature,
+    format_report,
+    list_predictions,
+)
 from tests.support.own_tiles import reading_of
 
 
-def squares(confidence: float, right: int, wrong: int) -> list[Called]:
+def squares(confidence: float, right: int, wrong: int) -> list[SquarePrediction]:
     return [
-        Called(confidence, k < right, False, *((confidence, 1 - confidence)[:: 1 if k < right else -1]))
+        SquarePrediction(confidence, k < right, False, *((confidence, 1 - confidence)[:: 1 if k < right else -1]))
         for k in range(right + wrong)
     ]
 
 
 def test_a_square_counts_by_what_it_was_called_and_a_hidden_one_not_at_all() -> None:
     reading = reading_of({0: {"A": 0.8, "B": 0.2}, 1: {"A": 0.8, "B": 0.2}, 2: {"#": 0.9, "A": 0.1}})
-    told = list(called(reading, ["A", "B", "A", *["."] * 222]))
+    told = list(list_predictions(reading, ["A", "B", "A", *["."] * 222]))
     assert len(told) == 224
-    assert [(c.confidence, c.right, c.empty) for c in told[:2]] == [(0.8, True, False), (0.8, False, False)]
-    assert told[1].truth == pytest.approx(0.2)
-    assert all(c.empty and c.right for c in told[2:])
+    assert [(c.confidence, c.is_right, c.is_empty) for c in told[:2]] == [(0.8, True, False), (0.8, False, False)]
+    assert told[1].truth_probability == pytest.approx(0.2)
+    assert all(c.is_empty and c.is_right for c in told[2:])
 
 
 def test_confidences_that_come_true_have_no_error_and_need_no_temperature() -> None:
     honest = [*squares(0.9, 90, 10), *squares(0.6, 60, 40)]
-    assert calibration_error(bins(honest)) == pytest.approx(0)
-    assert temperature(honest) == pytest.approx(1, abs=0.05)
+    assert calibration_error(bin_predictions(honest)) == pytest.approx(0)
+    assert fit_temperature(honest) == pytest.approx(1, abs=0.05)
 
 
 def test_confidences_that_are_too_high_are_found_out() -> None:
     boastful = squares(0.99, 80, 20)
-    assert calibration_error(bins(boastful)) == pytest.approx(0.19)
-    assert temperature(boastful) > 2
-    assert "20 wrong" in as_text("boastful", boastful)
+    assert calibration_error(bin_predictions(boastful)) == pytest.approx(0.19)
+    assert fit_temperature(boastful) > 2
+    assert "20 wrong" in format_report("boastful", boastful)
 
 
 def test_the_tables_of_photographs_and_of_drawn_pictures_are_drawn_together(tmp_path: Path) -> None:
     photographs, both = tmp_path / "photographs.png", tmp_path / "both.png"
-    draw({"photographs": bins(squares(0.9, 90, 10))}, photographs)
-    draw({"photographs": bins(squares(0.9, 90, 10)), "drawn": bins(squares(0.6, 60, 40))}, both)
+    draw_chart({"photographs": bin_predictions(squares(0.9, 90, 10))}, photographs)
+    draw_chart(
+        {"photographs": bin_predictions(squares(0.9, 90, 10)), "drawn": bin_predictions(squares(0.6, 60, 40))}, both
+    )
     one, two = (cv2.imread(str(path)) for path in (photographs, both))
     assert one is not None
     assert two is not None

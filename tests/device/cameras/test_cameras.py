@@ -11,9 +11,9 @@ import cv2
 import numpy as np
 import pytest
 
-from device.cameras import CameraError, NoMorePictures, open_camera, patient_camera
+from device.cameras import CameraError, NoMorePicturesError, open_camera, open_reconnecting_camera
 from device.cameras.folder import FolderCamera
-from device.cameras.reconnecting import PatientCamera
+from device.cameras.reconnecting import ReconnectingCamera
 from device.cameras.simulated import SimulatedCamera
 from device.cameras.usb import UsbCamera
 from vision.rendering.simulated_table import SimulatedTable
@@ -34,7 +34,7 @@ def test_folder_gives_its_pictures_in_order_of_their_names_and_each_once(tmp_pat
     (tmp_path / "notes.txt").write_text("no picture")
     camera = open_camera(f"folder:{tmp_path}")
     assert [grey(camera.still().image) for _ in range(3)] == [10, 20, 30]
-    with pytest.raises(NoMorePictures, match="add one"):
+    with pytest.raises(NoMorePicturesError, match="add one"):
         camera.still()
     write(tmp_path / "d.png", 40)
     assert grey(camera.still().image) == 40
@@ -45,7 +45,7 @@ def test_list_of_pictures_may_name_one_twice(tmp_path: Path) -> None:
     picture = write(tmp_path / "a.png", 10)
     camera = FolderCamera([picture, picture])
     assert [camera.still().name for _ in range(2)] == [str(picture)] * 2
-    with pytest.raises(NoMorePictures):
+    with pytest.raises(NoMorePicturesError):
         camera.still()
 
 
@@ -57,14 +57,14 @@ def test_picture_that_is_still_being_written_is_waited_for(tmp_path: Path) -> No
     growing.write_bytes(whole[: len(whole) // 2])
     writer = threading.Timer(0.3, growing.write_bytes, [whole])
     writer.start()
-    assert grey(FolderCamera.watching(folder).still().image) == 50
+    assert grey(FolderCamera.from_folder(folder).still().image) == 50
     writer.join()
 
 
 def test_a_folder_that_went_away_is_said(tmp_path: Path) -> None:
     folder = tmp_path / "table"
     folder.mkdir()
-    camera = FolderCamera.watching(folder)
+    camera = FolderCamera.from_folder(folder)
     folder.rmdir()
     with pytest.raises(CameraError, match="put it back"):
         camera.still()
@@ -75,7 +75,7 @@ def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
     broken.write_bytes(b"\xff\xd8\xff\xe0 cut short")
     os.utime(broken, (time.time() - 60,) * 2)
     write(tmp_path / "b.png", 20)
-    camera = FolderCamera.watching(tmp_path)
+    camera = FolderCamera.from_folder(tmp_path)
     with pytest.raises(CameraError, match=r"a\.jpg"):
         camera.still()
     assert grey(camera.still().image) == 20
@@ -142,7 +142,7 @@ class Video:
 def video(monkeypatch: pytest.MonkeyPatch) -> Video:
     device = Video()
     monkeypatch.setattr(cv2, "VideoCapture", lambda *_: device)
-    monkeypatch.setattr("device.cameras.usb.STALLED_S", 0.2)
+    monkeypatch.setattr("device.cameras.usb.FRAME_TIMEOUT_S", 0.2)
     return device
 
 
@@ -167,7 +167,7 @@ def test_unplugged_usb_camera_is_noticed_and_comes_back_by_itself(video: Video) 
 
 
 def test_usb_camera_that_is_pulled_out_is_noticed_at_once(video: Video, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("device.cameras.usb.STALLED_S", 2.0)
+    monkeypatch.setattr("device.cameras.usb.FRAME_TIMEOUT_S", 2.0)
     with UsbCamera("0") as camera:
         camera.still()
         video.plugged = False
@@ -199,7 +199,7 @@ def test_camera_that_is_plugged_in_later_is_opened_then() -> None:
             raise CameraError("no camera at usb:0: is it plugged in?")
         return SimulatedCamera(SimulatedTable(seed=1, size=(320, 240)))
 
-    camera = PatientCamera(open_it, clock=lambda: now[0])
+    camera = ReconnectingCamera(open_it, clock=lambda: now[0])
     assert "plugged in" in camera.trouble and camera.live
     camera.settle()
     for look in (camera.still, camera.preview):
@@ -216,10 +216,10 @@ def test_camera_that_is_plugged_in_later_is_opened_then() -> None:
 
 
 def test_only_a_camera_with_a_cable_is_waited_for(tmp_path: Path) -> None:
-    assert isinstance(patient_camera("usb:77"), PatientCamera)
+    assert isinstance(open_reconnecting_camera("usb:77"), ReconnectingCamera)
     for spec in (f"folder:{tmp_path / 'nowhere'}", "film"):
         with pytest.raises(CameraError):
-            patient_camera(spec)
+            open_reconnecting_camera(spec)
 
 
 def test_black_usb_picture_is_said(video: Video) -> None:

@@ -13,15 +13,15 @@ import cv2
 import numpy as np
 import pytest
 
-from device.cameras import BlackPicture, CameraError
+from device.cameras import BlackPictureError, CameraError
 from device.cameras.pi import (
     PiCamera,
-    began,
-    free_controls,
-    in_words,
-    light_changed,
-    locked_controls,
-    still_size,
+    describe_error,
+    exposure_start_ns,
+    fit_still_size,
+    has_light_changed,
+    make_auto_controls,
+    make_locked_controls,
     to_bgr,
 )
 
@@ -33,7 +33,7 @@ VIRTUAL = {"FrameDurationLimits": (0, 1, 0), "FaceDetectMode": (0, 1, 0)}
 
 
 def test_settled_values_are_fixed() -> None:
-    assert locked_controls(READ, OFFERED) == {
+    assert make_locked_controls(READ, OFFERED) == {
         "AeEnable": False,
         "ExposureTime": 8000,
         "AnalogueGain": 1.5,
@@ -46,13 +46,13 @@ def test_settled_values_are_fixed() -> None:
 
 def test_only_offered_controls_are_set() -> None:
     """Camera modules 1, 2 and HQ have no focus; the virtual pipeline has nothing."""
-    assert set(free_controls(NO_FOCUS)) == {"AeEnable", "AwbEnable"}
-    assert not {"AfMode", "LensPosition"} & set(locked_controls(READ, NO_FOCUS))
-    assert free_controls(VIRTUAL) == locked_controls(READ, VIRTUAL) == {}
+    assert set(make_auto_controls(NO_FOCUS)) == {"AeEnable", "AwbEnable"}
+    assert not {"AfMode", "LensPosition"} & set(make_locked_controls(READ, NO_FOCUS))
+    assert make_auto_controls(VIRTUAL) == make_locked_controls(READ, VIRTUAL) == {}
 
 
 def test_automatic_stays_on_where_its_value_was_not_read() -> None:
-    assert locked_controls({"ColourGains": (1.0, 1.0)}, OFFERED) == {"AwbEnable": False, "ColourGains": (1.0, 1.0)}
+    assert make_locked_controls({"ColourGains": (1.0, 1.0)}, OFFERED) == {"AwbEnable": False, "ColourGains": (1.0, 1.0)}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_automatic_stays_on_where_its_value_was_not_read() -> None:
     ],
 )
 def test_stills_keep_the_sensors_proportions(sensor: tuple[int, int], size: tuple[int, int]) -> None:
-    assert still_size(sensor) == size
+    assert fit_still_size(sensor) == size
 
 
 def coloured() -> np.ndarray:
@@ -143,13 +143,13 @@ def test_unknown_format_is_named() -> None:
 
 
 def test_exposure_began_before_the_sensors_time_stamp() -> None:
-    assert began({"SensorTimestamp": 5_000_000_000, "ExposureTime": 20_000}) == 4_980_000_000
-    assert began({"FrameDuration": 33_000}) == float("inf")
+    assert exposure_start_ns({"SensorTimestamp": 5_000_000_000, "ExposureTime": 20_000}) == 4_980_000_000
+    assert exposure_start_ns({"FrameDuration": 33_000}) == float("inf")
 
 
 def test_light_and_pictures() -> None:
-    assert not light_changed(100, 130) and light_changed(100, 170) and light_changed(170, 100)
-    assert not light_changed(0.2, 0.9)
+    assert not has_light_changed(100, 130) and has_light_changed(100, 170) and has_light_changed(170, 100)
+    assert not has_light_changed(0.2, 0.9)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_light_and_pictures() -> None:
     ],
 )
 def test_errors_are_put_into_words(error: Exception, said: str) -> None:
-    assert said in in_words(error) and "\n" not in in_words(error)
+    assert said in describe_error(error) and "\n" not in describe_error(error)
 
 
 class StandIn:
@@ -230,13 +230,13 @@ class StandIn:
 
 
 def opened(stand_in: StandIn, clock: Callable[[], float] = time.monotonic) -> PiCamera:
-    return PiCamera(lambda: stand_in, settle=0.05, clock=clock)
+    return PiCamera(lambda: stand_in, settle_s=0.05, clock=clock)
 
 
 def test_camera_settles_and_locks_before_the_first_still() -> None:
     pi = StandIn()
     camera = opened(pi)
-    assert pi.set == [{"AeEnable": True, "AwbEnable": True, "AfMode": 2}, locked_controls(READ, OFFERED)]
+    assert pi.set == [{"AeEnable": True, "AwbEnable": True, "AfMode": 2}, make_locked_controls(READ, OFFERED)]
     frame = camera.still()
     assert frame.image.shape == (480, 640, 3) and np.abs(frame.image[240, 100].astype(int) - (40, 140, 230)).max() == 0
     assert len(pi.set) == 2 and camera.live and pi.requests_out == 0
@@ -276,7 +276,7 @@ def test_black_picture_is_said() -> None:
     pi = StandIn()
     camera = opened(pi)
     pi.brightness = 0.0
-    with pytest.raises(BlackPicture, match="cap"):
+    with pytest.raises(BlackPictureError, match="cap"):
         camera.still()
     pi.brightness = 1.0
     camera.still()
@@ -296,7 +296,7 @@ def test_stalled_camera_is_opened_again_with_back_off() -> None:
         now[0] += 0.01
         return now[0]
 
-    camera = PiCamera(make, settle=0.05, clock=clock)
+    camera = PiCamera(make, settle_s=0.05, clock=clock)
     made[0].fail = TimeoutError()
     with pytest.raises(CameraError, match="tried again by itself"):
         camera.preview()

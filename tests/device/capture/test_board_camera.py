@@ -7,12 +7,12 @@ from collections.abc import Collection
 import numpy as np
 import pytest
 
-from device.capture.board_camera import Sight, Whereabouts
+from device.capture.board_camera import BoardCamera, BoardTracker
 from engine.reading import BoardReading
 from tests.support.text_table import EMPTY_ROWS, TextTable
-from vision.detection.location import BoardNotFound, Location
+from vision.detection.location import BoardLocation, BoardNotFoundError
 from vision.geometry import Floats, Image
-from vision.recognition.reader import Milliseconds, PhotoReading
+from vision.recognition.reader import PhotoReading, ReadingTimes
 
 IMAGE: Image = np.zeros((300, 400, 3), np.uint8)
 HERE: Floats = np.array([[50.0, 20.0], [250.0, 20.0], [250.0, 220.0], [50.0, 220.0]])
@@ -26,35 +26,35 @@ class Board:
         self.at: Floats | None = HERE
         self.sure = 0.9
 
-    def locate(self, _: Image) -> Location:
+    def locate(self, _: Image) -> BoardLocation:
         if self.at is None:
-            raise BoardNotFound("no board in the picture")
-        return Location(self.at, self.sure)
+            raise BoardNotFoundError("no board in the picture")
+        return BoardLocation(self.at, self.sure)
 
-    def follow(self, _: Image, corners: Floats) -> Location:
+    def follow(self, _: Image, corners: Floats) -> BoardLocation:
         if self.at is None or np.abs(self.at - corners).max() > 13:
-            raise BoardNotFound("the board is not where it was")
-        return Location(self.at, self.sure)
+            raise BoardNotFoundError("the board is not where it was")
+        return BoardLocation(self.at, self.sure)
 
 
 class Letters:
-    """A reader that finds the board by `where`, turned by `turn` quarters with certainty `upright`."""
+    """A reader that finds the board by `where`, turned by `turn` quarters with certainty `estimate_orientation`."""
 
-    def __init__(self, where: Whereabouts) -> None:
+    def __init__(self, where: BoardTracker) -> None:
         self.where = where
         self.turn = 0
         self.upright = 1.0
 
     def read(self, image: Image, _: Collection[str], corners: Floats | None = None) -> PhotoReading:
-        ms = Milliseconds(1, 1, 2)
+        ms = ReadingTimes(1, 1, 2)
         if corners is not None:
-            return PhotoReading(BoardReading.certain(EMPTY_ROWS), corners, (), ms)
+            return PhotoReading(BoardReading.from_rows(EMPTY_ROWS), corners, (), ms)
         try:
             found = self.where(image).corners
-        except BoardNotFound as error:
+        except BoardNotFoundError as error:
             return PhotoReading(None, None, (str(error),), ms)
         turned = np.roll(found, -self.turn, axis=0)
-        return PhotoReading(BoardReading.certain(EMPTY_ROWS), turned, (), ms, upright=self.upright)
+        return PhotoReading(BoardReading.from_rows(EMPTY_ROWS), turned, (), ms, orientation_confidence=self.upright)
 
 
 @pytest.fixture
@@ -63,106 +63,110 @@ def board() -> Board:
 
 
 @pytest.fixture
-def where(board: Board) -> Whereabouts:
-    return Whereabouts(board)
+def where(board: Board) -> BoardTracker:
+    return BoardTracker(board)
 
 
 @pytest.fixture
-def letters(where: Whereabouts) -> Letters:
+def letters(where: BoardTracker) -> Letters:
     return Letters(where)
 
 
 @pytest.fixture
-def sight(where: Whereabouts, letters: Letters) -> Sight:
-    return Sight(TextTable(), letters, where)
+def sight(where: BoardTracker, letters: Letters) -> BoardCamera:
+    return BoardCamera(TextTable(), letters, where)
 
 
-def corners(sight: Sight) -> Floats:
+def corners(sight: BoardCamera) -> Floats:
     """Where the board is read, and what is read there makes sense."""
-    found = sight.read(IMAGE, TILES)
+    found = sight.read_board(IMAGE, TILES)
     assert found.corners is not None
-    sight.trust(found)
+    sight.confirm_location(found)
     return found.corners
 
 
-def test_board_that_lies_still_is_searched_once(sight: Sight, where: Whereabouts) -> None:
+def test_board_that_lies_still_is_searched_once(sight: BoardCamera, where: BoardTracker) -> None:
     for _ in range(5):
         assert (corners(sight) == HERE).all()
-    assert where.searches == 1
+    assert where.search_count == 1
 
 
-def test_nudged_board_is_followed_in_the_same_picture(sight: Sight, board: Board, where: Whereabouts) -> None:
+def test_nudged_board_is_followed_in_the_same_picture(sight: BoardCamera, board: Board, where: BoardTracker) -> None:
     corners(sight)
     board.at = HERE + 6
-    assert (corners(sight) == HERE + 6).all() and where.searches == 1
+    assert (corners(sight) == HERE + 6).all() and where.search_count == 1
 
 
-def test_board_that_was_moved_far_is_found_in_the_same_picture(sight: Sight, board: Board, where: Whereabouts) -> None:
+def test_board_that_was_moved_far_is_found_in_the_same_picture(
+    sight: BoardCamera, board: Board, where: BoardTracker
+) -> None:
     corners(sight)
     board.at = HERE + 60
-    assert (corners(sight) == HERE + 60).all() and where.searches == 2
+    assert (corners(sight) == HERE + 60).all() and where.search_count == 2
 
 
-def test_followed_place_that_is_not_sure_is_searched_anew(sight: Sight, board: Board, where: Whereabouts) -> None:
+def test_followed_place_that_is_not_sure_is_searched_anew(
+    sight: BoardCamera, board: Board, where: BoardTracker
+) -> None:
     corners(sight)
     board.sure = 0.3
     corners(sight)
-    assert where.searches == 2
+    assert where.search_count == 2
 
 
-def test_board_that_was_read_without_sense_is_searched_anew(sight: Sight, where: Whereabouts) -> None:
+def test_board_that_was_read_without_sense_is_searched_anew(sight: BoardCamera, where: BoardTracker) -> None:
     corners(sight)
-    sight.doubt()
+    sight.mark_location_unreliable()
     corners(sight)
     corners(sight)
-    assert where.searches == 2
+    assert where.search_count == 2
 
 
-def test_place_that_made_no_sense_is_not_believed(sight: Sight, board: Board, where: Whereabouts) -> None:
+def test_place_that_made_no_sense_is_not_believed(sight: BoardCamera, board: Board, where: BoardTracker) -> None:
     corners(sight)
     board.at = HERE + 6
-    sight.read(IMAGE, TILES)
+    sight.read_board(IMAGE, TILES)
     assert where.corners is not None and (where.corners == HERE).all()
 
 
-def test_board_turned_on_the_spot_is_read_as_its_tiles_say(sight: Sight, letters: Letters) -> None:
+def test_board_turned_on_the_spot_is_read_as_its_tiles_say(sight: BoardCamera, letters: Letters) -> None:
     corners(sight)
     letters.turn = 1
     assert (corners(sight) == np.roll(HERE, -1, axis=0)).all()
 
 
-def test_board_whose_few_tiles_say_little_lies_as_it_lay(sight: Sight, letters: Letters) -> None:
+def test_board_whose_few_tiles_say_little_lies_as_it_lay(sight: BoardCamera, letters: Letters) -> None:
     letters.turn = 3
     corners(sight)
     letters.turn, letters.upright = 2, 0.6
     assert (corners(sight) == np.roll(HERE, -3, axis=0)).all()
 
 
-def test_other_size_of_picture_begins_anew(sight: Sight, where: Whereabouts) -> None:
+def test_other_size_of_picture_begins_anew(sight: BoardCamera, where: BoardTracker) -> None:
     corners(sight)
-    sight.read(np.zeros((600, 800, 3), np.uint8), TILES)
-    assert where.searches == 2
+    sight.read_board(np.zeros((600, 800, 3), np.uint8), TILES)
+    assert where.search_count == 2
 
 
 def test_corners_that_people_placed_count_where_nothing_is_found(
-    sight: Sight, board: Board, where: Whereabouts
+    sight: BoardCamera, board: Board, where: BoardTracker
 ) -> None:
     board.at = None
-    assert sight.read(IMAGE, TILES).board is None
-    where.place(HERE + 5, IMAGE.shape)
-    assert (corners(sight) == HERE + 5).all() and where.placed
+    assert sight.read_board(IMAGE, TILES).board is None
+    where.set_corners(HERE + 5, IMAGE.shape)
+    assert (corners(sight) == HERE + 5).all() and where.has_user_corners
 
 
 def test_corners_that_people_placed_count_until_the_board_is_moved(
-    sight: Sight, board: Board, where: Whereabouts
+    sight: BoardCamera, board: Board, where: BoardTracker
 ) -> None:
-    where.place(HERE + 10, IMAGE.shape)
-    assert (corners(sight) == HERE + 10).all() and where.placed
+    where.set_corners(HERE + 10, IMAGE.shape)
+    assert (corners(sight) == HERE + 10).all() and where.has_user_corners
     board.at, board.sure = HERE + 70, 1.0
-    assert (corners(sight) == HERE + 70).all() and not where.placed
+    assert (corners(sight) == HERE + 70).all() and not where.has_user_corners
 
 
-def test_placed_corners_must_be_a_board(where: Whereabouts) -> None:
+def test_placed_corners_must_be_a_board(where: BoardTracker) -> None:
     for wrong in (HERE[::-1], HERE[:3], HERE * np.nan):
         with pytest.raises(ValueError, match="corners"):
-            where.place(wrong, IMAGE.shape)
+            where.set_corners(wrong, IMAGE.shape)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from device.cameras import CameraError, Frame, Image
-from device.capture.camera_monitor import BACK_OFF_S, REST_S, STEP_S, Watch
+from device.capture.camera_monitor import BACK_OFF_S, CHECK_INTERVAL_S, MIN_REST_S, CameraMonitor
 
 
 class Scene:
@@ -21,7 +21,9 @@ class Scene:
         self.looks = 0
         self.troubles: list[str | None] = []
         self.rests: list[Frame] = []
-        self.watch = Watch(self, self.troubles.append, self.rests.append, lambda: not self.busy, clock=lambda: self.now)
+        self.watch = CameraMonitor(
+            self, self.troubles.append, self.rests.append, lambda: not self.busy, clock=lambda: self.now
+        )
 
     def preview(self) -> Frame | None:
         self.looks += 1
@@ -39,7 +41,7 @@ class Scene:
     def run(self, seconds: float) -> None:
         end = self.now + seconds
         while self.now < end:
-            wait = self.watch.look()
+            wait = self.watch.check_camera()
             assert wait is not None
             self.now += wait
 
@@ -54,7 +56,7 @@ def scene() -> Scene:
 
 def test_camera_that_fails_is_noticed_at_once_and_said_once(scene: Scene) -> None:
     scene.fault = CameraError("unplugged")
-    scene.run(STEP_S)
+    scene.run(CHECK_INTERVAL_S)
     assert scene.troubles == ["unplugged"]
     scene.run(20.0)
     assert scene.troubles == ["unplugged"]
@@ -70,7 +72,7 @@ def test_camera_that_is_well_again_is_said(scene: Scene) -> None:
     scene.fault = CameraError("unplugged")
     scene.run(5.0)
     scene.fault = None
-    scene.run(BACK_OFF_S[-1] + STEP_S)
+    scene.run(BACK_OFF_S[-1] + CHECK_INTERVAL_S)
     assert scene.troubles == ["unplugged", None]
 
 
@@ -84,13 +86,13 @@ def test_camera_that_stalls_is_noticed_within_two_seconds(scene: Scene) -> None:
     begun = scene.now
     while not scene.troubles:
         scene.age = scene.now - begun
-        scene.now += scene.watch.look() or 0.0
+        scene.now += scene.watch.check_camera() or 0.0
     assert scene.now - begun < 2.0 + BACK_OFF_S[0]
 
 
 def test_tiles_that_were_laid_are_seen_once_they_lie_still(scene: Scene) -> None:
     scene.tile(40)
-    scene.run(REST_S + 3 * STEP_S)
+    scene.run(MIN_REST_S + 3 * CHECK_INTERVAL_S)
     scene.run(5.0)
     assert [frame.name for frame in scene.rests] == ["still"]
 
@@ -98,14 +100,14 @@ def test_tiles_that_were_laid_are_seen_once_they_lie_still(scene: Scene) -> None
 def test_hand_that_moves_on_is_not_rest(scene: Scene) -> None:
     for column in range(0, 80, 2):
         scene.tile(column)
-        scene.run(STEP_S)
+        scene.run(CHECK_INTERVAL_S)
     assert scene.rests == []
 
 
 def test_hand_that_only_passed_changed_nothing(scene: Scene) -> None:
     bare = scene.image
     scene.tile(20)
-    scene.run(2 * STEP_S)
+    scene.run(2 * CHECK_INTERVAL_S)
     scene.image = bare
     scene.run(3.0)
     assert scene.rests == []
@@ -119,4 +121,4 @@ def test_nobody_looks_while_the_table_is_busy(scene: Scene) -> None:
 
 def test_camera_whose_pictures_do_not_move_is_not_watched(scene: Scene) -> None:
     scene.preview = lambda: None  # type: ignore[method-assign]
-    assert scene.watch.look() is None
+    assert scene.watch.check_camera() is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from device.cameras import Frame
-from device.capture.key_frames import STOOD_S, Glimpses, that_stood
+from device.capture.key_frames import MIN_STABLE_S, KeyFrameBuffer, find_stable_frames
 
 
 def frame(laid: int, time: float) -> Frame:
@@ -17,16 +17,16 @@ def frame(laid: int, time: float) -> Frame:
 
 def stood(*frames: Frame) -> list[float]:
     """How long each board lay there that differs from the last; the first was read at the last press."""
-    glimpses = Glimpses()
-    glimpses.read(frames[0])
+    glimpses = KeyFrameBuffer()
+    glimpses.set_reference(frames[0])
     for one in frames[1:]:
         glimpses.add(one)
-    return [seconds for _, seconds in that_stood(glimpses.take(), frames[-1])]
+    return [seconds for _, seconds in find_stable_frames(glimpses.take_all(), frames[-1])]
 
 
 def test_what_lay_there_alone_for_a_while_is_told() -> None:
-    assert stood(frame(0, 0), frame(3, 1), frame(4, 1 + 2 * STOOD_S)) == [2 * STOOD_S]
+    assert stood(frame(0, 0), frame(3, 1), frame(4, 1 + 2 * MIN_STABLE_S)) == [2 * MIN_STABLE_S]
 
 
 def test_what_was_tried_and_taken_back_did_not_lie_there_while_its_player_thought() -> None:
-    assert stood(frame(0, 0), frame(3, 1), frame(0, 1.5), frame(4, 1.5 + 2 * STOOD_S)) == []
+    assert stood(frame(0, 0), frame(3, 1), frame(0, 1.5), frame(4, 1.5 + 2 * MIN_STABLE_S)) == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from device.cameras import CameraError, Frame
-from device.capture.motion import PATIENCE_S, QUIET_S, STEP_S, still_board
+from device.capture.motion import MAX_WAIT_S, MIN_STILL_S, POLL_INTERVAL_S, wait_until_still
 
 
 class Scene:
@@ -44,23 +44,23 @@ class Scene:
 
 
 def taken_at(scene: Scene) -> float:
-    return still_board(scene, clock=scene.clock, sleep=scene.sleep).time
+    return wait_until_still(scene, clock=scene.clock, sleep=scene.sleep).time
 
 
 def test_still_board_is_taken_after_the_quiet_time() -> None:
-    assert taken_at(Scene(0.0)) == pytest.approx(QUIET_S, abs=2 * STEP_S)
+    assert taken_at(Scene(0.0)) == pytest.approx(MIN_STILL_S, abs=2 * POLL_INTERVAL_S)
 
 
 def test_camera_noise_is_no_motion() -> None:
-    assert taken_at(Scene(0.0, noise=20)) == pytest.approx(QUIET_S, abs=2 * STEP_S)
+    assert taken_at(Scene(0.0, noise=20)) == pytest.approx(MIN_STILL_S, abs=2 * POLL_INTERVAL_S)
 
 
 def test_hand_is_waited_for() -> None:
-    assert taken_at(Scene(0.8)) == pytest.approx(0.8 + QUIET_S, abs=4 * STEP_S)
+    assert taken_at(Scene(0.8)) == pytest.approx(0.8 + MIN_STILL_S, abs=4 * POLL_INTERVAL_S)
 
 
 def test_patience_ends() -> None:
-    assert taken_at(Scene(1000.0)) == pytest.approx(PATIENCE_S, abs=2 * STEP_S)
+    assert taken_at(Scene(1000.0)) == pytest.approx(MAX_WAIT_S, abs=2 * POLL_INTERVAL_S)
 
 
 def test_photographs_are_not_waited_for() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from device import cli
 from device.cli import UserError, main
-from engine.errors import RulesError, UnknownTileSet
+from engine.errors import RulesError, UnknownTileSetError
 
 
 def command(monkeypatch: pytest.MonkeyPatch, run: Callable[[argparse.Namespace], int]) -> None:
@@ -34,7 +34,7 @@ def test_the_status_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> N
     assert main(["score"]) == 0
 
 
-@pytest.mark.parametrize("error", [UserError("say more"), UnknownTileSet("say more"), RulesError("say more")])
+@pytest.mark.parametrize("error", [UserError("say more"), UnknownTileSetError("say more"), RulesError("say more")])
 def test_a_mistake_is_one_line_and_status_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
 ) -> None:

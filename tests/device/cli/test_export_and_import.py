@@ -7,23 +7,23 @@ from pathlib import Path
 import pytest
 
 from device.cli import main
-from device.demo.demo_table import demo_games
+from device.demo.demo_table import load_demo_games
 from device.storage.store import GameStore
 from engine.events import to_json
-from engine.gcg import game_of, write
+from engine.gcg import build_game, format_gcg
 
-RECORD = demo_games()["kitchen-table"]
+RECORD = load_demo_games()["kitchen-table"]
 
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr("device.settings.SYSTEM_FILE", tmp_path / "nowhere.toml")
+    monkeypatch.setattr("device.settings.SYSTEM_SETTINGS_FILE", tmp_path / "nowhere.toml")
     folder = tmp_path / "data"
     folder.mkdir()
     with GameStore(folder / "games.db") as store:
-        game = game_of(RECORD)
-        number = store.begin(to_json(game.events[0]))
+        game = build_game(RECORD)
+        number = store.begin_game(to_json(game.events[0]))
         store.append(number, [to_json(event) for event in game.events[1:]])
     return folder
 
@@ -53,7 +53,7 @@ def test_file_that_is_no_game_is_named_and_the_others_are_taken_in(
 ) -> None:
     bad, good = tmp_path / "bad.gcg", tmp_path / "good.gcg"
     bad.write_text("shopping list")
-    good.write_text(write(demo_games()["three-of-us"]))
+    good.write_text(format_gcg(load_demo_games()["three-of-us"]))
     assert main(["import", str(bad), str(good), "--data", str(data)]) == 1
     out = capsys.readouterr().out
     assert f"{bad}: " in out and f"{good} is game 2" in out
@@ -106,7 +106,7 @@ def test_folder_without_games_is_said(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_games_of_an_installed_table_are_found_where_a_user_has_none(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("device.settings.SERVICE_DATA", data)
+    monkeypatch.setattr("device.settings.SERVICE_DATA_FOLDER", data)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     assert main(["backup", str(tmp_path / "copy.db")]) == 0
     assert "1 game is in" in capsys.readouterr().out

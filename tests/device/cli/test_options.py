@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from device.cli import UserError
-from device.cli.options import game_settings, words_for
+from device.cli.options import make_lexicon_finder, merge_game_settings
 from device.settings import GameSettings
 from engine.events import GameStarted
 from engine.lexicon import open_lexicon
@@ -19,13 +19,13 @@ def begun(lexicon: str | None, tiles: str = "en") -> GameStarted:
 
 
 def test_a_game_without_a_list_goes_on_without() -> None:
-    assert words_for(GameSettings())(begun(None, "de")) is None
+    assert make_lexicon_finder(GameSettings())(begun(None, "de")) is None
 
 
 def test_the_shipped_list_is_found_by_its_name() -> None:
     shipped = open_lexicon(None, "en")
     assert shipped is not None
-    found = words_for(GameSettings())(begun(shipped.name))
+    found = make_lexicon_finder(GameSettings())(begun(shipped.name))
     assert found is not None and "HORN" in found
 
 
@@ -34,12 +34,12 @@ def test_the_owners_list_is_found_by_its_name_and_no_other_takes_its_place(tmp_p
     path.write_text("HORN\nFARM\n", encoding="utf-8")
     own = open_lexicon(str(path), "en", tmp_path)
     assert own is not None
-    found = words_for(GameSettings(lexicon=str(path)))(begun(own.name))
+    found = make_lexicon_finder(GameSettings(lexicon=str(path)))(begun(own.name))
     assert found is not None and "ZAX" not in found
-    assert words_for(GameSettings())(begun(own.name)) is None
+    assert make_lexicon_finder(GameSettings())(begun(own.name)) is None
 
 
 @pytest.mark.parametrize("name", ["A" * 41, "Anna\x1b[2J"])
 def test_a_name_that_no_page_would_take_is_refused(name: str) -> None:
     with pytest.raises(UserError, match="is no name"):
-        game_settings(argparse.Namespace(players=f"{name},Ben", tiles=None, lexicon=None))
+        merge_game_settings(argparse.Namespace(players=f"{name},Ben", tiles=None, lexicon=None))

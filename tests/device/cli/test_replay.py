@@ -16,7 +16,7 @@ from device.cli import main
 from engine.reading import BoardReading
 from tests.support.text_table import EMPTY_ROWS, FARM, HORN, PASTE, rows
 from vision.geometry import Floats, Image
-from vision.recognition.reader import Milliseconds, PhotoReading
+from vision.recognition.reader import PhotoReading, ReadingTimes
 
 
 class ReaderInOrder:
@@ -29,9 +29,9 @@ class ReaderInOrder:
         assert image.ndim == 3 and tiles and corners is None
         board = next(self.boards)
         if board is None:
-            return PhotoReading(None, None, ("no board found: this is a cat",), Milliseconds(1, 1, 2))
+            return PhotoReading(None, None, ("no board found: this is a cat",), ReadingTimes(1, 1, 2))
         quad = np.array([[5.0, 5.0], [50.0, 5.0], [50.0, 50.0], [5.0, 50.0]])
-        return PhotoReading(BoardReading.certain(board), quad, (), Milliseconds(1, 1, 2))
+        return PhotoReading(BoardReading.from_rows(board), quad, (), ReadingTimes(1, 1, 2))
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def replay(
     boards: Sequence[Sequence[str] | None],
     *options: str,
 ) -> Any:
-    monkeypatch.setattr("device.cli.replay.learning_reader", lambda: (ReaderInOrder(boards), None))
+    monkeypatch.setattr("device.cli.replay.make_profiled_reader", lambda: (ReaderInOrder(boards), None))
     assert main(["replay", *photos[: len(boards)], "--players", "Anna,Ben", "--json", *options]) == 0
     return json.loads(capsys.readouterr().out)
 
@@ -126,7 +126,7 @@ def test_damaged_photograph_is_a_problem(
 ) -> None:
     whole = Path(photos[0]).read_bytes()
     Path(photos[0]).write_bytes(whole[: len(whole) // 2])
-    monkeypatch.setattr("device.cli.replay.learning_reader", lambda: (ReaderInOrder([rows(HORN)]), None))
+    monkeypatch.setattr("device.cli.replay.make_profiled_reader", lambda: (ReaderInOrder([rows(HORN)]), None))
     assert main(["replay", *photos[:2], "--players", "Anna,Ben", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert photos[0] in answer["problems"][0] and len(answer["turns"]) == 1
@@ -135,7 +135,9 @@ def test_damaged_photograph_is_a_problem(
 def test_people_get_a_line_for_each_turn(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
 ) -> None:
-    monkeypatch.setattr("device.cli.replay.learning_reader", lambda: (ReaderInOrder([rows(HORN), rows(HORN)]), None))
+    monkeypatch.setattr(
+        "device.cli.replay.make_profiled_reader", lambda: (ReaderInOrder([rows(HORN), rows(HORN)]), None)
+    )
     assert main(["replay", *photos[:2], "--players", "Anna,Ben"]) == 0
     first, second, total = capsys.readouterr().out.splitlines()
     assert "Anna" in first and "8F HORN" in first and "+14" in first
@@ -160,7 +162,7 @@ def test_wrong_options_are_said_in_one_line(
     options: list[str],
     said: str,
 ) -> None:
-    monkeypatch.setattr("device.cli.replay.learning_reader", lambda: (ReaderInOrder([EMPTY_ROWS]), None))
+    monkeypatch.setattr("device.cli.replay.make_profiled_reader", lambda: (ReaderInOrder([EMPTY_ROWS]), None))
     assert main(["replay", photos[0], *options]) == 2
     err = capsys.readouterr().err
     assert said in err and err.count("\n") == 1

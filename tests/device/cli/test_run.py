@@ -21,16 +21,16 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 from device.cli import UserError, main
 from device.cli import run as run_command
-from device.cli.page import invite_phones
+from device.cli.page import announce_pairing
 from device.panel.buttons import Button, Pins
 from device.panel.gestures import HOLD_S
-from device.panel.gpio import NoGpio
+from device.panel.gpio import GpioUnavailableError
 from device.settings import Settings
 from device.storage.store import GameStore
 from device.system.hotspot import Hotspot
 from tests.device.cli.test_replay import ReaderInOrder
 from tests.support.text_table import FARM, HORN, rows
-from web.qr import qr_text
+from web.qr import render_qr_blocks
 
 
 def picture(folder: Path, name: str) -> None:
@@ -53,18 +53,18 @@ def options(folder: Path, port: int, *more: str) -> argparse.Namespace:
 def chosen(*words: str) -> Settings:
     parser = argparse.ArgumentParser()
     run_command.configure(parser)
-    return run_command.settings_of(parser.parse_args(words))
+    return run_command.resolve_settings(parser.parse_args(words))
 
 
 def serve(args: argparse.Namespace) -> None:
-    run_command.serve(run_command.settings_of(args), ReaderInOrder([]), threading.Event(), threading.Event())
+    run_command.serve(run_command.resolve_settings(args), ReaderInOrder([]), threading.Event(), threading.Event())
 
 
 @pytest.fixture(autouse=True)
 def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the settings file of this user would be; that of the machine is left out."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr("device.settings.SYSTEM_FILE", tmp_path / "nowhere.toml")
+    monkeypatch.setattr("device.settings.SYSTEM_SETTINGS_FILE", tmp_path / "nowhere.toml")
     path = tmp_path / "config" / "tilekeeper" / "settings.toml"
     path.parent.mkdir(parents=True)
     return path
@@ -75,7 +75,7 @@ CODE = "123456"
 
 @pytest.fixture(autouse=True)
 def known_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.security.pairing._new_code", lambda: CODE)
+    monkeypatch.setattr("web.security.pairing._make_code", lambda: CODE)
 
 
 class Browser:
@@ -121,8 +121,8 @@ class Program:
         self.ended, self.off = threading.Event(), threading.Event()
         self.thread = threading.Thread(
             target=run_command.serve,
-            args=(run_command.settings_of(args), ReaderInOrder(boards), self.ended, self.off),
-            kwargs={"new": args.new, "told": run_command.told(args)},
+            args=(run_command.resolve_settings(args), ReaderInOrder(boards), self.ended, self.off),
+            kwargs={"new": args.new, "has_options": run_command.has_game_options(args)},
         )
         self.browser = Browser(args.port)
 
@@ -167,9 +167,9 @@ def test_terminal_shows_a_code_to_scan_where_phones_can_reach_the_page(
     address: str, coded: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    invite_phones(address, CODE, print)
+    announce_pairing(address, CODE, print)
     said = capsys.readouterr().out
-    assert (qr_text(f"{address}/pair?code={CODE}") in said, "scan this" in said) == (coded, coded)
+    assert (render_qr_blocks(f"{address}/pair?code={CODE}") in said, "scan this" in said) == (coded, coded)
     assert said.rstrip().endswith(f"type this code there: {CODE}")
 
 
@@ -179,10 +179,10 @@ def test_wifi_of_the_table_is_a_code_to_scan_while_it_is_open(
     wifi = Hotspot("Tilekeeper-7c2a", "k3m9x7q2wd", "10.42.0.1")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     for active in (True, False):
-        monkeypatch.setattr(Hotspot, "active", lambda _, active=active: active)
-        run_command.invite_to_wifi(wifi)
+        monkeypatch.setattr(Hotspot, "is_active", lambda _, active=active: active)
+        run_command.print_wifi_details(wifi)
         said = capsys.readouterr().out
-        assert (qr_text(wifi.qr_text) in said) == active
+        assert (render_qr_blocks(wifi.qr_text) in said) == active
         assert "join Tilekeeper-7c2a, password k3m9x7q2wd" in said
 
 
@@ -296,9 +296,9 @@ def test_machine_without_pins_says_so_in_one_line_and_has_the_page_alone(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, own_settings: Path
 ) -> None:
     def no_header() -> None:
-        raise NoGpio("this machine has no GPIO pins")
+        raise GpioUnavailableError("this machine has no GPIO pins")
 
-    monkeypatch.setattr("device.panel.gpio._header_factory", no_header)
+    monkeypatch.setattr("device.panel.gpio._make_pin_factory", no_header)
     with Program(options(folder, free_port()), []) as phone:
         assert phone.sees("Anna to play")
     assert capsys.readouterr().out.count("No panel on pins: this machine has no GPIO pins.\n") == 1
@@ -312,7 +312,7 @@ def test_machine_without_pins_says_so_in_one_line_and_has_the_page_alone(
 def pins(monkeypatch: pytest.MonkeyPatch) -> Iterator[MockFactory]:
     """The far end of the header's pins."""
     factory = MockFactory(pin_class=MockPWMPin)
-    monkeypatch.setattr("device.panel.gpio._header_factory", lambda: factory)
+    monkeypatch.setattr("device.panel.gpio._make_pin_factory", lambda: factory)
     yield factory
     factory.reset()
 
@@ -373,7 +373,7 @@ def test_machine_that_does_not_switch_off_says_so(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(subprocess, "run", refuses)
     with pytest.raises(UserError, match="sudo poweroff"):
-        run_command.switch_off()
+        run_command.switch_off_machine()
     assert asked == [["systemctl", "poweroff"]]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from device.cli import score
-from engine.errors import UnknownLayout, UnknownTileSet
+from engine.errors import UnknownLayoutError, UnknownTileSetError
 
 GAME = """\
 #character-encoding UTF-8
@@ -78,9 +78,9 @@ def test_the_board_can_be_given(game: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_unknown_tiles_and_boards_are_named(game: Path) -> None:
-    with pytest.raises(UnknownTileSet, match="there is no tile set 'xx': choose one of"):
+    with pytest.raises(UnknownTileSetError, match="there is no tile set 'xx': choose one of"):
         run(game, "--tiles", "xx")
-    with pytest.raises(UnknownLayout, match="there is no board layout 'xx': choose one of"):
+    with pytest.raises(UnknownLayoutError, match="there is no board layout 'xx': choose one of"):
         run(game, "--layout", "xx")
 
 

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from device.cli import main
-from device.demo.demo_table import Demo, demo_games
+from device.demo.demo_table import Demo, load_demo_games
 from device.session.snapshot import Phase
 from engine.board import Board
-from engine.gcg import parse, replay, write
+from engine.gcg import format_gcg, parse_gcg, replay
 from engine.lexicon import Lexicon, open_lexicon
 from engine.plays import Play
-from engine.reading import EMPTY, SIZE, BoardReading
-from engine.turns import Kind
+from engine.reading import BOARD_SIZE, EMPTY, BoardReading
+from engine.turns import TurnKind
 from tests.support.self_play import PlayFinder, SelfPlay, as_record
 from vision.geometry import Floats, Image
-from vision.recognition.reader import Milliseconds, PhotoReading
+from vision.recognition.reader import PhotoReading, ReadingTimes
 
 SMALL = "at ta tea eat ate tee toe not ton one neon nine tin ten net rate tear star rats sea seat east ink"
 
@@ -32,19 +32,19 @@ class SureReader:
 
     def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
         assert self.demo is not None and image.ndim == 3 and corners is None and "A" in tiles
-        laid = self.demo._camera._table._laid
-        rows = [[laid[r, c].letter if (r, c) in laid else EMPTY for c in range(SIZE)] for r in range(SIZE)]
+        laid = self.demo._camera._table._placed
+        rows = [[laid[r, c].letter if (r, c) in laid else EMPTY for c in range(BOARD_SIZE)] for r in range(BOARD_SIZE)]
         corners = np.array([[100.0, 100.0], [800.0, 100.0], [800.0, 800.0], [100.0, 800.0]])
-        return PhotoReading(BoardReading.certain(rows), corners, (), Milliseconds(1, 1, 2))
+        return PhotoReading(BoardReading.from_rows(rows), corners, (), ReadingTimes(1, 1, 2))
 
 
-@pytest.mark.parametrize("name", demo_games())
+@pytest.mark.parametrize("name", load_demo_games())
 def test_shipped_game_is_whole_and_right(name: str) -> None:
-    record = demo_games()[name]
+    record = load_demo_games()[name]
     game = replay(record)
     assert game.problems == () and game.mismatches == ()
     kinds = {entry.kind for entry in record.entries}
-    assert {Kind.PLAY, Kind.EXCHANGE, Kind.WITHDRAWN, Kind.ENDRACK} <= kinds
+    assert {TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.WITHDRAWN, TurnKind.ENDRACK} <= kinds
     assert any(tile.is_blank for tile in game.board.squares if tile)
     assert len(list(game.board.faces())) > 90
 
@@ -54,7 +54,7 @@ def test_demo_plays_a_whole_game_right() -> None:
     reader = SureReader()
     with Demo(reader, seed=3, speed=10_000, stop=threading.Event()) as demo:
         reader.demo = demo
-        lines = list(demo.play())
+        lines = list(demo.play_game())
         assert lines[-1].startswith("right: ")
         assert demo.session.state.phase is Phase.ENDED
         assert any("not in the word list" in line for line in lines)
@@ -64,18 +64,18 @@ def test_demo_stops_when_it_is_told() -> None:
     stop = threading.Event()
     stop.set()
     with Demo(SureReader(), seed=3, speed=1, stop=stop) as demo:
-        assert len(list(demo.play())) == 1
+        assert len(list(demo.play_game())) == 1
 
 
 def test_play_finder_finds_what_can_be_laid() -> None:
     finder = PlayFinder(Lexicon.from_words("test", ["AT", "TA", "CAT", "CATS", "TASK"]), "ACKST")
-    first = {play.gcg(Board()) for play in finder.plays(Board(), {"A": 1, "T": 1})}
+    first = {play.to_gcg(Board()) for play in finder.plays(Board(), {"A": 1, "T": 1})}
     assert {"8G AT", "8H AT", "8G TA", "H7 AT"} <= first and len(first) == 8
-    board = Play.from_gcg(Board(), "8G", "CAT", SelfPlay(("A", "B"), _english(), 1).game.tiles).on(Board())
-    hooks = {play.gcg(board) for play in finder.plays(board, {"S": 1, "K": 1, "A": 1})}
+    board = Play.from_gcg(Board(), "8G", "CAT", SelfPlay(("A", "B"), _english(), 1).game.tiles).apply_to(Board())
+    hooks = {play.to_gcg(board) for play in finder.plays(board, {"S": 1, "K": 1, "A": 1})}
     assert "8G ...S" in hooks and "I8 .ASK" in hooks
     assert all(word.split()[1] not in ("S", "K") for word in hooks)
-    blanks = {play.gcg(board) for play in finder.plays(board, {"?": 1})}
+    blanks = {play.to_gcg(board) for play in finder.plays(board, {"?": 1})}
     assert "8G ...s" in blanks
 
 
@@ -83,7 +83,7 @@ def test_game_that_plays_itself_is_legal_and_survives_its_notation() -> None:
     play = SelfPlay(("Ada", "Ben"), Lexicon.from_words("small", SMALL.split()), 5)
     game = play.run()
     assert game.is_over and all(not turn.status for turn in game.turns)
-    again = replay(parse(write(as_record(play, "test"))))
+    again = replay(parse_gcg(format_gcg(as_record(play, "test"))))
     assert again.problems == () and again.totals == game.totals
 
 

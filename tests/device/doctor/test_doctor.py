@@ -13,8 +13,8 @@ import pytest
 
 from device.cameras import CameraError, Image
 from device.cli import main
-from device.doctor import Finding, Report, State, System, examine
-from device.doctor.picture import edge_width
+from device.doctor import Finding, Report, Severity, System, examine
+from device.doctor.picture import measure_edge_width
 from device.system.hotspot import Hotspot, HotspotError, read_hotspot
 from tests.support.raspberry_pi import RaspberryPi
 from vision.rendering.simulated_table import SimulatedTable
@@ -45,13 +45,13 @@ def pi(tmp_path: Path, view: Image, port: int) -> RaspberryPi:
     return RaspberryPi(tmp_path, view, port)
 
 
-def found(report: Report, subject: str, state: State) -> list[Finding]:
+def found(report: Report, subject: str, state: Severity) -> list[Finding]:
     return [finding for finding in report.findings if finding.subject == subject and finding.state is state]
 
 
 def test_a_table_in_order_has_nothing_to_mend(pi: RaspberryPi) -> None:
     report = examine(pi)
-    bad = [finding for finding in report.findings if finding.state in (State.WARNING, State.FAULT)]
+    bad = [finding for finding in report.findings if finding.state in (Severity.WARNING, Severity.FAULT)]
     assert bad == []
     texts = [finding.text for finding in report.findings]
     assert "libcamera sees imx708 (4608 x 2592); it focuses by itself" in texts
@@ -300,7 +300,7 @@ def _smaller(image: Image, scale: float) -> Image:
     return whole
 
 
-def _tells(pi: RaspberryPi, case: tuple[Break, str, str, str], state: State, picture: bool = False) -> None:
+def _tells(pi: RaspberryPi, case: tuple[Break, str, str, str], state: Severity, picture: bool = False) -> None:
     break_it, subject, text, mend = case
     break_it(pi)
     findings = found(examine(pi, picture=picture), subject, state)
@@ -309,17 +309,17 @@ def _tells(pi: RaspberryPi, case: tuple[Break, str, str, str], state: State, pic
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_told_with_what_mends_it(pi: RaspberryPi, name: str) -> None:
-    _tells(pi, FAULTS[name], State.FAULT)
+    _tells(pi, FAULTS[name], Severity.FAULT)
 
 
 @pytest.mark.parametrize("name", WARNINGS)
 def test_a_warning_is_told_with_what_mends_it(pi: RaspberryPi, name: str) -> None:
-    _tells(pi, WARNINGS[name], State.WARNING)
+    _tells(pi, WARNINGS[name], Severity.WARNING)
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_poor_picture_is_told_with_what_mends_it(pi: RaspberryPi, name: str) -> None:
-    _tells(pi, PICTURES[name], State.WARNING, picture=True)
+    _tells(pi, PICTURES[name], Severity.WARNING, picture=True)
 
 
 def test_a_port_in_use_is_told_with_its_user(pi: RaspberryPi, port: int) -> None:
@@ -327,7 +327,7 @@ def test_a_port_in_use_is_told_with_its_user(pi: RaspberryPi, port: int) -> None
     with socket.socket() as other:
         other.bind(("", port))
         other.listen()
-        (finding,) = found(examine(pi, picture=False), "page", State.FAULT)
+        (finding,) = found(examine(pi, picture=False), "page", Severity.FAULT)
     assert finding.text == f"port {port} is used by another program (apache2)"
 
 
@@ -338,7 +338,7 @@ def test_a_running_table_is_left_its_camera_its_port_and_its_pins(pi: RaspberryP
         table.bind(("", port))
         table.listen()
         report = examine(pi)
-    assert report.count(State.FAULT) == report.count(State.WARNING) == 0
+    assert report.count(Severity.FAULT) == report.count(Severity.WARNING) == 0
     assert any("running table uses it" in finding.text for finding in report.findings)
 
 
@@ -346,19 +346,19 @@ def test_a_camera_that_gives_no_picture_is_a_fault(pi: RaspberryPi, monkeypatch:
     def lost(_source: str) -> Image:
         raise CameraError("the camera gives no pictures: check its cable")
 
-    monkeypatch.setattr(pi, "picture", lost)
-    assert found(examine(pi), "camera", State.FAULT)
+    monkeypatch.setattr(pi, "take_picture", lost)
+    assert found(examine(pi), "camera", Severity.FAULT)
 
 
 def test_before_installing_only_the_program_is_looked_at(tmp_path: Path) -> None:
     report = examine(System(tmp_path, ""), program_only=True)
     assert {finding.subject for finding in report.findings} == {"settings", "libraries", "networks", "word list"}
-    assert report.count(State.FAULT) == 0
+    assert report.count(Severity.FAULT) == 0
 
 
 def test_an_empty_machine_is_no_reason_to_fail(tmp_path: Path) -> None:
     report = examine(System(tmp_path, "", []))
-    assert found(report, "camera", State.FAULT) and found(report, "service", State.NOTE)
+    assert found(report, "camera", Severity.FAULT) and found(report, "service", Severity.NOTE)
 
 
 def test_the_command_answers_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -383,14 +383,14 @@ def test_blur_widens_edges(blur: float) -> None:
     board = np.array(40 + 160 * squares, np.uint8)
     if blur:
         board = np.asarray(cv2.GaussianBlur(board, (0, 0), blur * 60), np.uint8)
-    width = edge_width(board)
+    width = measure_edge_width(board)
     # The steepest slope of a step that a Gaussian blurs is step / (sigma * sqrt(2 pi)).
     assert width is not None
     assert width == pytest.approx(max(2.0, blur * 60 * np.sqrt(2 * np.pi)), rel=0.15)
 
 
 def test_a_board_without_edges_tells_nothing_of_focus() -> None:
-    assert edge_width(np.full((600, 600), 90, np.uint8)) is None
+    assert measure_edge_width(np.full((600, 600), 90, np.uint8)) is None
 
 
 def test_the_own_wifi_is_read(tmp_path: Path) -> None:
@@ -405,11 +405,11 @@ def test_the_own_wifi_is_read(tmp_path: Path) -> None:
 def test_the_own_wifi_is_open_while_its_address_is_the_machines(tmp_path: Path) -> None:
     routes = tmp_path / "fib_trie"
     made = Hotspot("a", "b", "10.42.0.1")
-    assert not made.active(routes)
+    assert not made.is_active(routes)
     routes.write_text("|-- 10.42.0.10\n   /32 host LOCAL\n", encoding="utf-8")
-    assert not made.active(routes)
+    assert not made.is_active(routes)
     routes.write_text("|-- 10.42.0.1\n   /32 host LOCAL\n", encoding="utf-8")
-    assert made.active(routes)
+    assert made.is_active(routes)
 
 
 @pytest.mark.parametrize("text", ["name =", 'name = ""\npassword = "x"\naddress = "y"\n'])

@@ -6,21 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from device.panel.button_commands import SOON_S, Answer, Command, Refusal, answer
+from device.panel.button_commands import SHARED_BUTTON_LOCKOUT_S, ButtonCommand, ButtonResponse, Refusal, command_for
 from device.panel.buttons import Button
-from device.panel.gestures import Gesture, Kind
-from device.session.messages import question
-from device.session.snapshot import PASS_OR_EXCHANGE, Phase, PlayerView, TableState
+from device.panel.gestures import Gesture, GestureKind
+from device.session.messages import make_question
+from device.session.snapshot import PASS_OR_EXCHANGE, Phase, PlayerView, TableSnapshot
 
 PLAYERS = (PlayerView("Anna", 10), PlayerView("Ben", 20))
-ANNA_TO_MOVE = TableState(phase=Phase.TURN, players=PLAYERS, turn_of=0)
-LOOKING = TableState(phase=Phase.LOOKING, players=PLAYERS, turn_of=0)
-LOBBY = TableState()
-ENDED = TableState(phase=Phase.ENDED, players=PLAYERS)
+ANNA_TO_MOVE = TableSnapshot(phase=Phase.TURN, players=PLAYERS, turn_of=0)
+LOOKING = TableSnapshot(phase=Phase.LOOKING, players=PLAYERS, turn_of=0)
+LOBBY = TableSnapshot()
+ENDED = TableSnapshot(phase=Phase.ENDED, players=PLAYERS)
 
 
-def told(button: Button, kind: Kind, state: TableState = ANNA_TO_MOVE, since_turn: float = 60.0) -> Answer:
-    return answer(Gesture(button, kind, 0.0), state, since_turn)
+def told(
+    button: Button, kind: GestureKind, state: TableSnapshot = ANNA_TO_MOVE, since_turn: float = 60.0
+) -> ButtonResponse:
+    return command_for(Gesture(button, kind, 0.0), state, since_turn)
 
 
 def refused(*args: object) -> str:
@@ -32,118 +34,120 @@ def refused(*args: object) -> str:
 @pytest.mark.parametrize(
     ("button", "kind", "command"),
     [
-        (Button.END_TURN, Kind.PRESS, Command.END_TURN),
-        (Button.END_TURN_1, Kind.PRESS, Command.END_TURN),
-        (Button.CHALLENGE, Kind.PRESS, Command.CHALLENGE),
-        (Button.PAUSE, Kind.TAP, Command.PAUSE),
-        (Button.PAUSE, Kind.HOLD, Command.UNDO),
-        (Button.NEW_GAME, Kind.HOLD, Command.NEW_GAME),
-        (Button.POWER, Kind.HOLD, Command.POWER_OFF),
+        (Button.END_TURN, GestureKind.PRESS, ButtonCommand.END_TURN),
+        (Button.END_TURN_1, GestureKind.PRESS, ButtonCommand.END_TURN),
+        (Button.CHALLENGE, GestureKind.PRESS, ButtonCommand.CHALLENGE),
+        (Button.PAUSE, GestureKind.TAP, ButtonCommand.PAUSE),
+        (Button.PAUSE, GestureKind.HOLD, ButtonCommand.UNDO),
+        (Button.NEW_GAME, GestureKind.HOLD, ButtonCommand.NEW_GAME),
+        (Button.POWER, GestureKind.HOLD, ButtonCommand.POWER_OFF),
     ],
 )
-def test_gesture_is_a_command(button: Button, kind: Kind, command: Command) -> None:
+def test_gesture_is_a_command(button: Button, kind: GestureKind, command: ButtonCommand) -> None:
     assert told(button, kind) is command
 
 
 def test_pause_button_goes_on_with_a_paused_game_and_nothing_else_does() -> None:
     paused = replace(ANNA_TO_MOVE, phase=Phase.PAUSED)
-    assert told(Button.PAUSE, Kind.TAP, paused) is Command.GO_ON
-    assert told(Button.PAUSE, Kind.HOLD, paused) is Command.UNDO
+    assert told(Button.PAUSE, GestureKind.TAP, paused) is ButtonCommand.GO_ON
+    assert told(Button.PAUSE, GestureKind.HOLD, paused) is ButtonCommand.UNDO
     for button in (Button.END_TURN, Button.END_TURN_1, Button.CHALLENGE):
-        assert "paused" in refused(button, Kind.PRESS, paused)
+        assert "paused" in refused(button, GestureKind.PRESS, paused)
 
 
 def test_challenge_button_says_that_tiles_were_exchanged_where_that_is_asked() -> None:
-    asked = question(PASS_OR_EXCHANGE, "Anna", answers=("Anna passed.", "Anna exchanged 1."))
+    asked = make_question(PASS_OR_EXCHANGE, "Anna", answers=("Anna passed.", "Anna exchanged 1."))
     state = replace(ANNA_TO_MOVE, phase=Phase.QUESTION, question=asked)
-    assert told(Button.CHALLENGE, Kind.PRESS, state) is Command.EXCHANGE
+    assert told(Button.CHALLENGE, GestureKind.PRESS, state) is ButtonCommand.EXCHANGE
     other = replace(state, question=replace(asked, text="Which tile lies there?"))
-    assert told(Button.CHALLENGE, Kind.PRESS, other) is Command.CHALLENGE
+    assert told(Button.CHALLENGE, GestureKind.PRESS, other) is ButtonCommand.CHALLENGE
 
 
 @pytest.mark.parametrize("phase", [Phase.TURN, Phase.QUESTION, Phase.CHALLENGE])
 def test_turn_is_ended_in_every_phase_of_it(phase: Phase) -> None:
-    assert told(Button.END_TURN_1, Kind.PRESS, replace(ANNA_TO_MOVE, phase=phase)) is Command.END_TURN
+    assert told(Button.END_TURN_1, GestureKind.PRESS, replace(ANNA_TO_MOVE, phase=phase)) is ButtonCommand.END_TURN
 
 
 def test_nobody_plays_while_it_is_drawn_who_begins() -> None:
-    assert "Draw" in refused(Button.END_TURN_1, Kind.PRESS, replace(ANNA_TO_MOVE, phase=Phase.DRAWING))
+    assert "Draw" in refused(Button.END_TURN_1, GestureKind.PRESS, replace(ANNA_TO_MOVE, phase=Phase.DRAWING))
 
 
 @pytest.mark.parametrize("button", [Button.PAUSE, Button.NEW_GAME, Button.POWER])
 def test_press_of_a_button_with_a_hold_waits_for_what_becomes_of_it(button: Button) -> None:
-    assert told(button, Kind.PRESS) is None
+    assert told(button, GestureKind.PRESS) is None
 
 
 @pytest.mark.parametrize("button", list(Button))
 def test_second_half_of_a_double_press_is_nothing(button: Button) -> None:
-    assert told(button, Kind.PRESSED_AGAIN) is None
+    assert told(button, GestureKind.PRESSED_AGAIN) is None
 
 
 def test_wrong_players_button_says_whose_turn_it_is() -> None:
-    said = told(Button.END_TURN_2, Kind.PRESS)
+    said = told(Button.END_TURN_2, GestureKind.PRESS)
     assert isinstance(said, Refusal) and said.player == 0 and "Anna" in said.text
 
 
 def test_button_without_a_player() -> None:
-    assert "Nobody" in refused(Button.END_TURN_3, Kind.PRESS)
+    assert "Nobody" in refused(Button.END_TURN_3, GestureKind.PRESS)
 
 
 def test_shared_button_is_not_believed_right_after_a_turn() -> None:
-    assert "quick" in refused(Button.END_TURN, Kind.PRESS, ANNA_TO_MOVE, SOON_S / 2)
-    assert told(Button.END_TURN, Kind.PRESS, ANNA_TO_MOVE, SOON_S) is Command.END_TURN
-    assert told(Button.END_TURN_1, Kind.PRESS, ANNA_TO_MOVE, SOON_S / 2) is Command.END_TURN
+    assert "quick" in refused(Button.END_TURN, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S / 2)
+    assert told(Button.END_TURN, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S) is ButtonCommand.END_TURN
+    assert (
+        told(Button.END_TURN_1, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S / 2) is ButtonCommand.END_TURN
+    )
 
 
 def test_game_that_is_over_by_the_rules_is_ended_before_a_new_one_begins() -> None:
     """The rules propose it only: the last play can be challenged, and who has a play after all may make it."""
     over = replace(ANNA_TO_MOVE, end_due=True)
-    assert told(Button.NEW_GAME, Kind.HOLD, over) is Command.END_GAME
-    assert told(Button.CHALLENGE, Kind.PRESS, over) is Command.CHALLENGE
-    assert told(Button.END_TURN_1, Kind.PRESS, over) is Command.END_TURN
+    assert told(Button.NEW_GAME, GestureKind.HOLD, over) is ButtonCommand.END_GAME
+    assert told(Button.CHALLENGE, GestureKind.PRESS, over) is ButtonCommand.CHALLENGE
+    assert told(Button.END_TURN_1, GestureKind.PRESS, over) is ButtonCommand.END_TURN
 
 
 IN_PLAY = [
-    (Button.END_TURN, Kind.PRESS),
-    (Button.END_TURN_1, Kind.PRESS),
-    (Button.CHALLENGE, Kind.PRESS),
-    (Button.PAUSE, Kind.TAP),
-    (Button.PAUSE, Kind.HOLD),
+    (Button.END_TURN, GestureKind.PRESS),
+    (Button.END_TURN_1, GestureKind.PRESS),
+    (Button.CHALLENGE, GestureKind.PRESS),
+    (Button.PAUSE, GestureKind.TAP),
+    (Button.PAUSE, GestureKind.HOLD),
 ]
 
 
-@pytest.mark.parametrize(("button", "kind"), [*IN_PLAY, (Button.NEW_GAME, Kind.HOLD)])
-def test_nothing_counts_while_the_board_is_read(button: Button, kind: Kind) -> None:
+@pytest.mark.parametrize(("button", "kind"), [*IN_PLAY, (Button.NEW_GAME, GestureKind.HOLD)])
+def test_nothing_counts_while_the_board_is_read(button: Button, kind: GestureKind) -> None:
     assert "One moment" in refused(button, kind, LOOKING)
 
 
 @pytest.mark.parametrize(("button", "kind"), IN_PLAY)
-def test_without_a_game_the_new_game_button_is_named(button: Button, kind: Kind) -> None:
+def test_without_a_game_the_new_game_button_is_named(button: Button, kind: GestureKind) -> None:
     assert "no game" in refused(button, kind, LOBBY)
-    if (button, kind) != (Button.PAUSE, Kind.HOLD):
+    if (button, kind) != (Button.PAUSE, GestureKind.HOLD):
         assert "ended" in refused(button, kind, ENDED)
 
 
 def test_end_of_a_game_is_taken_back_like_any_turn() -> None:
-    assert told(Button.PAUSE, Kind.HOLD, ENDED) is Command.UNDO
+    assert told(Button.PAUSE, GestureKind.HOLD, ENDED) is ButtonCommand.UNDO
 
 
 @pytest.mark.parametrize("state", [LOBBY, LOOKING, ANNA_TO_MOVE, ENDED])
-def test_table_is_switched_off_at_any_moment(state: TableState) -> None:
-    assert told(Button.POWER, Kind.HOLD, state) is Command.POWER_OFF
+def test_table_is_switched_off_at_any_moment(state: TableSnapshot) -> None:
+    assert told(Button.POWER, GestureKind.HOLD, state) is ButtonCommand.POWER_OFF
 
 
 @pytest.mark.parametrize("state", [LOBBY, ANNA_TO_MOVE, ENDED])
-def test_new_game_begins_before_in_and_after_one(state: TableState) -> None:
-    assert told(Button.NEW_GAME, Kind.HOLD, state) is Command.NEW_GAME
+def test_new_game_begins_before_in_and_after_one(state: TableSnapshot) -> None:
+    assert told(Button.NEW_GAME, GestureKind.HOLD, state) is ButtonCommand.NEW_GAME
 
 
 def test_short_press_says_how_long_to_hold() -> None:
-    assert "3 seconds" in refused(Button.POWER, Kind.TAP)
-    assert "2 seconds" in refused(Button.NEW_GAME, Kind.TAP)
+    assert "3 seconds" in refused(Button.POWER, GestureKind.TAP)
+    assert "2 seconds" in refused(Button.NEW_GAME, GestureKind.TAP)
 
 
 def test_two_at_once_and_stuck_are_told() -> None:
-    assert "alone" in refused(Button.POWER, Kind.TOGETHER)
-    assert "end-turn 2 button is stuck" in refused(Button.END_TURN_2, Kind.STUCK)
-    assert told(Button.END_TURN_2, Kind.FREED) is None
+    assert "alone" in refused(Button.POWER, GestureKind.TOGETHER)
+    assert "end-turn 2 button is stuck" in refused(Button.END_TURN_2, GestureKind.STUCK)
+    assert told(Button.END_TURN_2, GestureKind.FREED) is None

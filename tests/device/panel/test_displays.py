@@ -17,30 +17,30 @@ from luma.led_matrix.segment_mapper import dot_muncher
 from PIL import Image
 
 from device.panel.displays import (
-    BLANK_FACE,
+    BLANK_SCORE_PAGE,
     DigitDisplay,
+    DisplayController,
     DisplayError,
-    Displays,
-    Face,
-    Page,
+    PairingPage,
     PixelDisplay,
-    clock_text,
-    digits,
-    draw_face,
-    faces,
+    ScorePage,
+    choose_score_pages,
+    draw_score_page,
+    format_clock,
+    format_digits,
     open_display,
 )
-from device.panel.pairing_display import Invitation, digit_pages, invite, pixel_pages
-from device.session.snapshot import Phase, PlayerView, TableState, TurnView
+from device.panel.pairing_display import PairingDetails, draw_pairing_pages, format_pairing_digits, make_pairing_details
+from device.session.snapshot import Phase, PlayerView, TableSnapshot, TurnView
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from device.system.hotspot import Hotspot
-from device.system.voice import short_for
+from device.system.voice import load_short_phrases
 from engine.events import GameStarted
-from engine.turns import Kind
+from engine.turns import TurnKind
 from tests.support.text_table import HORN, TextTable
 
-TWO = TableState(
+TWO = TableSnapshot(
     phase=Phase.TURN,
     players=(PlayerView("Anna", 14), PlayerView("Ben", 9)),
     turn_of=1,
@@ -49,36 +49,39 @@ TWO = TableState(
 
 
 def test_two_players_have_a_display_each() -> None:
-    assert faces(TWO, 2) == (Face("Anna", 14, last="HORN +14"), Face("Ben", 9, last="pass +0", to_move=True))
+    assert choose_score_pages(TWO, 2) == (
+        ScorePage("Anna", 14, last_play="HORN +14"),
+        ScorePage("Ben", 9, last_play="pass +0", to_move=True),
+    )
 
 
 def test_with_more_players_they_show_whose_turn_it_is_and_who_played_last() -> None:
-    three = TableState(players=(*TWO.players, PlayerView("Cleo", 30)), turn_of=2, turns=TWO.turns)
-    assert [face.name for face in faces(three, 2)] == ["Cleo", "Ben"]
-    assert [face.name for face in faces(three, 1)] == ["Cleo"]
+    three = TableSnapshot(players=(*TWO.players, PlayerView("Cleo", 30)), turn_of=2, turns=TWO.turns)
+    assert [face.name for face in choose_score_pages(three, 2)] == ["Cleo", "Ben"]
+    assert [face.name for face in choose_score_pages(three, 1)] == ["Cleo"]
 
 
 def test_without_a_game_they_are_blank() -> None:
-    assert faces(TableState(), 2) == (BLANK_FACE, BLANK_FACE)
+    assert choose_score_pages(TableSnapshot(), 2) == (BLANK_SCORE_PAGE, BLANK_SCORE_PAGE)
 
 
 def test_clock_is_shown_where_there_is_one() -> None:
-    assert [face.clock for face in faces(TWO, 2, lambda player: 600.0 - player)] == ["10:00", "9:59"]
-    assert [clock_text(s) for s in (None, 65.9, 0.0, -30.2)] == ["", "1:05", "0:00", "-0:30"]
+    assert [face.clock for face in choose_score_pages(TWO, 2, lambda player: 600.0 - player)] == ["10:00", "9:59"]
+    assert [format_clock(s) for s in (None, 65.9, 0.0, -30.2)] == ["", "1:05", "0:00", "-0:30"]
 
 
 @pytest.mark.parametrize(
     ("face", "text"),
     [
-        (BLANK_FACE, "        "),
-        (Face("Anna", 123), "     123"),
-        (Face("Anna", 123, "9:05"), "123  9.05"),
-        (Face("Anna", 123, "-12:34"), "123-12.34"),
-        (Face("Anna", -5, "25:00"), "-5  25.00"),
+        (BLANK_SCORE_PAGE, "        "),
+        (ScorePage("Anna", 123), "     123"),
+        (ScorePage("Anna", 123, "9:05"), "123  9.05"),
+        (ScorePage("Anna", 123, "-12:34"), "123-12.34"),
+        (ScorePage("Anna", -5, "25:00"), "-5  25.00"),
     ],
 )
-def test_digits(face: Face, text: str) -> None:
-    assert digits(face) == text and len(text.replace(".", "")) == 8
+def test_digits(face: ScorePage, text: str) -> None:
+    assert format_digits(face) == text and len(text.replace(".", "")) == 8
 
 
 def white(image: Image.Image, box: tuple[int, int, int, int]) -> int:
@@ -87,13 +90,13 @@ def white(image: Image.Image, box: tuple[int, int, int, int]) -> int:
 
 def test_face_is_drawn_on_its_lines() -> None:
     size = (128, 64)
-    image = draw_face(Face("Anna", 123, "9:05", "HORN +14"), size)
+    image = draw_score_page(ScorePage("Anna", 123, "9:05", "HORN +14"), size)
     name, total, clock, last = (0, 0, 128, 16), (0, 17, 64, 46), (70, 17, 128, 46), (0, 48, 128, 64)
     assert all(white(image, box) > 20 for box in (name, total, clock, last))
-    no_clock = draw_face(Face("Anna", 123), size)
+    no_clock = draw_score_page(ScorePage("Anna", 123), size)
     assert white(no_clock, clock) == white(no_clock, last) == 0
-    assert white(draw_face(Face("Anna", to_move=True), size), name) > 128 * 10, "the name is turned round"
-    assert white(draw_face(BLANK_FACE, size), (0, 0, 128, 64)) == 0
+    assert white(draw_score_page(ScorePage("Anna", to_move=True), size), name) > 128 * 10, "the name is turned round"
+    assert white(draw_score_page(BLANK_SCORE_PAGE, size), (0, 0, 128, 64)) == 0
 
 
 def until(true: Callable[[], bool]) -> bool:
@@ -123,12 +126,12 @@ def session(table: TextTable, tmp_path: Path) -> Iterator[TableSession]:
 def test_displays_follow_the_table(session: TableSession, table: TextTable) -> None:
     oled = dummy(width=128, height=64, mode="1")
     segments = eight_digits()
-    with Displays(session, [PixelDisplay(oled), DigitDisplay(segments)]):
+    with DisplayController(session, [PixelDisplay(oled), DigitDisplay(segments)]):
         session.start_game(GameStarted(("Anna", "Ben"))).result(5)
         assert until(lambda: str(segments.text) == "       0")
         table.lay(HORN)
         session.end_turn().result(5)
-        anna = draw_face(Face("Anna", 14, last="HORN +14"), oled.size)
+        anna = draw_score_page(ScorePage("Anna", 14, last_play="HORN +14"), oled.size)
         assert until(lambda: np.array_equal(np.asarray(oled.image), np.asarray(anna)))
     assert not [t.name for t in threading.enumerate() if t.name == "displays"]
     assert white(oled.image, (0, 0, 128, 64)) == 0, "dark after the close"
@@ -138,14 +141,14 @@ def test_running_clock_ticks_without_news(session: TableSession) -> None:
     left = [61.0]
     segments = eight_digits()
     session.start_game(GameStarted(("Anna", "Ben"))).result(5)
-    with Displays(session, [DigitDisplay(segments)], lambda _: left[0]):
+    with DisplayController(session, [DigitDisplay(segments)], lambda _: left[0]):
         assert until(lambda: str(segments.text).endswith("1.01"))
         left[0] = 59.0
         assert until(lambda: str(segments.text).endswith("0.59"))
 
 
 WIFI = Hotspot("Tilekeeper-7c2a", "k3m9x7q2wd", "10.42.0.1")
-INVITATION = Invitation("192.168.178.120:8080", "http://192.168.178.120:8080/pair?code=123456", "123456", WIFI)
+INVITATION = PairingDetails("192.168.178.120:8080", "http://192.168.178.120:8080/pair?code=123456", "123456", WIFI)
 
 
 def scanned(page: Image.Image) -> str:
@@ -155,7 +158,7 @@ def scanned(page: Image.Image) -> str:
 
 
 def test_oled_shows_codes_that_a_phone_reads_and_the_same_in_letters() -> None:
-    pages = pixel_pages(INVITATION, (128, 64))
+    pages = draw_pairing_pages(INVITATION, (128, 64))
     assert [scanned(page) for page in pages] == [INVITATION.link, "", WIFI.qr_text, ""]
     for page in pages:
         assert white(page, (66, 0, 128, 64)) > 100
@@ -163,38 +166,40 @@ def test_oled_shows_codes_that_a_phone_reads_and_the_same_in_letters() -> None:
 
 
 def test_display_too_low_for_a_code_shows_letters_alone() -> None:
-    assert len(pixel_pages(INVITATION, (128, 32))) == 2
-    assert all(white(page, (0, 0, 128, 32)) > 100 for page in pixel_pages(INVITATION, (128, 32)))
+    assert len(draw_pairing_pages(INVITATION, (128, 32))) == 2
+    assert all(white(page, (0, 0, 128, 32)) > 100 for page in draw_pairing_pages(INVITATION, (128, 32)))
 
 
 def test_digits_show_the_code_and_an_address_in_numbers() -> None:
     segments = eight_digits()
-    pages = digit_pages(INVITATION)
+    pages = format_pairing_digits(INVITATION)
     assert [page.strip() for page in pages] == ["C 123456", "192.168.", "178.120", "P   8080"]
     for page in pages:
         segments.text = page  # raises for what eight digits cannot show
-    assert [page.strip() for page in digit_pages(Invitation("table.local:80", "", "123456"))] == ["C 123456"]
+    assert [page.strip() for page in format_pairing_digits(PairingDetails("table.local:80", "", "123456"))] == [
+        "C 123456"
+    ]
 
 
 def test_phones_are_sent_to_the_wifi_of_the_table_only_while_it_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
     found = ["http://localhost:8080", "http://table.local:8080"]
-    monkeypatch.setattr(Hotspot, "active", lambda _: False)
-    closed = invite("123456", found, WIFI)
+    monkeypatch.setattr(Hotspot, "is_active", lambda _: False)
+    closed = make_pairing_details("123456", found, WIFI)
     assert (closed.address, closed.wifi) == ("table.local:8080", None)
-    monkeypatch.setattr(Hotspot, "active", lambda _: True)
-    opened = invite("123456", found, WIFI)
+    monkeypatch.setattr(Hotspot, "is_active", lambda _: True)
+    opened = make_pairing_details("123456", found, WIFI)
     assert (opened.link, opened.wifi) == ("http://10.42.0.1:8080/pair?code=123456", WIFI)
 
 
 def test_phones_are_invited_until_the_first_turn_in_a_pause_and_in_the_lobby(
     session: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.panel.displays.PAGE_S", 0.05)
+    monkeypatch.setattr("device.panel.displays.PAGE_DURATION_S", 0.05)
     segments = eight_digits()
     shown: list[str] = []
 
     class Digits(DigitDisplay):
-        def show(self, what: Face | Page) -> None:
+        def show(self, what: ScorePage | PairingPage) -> None:
             super().show(what)
             shown.append(str(segments.text).strip())
 
@@ -202,7 +207,7 @@ def test_phones_are_invited_until_the_first_turn_in_a_pause_and_in_the_lobby(
         shown.clear()
         return until(lambda: set(texts) <= set(shown))
 
-    with Displays(session, [Digits(segments)], None, lambda: INVITATION):
+    with DisplayController(session, [Digits(segments)], None, lambda: INVITATION):
         assert shows("C 123456", "192.168.") and "0" not in shown
         session.start_game(GameStarted(("Anna", "Ben"))).result(5)
         assert shows("C 123456", "0")
@@ -219,14 +224,14 @@ def test_phones_are_invited_until_the_first_turn_in_a_pause_and_in_the_lobby(
 
 def test_display_that_fails_takes_no_other_with_it(session: TableSession, caplog: pytest.LogCaptureFixture) -> None:
     class Loose(PixelDisplay):
-        def show(self, what: Face | Page) -> None:
-            assert isinstance(what, Face)
+        def show(self, what: ScorePage | PairingPage) -> None:
+            assert isinstance(what, ScorePage)
             raise OSError(f"remote I/O error at {what.name}")
 
     segments = eight_digits()
     oled = dummy(width=128, height=64, mode="1")
     session.start_game(GameStarted(("Anna", "Ben"))).result(5)
-    with Displays(session, [Loose(oled), DigitDisplay(segments)]):
+    with DisplayController(session, [Loose(oled), DigitDisplay(segments)]):
         assert until(lambda: str(segments.text) == "       0")
     assert "display 1 does not answer: remote I/O error at Anna" in caplog.text
 
@@ -246,11 +251,11 @@ def test_missing_bus_is_said() -> None:
 
 def test_a_turn_without_a_word_is_said_in_the_language_of_the_tiles() -> None:
     passed = TurnView(1, 0, "pass", 0, 14)
-    state = TableState(players=(PlayerView("Anna", 14),), turns=(passed,), tile_set="de")
-    assert faces(state, 1)[0].last == "passt +0"
-    assert faces(replace(state, tile_set="en_super"), 1)[0].last == "pass +0"
+    state = TableSnapshot(players=(PlayerView("Anna", 14),), turns=(passed,), tile_set="de")
+    assert choose_score_pages(state, 1)[0].last_play == "passt +0"
+    assert choose_score_pages(replace(state, tile_set="en_super"), 1)[0].last_play == "pass +0"
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_every_kind_of_turn_has_a_short_word(language: str) -> None:
-    assert short_for(language).keys() == {str(kind) for kind in Kind} - {"play"}
+    assert load_short_phrases(language).keys() == {str(kind) for kind in TurnKind} - {"play"}

@@ -10,8 +10,8 @@ from gpiozero import Device
 from gpiozero.pins.mock import MockFactory
 
 from device.panel.buttons import Button, Pins
-from device.panel.gpio import GpioHardware, NoGpio, gpio_hardware, header_chip
-from device.panel.lights import Status
+from device.panel.gpio import GpioHardware, GpioUnavailableError, find_header_chip, make_gpio_hardware
+from device.panel.lights import PanelStatus
 from device.panel.panel import Panel
 from device.panel.setup import open_panel
 from device.session.table_session import TableSession
@@ -23,7 +23,7 @@ def test_pin_that_is_used_elsewhere_is_said_and_nothing_stays_open(factory: Mock
     from gpiozero import LED
 
     with LED(PINS.player_lights[0], pin_factory=factory):
-        with pytest.raises(NoGpio, match="GPIO12"):
+        with pytest.raises(GpioUnavailableError, match="GPIO12"):
             GpioHardware(PINS, factory, lambda *_: None)
         gc.collect()
 
@@ -37,18 +37,18 @@ def test_lights_of_a_common_anode_are_turned_round(factory: MockFactory) -> None
 
 def test_header_chip_is_found_by_its_label() -> None:
     pi5 = {0: "gpio-brcmstb@107d508500", 10: "gpio-brcmstb@107d517c00", 13: "pinctrl-rp1", 4: "other"}
-    assert header_chip(pi5) == 13
-    assert header_chip({0: "pinctrl-bcm2711\0", 1: "raspberrypi-exp-gpio"}) == 0
-    assert header_chip({0: "pinctrl-bcm2835"}) == 0
-    with pytest.raises(NoGpio, match="gpiochip0 INT3450"):
-        header_chip({0: "INT3450:00"})
+    assert find_header_chip(pi5) == 13
+    assert find_header_chip({0: "pinctrl-bcm2711\0", 1: "raspberrypi-exp-gpio"}) == 0
+    assert find_header_chip({0: "pinctrl-bcm2835"}) == 0
+    with pytest.raises(GpioUnavailableError, match="gpiochip0 INT3450"):
+        find_header_chip({0: "INT3450:00"})
 
 
 def test_machine_without_gpio_says_so() -> None:
     if list(Path("/dev").glob("gpiochip*")):
         pytest.skip("this machine has GPIO")
-    with pytest.raises(NoGpio, match=r"the page has the buttons|not installed: sudo apt install"):
-        gpio_hardware(PINS)
+    with pytest.raises(GpioUnavailableError, match=r"the page has the buttons|not installed: sudo apt install"):
+        make_gpio_hardware(PINS)
     assert Device.pin_factory is None
 
 
@@ -63,7 +63,7 @@ def test_machine_without_pins_has_the_panel_on_its_page(session: TableSession) -
     settings = PanelSettings(displays=("oled:0x3C",))
     with open_panel(session, orders(session), settings, said.append) as panel:
         panel.press(Button.NEW_GAME, held=True).result(5)
-        assert until(lambda: panel.view.status is Status.READY)
+        assert until(lambda: panel.view.status is PanelStatus.READY)
     assert len(said) == 2 and said[0].startswith("No panel on pins: ") and said[1].startswith("Without that display: ")
 
 

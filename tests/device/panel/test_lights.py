@@ -11,58 +11,61 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from device.panel.lights import (
-    DARK,
-    REFUSED,
+    LIGHT_OFF,
+    REFUSED_SIGNAL,
     STATUS_LIGHTS,
     Colour,
     Light,
     Lights,
+    PanelStatus,
     Rhythm,
     Signal,
-    Status,
     levels_at,
     lights_of,
     next_change,
     status_of,
 )
-from device.session.snapshot import Notice, Phase, PlayerView, Question, TableState, Trouble, TurnView, WordView
+from device.session.snapshot import Notice, Phase, PlayerView, Question, TableSnapshot, Trouble, TurnView, WordView
 
 GOOD = TurnView(1, 0, "play", 14, 14, "8F", "HORN", (WordView("HORN", (), 2, 14, True),))
 PHONY = TurnView(1, 0, "play", 14, 14, "8F", "HRON", (WordView("HRON", (), 2, 14, False),))
-PLAYING = TableState(phase=Phase.TURN, players=(PlayerView("Anna", 14), PlayerView("Ben", 0)), turn_of=1)
+PLAYING = TableSnapshot(phase=Phase.TURN, players=(PlayerView("Anna", 14), PlayerView("Ben", 0)), turn_of=1)
 
 
-def troubled(trouble: Trouble) -> TableState:
+def troubled(trouble: Trouble) -> TableSnapshot:
     return replace(PLAYING, turns=(GOOD,), notices=(Notice("Look.", trouble),))
 
 
 @pytest.mark.parametrize(
     ("state", "status"),
     [
-        (TableState(), Status.LOBBY),
-        (PLAYING, Status.READY),
-        (replace(PLAYING, phase=Phase.LOOKING), Status.LOOKING),
-        (replace(PLAYING, turns=(GOOD,)), Status.SCORED),
-        (replace(PLAYING, turns=(PHONY,)), Status.INVALID),
-        (replace(PLAYING, turns=(replace(PHONY, stands=False),)), Status.SCORED),
-        (troubled(Trouble.NONE), Status.SCORED),
-        (troubled(Trouble.BOARD), Status.QUESTION),
-        (troubled(Trouble.CAMERA), Status.CAMERA),
-        (replace(PLAYING, turns=(GOOD,), question=Question("One play or two?", ("One.", "Two."))), Status.QUESTION),
-        (replace(PLAYING, turns=(GOOD,), end_due=True), Status.QUESTION),
-        (replace(PLAYING, turns=(PHONY,), end_due=True), Status.INVALID),
-        (troubled(Trouble.STORE), Status.STORE),
-        (replace(TableState(), notices=(Notice("No picture.", Trouble.CAMERA),)), Status.CAMERA),
-        (replace(PLAYING, phase=Phase.ENDED, turn_of=None, winners=(0,)), Status.ENDED),
+        (TableSnapshot(), PanelStatus.LOBBY),
+        (PLAYING, PanelStatus.READY),
+        (replace(PLAYING, phase=Phase.LOOKING), PanelStatus.LOOKING),
+        (replace(PLAYING, turns=(GOOD,)), PanelStatus.SCORED),
+        (replace(PLAYING, turns=(PHONY,)), PanelStatus.INVALID),
+        (replace(PLAYING, turns=(replace(PHONY, stands=False),)), PanelStatus.SCORED),
+        (troubled(Trouble.NONE), PanelStatus.SCORED),
+        (troubled(Trouble.BOARD), PanelStatus.QUESTION),
+        (troubled(Trouble.CAMERA), PanelStatus.CAMERA),
+        (
+            replace(PLAYING, turns=(GOOD,), question=Question("One play or two?", ("One.", "Two."))),
+            PanelStatus.QUESTION,
+        ),
+        (replace(PLAYING, turns=(GOOD,), end_due=True), PanelStatus.QUESTION),
+        (replace(PLAYING, turns=(PHONY,), end_due=True), PanelStatus.INVALID),
+        (troubled(Trouble.STORE), PanelStatus.STORE),
+        (replace(TableSnapshot(), notices=(Notice("No picture.", Trouble.CAMERA),)), PanelStatus.CAMERA),
+        (replace(PLAYING, phase=Phase.ENDED, turn_of=None, winners=(0,)), PanelStatus.ENDED),
     ],
 )
-def test_status(state: TableState, status: Status) -> None:
+def test_status(state: TableSnapshot, status: PanelStatus) -> None:
     assert status_of(state) is status
     assert lights_of(state).status == STATUS_LIGHTS[status]
 
 
 def test_no_two_statuses_look_alike() -> None:
-    assert len(set(STATUS_LIGHTS.values())) == len(Status)
+    assert len(set(STATUS_LIGHTS.values())) == len(PanelStatus)
 
 
 def test_red_and_green_differ_in_rhythm_too() -> None:
@@ -72,9 +75,9 @@ def test_red_and_green_differ_in_rhythm_too() -> None:
 
 
 def test_light_of_the_player_whose_turn_it_is() -> None:
-    assert lights_of(PLAYING).players == (DARK, Light(Colour.WHITE), DARK, DARK)
+    assert lights_of(PLAYING).players == (LIGHT_OFF, Light(Colour.WHITE), LIGHT_OFF, LIGHT_OFF)
     won = lights_of(replace(PLAYING, phase=Phase.ENDED, turn_of=None, winners=(0,)))
-    assert won.players[0].rhythm is Rhythm.SLOW and won.players[1] == DARK
+    assert won.players[0].rhythm is Rhythm.SLOW and won.players[1] == LIGHT_OFF
 
 
 @settings(deadline=None)
@@ -83,9 +86,9 @@ def test_light_changes_when_it_said_it_would(colour: Colour, rhythm: Rhythm, ela
     light = Light(colour, rhythm)
     change = light.next_change(elapsed)
     if change == inf:
-        assert all(light.level(elapsed + later) == light.level(elapsed) for later in (0.05, 0.33, 1.7))
+        assert all(light.brightness_at(elapsed + later) == light.brightness_at(elapsed) for later in (0.05, 0.33, 1.7))
     elif change - elapsed > 2e-6:
-        assert light.level(change - 1e-6) == light.level(elapsed) != light.level(change + 1e-6)
+        assert light.brightness_at(change - 1e-6) == light.brightness_at(elapsed) != light.brightness_at(change + 1e-6)
 
 
 def test_steady_lights_never_wake_anybody() -> None:
@@ -100,12 +103,12 @@ def test_levels_of_the_pins() -> None:
 
 
 def test_signal_lies_over_the_lights_and_blinks_the_player_that_is_meant() -> None:
-    lights = Signal(1.0, REFUSED.status, player=1).over(Lights())
+    lights = Signal(1.0, REFUSED_SIGNAL.status, player=1).overlay_on(Lights())
     assert lights.status.colour is Colour.RED and lights.players[1] == Light(Colour.WHITE, Rhythm.FAST)
-    assert lights.players[0] == DARK
+    assert lights.players[0] == LIGHT_OFF
 
 
 def test_buzzer_sounds_in_its_beeps() -> None:
-    signal = Signal(1.0, DARK, beeps=(0.1, 0.2, 0.1))
-    assert [signal.sounds(t) for t in (0.05, 0.2, 0.35, 0.45)] == [True, False, True, False]
+    signal = Signal(1.0, LIGHT_OFF, beeps=(0.1, 0.2, 0.1))
+    assert [signal.is_sounding(t) for t in (0.05, 0.2, 0.35, 0.45)] == [True, False, True, False]
     assert [round(signal.next_change(t), 3) for t in (0.0, 0.15, 0.35, 0.5)] == [0.1, 0.3, 0.4, 1.0]

@@ -12,14 +12,14 @@ import pytest
 from gpiozero.pins.mock import MockFactory
 
 from device.panel.buttons import Button, Pins
-from device.panel.gestures import BOUNCE_S, HOLD_S
+from device.panel.gestures import DEBOUNCE_S, HOLD_S
 from device.panel.gpio import GpioHardware
-from device.panel.lights import Colour, Light, Rhythm, Signal, Status
-from device.panel.panel import Edge, Panel, PanelView
+from device.panel.lights import Colour, Light, PanelStatus, Rhythm, Signal
+from device.panel.panel import EdgeHandler, Panel, PanelView
 from device.session.snapshot import Moment, Phase
-from device.session.table_session import Refused, TableSession
+from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
-from engine.rules import STANDARD
+from engine.rules import STANDARD_RULES
 from tests.support.panels import PINS, Wires, hardware, orders, until
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable
 
@@ -43,18 +43,18 @@ def test_pressed_button_ends_the_turn_and_the_lights_say_so(
 def test_invalid_word_blinks_red(wires: Wires, panel: Panel, table: TextTable) -> None:
     table.lay(("HRON", 7, 5, True))
     wires.press(Button.END_TURN_1)
-    assert until(lambda: panel.view.status is Status.INVALID)
+    assert until(lambda: panel.view.status is PanelStatus.INVALID)
     assert until(lambda: wires.status == Colour.RED.value)
 
 
 def test_camera_trouble_and_questions_have_their_lights(wires: Wires, panel: Panel, table: TextTable) -> None:
     table.trouble = "unplugged"
     wires.press(Button.END_TURN_1)
-    assert until(lambda: panel.view.status is Status.CAMERA and wires.status == Colour.MAGENTA.value)
+    assert until(lambda: panel.view.status is PanelStatus.CAMERA and wires.status == Colour.MAGENTA.value)
     table.trouble, table.board = "", None
     time.sleep(0.75)
     wires.press(Button.END_TURN_1)
-    assert until(lambda: panel.view.status is Status.QUESTION)
+    assert until(lambda: panel.view.status is PanelStatus.QUESTION)
 
 
 def test_wrong_players_button_changes_nothing_and_the_right_light_blinks(
@@ -79,15 +79,15 @@ def test_bouncing_and_double_pressed_button_ends_one_turn(
         table.lay(HORN)
         for _ in range(5):
             wires.down(Button.END_TURN_1)
-            now += BOUNCE_S / 10
+            now += DEBOUNCE_S / 10
             wires.up(Button.END_TURN_1)
-            now += BOUNCE_S / 10
-        now += 2 * BOUNCE_S
+            now += DEBOUNCE_S / 10
+        now += 2 * DEBOUNCE_S
         wires.press(Button.END_TURN_1)
         assert until(lambda: len(session.state.turns) == 1)
         now += 1.0
         wires.press(Button.PAUSE)
-        now += 2 * BOUNCE_S
+        now += 2 * DEBOUNCE_S
         assert until(lambda: "no pause" in panel.view.message), "all edges before were answered"
         assert table.pictures == 1 and len(session.state.turns) == 1
 
@@ -97,7 +97,7 @@ def test_press_while_the_board_is_read_is_felt_and_refused(
 ) -> None:
     table.wait_s = 0.4
     wires.press(Button.END_TURN_1)
-    assert until(lambda: panel.view.status is Status.LOOKING)
+    assert until(lambda: panel.view.status is PanelStatus.LOOKING)
     wires.press(Button.CHALLENGE)
     assert until(lambda: "One moment" in panel.view.message) and session.state.phase is Phase.LOOKING
     assert until(lambda: [t.kind for t in session.state.turns] == ["pass"])
@@ -134,7 +134,7 @@ def test_what_the_session_refuses_is_shown(wires: Wires, panel: Panel) -> None:
 def test_shared_button(
     session: TableSession, factory: MockFactory, table: TextTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.panel.button_commands.SOON_S", 5.0)
+    monkeypatch.setattr("device.panel.button_commands.SHARED_BUTTON_LOCKOUT_S", 5.0)
     session.start_game(STARTED).result(5)
     pins = Pins(end_turn=(5,))
     with Panel(session, orders(session), hardware(factory, pins)) as panel:
@@ -145,7 +145,7 @@ def test_shared_button(
         time.sleep(0.75)
         wires.press(Button.END_TURN)  # a nervous second press, too late to be the same: not Ben's pass
         assert until(lambda: "quick" in panel.view.message)
-        monkeypatch.setattr("device.panel.button_commands.SOON_S", 0.5)
+        monkeypatch.setattr("device.panel.button_commands.SHARED_BUTTON_LOCKOUT_S", 0.5)
         time.sleep(0.75)
         table.lay(HORN, FARM)
         wires.press(Button.END_TURN)
@@ -155,7 +155,7 @@ def test_shared_button(
 def test_stuck_button_is_named_and_the_others_work(
     session: TableSession, factory: MockFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.panel.gestures.STUCK_S", 0.3)
+    monkeypatch.setattr("device.panel.gestures.STUCK_AFTER_S", 0.3)
     session.start_game(STARTED).result(5)
     with Panel(session, orders(session), hardware(factory)) as panel:
         wires = Wires(factory, PINS)
@@ -187,13 +187,13 @@ def test_feedback_within_50_ms_while_a_read_is_going_on(wires: Wires, table: Tex
 
 def test_new_game_is_begun_by_a_hold(session: TableSession, factory: MockFactory) -> None:
     with Panel(session, orders(session), hardware(factory)) as panel:
-        assert panel.view.status is Status.LOBBY
+        assert panel.view.status is PanelStatus.LOBBY
         wires = Wires(factory, PINS)
         wires.press(Button.END_TURN_1)
         assert until(lambda: "no game" in panel.view.message)
         wires.press(Button.NEW_GAME, 2.1)
         assert until(lambda: [p.name for p in session.state.players] == ["Anna", "Ben"])
-        assert until(lambda: panel.view.status is Status.READY)
+        assert until(lambda: panel.view.status is PanelStatus.READY)
 
 
 def test_switching_off_is_asked_for_by_a_long_hold_only(
@@ -206,39 +206,44 @@ def test_switching_off_is_asked_for_by_a_long_hold_only(
         wires.press(Button.POWER, 0.2)
         assert until(lambda: "seconds" in panel.view.message) and not off.is_set()
         wires.press(Button.POWER, 0.9)
-        assert off.wait(5) and until(lambda: panel.view.status is Status.OFF)
+        assert off.wait(5) and until(lambda: panel.view.status is PanelStatus.OFF)
 
 
 def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, table: TextTable) -> None:
     """Without pins: the virtual panel."""
     seen: list[PanelView] = []
     with Panel(session, orders(session)) as panel:
-        panel.listen(seen.append)
+        panel.add_listener(seen.append)
         state = panel.press(Button.NEW_GAME, held=True).result(5)
         table.lay(HORN)
         state = panel.press(Button.END_TURN, seen=state.moment).result(5)
         assert state.turns[0].score == 14
-        with pytest.raises(Refused, match="quick"):
+        with pytest.raises(CommandRefusedError, match="quick"):
             panel.press(Button.END_TURN).result(5)
-        with pytest.raises(Refused, match="turn of Ben"):
+        with pytest.raises(CommandRefusedError, match="turn of Ben"):
             panel.press(Button.END_TURN_1).result(5)
-        with pytest.raises(Refused, match="quicker"):
+        with pytest.raises(CommandRefusedError, match="quicker"):
             panel.press(Button.CHALLENGE, seen=Moment(state.game, state.events - 1)).result(5)
         assert panel.press(Button.PAUSE, held=True).result(5).turns == ()
-        with pytest.raises(Refused, match="not switched off"):
+        with pytest.raises(CommandRefusedError, match="not switched off"):
             panel.press(Button.POWER, held=True).result(5)
-        assert until(lambda: panel.view.status is Status.READY)
-    assert {view.status for view in seen} >= {Status.LOBBY, Status.READY, Status.LOOKING, Status.SCORED}
+        assert until(lambda: panel.view.status is PanelStatus.READY)
+    assert {view.status for view in seen} >= {
+        PanelStatus.LOBBY,
+        PanelStatus.READY,
+        PanelStatus.LOOKING,
+        PanelStatus.SCORED,
+    }
 
 
 def test_game_that_is_over_by_the_rules_is_ended_before_a_new_one_begins(session: TableSession) -> None:
-    state = session.start_game(replace(STARTED, rules=replace(STANDARD, scoreless_turns=2))).result(5)
+    state = session.start_game(replace(STARTED, rules=replace(STANDARD_RULES, scoreless_turns=2))).result(5)
     with Panel(session, orders(session)) as panel:
         for _ in range(2):
             state = panel.press(Button.END_TURN, seen=state.moment).result(5)
-        assert until(lambda: panel.view.status is Status.QUESTION)
+        assert until(lambda: panel.view.status is PanelStatus.QUESTION)
         assert panel.press(Button.NEW_GAME, held=True).result(5).phase is Phase.ENDED
-        assert until(lambda: panel.view.status is Status.ENDED)
+        assert until(lambda: panel.view.status is PanelStatus.ENDED)
         assert panel.press(Button.NEW_GAME, held=True).result(5).phase is Phase.TURN
 
 
@@ -278,7 +283,7 @@ def test_button_that_is_down_at_the_start_ends_no_turn(session: TableSession, fa
     session.start_game(STARTED).result(5)
     wires = Wires(factory, PINS)
 
-    def leaned_on(edge: Edge) -> GpioHardware:
+    def leaned_on(edge: EdgeHandler) -> GpioHardware:
         board = GpioHardware(PINS, factory, edge)
         wires.down(Button.END_TURN_1)
         return board
@@ -298,11 +303,11 @@ def test_rehearsal_shows_which_buttons_were_felt_and_does_nothing_else(
     before = session.state.moment
     panel.rehearse(True)
     for button in (Button.END_TURN_1, Button.CHALLENGE):
-        wires.press(button, BOUNCE_S * 2)
+        wires.press(button, DEBOUNCE_S * 2)
     panel.press(Button.POWER, held=True).result(5)
     assert until(lambda: set(panel.view.felt or ()) == {Button.END_TURN_1, Button.CHALLENGE, Button.POWER})
     panel.give(Signal(0.5, Light(Colour.MAGENTA), beeps=(0.1,)))
     assert until(lambda: wires.status == Colour.MAGENTA.value)
-    assert session.state.moment == before and panel.view.status is Status.READY
+    assert session.state.moment == before and panel.view.status is PanelStatus.READY
     panel.rehearse(False)
     assert until(lambda: panel.view.felt is None)

@@ -17,4 +17,4 @@ def test_wiring_diagram_shows_a_part_at_every_default_pin_and_at_no_other() -> N
     wired = {
         int(pin.split()[1]) for pin, part in pairwise(texts) if pin.startswith("GPIO") and any(map(part.count, PART))
     }
-    assert wired == {pin for _, pin in Pins().named()}
+    assert wired == {pin for _, pin in Pins().list_wired_pins()}

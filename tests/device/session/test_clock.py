@@ -5,15 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from device.session.clock import ClockView, TableClock, from_note, noted
+from device.session.clock import ChessClock, ClockView, restore_clock, serialise_clock
 
 MOMENTS = st.floats(0, 1e6)
 PRESSES = st.lists(st.tuples(st.floats(0, 1e4), st.one_of(st.none(), st.integers(0, 3))), max_size=30)
 
 
 def test_time_is_that_of_the_player_whose_turn_it_is() -> None:
-    clock = TableClock.of(2).run(0, 10.0).run(1, 40.0).run(0, 45.0).stop(50.0)
-    assert clock.at(1000.0).used == (35.0, 5.0)
+    clock = ChessClock.for_players(2).start_player(0, 10.0).start_player(1, 40.0).start_player(0, 45.0).stop(50.0)
+    assert clock.advance_to(1000.0).used == (35.0, 5.0)
 
 
 def test_overtime_costs_points_for_each_minute_begun() -> None:
@@ -24,49 +24,49 @@ def test_overtime_costs_points_for_each_minute_begun() -> None:
 
 
 def test_moment_before_the_last_one_takes_no_time_back() -> None:
-    assert TableClock.of(2).run(0, 10.0).at(20.0).at(5.0).used == (10.0, 0.0)
+    assert ChessClock.for_players(2).start_player(0, 10.0).advance_to(20.0).advance_to(5.0).used == (10.0, 0.0)
 
 
 @given(PRESSES)
 def test_every_second_belongs_to_one_player_or_to_nobody(presses: list[tuple[float, int | None]]) -> None:
-    clock, now, spent = TableClock.of(4), 0.0, [0.0] * 4
+    clock, now, spent = ChessClock.for_players(4), 0.0, [0.0] * 4
     running: int | None = None
     for seconds, player in presses:
         now += seconds
         if running is not None:
             spent[running] += seconds
-        clock = clock.stop(now) if player is None else clock.run(player, now)
+        clock = clock.stop(now) if player is None else clock.start_player(player, now)
         running = player
-    assert all(abs(used - mine) < 1e-3 for used, mine in zip(clock.at(now).used, spent, strict=True))
+    assert all(abs(used - mine) < 1e-3 for used, mine in zip(clock.advance_to(now).used, spent, strict=True))
 
 
 @given(PRESSES, MOMENTS)
 def test_view_and_clock_say_the_same(presses: list[tuple[float, int | None]], later: float) -> None:
-    clock, now = TableClock.of(4), 0.0
+    clock, now = ChessClock.for_players(4), 0.0
     for seconds, player in presses:
         now += seconds
-        clock = clock.stop(now) if player is None else clock.run(player, now)
-    view = clock.view(1500.0, 10)
-    for player, used in enumerate(clock.at(now + later).used):
+        clock = clock.stop(now) if player is None else clock.start_player(player, now)
+    view = clock.to_view(1500.0, 10)
+    for player, used in enumerate(clock.advance_to(now + later).used):
         assert abs(view.used_by(player, now + later) - used) < 1e-6
 
 
 @given(PRESSES, st.booleans())
 def test_note_brings_the_clock_back_standing_still(presses: list[tuple[float, int | None]], paused: bool) -> None:
-    clock, now = TableClock.of(4), 0.0
+    clock, now = ChessClock.for_players(4), 0.0
     for seconds, player in presses:
         now += seconds
-        clock = clock.stop(now) if player is None else clock.run(player, now)
-    back, was_paused = from_note(noted(clock, now, paused=paused), (0.0,) * 4)
+        clock = clock.stop(now) if player is None else clock.start_player(player, now)
+    back, was_paused = restore_clock(serialise_clock(clock, now, paused=paused), (0.0,) * 4)
     assert was_paused is paused and back.running is None
-    assert all(abs(a - b) < 0.001 for a, b in zip(back.used, clock.at(now).used, strict=True))
+    assert all(abs(a - b) < 0.001 for a, b in zip(back.used, clock.advance_to(now).used, strict=True))
 
 
 @given(st.one_of(st.none(), st.text(), st.just('{"used": [1], "paused": 0}'), st.just('{"used": [-1, 1e999]}')))
 def test_broken_note_counts_as_none(text: str | None) -> None:
-    assert from_note(text, (3.0, 4.0)) == (TableClock((3.0, 4.0)), False)
+    assert restore_clock(text, (3.0, 4.0)) == (ChessClock((3.0, 4.0)), False)
 
 
 def test_later_of_note_and_log_counts() -> None:
-    clock, _ = from_note('{"used": [10.0, 2.0], "paused": false}', (9.0, 5.0))
+    clock, _ = restore_clock('{"used": [10.0, 2.0], "paused": false}', (9.0, 5.0))
     assert clock.used == (10.0, 5.0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from device.session.decision import judge
-from engine.inference.explain import explain
+from device.session.decision import decide
+from engine.inference.explain import infer_play
 from tests.support.engine_table import new_game, play, seen
 
 
@@ -15,6 +15,6 @@ def test_letters_that_are_each_a_little_in_doubt_are_asked_about_with_something_
         f"{column}8": {tile: 0.97, **rest} for column, tile, rest in zip("EFGHIJK", "DARTERS", others, strict=False)
     }
     reading = seen(board, doubts)
-    verdict = judge(game, explain(game, reading), reading)
-    assert verdict.asked is not None and len(verdict.asked.answers) == 2
-    assert not verdict.said
+    verdict = decide(game, infer_play(game, reading), reading)
+    assert verdict.open_question is not None and len(verdict.open_question.answers) == 2
+    assert not verdict.warning

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from device.session.decision import judge
+from device.session.decision import decide
 from engine.events import GameStarted, PlayMade
 from engine.game import Game
-from engine.inference.explain import explain
+from engine.inference.explain import infer_play
 from engine.plays import Play
 from engine.reading import BoardReading
 from tests.support.text_table import HORN, rows
@@ -18,11 +18,11 @@ def game() -> Game:
 
 def test_either_order_is_offered_and_each_gives_the_points_to_another() -> None:
     before = game()
-    reading = BoardReading.certain(rows(HORN, ("FARM", 5, 7, False), ("TON", 7, 8, False)))
-    verdict = judge(before, explain(before, reading), reading)
-    assert verdict.asked is not None and len(verdict.asked.answers) == 2
+    reading = BoardReading.from_rows(rows(HORN, ("FARM", 5, 7, False), ("TON", 7, 8, False)))
+    verdict = decide(before, infer_play(before, reading), reading)
+    assert verdict.open_question is not None and len(verdict.open_question.answers) == 2
     totals = set()
-    for events in verdict.asked.answers:
+    for events in verdict.open_question.answers:
         after = before
         for event in events:
             after = after.push(event)

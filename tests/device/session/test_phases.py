@@ -12,16 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from device.session.messages import TEXTS
-from device.session.phases import TRANSITIONS, Cue, objection
-from device.session.snapshot import Phase, TableState, TurnChange
-from device.session.table_session import Refused, TableSession
+from device.session.phases import TRANSITIONS, Command, find_refusal_key
+from device.session.snapshot import Phase, TableSnapshot, TurnChange
+from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
-from engine.rules import STANDARD, Challenge
+from engine.rules import STANDARD_RULES, ChallengeRule
 from tests.support.text_table import FARM, HORN, TextTable
 
-PLAIN = GameStarted(("Anna", "Ben"), lexicon="test", rules=replace(STANDARD, challenge=Challenge.SINGLE))
-Act = Callable[["Table"], "Future[TableState]"]
+PLAIN = GameStarted(("Anna", "Ben"), lexicon="test", rules=replace(STANDARD_RULES, challenge=ChallengeRule.SINGLE))
+Act = Callable[["Table"], "Future[TableSnapshot]"]
 
 
 class Table:
@@ -32,12 +32,12 @@ class Table:
         self.session = TableSession(self.text, self.text, store, None)
         self.seen: list[tuple[Phase, Phase]] = []
 
-    def lay(self, *words: tuple[str, int, int, bool]) -> Future[TableState]:
+    def lay(self, *words: tuple[str, int, int, bool]) -> Future[TableSnapshot]:
         self.text.lay(*words)
         return self.session.end_turn()
 
-    def challenge(self) -> Future[TableState]:
-        return self.session.challenge()
+    def challenge(self) -> Future[TableSnapshot]:
+        return self.session.challenge_play()
 
 
 @pytest.fixture
@@ -48,37 +48,37 @@ def table(tmp_path: Path) -> Iterator[Table]:
             yield table
 
 
-def start(table: Table) -> Future[TableState]:
+def start(table: Table) -> Future[TableSnapshot]:
     return table.session.start_game(PLAIN)
 
 
-def start_with_draw(table: Table) -> Future[TableState]:
+def start_with_draw(table: Table) -> Future[TableSnapshot]:
     return table.session.start_game(replace(PLAIN, draw=True))
 
 
-ACTS: dict[str, tuple[Cue, Act]] = {
-    "start": (Cue.START, start),
-    "start with a draw": (Cue.START, start_with_draw),
-    "resume": (Cue.RESUME, lambda table: table.session.resume()),
-    "draw": (Cue.DRAW, lambda table: table.session.draw_first(("A", "B"))),
-    "draw alike": (Cue.DRAW, lambda table: table.session.draw_first(("A", "A"))),
-    "play": (Cue.END_TURN, lambda table: table.lay(HORN)),
-    "play on": (Cue.END_TURN, lambda table: table.lay(HORN, FARM)),
-    "lay nothing": (Cue.END_TURN, lambda table: table.session.end_turn()),
-    "answer the first": (Cue.ANSWER, lambda table: table.session.answer(0)),
-    "answer the second": (Cue.ANSWER, lambda table: table.session.answer(1)),
-    "answer the third": (Cue.ANSWER, lambda table: table.session.answer(2)),
-    "pass": (Cue.PASS, lambda table: table.session.pass_turn()),
-    "exchange": (Cue.EXCHANGE, lambda table: table.session.exchange(2)),
-    "challenge": (Cue.CHALLENGED, Table.challenge),
-    "undo": (Cue.UNDO, lambda table: table.session.undo()),
-    "redo": (Cue.REDO, lambda table: table.session.redo()),
-    "put right": (Cue.PUT_RIGHT, lambda table: table.session.correct_turn(1, TurnChange(score=30))),
-    "enter": (Cue.PUT_RIGHT, lambda table: table.session.insert_turn(1, TurnChange(kind="pass"))),
-    "rack": (Cue.RACK, lambda table: table.session.tell_rack(0, "Q")),
-    "pause": (Cue.PAUSE, lambda table: table.session.pause()),
-    "go on": (Cue.GO_ON, lambda table: table.session.go_on()),
-    "end": (Cue.END, lambda table: table.session.end_game()),
+ACTS: dict[str, tuple[Command, Act]] = {
+    "start": (Command.START, start),
+    "start with a draw": (Command.START, start_with_draw),
+    "resume": (Command.RESUME, lambda table: table.session.resume_last_game()),
+    "draw": (Command.DRAW, lambda table: table.session.draw_first(("A", "B"))),
+    "draw alike": (Command.DRAW, lambda table: table.session.draw_first(("A", "A"))),
+    "play": (Command.END_TURN, lambda table: table.lay(HORN)),
+    "play on": (Command.END_TURN, lambda table: table.lay(HORN, FARM)),
+    "lay nothing": (Command.END_TURN, lambda table: table.session.end_turn()),
+    "answer the first": (Command.ANSWER, lambda table: table.session.answer_question(0)),
+    "answer the second": (Command.ANSWER, lambda table: table.session.answer_question(1)),
+    "answer the third": (Command.ANSWER, lambda table: table.session.answer_question(2)),
+    "pass": (Command.PASS, lambda table: table.session.pass_turn()),
+    "exchange": (Command.EXCHANGE, lambda table: table.session.exchange_tiles(2)),
+    "challenge": (Command.CHALLENGE, Table.challenge),
+    "undo": (Command.UNDO, lambda table: table.session.undo()),
+    "redo": (Command.REDO, lambda table: table.session.redo()),
+    "put right": (Command.CORRECT, lambda table: table.session.correct_turn(1, TurnChange(score=30))),
+    "enter": (Command.CORRECT, lambda table: table.session.insert_turn(1, TurnChange(kind="pass"))),
+    "rack": (Command.REVEAL_RACK, lambda table: table.session.reveal_rack(0, "Q")),
+    "pause": (Command.PAUSE, lambda table: table.session.pause()),
+    "go on": (Command.END_PAUSE, lambda table: table.session.end_pause()),
+    "end": (Command.END_GAME, lambda table: table.session.end_game()),
 }
 
 WAYS: dict[Phase, tuple[tuple[str, ...], ...]] = {
@@ -93,7 +93,7 @@ WAYS: dict[Phase, tuple[tuple[str, ...], ...]] = {
 """Ways to each phase in which a person can do something."""
 
 
-def go(table: Table, acts: tuple[str, ...]) -> TableState:
+def go(table: Table, acts: tuple[str, ...]) -> TableSnapshot:
     for act in acts:
         ACTS[act][1](table).result(5)
     return table.session.state
@@ -111,20 +111,20 @@ def test_every_command_leads_where_the_table_says_or_is_refused_with_a_reason(
             with table.session:
                 before = go(table, way)
                 assert before.phase is phase
-                if reason := objection(phase, cue):
-                    with pytest.raises(Refused) as refused:
+                if reason := find_refusal_key(phase, cue):
+                    with pytest.raises(CommandRefusedError) as refused:
                         do(table).result(5)
                     assert refused.value.key == reason and table.session.state.phase is phase
                     continue
                 try:
                     after = do(table).result(5).phase
-                except Refused:
+                except CommandRefusedError:
                     assert replace(table.session.state, revision=0) == replace(before, revision=0, clock=None)
                     continue
                 expected = TRANSITIONS[phase][cue]
-                if cue is Cue.END_TURN:
-                    expected = TRANSITIONS[Phase.LOOKING][Cue.LOOKED]
-                assert after in expected or (cue is Cue.ANSWER and after is phase)
+                if cue is Command.END_TURN:
+                    expected = TRANSITIONS[Phase.LOOKING][Command.CAPTURE_DONE]
+                assert after in expected or (cue is Command.ANSWER and after is phase)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -139,19 +139,19 @@ def test_no_evening_leaves_the_table_of_transitions(acts: list[str]) -> None:
                 before = table.session.state.phase
                 try:
                     after = do(table).result(5).phase
-                except Refused as refused:
+                except CommandRefusedError as refused:
                     assert str(refused)
                     continue
                 allowed = TRANSITIONS[before][cue]
-                if cue is Cue.END_TURN:
-                    allowed = TRANSITIONS[Phase.LOOKING][Cue.LOOKED]
+                if cue is Command.END_TURN:
+                    allowed = TRANSITIONS[Phase.LOOKING][Command.CAPTURE_DONE]
                 assert after in allowed or after is before
 
 
 def test_page_sees_the_table_look_between_press_and_turn(table: Table) -> None:
     go(table, ("start",))
     phases: list[Phase] = []
-    table.session.listen(lambda state: phases.append(state.phase))
+    table.session.add_listener(lambda state: phases.append(state.phase))
     go(table, ("play",))
     assert phases == [Phase.LOOKING, Phase.CHALLENGE]
 
@@ -164,5 +164,5 @@ def test_every_phase_can_be_reached_and_left(phase: Phase) -> None:
 
 
 def test_every_objection_is_a_sentence() -> None:
-    keys = {objection(phase, cue) for phase in Phase for cue in Cue} - {""}
+    keys = {find_refusal_key(phase, cue) for phase in Phase for cue in Command} - {""}
     assert keys <= TEXTS.keys()

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from device.session.messages import text
-from device.session.snapshot import PASS_OR_EXCHANGE, Moment, Phase, TableState, TurnChange
-from device.session.table_session import Refused, TableSession
+from device.session.messages import get_text
+from device.session.snapshot import PASS_OR_EXCHANGE, Moment, Phase, TableSnapshot, TurnChange
+from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.messages import values_of
 from engine.reading import BoardReading, SquareReading
-from engine.rules import STANDARD, Rules
+from engine.rules import STANDARD_RULES, Rules
 from tests.support.text_table import EMPTY_ROWS, FARM, HORN, PASTE, TextTable, rows
 
 STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
@@ -59,12 +59,12 @@ def playing(session: TableSession) -> TableSession:
     return session
 
 
-def play(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableState:
+def play(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableSnapshot:
     table.lay(*words)
     return session.end_turn().result(5)
 
 
-def totals(state: TableState) -> list[int]:
+def totals(state: TableSnapshot) -> list[int]:
     return [player.total for player in state.players]
 
 
@@ -80,7 +80,7 @@ def test_turn_without_new_tiles_asks_whether_the_player_passed(playing: TableSes
 
 def test_answer_makes_the_pass_an_exchange(playing: TableSession, table: TextTable) -> None:
     playing.end_turn().result(5)
-    state = playing.answer(3).result(5)
+    state = playing.answer_question(3).result(5)
     assert [turn.kind for turn in state.turns] == ["exchange"] and state.question is None
     assert play(playing, table, HORN).turns[-1].player == 1
     playing.undo().result(5)
@@ -89,24 +89,24 @@ def test_answer_makes_the_pass_an_exchange(playing: TableSession, table: TextTab
 
 def test_panel_says_exchanged_without_a_number(playing: TableSession) -> None:
     playing.end_turn().result(5)
-    assert playing.say_exchanged().result(5).turns[-1].kind == "exchange"
+    assert playing.record_exchange().result(5).turns[-1].kind == "exchange"
 
 
 def test_nothing_is_asked_where_nobody_may_exchange(session: TableSession, table: TextTable) -> None:
-    session.start_game(replace(STARTED, rules=replace(STANDARD, exchange_minimum_bag=99))).result(5)
+    session.start_game(replace(STARTED, rules=replace(STANDARD_RULES, exchange_minimum_bag=99))).result(5)
     state = play(session, table)
     assert state.question is None and state.turns[-1].kind == "pass"
 
 
 def test_hand_over_the_board_is_no_pass(playing: TableSession, table: TextTable) -> None:
-    squares = list(BoardReading.certain(EMPTY_ROWS).squares)
+    squares = list(BoardReading.from_rows(EMPTY_ROWS).squares)
     for square in (111, 112, 113):
         squares[square] = SquareReading((("#", 0.9), (".", 0.1)))
     table.board = BoardReading(tuple(squares))
     state = playing.end_turn().result(5)
     assert state.turns == () and state.question is not None and state.question.key == "hidden-pass"
     assert state.question.squares == (111, 112, 113)
-    assert playing.answer(1).result(5).turns[-1].kind == "pass"
+    assert playing.answer_question(1).result(5).turns[-1].kind == "pass"
 
 
 # Challenges
@@ -117,7 +117,7 @@ def test_blank_without_a_name_stands_for_whatever_makes_a_word(
     playing: TableSession, table: TextTable, word: str, kind: str
 ) -> None:
     play(playing, table, (word, 7, 5, True))
-    assert playing.challenge().result(5).turns[-1].kind == kind
+    assert playing.challenge_play().result(5).turns[-1].kind == kind
 
 
 # Drawing for first play
@@ -126,7 +126,7 @@ def test_blank_without_a_name_stands_for_whatever_makes_a_word(
 def test_letter_closest_to_a_begins(session: TableSession) -> None:
     state = session.start_game(replace(STARTED, draw=True)).result(5)
     assert (state.phase, state.drawing) == (Phase.DRAWING, (0, 1))
-    with pytest.raises(Refused, match="Draw for first"):
+    with pytest.raises(CommandRefusedError, match="Draw for first"):
         session.end_turn().result(5)
     state = session.draw_first(("M", "C")).result(5)
     assert (state.phase, state.turn_of, state.drawing) == (Phase.TURN, 1, ())
@@ -137,7 +137,7 @@ def test_who_drew_alike_draws_again_alone(session: TableSession) -> None:
     session.start_game(GameStarted(("Anna", "Ben", "Cem"), draw=True)).result(5)
     state = session.draw_first(("B", "T", "B")).result(5)
     assert (state.phase, state.drawing) == (Phase.DRAWING, (0, 2))
-    with pytest.raises(Refused, match="Anna, Cem"):
+    with pytest.raises(CommandRefusedError, match="Anna, Cem"):
         session.draw_first(("A", "B", "C")).result(5)
     assert session.draw_first(("T", "", "?")).result(5).turn_of == 2
 
@@ -147,26 +147,26 @@ def test_draw_goes_on_after_a_restart(session: TableSession, table: TextTable, p
     session.close()
     session._store.close()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as again:
-        assert again.resume().result(5).phase is Phase.DRAWING
+        assert again.resume_last_game().result(5).phase is Phase.DRAWING
 
 
 @pytest.mark.parametrize("letters", [(), ("A",), ("A", "B", "C"), ("A", "Ä"), ("", "")])
 def test_draw_names_a_tile_for_everybody(session: TableSession, letters: tuple[str, ...]) -> None:
     session.start_game(replace(STARTED, draw=True)).result(5)
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefusedError):
         session.draw_first(letters).result(5)
 
 
 def test_nobody_draws_once_a_turn_was_played(playing: TableSession) -> None:
     playing.pass_turn().result(5)
-    with pytest.raises(Refused, match="has begun"):
+    with pytest.raises(CommandRefusedError, match="has begun"):
         playing.draw_first(("A", "B")).result(5)
 
 
 # The clock
 
 
-TIMED = replace(STARTED, rules=replace(STANDARD, clock_seconds=60))
+TIMED = replace(STARTED, rules=replace(STANDARD_RULES, clock_seconds=60))
 
 
 def test_clock_of_the_player_to_move_runs(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
@@ -183,10 +183,10 @@ def test_pause_stops_the_clock_and_the_game(session: TableSession, clock: Watchm
     state = session.pause().result(5)
     clock.now += 600
     assert state.phase is Phase.PAUSED and state.clock is not None and state.clock.paused
-    for command in (session.end_turn, session.pass_turn, session.challenge):
-        with pytest.raises(Refused, match="paused"):
+    for command in (session.end_turn, session.pass_turn, session.challenge_play):
+        with pytest.raises(CommandRefusedError, match="paused"):
             command().result(5)
-    state = session.go_on().result(5)
+    state = session.end_pause().result(5)
     assert state.phase is Phase.TURN and state.clock is not None
     assert state.clock.left(0, clock.now + 7) == 53.0
 
@@ -194,17 +194,17 @@ def test_pause_stops_the_clock_and_the_game(session: TableSession, clock: Watchm
 def test_question_stays_open_over_a_pause(playing: TableSession) -> None:
     playing.end_turn().result(5)
     playing.pause().result(5)
-    assert playing.go_on().result(5).phase is Phase.QUESTION
+    assert playing.end_pause().result(5).phase is Phase.QUESTION
 
 
 def test_clock_stands_while_words_are_looked_up(table: TextTable, path: Path, clock: Watchmaker) -> None:
     with GameStore(path) as store, TableSession(table, table, store, None, clock=clock) as session:
         session.start_game(TIMED).result(5)
         play(session, table, HORN)
-        asked = session.challenge().result(5)
+        asked = session.challenge_play().result(5)
         assert asked.clock is not None and asked.clock.running is None
-        assert session.answer(0).result(5).question is not None, "they are still being looked up"
-        decided = session.answer(2).result(5)
+        assert session.answer_question(0).result(5).question is not None, "they are still being looked up"
+        decided = session.answer_question(2).result(5)
         assert decided.clock is not None and decided.clock.running == decided.turn_of
 
 
@@ -218,7 +218,7 @@ def test_clock_comes_back_after_a_restart_to_the_second(table: TextTable, path: 
         session.close()
     clock.now = 3.0  # another run of the machine: its clock begins anew
     with GameStore(path) as store, TableSession(table, table, store, WORDS, clock=clock) as session:
-        state = session.resume().result(5)
+        state = session.resume_last_game().result(5)
         assert state.clock is not None and state.clock.running == 1
         assert [state.clock.left(player, clock.now) for player in (0, 1)] == [39.0, 52.0]
 
@@ -280,7 +280,7 @@ def test_forgotten_last_turn_is_entered_after_the_end(playing: TableSession, tab
     play(playing, table, HORN)
     playing.end_game().result(5)
     for player, letter in enumerate("AE"):
-        playing.tell_rack(player, letter).result(5)
+        playing.reveal_rack(player, letter).result(5)
     state = playing.insert_turn(4, TurnChange(at="H6", word="FA.M", score=10)).result(5)
     assert [turn.kind for turn in state.turns] == ["play", "play", "endrack", "endrack"]
     assert state.phase is Phase.ENDED and totals(state) == [14 - 1, 10 - 1]
@@ -307,9 +307,9 @@ def test_play_is_entered_by_hand_while_the_camera_is_away(playing: TableSession,
 def test_change_that_makes_no_turn_is_refused(playing: TableSession, change: TurnChange) -> None:
     playing.pass_turn().result(5)
     before = playing.state.turns
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefusedError):
         playing.correct_turn(1, change).result(5)
-    with pytest.raises(Refused, match="no turn number"):
+    with pytest.raises(CommandRefusedError, match="no turn number"):
         playing.correct_turn(5, TurnChange(score=1)).result(5)
     assert playing.state.turns == before
 
@@ -325,7 +325,7 @@ def test_undo_takes_back_both_turns_of_one_press(playing: TableSession, table: T
     state = playing.undo().result(5)
     assert [turn.kind for turn in state.turns] == ["play", "play"] and state.redo
     assert len(playing.redo().result(5).turns) == 4
-    with pytest.raises(Refused, match="bring back"):
+    with pytest.raises(CommandRefusedError, match="bring back"):
         playing.redo().result(5)
 
 
@@ -333,7 +333,7 @@ def test_moment_names_the_game_too(playing: TableSession) -> None:
     old = playing.state.moment
     playing.start_game(STARTED).result(5)
     assert playing.state.events == old.events and playing.state.game == old.game + 1
-    with pytest.raises(Refused, match="quicker"):
+    with pytest.raises(CommandRefusedError, match="quicker"):
         playing.end_turn(old).result(5)
     assert Moment.parse(str(old)) == old
     assert [Moment.parse(text) for text in ("", "7", "a-b", "-1-2", "1-²", "1-9999999999")] == [None] * 6
@@ -376,23 +376,23 @@ def test_racks_that_do_not_add_up_are_refused_or_said(session: TableSession, tab
     session.start_game(GameStarted(("Anna", "Ben", "Cem"))).result(5)
     play(session, table, HORN)
     session.end_game().result(5)
-    session.tell_rack(0, "Q").result(5)
-    with pytest.raises(Refused, match="Q cannot be left"):
-        session.tell_rack(1, "Q").result(5)
-    session.tell_rack(0, "A").result(5)
-    assert 1 in session.tell_rack(1, "Q").result(5).racks_wanted or session.state.racks_wanted == (2,)
+    session.reveal_rack(0, "Q").result(5)
+    with pytest.raises(CommandRefusedError, match="Q cannot be left"):
+        session.reveal_rack(1, "Q").result(5)
+    session.reveal_rack(0, "A").result(5)
+    assert 1 in session.reveal_rack(1, "Q").result(5).racks_wanted or session.state.racks_wanted == (2,)
 
 
 def test_words_are_looked_up_only_where_the_rules_let_them(session: TableSession) -> None:
     assert session.look_up("HORN") is True and session.look_up("XYZ") is False
-    session.start_game(replace(STARTED, rules=replace(STANDARD, open_dictionary=False))).result(5)
-    with pytest.raises(Refused, match="in a challenge only"):
+    session.start_game(replace(STARTED, rules=replace(STANDARD_RULES, open_dictionary=False))).result(5)
+    with pytest.raises(CommandRefusedError, match="in a challenge only"):
         session.look_up("HORN")
 
 
 def test_blank_is_offered_the_letters_that_make_words(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("F?RM", 7, 5, True))
-    assert playing.letters_for("G8") == ("A",)
+    assert playing.list_blank_letters("G8") == ("A",)
 
 
 def test_colours_are_kept_between_games(session: TableSession) -> None:
@@ -400,7 +400,7 @@ def test_colours_are_kept_between_games(session: TableSession) -> None:
     assert [player.colour for player in state.players] == ["amber", "teal"]
     state = session.start_game(replace(STARTED, players=("Ben", "Cem"))).result(5)
     assert [player.colour for player in state.players] == ["teal", ""]
-    assert ("Ben", "teal") in session.known_players()
+    assert ("Ben", "teal") in session.list_players()
 
 
 # The end of the session
@@ -408,9 +408,9 @@ def test_colours_are_kept_between_games(session: TableSession) -> None:
 
 def test_command_after_the_end_is_refused_in_words(session: TableSession) -> None:
     session.close()
-    with pytest.raises(Refused, match="closing"):
+    with pytest.raises(CommandRefusedError, match="closing"):
         session.start_game(STARTED).result(5)
-    with pytest.raises(Refused, match="closing"):
+    with pytest.raises(CommandRefusedError, match="closing"):
         session.ping().result(5)
 
 
@@ -420,18 +420,18 @@ def test_thread_of_the_commands_answers_a_ping(session: TableSession) -> None:
 
 def test_what_is_said_has_a_key(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HRON", 7, 5, True))
-    notice = playing.challenge().result(5).notices[0]
-    assert notice.key == "take-off" and notice.text == text(notice.key, *values_of(notice.text))
+    notice = playing.challenge_play().result(5).notices[0]
+    assert notice.key == "take-off" and notice.text == get_text(notice.key, *values_of(notice.text))
 
 
 def test_refusal_has_a_key(session: TableSession) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CommandRefusedError) as refused:
         session.end_turn().result(5)
     assert refused.value.key == "no-game"
 
 
 def test_question_about_a_tile_says_which_squares(playing: TableSession, table: TextTable) -> None:
-    squares = list(BoardReading.certain(rows(HORN)).squares)
+    squares = list(BoardReading.from_rows(rows(HORN)).squares)
     squares[113] = SquareReading((("N", 0.55), ("M", 0.45)))
     table.board = BoardReading(tuple(squares))
     question = playing.end_turn().result(5).question

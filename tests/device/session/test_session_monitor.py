@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.snapshot import Phase, TableState, Trouble
+from device.session.snapshot import Phase, TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
@@ -41,15 +41,15 @@ def session(table: PaintedTable, tmp_path: Path) -> Iterator[TableSession]:
         yield session
 
 
-def end_turn(session: TableSession) -> TableState:
+def end_turn(session: TableSession) -> TableSnapshot:
     return session.end_turn().result(PATIENCE_S)
 
 
 def rest(session: TableSession, table: PaintedTable, *words: tuple[str, int, int, bool]) -> None:
     """Lay tiles and leave them until the table has seen them at rest."""
-    before = len(session._glimpses._kept)
+    before = len(session._key_frames._frames)
     table.lay(*words)
-    until(lambda: len(session._glimpses._kept) > before)
+    until(lambda: len(session._key_frames._frames) > before)
 
 
 def camera_notices(session: TableSession) -> list[str]:
@@ -96,7 +96,7 @@ def test_letter_added_after_a_rest_is_one_turn_of_one_player(session: TableSessi
 def test_word_that_lay_there_before_it_was_lengthened_is_asked_about(
     session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.capture.key_frames.STOOD_S", 0.0)
+    monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
     rest(session, table, HORN)
     end_turn(session)
     rest(session, table, HORN, FARM)
@@ -108,7 +108,7 @@ def test_word_that_lay_there_before_it_was_lengthened_is_asked_about(
         "Ben played FARMS at H6 for 10.",
         "Ben played FARM at H6 for 9, Anna played FARMS at H6 for 10.",
     )
-    state = session.answer(1).result(5)
+    state = session.answer_question(1).result(5)
     assert [(turn.player, turn.score) for turn in state.turns] == [(0, 14), (1, 9), (0, 10)] and state.turn_of == 1
     assert len(session.undo().result(5).turns) == 1
 
@@ -117,8 +117,8 @@ def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_lon
     session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for stood, asks in ((60.0, False), (0.0, True)):
-        monkeypatch.setattr("device.capture.key_frames.STOOD_S", 0.0)
-        monkeypatch.setattr("device.capture.key_frames.STOOD_STRANGE_S", stood)
+        monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
+        monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_UNKNOWN_WORDS_S", stood)
         rest(session, table, HORN)
         end_turn(session)
         rest(session, table, HORN, ("FAR", 5, 7, False))
@@ -141,7 +141,7 @@ def test_play_that_is_laid_tile_by_tile_is_not_asked_about(session: TableSession
 def test_two_turns_that_nobody_saw_apart_are_asked_about(session: TableSession, table: PaintedTable) -> None:
     table.lay(HORN)
     end_turn(session)
-    session._glimpses.take()
+    session._key_frames.take_all()
     table.lay(HORN, FARM, PASTE)
     state = end_turn(session)
     assert state.question is not None or any(notice.trouble is Trouble.BOARD for notice in state.notices)
@@ -150,7 +150,7 @@ def test_two_turns_that_nobody_saw_apart_are_asked_about(session: TableSession, 
 def test_tiles_of_an_upheld_challenge_are_watched_until_they_leave(session: TableSession, table: PaintedTable) -> None:
     rest(session, table, ("HRON", 7, 5, True))
     end_turn(session)
-    state = session.challenge().result(5)
+    state = session.challenge_play().result(5)
     assert [notice.key for notice in state.notices] == ["take-off"]
     table.lay()
     until(lambda: session.state.notices == ())
@@ -171,12 +171,12 @@ def test_hand_that_hides_different_squares_in_each_picture_hides_nothing(
 def test_hand_that_stays_on_the_word_ends_in_a_question(
     session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.session.turn_capture.HAND_S", 0.0)
+    monkeypatch.setattr("device.session.turn_capture.MAX_HAND_WAIT_S", 0.0)
     table.lay(HORN)
     table.hidden = [frozenset({(7, 8), (7, 9), (6, 8)})] * 9
     state = end_turn(session)
     assert state.question is not None and "I8" in state.question.text, state.notices
-    assert session.answer(len(state.question.answers) - 1).result(5).turns == (), "they say: look again"
+    assert session.answer_question(len(state.question.answers) - 1).result(5).turns == (), "they say: look again"
     table.hidden = []
     state = end_turn(session)
     assert state.question is None and [turn.score for turn in state.turns] == [14]
@@ -190,6 +190,6 @@ def test_still_table_is_not_read(session: TableSession, table: PaintedTable) -> 
 
 
 def test_set_up_shows_the_picture_and_where_the_board_is(session: TableSession) -> None:
-    view = session.look_around().result(5)
+    view = session.capture_setup_view().result(5)
     assert view.jpeg.startswith(b"\xff\xd8") and view.size == (300, 300)
     assert view.corners is not None and view.corners[2] == (300.0, 300.0)

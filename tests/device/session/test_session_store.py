@@ -10,7 +10,7 @@ import pytest
 
 from device.cameras import CameraError
 from device.session.snapshot import Phase, Trouble
-from device.session.table_session import Refused, TableSession
+from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
@@ -36,7 +36,7 @@ def test_camera_settles_anew_for_each_game_and_not_for_each_turn(path: Path) -> 
         session.start_game(STARTED).result(5)
         assert table.settled == 2
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.resume().result(5)
+        session.resume_last_game().result(5)
         assert table.settled == 3
 
 
@@ -56,7 +56,7 @@ def test_game_comes_back_after_the_program_ended(table: TextTable, path: Path) -
         before = session.undo().result(5)
         assert before.look is not None
     with GameStore(path) as store, TableSession(TextTable(), table, store, WORDS) as session:
-        state = session.resume().result(5)
+        state = session.resume_last_game().result(5)
         assert (state.turns, state.players, state.turn_of) == (before.turns, before.players, before.turn_of)
         assert state.events == before.events
         picture = session.picture("1-1")
@@ -77,27 +77,27 @@ def test_resumed_game_is_checked_by_the_list_that_it_was_begun_with(path: Path) 
         asked.append(started)
 
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        assert session.resume(none_for).result(5).lexicon is None
+        assert session.resume_last_game(none_for).result(5).lexicon is None
     assert asked == [replace(STARTED, lexicon=None)]
 
 
 def test_game_that_this_version_cannot_read_is_said_and_kept(path: Path) -> None:
     with GameStore(path) as store:
-        number = store.begin({"event": "unheard of"})
+        number = store.begin_game({"event": "unheard of"})
         with TableSession(TextTable(), TextTable(), store, WORDS) as session:
-            state = session.resume().result(5)
+            state = session.resume_last_game().result(5)
         assert state.phase is Phase.LOBBY
         assert "cannot be read by this version" in state.notices[0].text
         assert len(store.events(number)) == 1
 
 
 def test_ended_game_is_not_gone_on_with(session: TableSession) -> None:
-    with pytest.raises(Refused, match="no game"):
-        session.resume().result(5)
+    with pytest.raises(CommandRefusedError, match="no game"):
+        session.resume_last_game().result(5)
     session.start_game(STARTED).result(5)
     session.end_game().result(5)
-    with pytest.raises(Refused, match="ended"):
-        session.resume().result(5)
+    with pytest.raises(CommandRefusedError, match="ended"):
+        session.resume_last_game().result(5)
 
 
 def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable, path: Path) -> None:
@@ -135,13 +135,13 @@ def test_earlier_game_is_saved_too_after_another_was_begun_in_memory(table: Text
 def test_disk_that_works_again_is_used_without_a_press(
     table: TextTable, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.session.table_session.SAVE_AGAIN_S", 0.05)
+    monkeypatch.setattr("device.session.table_session.SAVE_RETRY_INTERVAL_S", 0.05)
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.start_game(STARTED).result(5)
         store._db.execute("PRAGMA query_only = ON")
         assert [notice.key for notice in play(session, table, HORN).notices] == ["not-saved"]
         saved = threading.Event()
-        session.listen(lambda state: saved.set() if not state.notices else None)
+        session.add_listener(lambda state: saved.set() if not state.notices else None)
         store._db.execute("PRAGMA query_only = OFF")
         assert saved.wait(5) and len(store.events(1)) == 2
 
@@ -150,7 +150,7 @@ def test_confirmed_turn_is_on_disk_before_anybody_is_told(table: TextTable, path
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.start_game(STARTED).result(5)
         stored: list[tuple[int, int]] = []
-        session.listen(lambda state: stored.append((state.events, len(store.events(1)))))
+        session.add_listener(lambda state: stored.append((state.events, len(store.events(1)))))
         play(session, table, HORN)
         assert stored == [(1, 1), (2, 2)]
 

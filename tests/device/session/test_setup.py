@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibration.profile import TableKnowledge
-from device.capture.board_camera import Sight, Whereabouts
-from device.session.messages import Refused
-from device.session.profile_updater import Learner
-from device.session.setup import SetUp
+from calibration.profile import TableProfile
+from device.capture.board_camera import BoardCamera, BoardTracker
+from device.session.messages import CommandRefusedError
+from device.session.profile_updater import ProfileUpdater
+from device.session.setup import TableSetup
 from device.storage.store import GameStore
 from engine.events import Passed, PlayMade
 from engine.game import Game
@@ -38,54 +38,54 @@ def board() -> Board:
 
 
 @pytest.fixture
-def set_up(store: GameStore, board: Board) -> SetUp:
-    where = Whereabouts(board)
-    return SetUp(Sight(PaintedTable(), Letters(where), where), store, None)
+def set_up(store: GameStore, board: Board) -> TableSetup:
+    where = BoardTracker(board)
+    return TableSetup(BoardCamera(PaintedTable(), Letters(where), where), store, None)
 
 
-def again(store: GameStore, board: Board) -> SetUp:
+def again(store: GameStore, board: Board) -> TableSetup:
     """The set-up after a restart."""
-    where = Whereabouts(board)
-    return SetUp(Sight(PaintedTable(), Letters(where), where), store, None)
+    where = BoardTracker(board)
+    return TableSetup(BoardCamera(PaintedTable(), Letters(where), where), store, None)
 
 
-def test_picture_shows_where_the_board_is(set_up: SetUp) -> None:
-    view = set_up.look_around(TILES)
+def test_picture_shows_where_the_board_is(set_up: TableSetup) -> None:
+    view = set_up.capture_setup_view(TILES)
     assert view.size == (300, 300) and view.corners is not None and not view.placed
     assert view.corners[0] == (50.0, 20.0)
 
 
-def test_picture_without_a_board_says_so(set_up: SetUp, board: Board) -> None:
+def test_picture_without_a_board_says_so(set_up: TableSetup, board: Board) -> None:
     board.at = None
-    view = set_up.look_around(TILES)
+    view = set_up.capture_setup_view(TILES)
     assert view.corners is None and view.problems and view.confidence == 0
 
 
-def test_placed_corners_are_kept_over_a_restart(set_up: SetUp, store: GameStore, board: Board) -> None:
+def test_placed_corners_are_kept_over_a_restart(set_up: TableSetup, store: GameStore, board: Board) -> None:
     board.at = None
-    set_up.look_around(TILES)
+    set_up.capture_setup_view(TILES)
     placed = tuple((float(x), float(y)) for x, y in HERE + 7)
-    assert set_up.place(placed, TILES).corners == placed
-    view = again(store, board).look_around(TILES)
+    assert set_up.place_corners(placed, TILES).corners == placed
+    view = again(store, board).capture_setup_view(TILES)
     assert view.corners == placed and view.placed
 
 
-def test_placed_corners_are_forgotten_when_people_say_so(set_up: SetUp, store: GameStore, board: Board) -> None:
-    set_up.place([(float(x), float(y)) for x, y in HERE + 7], TILES)
-    assert not set_up.place(None, TILES).placed
-    assert not again(store, board).look_around(TILES).placed
+def test_placed_corners_are_forgotten_when_people_say_so(set_up: TableSetup, store: GameStore, board: Board) -> None:
+    set_up.place_corners([(float(x), float(y)) for x, y in HERE + 7], TILES)
+    assert not set_up.place_corners(None, TILES).placed
+    assert not again(store, board).capture_setup_view(TILES).placed
 
 
 @pytest.mark.parametrize("corners", [[(0.0, 0.0)] * 4, [(1.0, 2.0)], [(0.0, 0.0), (0.0, 9.0), (9.0, 9.0), (9.0, 0.0)]])
-def test_corners_that_are_no_board_are_refused(set_up: SetUp, corners: list[tuple[float, float]]) -> None:
-    with pytest.raises(Refused, match="corners"):
-        set_up.place(corners, TILES)
+def test_corners_that_are_no_board_are_refused(set_up: TableSetup, corners: list[tuple[float, float]]) -> None:
+    with pytest.raises(CommandRefusedError, match="corners"):
+        set_up.place_corners(corners, TILES)
 
 
 def test_broken_note_of_corners_is_as_none(store: GameStore, board: Board) -> None:
     for text in ("nonsense", '{"corners": [[1, 2]], "shape": [3]}', "[]"):
-        store.note(0, "corners", text)
-        assert not again(store, board).look_around(TILES).placed
+        store.save_note(0, "corners", text)
+        assert not again(store, board).capture_setup_view(TILES).placed
 
 
 # Learning
@@ -109,42 +109,42 @@ def taught() -> TaughtTable:
 
 
 @pytest.fixture
-def knowledge() -> TableKnowledge:
-    return TableKnowledge(None, Muddle())
+def knowledge() -> TableProfile:
+    return TableProfile(None, Muddle())
 
 
-def test_lesson_that_lies_as_asked_is_learnt(taught: TaughtTable, store: GameStore, knowledge: TableKnowledge) -> None:
-    set_up = SetUp(Sight(taught, taught), store, knowledge)  # type: ignore[arg-type]
-    assert set_up.teach(rows_of(LESSON), TILES) == ()
-    assert set(knowledge.view().letters) >= set(TILES)
+def test_lesson_that_lies_as_asked_is_learnt(taught: TaughtTable, store: GameStore, knowledge: TableProfile) -> None:
+    set_up = TableSetup(BoardCamera(taught, taught), store, knowledge)  # type: ignore[arg-type]
+    assert set_up.enrol_tiles(rows_of(LESSON), TILES) == ()
+    assert set(knowledge.summarise().symbols) >= set(TILES)
 
 
 def test_tile_that_is_missing_is_named_and_nothing_is_learnt(
-    taught: TaughtTable, store: GameStore, knowledge: TableKnowledge
+    taught: TaughtTable, store: GameStore, knowledge: TableProfile
 ) -> None:
-    set_up = SetUp(Sight(taught, taught), store, knowledge)  # type: ignore[arg-type]
+    set_up = TableSetup(BoardCamera(taught, taught), store, knowledge)  # type: ignore[arg-type]
     for _ in range(2):
-        assert set_up.teach(rows_of({**LESSON, 0: "A"}), TILES) == ("A1",)
-    assert knowledge.view().examples == 0
+        assert set_up.enrol_tiles(rows_of({**LESSON, 0: "A"}), TILES) == ("A1",)
+    assert knowledge.summarise().examples == 0
 
 
 def test_tile_read_as_another_is_learnt_once_people_insist(
-    taught: TaughtTable, store: GameStore, knowledge: TableKnowledge
+    taught: TaughtTable, store: GameStore, knowledge: TableProfile
 ) -> None:
-    set_up = SetUp(Sight(taught, taught), store, knowledge)  # type: ignore[arg-type]
+    set_up = TableSetup(BoardCamera(taught, taught), store, knowledge)  # type: ignore[arg-type]
     taught.rows = tuple(row.replace("B", "C") for row in taught.rows)
-    assert set_up.teach(rows_of(LESSON), TILES) == ("M7",)
-    assert set_up.teach(rows_of(LESSON), TILES) == ()
+    assert set_up.enrol_tiles(rows_of(LESSON), TILES) == ("M7",)
+    assert set_up.enrol_tiles(rows_of(LESSON), TILES) == ()
 
 
-def test_lesson_of_another_size_is_refused(taught: TaughtTable, store: GameStore, knowledge: TableKnowledge) -> None:
-    with pytest.raises(Refused, match="15 rows"):
-        SetUp(Sight(taught, taught), store, knowledge).teach(["A"], TILES)  # type: ignore[arg-type]
+def test_lesson_of_another_size_is_refused(taught: TaughtTable, store: GameStore, knowledge: TableProfile) -> None:
+    with pytest.raises(CommandRefusedError, match="15 rows"):
+        TableSetup(BoardCamera(taught, taught), store, knowledge).enrol_tiles(["A"], TILES)  # type: ignore[arg-type]
 
 
 def test_table_without_a_place_for_it_teaches_nothing(taught: TaughtTable, store: GameStore) -> None:
-    with pytest.raises(Refused, match="learns nothing"):
-        SetUp(Sight(taught, taught), store, None).teach(rows_of(LESSON), TILES)  # type: ignore[arg-type]
+    with pytest.raises(CommandRefusedError, match="learns nothing"):
+        TableSetup(BoardCamera(taught, taught), store, None).enrol_tiles(rows_of(LESSON), TILES)  # type: ignore[arg-type]
 
 
 def turn(game: Game, word: str) -> Game:
@@ -153,33 +153,33 @@ def turn(game: Game, word: str) -> Game:
 
 def read_of(game: Game) -> BoardReading:
     faces = [tile.face if (tile := game.board[s]) else "." for s in range(225)]
-    return BoardReading.certain([faces[at : at + 15] for at in range(0, 225, 15)])
+    return BoardReading.from_rows([faces[at : at + 15] for at in range(0, 225, 15)])
 
 
-def test_turn_is_learnt_once_the_next_one_confirms_it(knowledge: TableKnowledge) -> None:
-    learner, game = Learner(knowledge), turn(Game.start(("Anna", "Ben")), "CAB")
-    views = OwnTable().picture({s: tile.face for s in game.board.occupied() if (tile := game.board[s])})
-    learner.remember(game, read_of(game), views)
-    assert knowledge.view().examples == 0
-    learner.confirm("1", game.push(Passed(1)))
-    assert knowledge.view().examples == 3
+def test_turn_is_learnt_once_the_next_one_confirms_it(knowledge: TableProfile) -> None:
+    learner, game = ProfileUpdater(knowledge), turn(Game.start(("Anna", "Ben")), "CAB")
+    views = OwnTable().picture({s: tile.face for s in game.board.occupied_squares() if (tile := game.board[s])})
+    learner.set_pending(game, read_of(game), views)
+    assert knowledge.summarise().examples == 0
+    learner.learn_pending("1", game.push(Passed(1)))
+    assert knowledge.summarise().examples == 3
 
 
-def test_turn_that_was_taken_back_is_not_learnt(knowledge: TableKnowledge) -> None:
-    learner, before = Learner(knowledge), Game.start(("Anna", "Ben"))
+def test_turn_that_was_taken_back_is_not_learnt(knowledge: TableProfile) -> None:
+    learner, before = ProfileUpdater(knowledge), Game.start(("Anna", "Ben"))
     game = turn(before, "CAB")
-    learner.remember(game, read_of(game), OwnTable().picture({112: "A"}))
-    learner.confirm("1", before)
-    learner.remember(game, read_of(game), OwnTable().picture({112: "A"}))
-    learner.forget()
-    learner.confirm("1", game.push(Passed(1)))
-    assert knowledge.view().examples == 0
+    learner.set_pending(game, read_of(game), OwnTable().picture({112: "A"}))
+    learner.learn_pending("1", before)
+    learner.set_pending(game, read_of(game), OwnTable().picture({112: "A"}))
+    learner.discard_pending()
+    learner.learn_pending("1", game.push(Passed(1)))
+    assert knowledge.summarise().examples == 0
 
 
-def test_turn_is_learnt_as_people_put_it_right(knowledge: TableKnowledge) -> None:
-    learner, before = Learner(knowledge), Game.start(("Anna", "Ben"))
+def test_turn_is_learnt_as_people_put_it_right(knowledge: TableProfile) -> None:
+    learner, before = ProfileUpdater(knowledge), Game.start(("Anna", "Ben"))
     read, right = turn(before, "CAA"), turn(before, "CAB")
-    learner.remember(read, read_of(read), OwnTable().picture(dict(zip((110, 111, 112), "CAB", strict=True))))
-    learner.confirm("1", right.push(Passed(1)))
-    assert set(knowledge.view().letters) == {"A", "B", "C"}
-    assert np.isfinite(knowledge.view().examples)
+    learner.set_pending(read, read_of(read), OwnTable().picture(dict(zip((110, 111, 112), "CAB", strict=True))))
+    learner.learn_pending("1", right.push(Passed(1)))
+    assert set(knowledge.summarise().symbols) == {"A", "B", "C"}
+    assert np.isfinite(knowledge.summarise().examples)

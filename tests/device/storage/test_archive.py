@@ -17,15 +17,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from device.demo.demo_table import demo_games
-from device.session.snapshot_builder import view_game
+from device.demo.demo_table import load_demo_games
+from device.session.snapshot_builder import build_snapshot
 from device.storage import archive
-from device.storage.archive import ArchiveError, bring, bring_gcg, game_in, gcg_of, zip_of
-from device.storage.store import PICTURE_MOST, GameStore, StoreError
+from device.storage.archive import ArchiveError, export_gcg, export_zip, import_gcg, import_zip, load_game
+from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoreError
 from engine.events import Event, GameStarted, Passed, Redone, ScoreCorrected, Undone, to_json
-from engine.gcg import game_of, parse, replay
+from engine.gcg import build_game, parse_gcg, replay
 
-GAME = game_of(demo_games()["three-of-us"])
+GAME = build_game(load_demo_games()["three-of-us"])
 
 
 def jpeg(side: int = 40) -> bytes:
@@ -48,7 +48,7 @@ def other(tmp_path: Path) -> Iterator[GameStore]:
 
 @pytest.fixture
 def number(store: GameStore) -> int:
-    number = store.begin(to_json(GAME.events[0]))
+    number = store.begin_game(to_json(GAME.events[0]))
     for press, event in enumerate(GAME.events[1:-1], 1):
         store.append(number, [{**to_json(event), "press": press}])
     store.append(number, [{**to_json(Undone()), "press": 98, "way": "undo"}])
@@ -58,12 +58,12 @@ def number(store: GameStore) -> int:
 
 
 def zipped(store: GameStore, number: int) -> io.BytesIO:
-    return io.BytesIO(b"".join(zip_of(store, number)))
+    return io.BytesIO(b"".join(export_zip(store, number)))
 
 
 def test_zip_brings_the_whole_game_to_another_table(store: GameStore, other: GameStore, number: int) -> None:
-    other.begin({"players": ["X", "Y"]})
-    brought = bring(other, zipped(store, number))
+    other.begin_game({"players": ["X", "Y"]})
+    brought = import_zip(other, zipped(store, number))
     assert brought == 2
     assert other.events(brought) == store.events(number)
     assert other.games()[0].started == 1_700_000_000.25
@@ -71,30 +71,30 @@ def test_zip_brings_the_whole_game_to_another_table(store: GameStore, other: Gam
     last = len(GAME.events) + 1
     assert other.pictures(brought) == store.pictures(number) == ((last, "board"), (last, "photo"))
     assert other.picture(brought, last, "photo") == jpeg(60)
-    assert game_in(other, brought) == GAME
+    assert load_game(other, brought) == GAME
 
 
 def test_gcg_of_the_zip_is_the_game_for_other_programs(store: GameStore, number: int) -> None:
     with zipfile.ZipFile(zipped(store, number)) as opened:
         text = opened.read("game.gcg").decode()
         assert opened.testzip() is None
-    assert text == gcg_of(store, number)
-    assert replay(parse(text)).problems == ()
+    assert text == export_gcg(store, number)
+    assert replay(parse_gcg(text)).problems == ()
     assert text.count("\n>") == len(GAME.turns)
 
 
 def test_gcg_of_any_program_becomes_a_game(other: GameStore) -> None:
-    brought = bring_gcg(other, b"#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n>B: FAM H6 FA.M +9 9\n")
-    game = game_in(other, brought)
+    brought = import_gcg(other, b"#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n>B: FAM H6 FA.M +9 9\n")
+    game = load_game(other, brought)
     assert game.players == ("Ann", "Bob") and game.totals == (14, 9)
 
 
 def test_names_of_a_gcg_are_brought_as_this_table_takes_them(store: GameStore, other: GameStore) -> None:
     long = "B" * 80
     data = f"#player1 A Ann\x1b[2Ja\n#player2 B {long}\n>A: HORN 8F HORN +14 14\n".encode()
-    brought = bring_gcg(store, data)
-    assert game_in(store, brought).players == ("Ann[2Ja", "B" * archive.NAME_MOST)
-    assert game_in(other, bring(other, zipped(store, brought))).totals == (14, 0)
+    brought = import_gcg(store, data)
+    assert load_game(store, brought).players == ("Ann[2Ja", "B" * archive.MAX_PLAYER_NAME_LENGTH)
+    assert load_game(other, import_zip(other, zipped(store, brought))).totals == (14, 0)
 
 
 @pytest.mark.parametrize(
@@ -103,27 +103,27 @@ def test_names_of_a_gcg_are_brought_as_this_table_takes_them(store: GameStore, o
         (b"", "empty"),
         (b"\0\1\2", "not a text file"),
         (b"shopping list", "no GCG"),
-        (b">A: X 8H QQ\n" + b" " * archive.GCG_MOST, "kB"),
+        (b">A: X 8H QQ\n" + b" " * archive.MAX_GCG_BYTES, "kB"),
         (b"#player1 A A\n#player2 B B\n>A: HORN 1A HORN +14 14\n>A: HORN 1A FORM +14 14\n", "cannot have been played"),
     ],
 )
 def test_gcg_that_is_none_is_refused(other: GameStore, data: bytes, why: str) -> None:
     with pytest.raises(ArchiveError, match=why):
-        bring_gcg(other, data)
+        import_gcg(other, data)
     assert other.games() == ()
 
 
 def test_game_that_is_here_is_not_taken_in_twice(store: GameStore, number: int) -> None:
     with pytest.raises(ArchiveError, match=f"is game {number}"):
-        bring(store, zipped(store, number))
+        import_zip(store, zipped(store, number))
     gcg = b"#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n"
-    brought = bring_gcg(store, gcg)
+    brought = import_gcg(store, gcg)
     with pytest.raises(ArchiveError, match=f"is game {brought}"):
-        bring_gcg(store, gcg)
+        import_gcg(store, gcg)
 
 
 def test_game_that_is_not_there_is_said_before_the_first_part(store: GameStore) -> None:
-    for out in (lambda: zip_of(store, 7), lambda: gcg_of(store, 7)):
+    for out in (lambda: export_zip(store, 7), lambda: export_gcg(store, 7)):
         with pytest.raises(ArchiveError, match="no game 7"):
             out()
 
@@ -149,18 +149,18 @@ def members(store: GameStore, number: int) -> Members:
 @pytest.mark.parametrize("name", ["../game.json", "/etc/passwd", "a.txt", "pictures/", "pictures/1-board.png", "C:\\x"])
 def test_name_that_no_export_has_is_refused(other: GameStore, members: Members, name: str) -> None:
     with pytest.raises(ArchiveError, match="belongs to no exported game"):
-        bring(other, made_zip(members | {name: b"x"}))
+        import_zip(other, made_zip(members | {name: b"x"}))
 
 
 def test_bomb_is_refused_unopened_and_unpacked_no_further_than_the_bound(
     other: GameStore, members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bomb = made_zip(members | {"pictures/00001-board.jpg": bytes(PICTURE_MOST + 1)})
+    bomb = made_zip(members | {"pictures/00001-board.jpg": bytes(MAX_PICTURE_BYTES + 1)})
     with pytest.raises(ArchiveError, match="larger than"):
-        bring(other, bomb)
-    monkeypatch.setattr(archive, "ZIP_MOST", PICTURE_MOST)
+        import_zip(other, bomb)
+    monkeypatch.setattr(archive, "MAX_UNPACKED_BYTES", MAX_PICTURE_BYTES)
     with pytest.raises(ArchiveError, match="unpacks to more"):
-        bring(other, bomb)
+        import_zip(other, bomb)
 
 
 def test_size_that_the_header_lies_about_is_found_out(other: GameStore, members: Members) -> None:
@@ -168,13 +168,13 @@ def test_size_that_the_header_lies_about_is_found_out(other: GameStore, members:
     at = data.rindex(b"PK\1\2")
     data[at + 24 : at + 28] = struct.pack("<I", 10)  # the central directory's uncompressed size
     with pytest.raises(ArchiveError):
-        bring(other, io.BytesIO(bytes(data)))
+        import_zip(other, io.BytesIO(bytes(data)))
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"\xff\xd8\xff no zip", b"PK\5\6" + bytes(18)])
 def test_file_that_is_no_zip_is_refused(other: GameStore, data: bytes) -> None:
     with pytest.raises(ArchiveError, match="ZIP"):
-        bring(other, io.BytesIO(data))
+        import_zip(other, io.BytesIO(data))
 
 
 def test_damaged_zip_is_refused(other: GameStore, store: GameStore, number: int) -> None:
@@ -183,22 +183,22 @@ def test_damaged_zip_is_refused(other: GameStore, store: GameStore, number: int)
         broken = bytearray(whole)
         broken[at] ^= 0x55
         try:
-            brought = bring(other, io.BytesIO(bytes(broken)))
+            brought = import_zip(other, io.BytesIO(bytes(broken)))
         except ArchiveError:
             continue
         assert other.events(brought) == store.events(number)  # only a date or an attribute was hit
-        other.delete(brought)
+        other.delete_game(brought)
 
 
 def test_picture_that_is_none_is_refused(other: GameStore, members: Members) -> None:
     for data in (b"<script>", b"\xff\xd8\xff", jpeg()[:50], b"GIF89a"):
         with pytest.raises(ArchiveError, match="no JPEG"):
-            bring(other, made_zip(members | {"pictures/00001-board.jpg": data}))
+            import_zip(other, made_zip(members | {"pictures/00001-board.jpg": data}))
 
 
 def test_picture_of_no_event_is_refused(other: GameStore, members: Members) -> None:
     with pytest.raises(ArchiveError, match="no event"):
-        bring(other, made_zip(members | {"pictures/09999-board.jpg": jpeg()}))
+        import_zip(other, made_zip(members | {"pictures/09999-board.jpg": jpeg()}))
 
 
 def changed(members: Members, *path: Any, to: Any) -> io.BytesIO:
@@ -246,14 +246,14 @@ def changed(members: Members, *path: Any, to: Any) -> io.BytesIO:
 )
 def test_game_with_a_wrong_value_is_refused(other: GameStore, members: Members, path: tuple[Any, ...], to: Any) -> None:
     with pytest.raises(ArchiveError, match=r"^[^\n]*$"):
-        bring(other, changed(members, *path, to=to))
+        import_zip(other, changed(members, *path, to=to))
     assert other.games() == ()
 
 
 def test_names_are_joined_letters_and_pictures_too(other: GameStore, members: Members) -> None:
     names = ["\N{MAN}\N{ZERO WIDTH JOINER}\N{PERSONAL COMPUTER}", "Zoë Ñandú", "C"]
-    number = bring(other, changed(members, "events", 0, "event", "players", to=names))
-    assert list(game_in(other, number).players) == names
+    number = import_zip(other, changed(members, "events", 0, "event", "players", to=names))
+    assert list(load_game(other, number).players) == names
 
 
 def test_game_of_too_many_corrections_is_refused_before_it_takes_minutes(other: GameStore) -> None:
@@ -261,9 +261,9 @@ def test_game_of_too_many_corrections_is_refused_before_it_takes_minutes(other: 
     turns: list[Event] = [Passed(at % 2) for at in range(1000)]
     events = [GameStarted(("Anna", "Ben")), *turns, *(ScoreCorrected(0, at) for at in range(900))]
     bodies = [{"time": 0, "event": to_json(event)} for event in events]
-    whole = {"form": archive.FORM, "version": archive.FORM_VERSION, "started": 0, "events": bodies}
+    whole = {"form": archive.FORMAT_NAME, "version": archive.FORMAT_VERSION, "started": 0, "events": bodies}
     with pytest.raises(ArchiveError, match="put right too often"):
-        bring(other, made_zip({"game.json": json.dumps(whole).encode()}))
+        import_zip(other, made_zip({"game.json": json.dumps(whole).encode()}))
 
 
 EVENTS = [to_json(event) for event in GAME.events]
@@ -289,12 +289,12 @@ def test_whatever_is_taken_in_can_be_shown(data: st.DataObject) -> None:
     whole = {"form": "tilekeeper-game", "version": 1, "started": 0, "events": [{"time": 0, "event": e} for e in events]}
     with GameStore(":memory:") as store:
         try:
-            brought = bring(store, made_zip({"game.json": json.dumps(whole).encode()}))
+            brought = import_zip(store, made_zip({"game.json": json.dumps(whole).encode()}))
         except ArchiveError as error:
             assert "\n" not in str(error)
         else:
-            view_game(game_in(store, brought), frozenset())
-            gcg_of(store, brought)
+            build_snapshot(load_game(store, brought), frozenset())
+            export_gcg(store, brought)
 
 
 def test_backup_is_a_store_with_everything(store: GameStore, number: int, tmp_path: Path) -> None:

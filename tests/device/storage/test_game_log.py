@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from device.session.messages import Refused
+from device.session.messages import CommandRefusedError
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.events import ClockRead, Event, Exchanged, GameStarted, Passed, Undone, to_json
@@ -25,11 +25,11 @@ def store(tmp_path: Path) -> Iterator[GameStore]:
 
 @pytest.fixture
 def log(store: GameStore) -> GameLog:
-    return GameLog.begin(store, STARTED)[0]
+    return GameLog.begin_game(store, STARTED)[0]
 
 
 def again(store: GameStore) -> GameLog:
-    log = GameLog.newest(store)
+    log = GameLog.load_newest(store)
     assert log is not None
     return log
 
@@ -50,7 +50,7 @@ def test_undo_takes_back_all_events_of_a_press(log: GameLog, store: GameStore) -
 def test_what_counts_instead_belongs_to_the_same_press(log: GameLog, store: GameStore) -> None:
     log.append([Passed(0)])
     log.append([Passed(1)])
-    log.instead([Exchanged(1, 3)])
+    log.replace_last_press([Exchanged(1, 3)])
     assert kinds(log) == ["pass", "exchange"]
     again(store).undo()
     assert kinds(again(store)) == ["pass"]
@@ -62,18 +62,18 @@ def test_new_press_leaves_nothing_to_bring_back(log: GameLog, store: GameStore) 
     assert log.can_redo and again(store).can_redo
     log.append([Exchanged(0, 1)])
     assert not log.can_redo and not again(store).can_redo
-    with pytest.raises(Refused, match="bring back"):
+    with pytest.raises(CommandRefusedError, match="bring back"):
         log.redo()
 
 
 def test_beginning_is_not_taken_back(log: GameLog) -> None:
     assert not log.can_undo
-    with pytest.raises(Refused, match="take back"):
+    with pytest.raises(CommandRefusedError, match="take back"):
         log.undo()
 
 
 def test_log_of_the_first_version_takes_back_event_by_event(store: GameStore) -> None:
-    number = store.begin(to_json(STARTED))
+    number = store.begin_game(to_json(STARTED))
     store.append(number, [to_json(event) for event in (Passed(0), Passed(1), Undone())])
     log = again(store)
     assert kinds(log) == ["pass"] and log.can_redo
@@ -84,12 +84,12 @@ def test_log_of_the_first_version_takes_back_event_by_event(store: GameStore) ->
 def test_clock_that_was_read_is_known_though_the_turn_was_taken_back(log: GameLog, store: GameStore) -> None:
     log.append([ClockRead(0, 12.5), Passed(0)])
     log.undo()
-    assert log.clocks == (12.5, 0.0) == again(store).clocks
+    assert log.seconds_used == (12.5, 0.0) == again(store).seconds_used
 
 
 def test_imported_game_is_not_gone_on_with(log: GameLog, store: GameStore) -> None:
     log.append([Passed(0)])
-    store.add(1.0, store.events(log.number), ())
+    store.add_game(1.0, store.events(log.number), ())
     assert len(store.games()) == 2 and again(store).number == log.number
 
 
@@ -112,14 +112,14 @@ def test_turns_of_every_game_since_the_card_failed_are_written_when_it_works_aga
     log.append([Passed(0)])
     write_protect(store, on=True)
     assert "cannot be written" in log.append([Exchanged(1, 2)])
-    second, trouble = GameLog.begin(store, GameStarted(("Carl", "Dora")), log)
+    second, trouble = GameLog.begin_game(store, GameStarted(("Carl", "Dora")), log)
     assert trouble and second.append([Passed(0)])
-    third, trouble = GameLog.begin(store, GameStarted(("Else", "Fred")), second)
-    assert trouble and third.owes
+    third, trouble = GameLog.begin_game(store, GameStarted(("Else", "Fred")), second)
+    assert trouble and third.has_unsaved
     assert [one.number for one in (log, second, third)] == [1, 2, 3]
     assert players_and_kinds(store) == [(1, "Anna", ["pass"])]
     write_protect(store, on=False)
-    assert third.append([Exchanged(0, 1)]) == "" and not third.owes
+    assert third.append([Exchanged(0, 1)]) == "" and not third.has_unsaved
     assert players_and_kinds(store) == [
         (3, "Else", ["exchange"]),
         (2, "Carl", ["pass"]),
@@ -130,10 +130,10 @@ def test_turns_of_every_game_since_the_card_failed_are_written_when_it_works_aga
 def test_game_that_was_deleted_meanwhile_holds_up_no_other(log: GameLog, store: GameStore) -> None:
     write_protect(store, on=True)
     assert log.append([Passed(0)])
-    second, trouble = GameLog.begin(store, GameStarted(("Carl", "Dora")), log)
+    second, trouble = GameLog.begin_game(store, GameStarted(("Carl", "Dora")), log)
     assert trouble
     write_protect(store, on=False)
-    store.delete(log.number)
+    store.delete_game(log.number)
     assert second.save() == ""
     assert players_and_kinds(store) == [(2, "Carl", [])]
 
@@ -151,7 +151,7 @@ PRESSES = st.lists(
 @given(PRESSES)
 def test_log_and_a_list_of_games_agree_whatever_is_pressed(presses: list[str | list[Event]]) -> None:
     with GameStore(":memory:") as store:
-        log = GameLog.begin(store, STARTED)[0]
+        log = GameLog.begin_game(store, STARTED)[0]
         past, future = [log.game.events], []
         for press in presses:
             if press == "restart":

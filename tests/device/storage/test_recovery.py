@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from device.storage.errors import LockedStore
+from device.storage.errors import StoreLockedError
 from device.storage.recovery import open_store
 from device.storage.store import GameStore, StoredEvent, StoredPicture
 
@@ -31,7 +31,7 @@ def games(path: Path) -> int:
             first = StoredEvent(0, 1.0, {"n": -1, "players": [f"Player {number}", "Ben"]})
             events = [first, *(StoredEvent(n + 1, 2.0 + n, {"n": n, "text": "x" * 300}) for n in range(40))]
             pictures = [StoredPicture(n, "board", JPEG) for n in range(1, 41)]
-            store.add(0.0, events, pictures, imported=False)
+            store.add_game(0.0, events, pictures, imported=False)
     return 12
 
 
@@ -51,7 +51,7 @@ def test_file_that_is_no_store_is_kept_aside_unchanged(path: Path) -> None:
     (aside,) = damaged(path)
     assert aside.read_bytes() == b"shopping list\n" * 1000
     assert "was damaged" in trouble and aside.name in trouble and "\n" not in trouble
-    assert store.begin({"n": 0}) == 1 and store.path == str(path)
+    assert store.begin_game({"n": 0}) == 1 and store.path == str(path)
     store.close()
 
 
@@ -89,7 +89,7 @@ def test_any_damaged_page_leaves_a_store_that_takes_turns(path: Path, games: int
         broken[at : at + PAGE] = chance.randbytes(PAGE) if trial % 2 else bytes(PAGE)
         (place / "games.db").write_bytes(broken)
         store, trouble = open_store(place / "games.db")
-        game = store.begin({"n": -1})
+        game = store.begin_game({"n": -1})
         store.append(game, [{"n": 0}], {"board": JPEG})
         assert [event.body["n"] for event in store.events(game)] == [-1, 0]
         for stored in store.games():
@@ -113,16 +113,16 @@ def without(path: Path, *tables: str) -> None:
 
 def test_damaged_store_gives_back_clocks_colours_and_what_is_noted_of_the_table(path: Path, games: int) -> None:
     with GameStore(path) as store:
-        store.note(games, "clock", "12 minutes")
-        store.note(0, "corners", "where they were placed")
-        store.colour("Ben", "#ff8800")
-        store.delete(1)  # so that numbers change
+        store.save_note(games, "clock", "12 minutes")
+        store.save_note(0, "corners", "where they were placed")
+        store.save_colour("Ben", "#ff8800")
+        store.delete_game(1)  # so that numbers change
     without(path, "game")
     store, trouble = open_store(path)
     with store:
         assert "was damaged" in trouble and len(store.games()) == games - 1
-        assert store.notes("clock") == {games - 1: "12 minutes"}
-        assert store.notes_of(0) == {"corners": "where they were placed"}
+        assert store.read_notes_by_game("clock") == {games - 1: "12 minutes"}
+        assert store.read_game_notes(0) == {"corners": "where they were placed"}
         assert dict(store.players())["Ben"] == "#ff8800"
 
 
@@ -134,7 +134,7 @@ def test_damaged_notes_and_players_cost_no_game(path: Path, games: int) -> None:
 
 
 def test_store_of_another_program_is_not_taken(path: Path) -> None:
-    with GameStore(path), pytest.raises(LockedStore, match="in use by another"):
+    with GameStore(path), pytest.raises(StoreLockedError, match="in use by another"):
         open_store(path)
 
 
@@ -144,7 +144,7 @@ def test_newer_store_is_left_alone_and_play_goes_on_in_memory(path: Path) -> Non
     before = path.read_bytes()
     store, trouble = open_store(path)
     assert "newer Tilekeeper" in trouble and "in memory" in trouble
-    assert store.begin({"n": 0}) == 1
+    assert store.begin_game({"n": 0}) == 1
     store.close()
     assert path.read_bytes() == before and not damaged(path)
 
@@ -155,7 +155,7 @@ from pathlib import Path
 from device.storage.recovery import open_store
 os.setuid(65534)  # nobody: the folder is another's
 store, trouble = open_store(Path(sys.argv[1]))
-game = store.begin({"n": 0})
+game = store.begin_game({"n": 0})
 store.append(game, [{"n": 1}])
 print(store.path, len(store.games()), trouble)
 """
@@ -194,12 +194,12 @@ def test_games_in_memory_go_home_when_the_store_can_be_used_at_the_end(tmp_path:
     store, trouble = open_store(folder / "games.db")
     assert "in memory" in trouble
     with store:
-        first = store.begin({"kind": "started", "players": ["Anna", "Ben"]})
+        first = store.begin_game({"kind": "started", "players": ["Anna", "Ben"]})
         store.append(first, [{"kind": "pass", "player": 0}], {"board": b"\xff\xd8\xff"})
-        second = store.begin({"kind": "started", "players": ["Carl", "Dora"]})
-        store.note(second, "clock", "12 minutes")
-        store.note(0, "corners", "where they were placed")
-        store.colour("Dora", "#ff8800")
+        second = store.begin_game({"kind": "started", "players": ["Carl", "Dora"]})
+        store.save_note(second, "clock", "12 minutes")
+        store.save_note(0, "corners", "where they were placed")
+        store.save_colour("Dora", "#ff8800")
         folder.unlink()
         folder.mkdir()
     with GameStore(folder / "games.db") as own:
@@ -208,7 +208,7 @@ def test_games_in_memory_go_home_when_the_store_can_be_used_at_the_end(tmp_path:
             ("Anna", 2, False),
         ]
         assert own.picture(1, 1, "board") == b"\xff\xd8\xff"
-        assert own.noted(2, "clock") == "12 minutes" and own.noted(0, "corners") == "where they were placed"
+        assert own.read_note(2, "clock") == "12 minutes" and own.read_note(0, "corners") == "where they were placed"
         assert dict(own.players())["Dora"] == "#ff8800"
 
 
@@ -218,5 +218,5 @@ def test_games_in_memory_that_cannot_go_home_are_said_to_be_lost(
     (tmp_path / "card").write_bytes(b"")
     store, _ = open_store(tmp_path / "card" / "games.db")
     with store:
-        store.begin({"kind": "started"})
+        store.begin_game({"kind": "started"})
     assert "what was played in memory is lost" in caplog.text

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from device.storage.statistics import Best, HeadToHead, PlaySum, head_to_heads, player_records, sum_up
+from device.storage.statistics import (
+    Best,
+    HeadToHead,
+    PlaySummary,
+    compute_head_to_heads,
+    compute_player_records,
+    summarise_game,
+)
 from engine.events import (
     Challenged,
     EndReason,
@@ -50,20 +57,20 @@ BINGO = played(
 
 
 def test_sum_of_a_game_counts_what_each_player_did() -> None:
-    total = sum_up(3, 100.0, FIRST)
+    total = summarise_game(3, 100.0, FIRST)
     assert total is not None and (total.number, total.started, total.drawn) == (3, 100.0, False)
     anna, ben = total.seats
     assert (anna.name, anna.total, anna.won, anna.turns, anna.plays, anna.points) == ("Anna", 14, True, 1, 1, 14)
-    assert anna.best == PlaySum(14, "HORN", 1)
-    assert (ben.total, ben.won, ben.bingos, ben.best) == (9, False, 0, PlaySum(9, "FARM", 2))
+    assert anna.best == PlaySummary(14, "HORN", 1)
+    assert (ben.total, ben.won, ben.bingos, ben.best) == (9, False, 0, PlaySummary(9, "FARM", 2))
 
 
 def test_game_that_goes_on_counts_for_nothing() -> None:
-    assert sum_up(1, 0.0, played(("8F", "HORN"))) is None
+    assert summarise_game(1, 0.0, played(("8F", "HORN"))) is None
 
 
 def test_withdrawn_play_is_a_phony_and_no_points() -> None:
-    total = sum_up(1, 0.0, BINGO)
+    total = summarise_game(1, 0.0, BINGO)
     assert total is not None
     ben, anna = total.seats
     assert (ben.phonies, ben.bingos, ben.plays, ben.turns) == (1, 1, 1, 2)
@@ -72,29 +79,29 @@ def test_withdrawn_play_is_a_phony_and_no_points() -> None:
 
 
 def test_records_over_two_games() -> None:
-    sums = [one for one in (sum_up(1, 0.0, FIRST), sum_up(2, 9.0, BINGO)) if one]
+    sums = [one for one in (summarise_game(1, 0.0, FIRST), summarise_game(2, 9.0, BINGO)) if one]
     bingo = BINGO.totals[0]
-    ben, anna = player_records(sums)
+    ben, anna = compute_player_records(sums)
     assert (ben.name, ben.games, ben.won, ben.lost, ben.drawn) == ("Ben", 2, 1, 1, 0)
     assert ben.average == pytest.approx((9 + bingo) / 2) and ben.average_turn == pytest.approx((9 + bingo) / 3)
     assert ben.high_game == Best(bingo, 2) and ben.high_play == Best(bingo, 2, 1, "SEATING")
     assert (anna.high_game, anna.high_play, anna.bingos) == (Best(14, 1), Best(14, 1, 1, "HORN"), 0)
-    assert head_to_heads(sums) == (HeadToHead(("Anna", "Ben"), 2, (1, 1), (14, 9 + bingo)),)
+    assert compute_head_to_heads(sums) == (HeadToHead(("Anna", "Ben"), 2, (1, 1), (14, 9 + bingo)),)
 
 
 def test_shared_first_place_is_drawn_and_the_earlier_of_equal_records_stands() -> None:
     level = played(Passed(0), Passed(1), RackRevealed(0, ()), RackRevealed(1, ()), ENDED)
-    sums = [one for number in (4, 5) if (one := sum_up(number, 0.0, level))]
-    for record in player_records(sums):
+    sums = [one for number in (4, 5) if (one := summarise_game(number, 0.0, level))]
+    for record in compute_player_records(sums):
         assert (record.won, record.drawn, record.lost, record.high_play) == (0, 2, 0, None)
         assert record.high_game == Best(0, 4)
-    (pair,) = head_to_heads(sums)
+    (pair,) = compute_head_to_heads(sums)
     assert (pair.level, pair.ahead) == (2, (0, 0))
 
 
 def test_three_players_make_three_pairs() -> None:
     game = played(("8F", "HORN"), *(RackRevealed(p, ()) for p in range(3)), ENDED, players=("A", "B", "C"))
-    total = sum_up(1, 0.0, game)
+    total = summarise_game(1, 0.0, game)
     assert total is not None
-    assert [pair.names for pair in head_to_heads([total])] == [("A", "B"), ("A", "C"), ("B", "C")]
-    assert head_to_heads([]) == () and player_records([]) == ()
+    assert [pair.names for pair in compute_head_to_heads([total])] == [("A", "B"), ("A", "C"), ("B", "C")]
+    assert compute_head_to_heads([]) == () and compute_player_records([]) == ()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from device.storage.store import PICTURE_MOST, GameStore, StoredEvent, StoreError
+from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoreError
 from engine.events import from_json
 from engine.game import Game
 
@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_log_comes_back_in_order_after_reopening(path: Path) -> None:
     with GameStore(path, clock=lambda: 12.5) as store:
-        game = store.begin({"kind": "started", "players": ["Anna", "Bär"]})
+        game = store.begin_game({"kind": "started", "players": ["Anna", "Bär"]})
         store.append(game, [{"kind": "pass"}])
         store.append(game, [{"kind": "withdrawn"}, {"kind": "play", "letters": "ÄH"}])
     with GameStore(path) as store:
@@ -45,7 +45,7 @@ def test_log_comes_back_in_order_after_reopening(path: Path) -> None:
 
 def test_games_do_not_mix_and_the_newest_is_first(path: Path) -> None:
     with GameStore(path) as store:
-        first, second = store.begin(STARTED), store.begin(STARTED)
+        first, second = store.begin_game(STARTED), store.begin_game(STARTED)
         store.append(first, [{"n": 1}])
         store.append(second, [{"n": 2}])
         assert [e.body["n"] for e in store.events(first)] == [-1, 1]
@@ -54,7 +54,7 @@ def test_games_do_not_mix_and_the_newest_is_first(path: Path) -> None:
 
 def test_pictures_go_with_the_last_event_of_a_turn(path: Path) -> None:
     with GameStore(path) as store:
-        game = store.begin(STARTED)
+        game = store.begin_game(STARTED)
         events = store.append(game, [{"n": 1}, {"n": 2}], {"board": b"jpeg"})
         assert store.picture(game, events[-1].number, "board") == b"jpeg"
         assert store.picture(game, events[0].number, "board") is None
@@ -62,7 +62,7 @@ def test_pictures_go_with_the_last_event_of_a_turn(path: Path) -> None:
 
 def test_turn_is_written_whole_or_not_at_all(path: Path) -> None:
     with GameStore(path) as store:
-        game = store.begin(STARTED)
+        game = store.begin_game(STARTED)
         with pytest.raises(TypeError):
             store.append(game, [{"n": 1}, {"n": object()}])
         assert [e.body for e in store.events(game)] == [STARTED]
@@ -73,7 +73,7 @@ def test_turn_is_written_whole_or_not_at_all(path: Path) -> None:
 @pytest.mark.parametrize("sql", ["UPDATE event SET body = '{}'", "DELETE FROM event"])
 def test_log_only_grows(path: Path, sql: str) -> None:
     with GameStore(path) as store:
-        store.append(store.begin(STARTED), [{"n": 1}])
+        store.append(store.begin_game(STARTED), [{"n": 1}])
     db = sqlite3.connect(path)
     with pytest.raises(sqlite3.IntegrityError, match="only grows"):
         db.execute(sql)
@@ -112,7 +112,7 @@ def test_newer_store_is_left_alone(path: Path) -> None:
 
 def test_full_disk_takes_the_turn_without_its_picture_and_then_says_so(path: Path) -> None:
     with GameStore(path) as store:
-        game = store.begin(STARTED)
+        game = store.begin_game(STARTED)
         store._db.execute("PRAGMA max_page_count = 30")  # the file may not grow: what SQLite says of a full disk
         kept = 0
         with pytest.raises(StoreError, match="full"):
@@ -126,7 +126,7 @@ def test_full_disk_takes_the_turn_without_its_picture_and_then_says_so(path: Pat
 
 def test_many_threads_write_one_unbroken_log(path: Path) -> None:
     with GameStore(path) as store:
-        game = store.begin(STARTED)
+        game = store.begin_game(STARTED)
 
         def write() -> None:
             for n in range(10):
@@ -144,7 +144,7 @@ WRITER = """
 import sys
 from device.storage.store import GameStore
 store = GameStore(sys.argv[1])
-game = store.begin({"n": -1})
+game = store.begin_game({"n": -1})
 n = 0
 while True:
     store.append(game, [{"n": n}], {"board": bytes(20_000)})
@@ -210,17 +210,17 @@ def test_migration_that_cannot_be_finished_leaves_the_file_as_it_was(path: Path)
 
 def test_deleted_game_is_gone_and_the_others_are_not(path: Path) -> None:
     with GameStore(path) as store:
-        first, second = store.begin(STARTED), store.begin(STARTED)
+        first, second = store.begin_game(STARTED), store.begin_game(STARTED)
         for game in (first, second):
             store.append(game, [{"n": 1}], {"board": b"jpeg of %d" % game * 5000})
-            store.note(game, "clock", "ticking")
-        store.delete(first)
+            store.save_note(game, "clock", "ticking")
+        store.delete_game(first)
         assert [g.id for g in store.games()] == [second]
         assert store.events(first) == () and store.picture(first, 1, "board") is None
-        assert store.noted(first, "clock") is None and store.noted(second, "clock") == "ticking"
+        assert store.read_note(first, "clock") is None and store.read_note(second, "clock") == "ticking"
         assert len(store.events(second)) == 2 and store.pictures(second) == ((1, "board"),)
         with pytest.raises(StoreError, match="no game"):
-            store.delete(first)
+            store.delete_game(first)
         with pytest.raises(StoreError, match="deleted"):
             store.append(first, [{"n": 2}])
         for file in path.parent.iterdir():
@@ -230,45 +230,45 @@ def test_deleted_game_is_gone_and_the_others_are_not(path: Path) -> None:
 
 def test_nothing_is_noted_of_games_that_were_deleted_meanwhile(path: Path) -> None:
     with GameStore(path) as store:
-        first, second = store.begin(STARTED), store.begin(STARTED)
-        store.delete(first)
-        store.note_all("sums", {first: "Anna 300", second: "Ben 200"})
-        assert store.notes("sums") == {second: "Ben 200"}
+        first, second = store.begin_game(STARTED), store.begin_game(STARTED)
+        store.delete_game(first)
+        store.save_notes("sums", {first: "Anna 300", second: "Ben 200"})
+        assert store.read_notes_by_game("sums") == {second: "Ben 200"}
 
 
 def test_number_of_a_deleted_game_is_not_given_again(path: Path) -> None:
     with GameStore(path) as store:
-        store.delete(store.begin(STARTED))
+        store.delete_game(store.begin_game(STARTED))
     with GameStore(path) as store:
-        assert store.next_game == 2 == store.begin(STARTED)
+        assert store.next_game_number == 2 == store.begin_game(STARTED)
 
 
 def test_notes_are_overwritten_and_kept(path: Path) -> None:
     with GameStore(path) as store:
-        assert store.noted(0, "corners") is None
-        store.note(0, "corners", "a")
-        store.note(0, "corners", "b")
-        store.note(1, "corners", "c")
+        assert store.read_note(0, "corners") is None
+        store.save_note(0, "corners", "a")
+        store.save_note(0, "corners", "b")
+        store.save_note(1, "corners", "c")
     with GameStore(path) as store:
-        assert (store.noted(0, "corners"), store.noted(1, "corners")) == ("b", "c")
+        assert (store.read_note(0, "corners"), store.read_note(1, "corners")) == ("b", "c")
 
 
 def test_players_are_known_with_their_colours_who_played_last_first(path: Path) -> None:
     times = iter([10.0, 20.0, 30.0])
     with GameStore(path, clock=lambda: next(times)) as store:
-        store.begin({"players": ["Anna", "Ben"]})
-        store.colour("Ben", "#aa0000")
-        store.colour("Zoë", "#00aa00")
-        store.begin({"players": ["Carl", "Anna"]})
+        store.begin_game({"players": ["Anna", "Ben"]})
+        store.save_colour("Ben", "#aa0000")
+        store.save_colour("Zoë", "#00aa00")
+        store.begin_game({"players": ["Carl", "Anna"]})
     with GameStore(path) as store:
         assert store.players() == (("Anna", ""), ("Carl", ""), ("Ben", "#aa0000"), ("Zoë", "#00aa00"))
 
 
 def test_pictures_of_the_oldest_games_make_room(path: Path) -> None:
-    with GameStore(path, most_bytes=1_000_000) as store:
+    with GameStore(path, max_bytes=1_000_000) as store:
         games = []
         for _ in range(5):
-            games.append(store.begin(STARTED))
+            games.append(store.begin_game(STARTED))
             store.append(games[-1], [{"n": 1}], {"photo": bytes(300_000)})
         assert [len(store.pictures(game)) for game in games] == [0, 1, 1, 1, 1]
         assert all(len(store.events(game)) == 2 for game in games)
@@ -276,14 +276,14 @@ def test_pictures_of_the_oldest_games_make_room(path: Path) -> None:
 
 def test_picture_of_no_bounded_size_is_left_out(path: Path) -> None:
     with GameStore(path) as store:
-        game = store.begin(STARTED)
-        store.append(game, [{"n": 1}], {"photo": bytes(PICTURE_MOST + 1), "board": b"small"})
+        game = store.begin_game(STARTED)
+        store.append(game, [{"n": 1}], {"photo": bytes(MAX_PICTURE_BYTES + 1), "board": b"small"})
         assert store.pictures(game) == ((1, "board"),)
 
 
 def test_picture_that_cannot_be_read_is_none(path: Path) -> None:
     with GameStore(path) as store:
-        game = store.begin(STARTED)
+        game = store.begin_game(STARTED)
         store.append(game, [{"n": 1}], {"board": b"jpeg"})
     assert store.picture(game, 1, "board") is None  # closed: no reading is possible
 
@@ -295,7 +295,7 @@ def test_a_number_that_no_game_can_have_has_no_picture(path: Path) -> None:
 
 def test_transaction_that_cannot_be_undone_at_once_hangs_nobody(path: Path) -> None:
     with GameStore(path) as store:
-        game = store.begin(STARTED)
+        game = store.begin_game(STARTED)
 
         def deny(action: int, what: str | None, *_: object) -> int:
             return (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from device.storage.store import GameStore, StoredEvent
-from device.storage.summary_cache import NOTE, Standing, Sums
+from device.storage.summary_cache import NOTE_NAME, GameStanding, SummaryCache
 from engine.events import Event, GameEnded, GameStarted, Passed, PlayMade, Undone, to_json
 from engine.game import Game
 from engine.plays import Play
@@ -25,7 +25,7 @@ def store(tmp_path: Path) -> Iterator[GameStore]:
 
 
 def begin(store: GameStore, *events: Event) -> int:
-    number = store.begin(to_json(STARTED))
+    number = store.begin_game(to_json(STARTED))
     if events:
         store.append(number, [to_json(event) for event in events])
     return number
@@ -48,36 +48,36 @@ def test_kept_sums_are_those_that_were_worked_out(store: GameStore, monkeypatch:
     begin(store, HORN, Passed(1), GameEnded())
     begin(store, HORN)
     begin(store, Undone(), Undone())  # nobody can read this one
-    sums = Sums(store)
-    first = [sums.of(game) for game in store.games()]
-    assert first[0] is None and first[1] == Standing((14, 0)) and first[2] is not None
+    sums = SummaryCache(store)
+    first = [sums.get_standing(game) for game in store.games()]
+    assert first[0] is None and first[1] == GameStanding((14, 0)) and first[2] is not None
     assert first[2].sum is not None and first[2].sum.seats[0].best is not None and first[2].winners == (0,)
-    sums.keep()
-    again, played = Sums(store), worked_out(store, monkeypatch)
-    assert [again.of(game) for game in store.games()] == first and played == []
+    sums.save()
+    again, played = SummaryCache(store), worked_out(store, monkeypatch)
+    assert [again.get_standing(game) for game in store.games()] == first and played == []
 
 
 def test_game_that_went_on_is_summed_up_anew(store: GameStore) -> None:
     number = begin(store, HORN)
-    sums = Sums(store)
-    assert sums.of(store.games()[0]) == Standing((14, 0))
-    sums.keep()
+    sums = SummaryCache(store)
+    assert sums.get_standing(store.games()[0]) == GameStanding((14, 0))
+    sums.save()
     store.append(number, [to_json(Undone())])
-    for knowing in (sums, Sums(store)):
-        assert knowing.of(store.games()[0]) == Standing((0, 0))
+    for knowing in (sums, SummaryCache(store)):
+        assert knowing.get_standing(store.games()[0]) == GameStanding((0, 0))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"maker":0,"length":2,"standing":null}', '{"maker":null}'])
 def test_note_of_another_program_counts_for_nothing(store: GameStore, text: str) -> None:
     number = begin(store, HORN)
-    store.note(number, NOTE, text)
-    assert Sums(store).of(store.games()[0]) == Standing((14, 0))
+    store.save_note(number, NOTE_NAME, text)
+    assert SummaryCache(store).get_standing(store.games()[0]) == GameStanding((14, 0))
 
 
 def test_sums_that_cannot_be_kept_are_worked_out_again(store: GameStore) -> None:
     begin(store, HORN)
-    sums = Sums(store)
-    sums.of(store.games()[0])
+    sums = SummaryCache(store)
+    sums.get_standing(store.games()[0])
     store._db.execute("PRAGMA query_only = ON")
-    sums.keep()
-    assert Sums(store).of(store.games()[0]) == Standing((14, 0))
+    sums.save()
+    assert SummaryCache(store).get_standing(store.games()[0]) == GameStanding((14, 0))

@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from device.system.systemd import answers, notify, page_answers, wait_alive, watchdog_s
+from device.system.systemd import (
+    make_page_check,
+    make_thread_check,
+    notify,
+    read_watchdog_interval_s,
+    wait_with_watchdog,
+)
 from web.security.server import PageServer
 
 
@@ -56,19 +62,19 @@ def test_nothing_is_told_without_systemd(tmp_path: Path) -> None:
 
 
 def test_watchdog_is_that_of_this_process() -> None:
-    assert watchdog_s({"WATCHDOG_USEC": "30000000"}) == 30
-    assert watchdog_s({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(os.getpid())}) == 30
-    assert watchdog_s({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}) is None
-    assert watchdog_s({}) is None
+    assert read_watchdog_interval_s({"WATCHDOG_USEC": "30000000"}) == 30
+    assert read_watchdog_interval_s({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(os.getpid())}) == 30
+    assert read_watchdog_interval_s({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}) is None
+    assert read_watchdog_interval_s({}) is None
 
 
 class Alive:
-    """`wait_alive` in a thread."""
+    """`wait_with_watchdog` in a thread."""
 
     def __init__(self, environment: dict[str, str], **proofs: object) -> None:
         self.ended = threading.Event()
         self.thread = threading.Thread(
-            target=wait_alive, args=(self.ended, proofs), kwargs={"environment": environment}
+            target=wait_with_watchdog, args=(self.ended, proofs), kwargs={"environment": environment}
         )
         self.thread.start()
 
@@ -128,9 +134,9 @@ def test_nothing_is_proved_where_nobody_watches() -> None:
 def test_thread_that_carries_out_nothing_gives_no_proof() -> None:
     done: Future[None] = Future()
     with pytest.raises(TimeoutError):
-        answers(lambda: done)(0.01)
+        make_thread_check(lambda: done)(0.01)
     done.set_result(None)
-    answers(lambda: done)(0.01)
+    make_thread_check(lambda: done)(0.01)
 
 
 def test_page_that_answers_is_proof_and_one_that_fails_is_none() -> None:
@@ -144,7 +150,7 @@ def test_page_that_answers_is_proof_and_one_that_fails_is_none() -> None:
         return ("broken", 503) if broken else ("good", 200)
 
     with PageServer(app, 0, "127.0.0.1") as server:
-        proof = page_answers("127.0.0.1", server.port)
+        proof = make_page_check("127.0.0.1", server.port)
         proof(2)
         broken.append("")
         with pytest.raises(RuntimeError, match="503"):

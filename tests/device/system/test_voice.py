@@ -13,7 +13,7 @@ import pytest
 
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from device.system.voice import Voice, espeak, news, sentences_for
+from device.system.voice import Voice, describe_change, load_sentences, make_espeak_speaker
 from engine.events import GameStarted
 from tests.support.text_table import FARM, HORN, TextTable
 
@@ -76,13 +76,13 @@ def test_invalid_word_a_pass_and_the_end_are_said(session: TableSession, table: 
         table.lay(("HRON", 7, 5, True))
         session.end_turn().result(5)
         assert mouth.heard("hron is not in the word list.")
-        session.challenge().result(5)
+        session.challenge_play().result(5)
         assert mouth.heard("takes the play back.")
         session.pass_turn().result(5)
         assert mouth.heard("passes.")
         session.end_game().result(5)
         for player in session.state.racks_wanted:
-            session.tell_rack(player, "").result(5)
+            session.reveal_rack(player, "").result(5)
         assert mouth.heard("share the win with 0 points.")
 
 
@@ -96,7 +96,7 @@ def test_german_tiles_are_spoken_of_in_german_and_unwritten_languages_in_english
 
 
 def test_languages_have_the_same_sentences() -> None:
-    english, german = sentences_for("en")[1], sentences_for("de")[1]
+    english, german = load_sentences("en")[1], load_sentences("de")[1]
     assert english.keys() == german.keys()
     assert all(english[key].count("{") == german[key].count("{") for key in english)
 
@@ -119,7 +119,7 @@ def test_slow_voice_keeps_nobody_waiting_and_says_the_newest(session: TableSessi
 
 def test_missing_program_is_said_once_and_play_goes_on(session: TableSession, table: TextTable) -> None:
     told: list[str] = []
-    with Voice(session, espeak("no-such-espeak"), told.append):
+    with Voice(session, make_espeak_speaker("no-such-espeak"), told.append):
         session.start_game(STARTED).result(5)
         table.lay(HORN)
         session.end_turn().result(5)
@@ -133,13 +133,13 @@ def test_missing_program_is_said_once_and_play_goes_on(session: TableSession, ta
 
 def test_nothing_is_said_of_what_did_not_change(session: TableSession) -> None:
     state = session.start_game(STARTED).result(5)
-    assert news(state, state, sentences_for("en")[1]) == ""
+    assert describe_change(state, state, load_sentences("en")[1]) == ""
 
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed: apt-get install espeak-ng")
 @pytest.mark.parametrize(("language", "text"), [("en", "Anna: 14 points. Ben's turn."), ("de", "Bär ist dran.")])
 def test_espeak_speaks(tmp_path: Path, language: str, text: str) -> None:
     file = tmp_path / "said.wav"
-    espeak("espeak-ng", "-w", str(file))(text, language)
+    make_espeak_speaker("espeak-ng", "-w", str(file))(text, language)
     with wave.open(str(file)) as spoken:
         assert 0.5 < spoken.getnframes() / spoken.getframerate() < 10

@@ -22,11 +22,11 @@ from engine.events import (
     ScoreCorrected,
 )
 from engine.game import Game
-from engine.gcg import parse, record_of, replay, write
+from engine.gcg import build_record, format_gcg, parse_gcg, replay
 from engine.plays import Play
-from engine.rules import Challenge, Rules, rules
+from engine.rules import ChallengeRule, Rules, rules_preset
 from engine.tiles import Tile
-from engine.turns import Kind
+from engine.turns import TurnKind
 from tests.support.play_at_random import drawn_out, play_of, random_game
 
 FIVE_TURNS = [("8F", "HORN"), ("H6", "FA.M"), ("10F", "PASTE"), ("9H", ".OB"), ("11E", "BIT")]
@@ -44,11 +44,13 @@ def five_turns(*events: Event, players: tuple[str, ...] = ("Anna", "Ben"), **cho
 
 def lines(game: Game, **options: bool) -> list[str]:
     """The events written after the five turns."""
-    return [line for line in write(record_of(game, **options)).splitlines() if line[0] == ">" or "#note" in line][5:]
+    return [
+        line for line in format_gcg(build_record(game, **options)).splitlines() if line[0] == ">" or "#note" in line
+    ][5:]
 
 
 def test_the_worked_example_is_written_as_everybody_reads_it() -> None:
-    assert write(record_of(five_turns(), title="Friday")).splitlines() == [
+    assert format_gcg(build_record(five_turns(), title="Friday")).splitlines() == [
         "#character-encoding UTF-8",
         "#player1 Anna Anna",
         "#player2 Ben Ben",
@@ -76,13 +78,13 @@ def test_racks_are_whole_once_nothing_is_drawn_any_more() -> None:
     game = drawn_out(Game.start(("Anna", "Ben")))
     last = len(game.turns)
     rng = random.Random(3)
-    while any(game.state.racks):
-        game = game.push(PlayMade(game.to_move, play_of(game, min(2, game.state.racks[game.to_move]), rng)))
-        if not game.state.racks[game.turns[-1].player]:
+    while any(game.state.rack_counts):
+        game = game.push(PlayMade(game.to_move, play_of(game, min(2, game.state.rack_counts[game.to_move]), rng)))
+        if not game.state.rack_counts[game.turns[-1].player]:
             break
     ended = game.push(GameEnded(EndReason.PLAYED_OUT))
-    record = record_of(ended)
-    left = [entry.rack for entry in record.entries if entry.kind is Kind.PLAY][last:]
+    record = build_record(ended)
+    left = [entry.rack for entry in record.entries if entry.kind is TurnKind.PLAY][last:]
     assert [len(rack or "") for rack in left] == [7 - 2 * (n // 2) for n in range(len(left))]
     assert replay(record).problems == ()
 
@@ -90,8 +92,8 @@ def test_racks_are_whole_once_nothing_is_drawn_any_more() -> None:
 def test_a_rearranged_word_is_noted() -> None:
     game = Game.start(("Anna", "Ben"), rules=Rules(rearrange=True))
     game = game.push(PlayMade(0, Play.from_gcg(game.board, "8F", "EAT", game.tiles)))
-    late = Play.of({113: Tile("E")}, {110: Tile("T"), 112: Tile("L")})
-    record = record_of(game.push(PlayMade(1, late)))
+    late = Play.from_tiles({113: Tile("E")}, {110: Tile("T"), 112: Tile("L")})
+    record = build_record(game.push(PlayMade(1, late)))
     assert record.entries[-1].note == "the letters of a word on the board were rearranged before"
 
 
@@ -101,7 +103,7 @@ def test_a_play_taken_back(back: Event) -> None:
 
 
 def test_points_for_a_challenge_in_vain() -> None:
-    game = five_turns(Challenged(1, upheld=False), rules=Rules(challenge=Challenge.POINTS, challenge_points=5))
+    game = five_turns(Challenged(1, upheld=False), rules=Rules(challenge=ChallengeRule.POINTS, challenge_points=5))
     assert lines(game) == [">Anna: UNKNOWN (challenge) +5 60"]
 
 
@@ -122,7 +124,7 @@ def test_unplayed_letters_as_the_sheets_have_them() -> None:
 
 def test_a_correction_is_written_as_the_players_count() -> None:
     assert lines(five_turns(ScoreCorrected(4, 17))) == ["#note by the rules +16"]
-    assert write(record_of(five_turns(ScoreCorrected(4, 17)))).splitlines()[-2] == ">Anna: BIT 11E BIT +17 56"
+    assert format_gcg(build_record(five_turns(ScoreCorrected(4, 17)))).splitlines()[-2] == ">Anna: BIT 11E BIT +17 56"
 
 
 def test_overtime_comes_last() -> None:
@@ -137,14 +139,14 @@ def test_overtime_comes_last() -> None:
 
 @pytest.mark.parametrize(("tile_set", "pragma"), [("de", "german"), ("pl", "polish"), ("ro", "romanian")])
 def test_the_tiles_are_named(tile_set: str, pragma: str) -> None:
-    text = write(record_of(five_turns(tile_set=tile_set, layout="exchanged", lexicon="club")))
+    text = format_gcg(build_record(five_turns(tile_set=tile_set, layout="exchanged", lexicon="club")))
     assert f"#lexicon club\n#tile-distribution {pragma}\n#board-layout exchanged\n" in text
-    played = replay(parse(text))
+    played = replay(parse_gcg(text))
     assert (played.tiles.name, played.layout.name, played.problems, played.notes) == (tile_set, "exchanged", (), ())
 
 
 def test_nicknames_differ() -> None:
-    record = record_of(five_turns(players=("Ann Lee", "Ann_Lee")))
+    record = build_record(five_turns(players=("Ann Lee", "Ann_Lee")))
     assert [(player.nick, player.name) for player in record.players] == [
         ("Ann_Lee", "Ann Lee"),
         ("Ann_Lee_2", "Ann_Lee"),
@@ -159,7 +161,7 @@ def test_nicknames_differ() -> None:
 )
 def test_what_is_written_plays_the_same_game_again(seed: int, tile_set: str, players: tuple[str, ...]) -> None:
     game = random_game(random.Random(seed), 8, Game.start(players, tile_set=tile_set))
-    record = parse(write(record_of(game)))
+    record = parse_gcg(format_gcg(build_record(game)))
     played = replay(record)
     assert (played.problems, played.notes) == ((), ())
     assert [event.score for event in played.events] == [turn.score for turn in game.turns]
@@ -168,7 +170,7 @@ def test_what_is_written_plays_the_same_game_again(seed: int, tile_set: str, pla
 
 def played_out(seed: int, preset: str) -> Game | None:
     """A game played to its last tile, None where the tiles do not fit any more."""
-    game = random_game(random.Random(seed), 80, Game.start(("Anna", "Ben"), rules=rules(preset)))
+    game = random_game(random.Random(seed), 80, Game.start(("Anna", "Ben"), rules=rules_preset(preset)))
     return game.push(GameEnded(EndReason.PLAYED_OUT)) if game.end_due is EndReason.PLAYED_OUT else None
 
 
@@ -179,7 +181,7 @@ def test_the_end_is_written_as_the_rules_have_it(preset: str) -> None:
     assert games
     for game in games:
         for doubled in (False, True):
-            played = replay(parse(write(record_of(game, doubled_end_rack=doubled))))
+            played = replay(parse_gcg(format_gcg(build_record(game, double_end_rack=doubled))))
             assert played.problems == ()
             margin = game.totals[0] - game.totals[1]
             assert played.totals[0] - played.totals[1] == margin

@@ -4,55 +4,55 @@ from __future__ import annotations
 
 import pytest
 
-from engine.gcg import Entry, Kind, Player, parse, replay
+from engine.gcg import Entry, Player, TurnKind, parse_gcg, replay
 
 PLAYERS = "#player1 A Ann Lee\n#player2 B Bob\n"
 
 
 def entry(line: str) -> Entry:
     """The event of one line, with no problem in reading it."""
-    record = parse(PLAYERS + line)
+    record = parse_gcg(PLAYERS + line)
     assert record.problems == ()
     return record.entries[0]
 
 
 def reasons(text: str | bytes) -> list[str]:
-    return [str(problem) for problem in parse(text).problems]
+    return [str(problem) for problem in parse_gcg(text).problems]
 
 
 def test_players_have_a_nickname_and_a_name() -> None:
-    assert parse(PLAYERS).players == (Player("A", "Ann Lee"), Player("B", "Bob"))
+    assert parse_gcg(PLAYERS).players == (Player("A", "Ann Lee"), Player("B", "Bob"))
 
 
 def test_a_play_has_rack_position_word_score_and_total() -> None:
     assert entry(">A: EHNORST 8H HORN +14 114") == Entry(
-        0, Kind.PLAY, 14, 114, rack="EHNORST", position="8H", text="HORN"
+        0, TurnKind.PLAY, 14, 114, rack="EHNORST", position="8H", text="HORN"
     )
 
 
 @pytest.mark.parametrize("line", [">A: HORN 8h HORN +14 14", ">A:HORN  8H\tHORN   +14  14  ", ">A: HORN 8H HORN 14 14"])
 def test_a_play_may_be_written_loosely(line: str) -> None:
-    assert entry(line) == Entry(0, Kind.PLAY, 14, 14, rack="HORN", position="8H", text="HORN")
+    assert entry(line) == Entry(0, TurnKind.PLAY, 14, 14, rack="HORN", position="8H", text="HORN")
 
 
 @pytest.mark.parametrize(
     ("line", "kind", "score", "rack", "text"),
     [
-        (">B: U - +0 380", Kind.PASS, 0, "U", ""),
-        (">B: - +0 380", Kind.PASS, 0, None, ""),
-        (">B: SEQSPO? -QO +0 380", Kind.EXCHANGE, 0, "SEQSPO?", "QO"),
-        (">B: IIIU -4 +0 380", Kind.EXCHANGE, 0, "IIIU", "4"),
-        (">B: DEIILTZ -- -24 380", Kind.WITHDRAWN, -24, "DEIILTZ", ""),
-        (">B: ADDIPYZ (challenge) +5 380", Kind.CHALLENGE, 5, "ADDIPYZ", ""),
-        (">B:  (challenge) +5 380", Kind.CHALLENGE, 5, None, ""),
-        (">B: IS (time) -10 380", Kind.TIME, -10, "IS", ""),
-        (">B:  (time) -10 380", Kind.TIME, -10, None, ""),
-        (">B: (RELATCH) +24 380", Kind.ENDRACK, 24, None, "RELATCH"),
-        (">B: D (D) -2 380", Kind.ENDRACK, -2, "D", "D"),
-        (">B: D (D) +-2 380", Kind.ENDRACK, -2, "D", "D"),
+        (">B: U - +0 380", TurnKind.PASS, 0, "U", ""),
+        (">B: - +0 380", TurnKind.PASS, 0, None, ""),
+        (">B: SEQSPO? -QO +0 380", TurnKind.EXCHANGE, 0, "SEQSPO?", "QO"),
+        (">B: IIIU -4 +0 380", TurnKind.EXCHANGE, 0, "IIIU", "4"),
+        (">B: DEIILTZ -- -24 380", TurnKind.WITHDRAWN, -24, "DEIILTZ", ""),
+        (">B: ADDIPYZ (challenge) +5 380", TurnKind.CHALLENGE, 5, "ADDIPYZ", ""),
+        (">B:  (challenge) +5 380", TurnKind.CHALLENGE, 5, None, ""),
+        (">B: IS (time) -10 380", TurnKind.TIME, -10, "IS", ""),
+        (">B:  (time) -10 380", TurnKind.TIME, -10, None, ""),
+        (">B: (RELATCH) +24 380", TurnKind.ENDRACK, 24, None, "RELATCH"),
+        (">B: D (D) -2 380", TurnKind.ENDRACK, -2, "D", "D"),
+        (">B: D (D) +-2 380", TurnKind.ENDRACK, -2, "D", "D"),
     ],
 )
-def test_every_kind_of_event_is_read(line: str, kind: Kind, score: int, rack: str | None, text: str) -> None:
+def test_every_kind_of_event_is_read(line: str, kind: TurnKind, score: int, rack: str | None, text: str) -> None:
     assert entry(line) == Entry(1, kind, score, 380, rack=rack, text=text)
 
 
@@ -67,65 +67,65 @@ def test_the_words_formed_that_old_files_append_are_kept() -> None:
 
 
 def test_a_line_without_rack_is_read() -> None:
-    assert entry(">A: H4 FIRNS +24 24") == Entry(0, Kind.PLAY, 24, 24, position="H4", text="FIRNS")
+    assert entry(">A: H4 FIRNS +24 24") == Entry(0, TurnKind.PLAY, 24, 24, position="H4", text="FIRNS")
 
 
 def test_scrabscrap_writes_no_racks_and_letters_for_the_rows() -> None:
-    record = parse(
+    record = parse_gcg(
         "#player1 Ann Ann\n#player2 Bob Bob\n> Ann: H6 HORN 14 14\n>  ✏Bob: 8H FA(R)_ 9 9\n> Ann: -  0 14\n"
         "> Bob: (challenge) 5 14\n> Bob: bank=A_ 2 16\n> Ann: (time) -10 4\n"
     )
     assert [(e.player, e.kind, e.position, e.text, e.score) for e in record.entries] == [
-        (0, Kind.PLAY, "8F", "HORN", 14),
-        (1, Kind.PLAY, "H8", "FA(R)?", 9),
-        (0, Kind.PASS, "", "", 0),
-        (1, Kind.CHALLENGE, "", "", 5),
-        (1, Kind.ENDRACK, "", "A?", 2),
-        (0, Kind.TIME, "", "", -10),
+        (0, TurnKind.PLAY, "8F", "HORN", 14),
+        (1, TurnKind.PLAY, "H8", "FA(R)?", 9),
+        (0, TurnKind.PASS, "", "", 0),
+        (1, TurnKind.CHALLENGE, "", "", 5),
+        (1, TurnKind.ENDRACK, "", "A?", 2),
+        (0, TurnKind.TIME, "", "", -10),
     ]
     assert not record.problems
 
 
 @pytest.mark.parametrize(("written", "position"), [("H4", "8D"), ("4H", "D8"), ("A15", "1O"), ("O1", "15A")])
 def test_lettered_rows_are_turned(written: str, position: str) -> None:
-    record = parse(f"#orientation lettered-rows\n{PLAYERS}> A: {written} FIRNS 24 24")
+    record = parse_gcg(f"#orientation lettered-rows\n{PLAYERS}> A: {written} FIRNS 24 24")
     assert record.entries[0].position == position
 
 
 def test_three_and_four_players() -> None:
     text = "".join(f"#player{n} {nick} {nick}\n" for n, nick in enumerate("ABCD", start=1))
-    record = parse(text + ">A: AT 8H AT +4 4\n>B: - +0 0\n>C: - +0 0\n>D: - +0 0\n")
+    record = parse_gcg(text + ">A: AT 8H AT +4 4\n>B: - +0 0\n>C: - +0 0\n>D: - +0 0\n")
     assert [e.player for e in record.entries] == [0, 1, 2, 3]
     assert not replay(record).problems
 
 
 def test_a_note_belongs_to_the_event_before_it_and_may_go_on() -> None:
-    record = parse(f"{PLAYERS}>A: AT 8H AT +4 4\n#note first\nsecond\n\nthird\n>B: - +0 0\n#note other\n")
+    record = parse_gcg(f"{PLAYERS}>A: AT 8H AT +4 4\n#note first\nsecond\n\nthird\n>B: - +0 0\n#note other\n")
     assert [e.note for e in record.entries] == ["first\nsecond\nthird", "other"]
     assert not record.problems
 
 
 def test_pragmas_are_kept_in_order() -> None:
-    record = parse(
+    record = parse_gcg(
         f"{PLAYERS}#title Final\n#lexicon CSW24\n#description one\n#description two\n#tile [CH] [ch]\n#x y z\n"
     )
     assert [p.name for p in record.pragmas] == ["title", "lexicon", "description", "description", "tile", "x"]
-    assert (record.pragma("title"), record.pragma("x"), record.pragma("id")) == ("Final", "y z", None)
+    assert (record.pragma_text("title"), record.pragma_text("x"), record.pragma_text("id")) == ("Final", "y z", None)
 
 
 def test_a_pragma_may_go_on_in_the_next_line() -> None:
-    assert parse(f"#title A long\n#- title\n{PLAYERS}").pragma("title") == "A long title"
+    assert parse_gcg(f"#title A long\n#- title\n{PLAYERS}").pragma_text("title") == "A long title"
 
 
 def test_settings_that_old_files_hide_in_notes_are_found() -> None:
-    record = parse(f"{PLAYERS}#note LetterDistribution: french\n>A: AT 8H AT +4 4\n")
-    assert record.pragma("tile-distribution") == "french"
+    record = parse_gcg(f"{PLAYERS}#note LetterDistribution: french\n>A: AT 8H AT +4 4\n")
+    assert record.pragma_text("tile-distribution") == "french"
 
 
 def test_racks_at_the_end_and_incomplete() -> None:
-    record = parse(f"{PLAYERS}>A: AT 8H AT +4 4\n#rack2 EINRST?\n#incomplete\n")
+    record = parse_gcg(f"{PLAYERS}>A: AT 8H AT +4 4\n#rack2 EINRST?\n#incomplete\n")
     assert [(rack.player, rack.tiles) for rack in record.racks] == [(1, "EINRST?")]
-    assert record.pragma("incomplete") == ""
+    assert record.pragma_text("incomplete") == ""
     assert not record.problems
 
 
@@ -134,7 +134,7 @@ def test_racks_at_the_end_and_incomplete() -> None:
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 def test_line_ends_of_every_system(ends: str) -> None:
-    record = parse(f"{PLAYERS}>A: AT 8H AT +4 4\n".replace("\n", ends).encode() + b"\x1a")
+    record = parse_gcg(f"{PLAYERS}>A: AT 8H AT +4 4\n".replace("\n", ends).encode() + b"\x1a")
     assert (len(record.players), len(record.entries), record.problems) == (2, 1, ())
 
 
@@ -151,7 +151,7 @@ def test_line_ends_of_every_system(ends: str) -> None:
     ],
 )
 def test_both_encodings_with_and_without_header(data: bytes) -> None:
-    record = parse(data)
+    record = parse_gcg(data)
     assert record.players == (Player("cé", "césar"),)
     assert not record.problems
 
@@ -166,7 +166,7 @@ def test_an_unknown_encoding_is_named(name: str) -> None:
 def test_a_wrong_encoding_is_named_by_line() -> None:
     data = b"#character-encoding UTF-8\n" + PLAYERS.encode() + "#title Nürnberg\n".encode("iso-8859-1")
     assert reasons(data) == ["line 4: this is not UTF-8, as line 1 says; read as ISO-8859-1"]
-    assert parse(data).pragma("title") == "Nürnberg"
+    assert parse_gcg(data).pragma_text("title") == "Nürnberg"
 
 
 @pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\0" * 1000])
@@ -202,7 +202,7 @@ def test_another_text_is_no_gcg() -> None:
     ],
 )
 def test_a_broken_event_is_named_by_line_and_left_out(line: str, reason: str) -> None:
-    record = parse(f"{PLAYERS}{line}\n>B: - +0 0\n")
+    record = parse_gcg(f"{PLAYERS}{line}\n>B: - +0 0\n")
     assert [str(p) for p in record.problems] == [f"line 3: {reason}; write >NICK: RACK 8H WORD +12 34"]
     assert [e.line for e in record.entries] == [4]
 
@@ -233,6 +233,6 @@ def test_what_is_out_of_place_is_named_by_line(text: str, reason: str) -> None:
 
 
 def test_players_who_share_a_nickname_alternate() -> None:
-    record = parse("#player1 N Ann\n#player2 N Bob\n>N: AT 8H AT +4 4\n>N: E - +0 0\n>N: E -E +0 4\n")
+    record = parse_gcg("#player1 N Ann\n#player2 N Bob\n>N: AT 8H AT +4 4\n>N: E - +0 0\n>N: E -E +0 4\n")
     assert [e.player for e in record.entries] == [0, 1, 0]
     assert record.labels() == ("N/1", "N/2")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.board import layout
-from engine.gcg import Replay, parse, replay
-from engine.tiles import tile_set
+from engine.board import load_layout
+from engine.gcg import Replay, parse_gcg, replay
+from engine.tiles import load_tile_set
 
 CORPUS = Path(__file__).parents[3] / ".." / "shared" / "gcg"
 
@@ -38,7 +38,7 @@ GAME = """\
 def game(*lines: str, text: str = GAME) -> Replay:
     """The game as far as the five turns, and further lines."""
     start = "".join(line for line in text.splitlines(keepends=True)[:8])
-    return replay(parse(start + "\n".join(lines) + "\n"))
+    return replay(parse_gcg(start + "\n".join(lines) + "\n"))
 
 
 def reasons(*lines: str) -> list[str]:
@@ -202,17 +202,17 @@ def test_the_end_of_the_game_comes_last() -> None:
     ],
 )
 def test_the_file_says_its_tiles(pragma: str, name: str) -> None:
-    played = replay(parse(f"#player1 A A\n#player2 B B\n{pragma}\n>A: AT 8H AT +4 4\n"))
+    played = replay(parse_gcg(f"#player1 A A\n#player2 B B\n{pragma}\n>A: AT 8H AT +4 4\n"))
     assert played.tiles.name == name
     assert played.notes == ()
 
 
 def test_the_tiles_asked_for_win() -> None:
-    assert replay(parse(f"#lexicon GERMAN\n{GAME}"), tile_set("fr")).tiles.name == "fr"
+    assert replay(parse_gcg(f"#lexicon GERMAN\n{GAME}"), load_tile_set("fr")).tiles.name == "fr"
 
 
 def test_letters_tell_the_tiles_where_the_file_does_not() -> None:
-    played = replay(parse("#player1 A A\n#player2 B B\n>A: ĆĘIKPST 8G STĘPIĆ +46 46\n"))
+    played = replay(parse_gcg("#player1 A A\n#player2 B B\n>A: ĆĘIKPST 8G STĘPIĆ +46 46\n"))
     assert played.tiles.name == "pl"
     assert played.notes == ("tile set pl: the file names none, and its letters and scores are of this one",)
 
@@ -226,8 +226,8 @@ def test_one_wrong_score_does_not_change_the_tiles_or_the_board() -> None:
 def test_the_scores_tell_the_board_where_they_are_many() -> None:
     # Beside FARMING, IFE covers C7 and C9 and TATTOI covers G3: double letters, or triple ones where exchanged.
     plays = [">A: 8C FARMING +78", ">B: C7 I.E +10", ">A: G3 TATTO. +9"]
-    record = parse("#player1 A A\n#player2 B B\n" + "\n".join(plays))
-    on_standard = replay(record, board_layout=layout("standard"))
+    record = parse_gcg("#player1 A A\n#player2 B B\n" + "\n".join(plays))
+    on_standard = replay(record, board_layout=load_layout("standard"))
     assert [e.score for e in on_standard.events] == [78, 8, 8]
     assert [e.score for e in replay(record).events] == [78, 10, 9]
     assert replay(record).layout.name == "exchanged"
@@ -235,7 +235,7 @@ def test_the_scores_tell_the_board_where_they_are_many() -> None:
 
 
 def test_an_unknown_game_is_replayed_as_the_standard_one() -> None:
-    played = replay(parse("#player1 A A\n#player2 B B\n#game-type lonify\n>A: AT 8H AT +4 4\n"))
+    played = replay(parse_gcg("#player1 A A\n#player2 B B\n#game-type lonify\n>A: AT 8H AT +4 4\n"))
     assert [str(p) for p in played.problems] == [
         "line 3: #game-type 'lonify' is not known here; replayed as the standard game"
     ]
@@ -244,15 +244,15 @@ def test_an_unknown_game_is_replayed_as_the_standard_one() -> None:
 
 def test_two_tiles_l_are_not_the_tile_ll_where_the_file_has_brackets() -> None:
     head = "#player1 A A\n#player2 B B\n#tile-distribution spanish\n"
-    [digraph] = replay(parse(f"{head}>A: ELLA 8H ELLA +20 20\n")).events  # (1 + 8 + 1) x 2
-    [singles] = replay(parse(f"{head}#tile [LL] [ll]\n>A: ELLA 8G ELLA +8 8\n")).events  # (1 + 1 + 1 + 1) x 2
-    [written] = replay(parse(f"{head}>A: E[LL]A 8H E[LL]A +20 20\n")).events
+    [digraph] = replay(parse_gcg(f"{head}>A: ELLA 8H ELLA +20 20\n")).events  # (1 + 8 + 1) x 2
+    [singles] = replay(parse_gcg(f"{head}#tile [LL] [ll]\n>A: ELLA 8G ELLA +8 8\n")).events  # (1 + 1 + 1 + 1) x 2
+    [written] = replay(parse_gcg(f"{head}>A: E[LL]A 8H E[LL]A +20 20\n")).events
     assert (digraph.score, singles.score, written.score) == (20, 8, 20)
 
 
 @pytest.mark.parametrize("pragma", ["#board-layout SuperCrosswordGame", "#game-type classic_super"])
 def test_no_score_is_made_up_for_an_unknown_board(pragma: str) -> None:
-    played = replay(parse(f"#player1 A A\n#player2 B B\n{pragma}\n>A: AT 11K AT +8 8\n>B: QUIZ 21R QUIZ +99 99\n"))
+    played = replay(parse_gcg(f"#player1 A A\n#player2 B B\n{pragma}\n>A: AT 11K AT +8 8\n>B: QUIZ 21R QUIZ +99 99\n"))
     assert [p.line for p in played.problems] == [3]
     assert [e.score for e in played.events] == [None, None]
     assert played.totals == (8, 99)
@@ -264,7 +264,7 @@ def test_no_score_is_made_up_for_an_unknown_board(pragma: str) -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
 def test_nothing_makes_it_stumble(data: bytes) -> None:
-    replay(parse(data))
+    replay(parse_gcg(data))
 
 
 @settings(max_examples=50, deadline=None)
@@ -276,7 +276,7 @@ def test_no_broken_line_makes_it_stumble(data: st.DataObject) -> None:
     lines[number] = (
         lines[number][:at] + data.draw(st.text(max_size=4)) + lines[number][at + data.draw(st.integers(0, 4)) :]
     )
-    replay(parse("\n".join(lines)))
+    replay(parse_gcg("\n".join(lines)))
 
 
 # The recorded games
@@ -288,7 +288,7 @@ needs_corpus = pytest.mark.skipif(not CORPUS.exists(), reason="the recorded game
 @needs_corpus
 def test_all_recorded_games_are_scored_as_they_were() -> None:
     games = {
-        file.relative_to(CORPUS).as_posix(): replay(parse(file.read_bytes()))
+        file.relative_to(CORPUS).as_posix(): replay(parse_gcg(file.read_bytes()))
         for file in sorted(CORPUS.rglob("*.gcg"))
         if "malformed" not in file.parts
     }
@@ -302,7 +302,7 @@ def test_all_recorded_games_are_scored_as_they_were() -> None:
     assert wrong == {"henningn+scrabble-scraper-v2/python/test/game01/nu19_stefan-hanns.gcg:28": (32, 22)}
     recorded = [line.split("\t") for line in (CORPUS / "files.tsv").read_text(encoding="utf-8").splitlines()[1:]]
     for name, final in ((row[0], row[14]) for row in recorded):
-        record = parse((CORPUS / name).read_bytes())
+        record = parse_gcg((CORPUS / name).read_bytes())
         totals = dict(zip(record.labels(), games[name].totals, strict=True))
         for label, total in (part.split("=") for part in final.split()):
             assert totals[label] == int(total) - (10 if label == "Stefan" and "nu19" in name else 0), name
@@ -314,6 +314,6 @@ def test_each_malformed_game_is_answered() -> None:
     # Read by us though another program refuses them: a long line, an encoding that we know.
     only_unusual = {"line_overflow.gcg", "unsupported_character_encoding.gcg"}
     for file in (CORPUS / "malformed").rglob("*.gcg"):
-        problems = replay(parse(file.read_bytes())).problems
+        problems = replay(parse_gcg(file.read_bytes())).problems
         assert bool(problems) != (file.name in only_unusual), file
         assert all(problem.line > 0 and problem.reason for problem in problems)

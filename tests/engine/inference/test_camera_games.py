@@ -8,8 +8,8 @@ import pytest
 
 from engine.events import PlayMade
 from engine.game import Game
-from engine.inference.explain import explain
-from engine.inference.history import Memory
+from engine.inference.explain import infer_play
+from engine.inference.history import ReadingHistory
 from engine.lexicon import open_lexicon
 from tests.support.engine_table import new_game, push, seen
 from tests.support.play_at_random import noisy, random_play, unnamed
@@ -22,15 +22,15 @@ def watch(seed: int) -> tuple[Game, Game, int, int, int]:
     """The true game and the game as understood; plays, plays understood wrong at first, and those without asking."""
     rng = random.Random(seed)
     true = game = new_game()
-    memory: Memory | None = None
+    memory: ReadingHistory | None = None
     plays = wrong = silent = 0
     for _ in range(TURNS):
         play = random_play(true, rng)
         if play is None:
             break
         true = true.push(PlayMade(true.to_move, play))
-        found = explain(game, noisy(true.board, rng), memory)
-        game, memory = push(game, found.events), found.memory
+        found = infer_play(game, noisy(true.board, rng), memory)
+        game, memory = push(game, found.events), found.history
         made = [event.play for event in found.events if isinstance(event, PlayMade)]
         plays += 1
         if made != [unnamed(play)]:
@@ -69,7 +69,7 @@ def phonies(count: int) -> list[tuple[Game, PlayMade]]:
             play = random_play(game, rng)
             if play is None:
                 break
-            phony = any(word.word not in lexicon for word in game.score(play).words)
+            phony = any(word.word not in lexicon for word in game.score_play(play).words)
             if phony and len(play.tiles) > 2 and not any(tile.is_blank for _, tile in play.tiles):
                 found.append((game, PlayMade(game.to_move, play)))
             game = game.push(PlayMade(game.to_move, play))
@@ -79,7 +79,7 @@ def phonies(count: int) -> list[tuple[Game, PlayMade]]:
 @COUNTS
 def test_phonies_read_perfectly_stay_phonies(count: int) -> None:
     for game, made in phonies(count):
-        found = explain(game, seen(made.play.on(game.board)))
+        found = infer_play(game, seen(made.play.apply_to(game.board)))
         assert [event.play for event in found.events if isinstance(event, PlayMade)] == [made.play]
 
 
@@ -88,7 +88,7 @@ def test_phonies_read_by_a_fair_camera_are_not_changed_without_asking(count: int
     rng = random.Random(9)
     changed = asked = 0
     for game, made in phonies(count):
-        found = explain(game, noisy(made.play.on(game.board), rng))
+        found = infer_play(game, noisy(made.play.apply_to(game.board), rng))
         if [event.play for event in found.events if isinstance(event, PlayMade)] != [made.play]:
             changed += 1
             asked += not found.is_certain

@@ -8,8 +8,8 @@ from engine.board import Board
 from engine.errors import RulesError
 from engine.events import Challenged, PlayMade, PlayWithdrawn, SquareCorrected
 from engine.game import Game
-from engine.inference.alignment import shifted
-from engine.inference.explain import explain
+from engine.inference.alignment import shift_reading
+from engine.inference.explain import infer_play
 from engine.scoring import Status
 from engine.squares import parse_square
 from engine.tiles import Tile
@@ -25,38 +25,38 @@ def after(game: Game, *plays: str) -> Board:
 
 
 def test_an_empty_board_adds_nothing() -> None:
-    found = explain(with_plays(), seen(Board()))
+    found = infer_play(with_plays(), seen(Board()))
     assert found.events == () and found.is_certain
     assert found.best.text == "nothing was added"
 
 
 def test_the_first_photograph_may_hold_a_play() -> None:
-    found = explain(with_plays(), seen(after(with_plays(), "8F HORN")))
+    found = infer_play(with_plays(), seen(after(with_plays(), "8F HORN")))
     assert found.events == (PlayMade(0, written(with_plays(), "8F HORN")),)
     assert found.is_certain and found.best.text == "Anna played HORN at 8F for 14"
 
 
 def test_an_unchanged_board_adds_nothing() -> None:
     game = with_plays("8F HORN")
-    assert explain(game, seen(game.board)).events == ()
+    assert infer_play(game, seen(game.board)).events == ()
 
 
 def test_new_tiles_are_the_play_of_whose_turn_it_is() -> None:
     game = with_plays("8F HORN")
-    found = explain(game, seen(after(game, "H6 FA.M")))
+    found = infer_play(game, seen(after(game, "H6 FA.M")))
     assert found.events == (PlayMade(1, written(game, "H6 FA.M")),) and found.is_certain
 
 
 def test_a_blank_is_played_without_a_name_and_scores_nothing() -> None:
     game = with_plays("8F HORN")
-    found = explain(game, seen(after(game, "H6 fA.M")))
+    found = infer_play(game, seen(after(game, "H6 fA.M")))
     assert found.events == (PlayMade(1, written(game, "H6 ?A.M")),)
     assert found.best.game.turns[-1].score == 5
 
 
 def test_a_play_taken_back() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, seen(with_plays("8F HORN").board))
+    found = infer_play(game, seen(with_plays("8F HORN").board))
     assert found.events == (PlayWithdrawn(1),) and found.is_certain
     assert found.best.game.totals == (14, 0)
     assert found.best.game.to_move == 0
@@ -64,7 +64,7 @@ def test_a_play_taken_back() -> None:
 
 def test_a_play_taken_back_and_a_new_play_on_the_same_picture() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, seen(after(with_plays("8F HORN"), "I8 .OT")))
+    found = infer_play(game, seen(after(with_plays("8F HORN"), "I8 .OT")))
     assert [type(event) for event in found.events] == [PlayWithdrawn, PlayMade]
     assert found.best.game.turns[-1].player == 0
     assert found.is_certain
@@ -72,7 +72,7 @@ def test_a_play_taken_back_and_a_new_play_on_the_same_picture() -> None:
 
 def test_a_new_play_over_squares_of_the_play_taken_back() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, seen(after(with_plays("8F HORN"), "H7 B.G")))
+    found = infer_play(game, seen(after(with_plays("8F HORN"), "H7 B.G")))
     assert [type(event) for event in found.events] == [PlayWithdrawn, PlayMade]
     assert found.best.game.turns[-1].word == "B.G"
 
@@ -80,7 +80,7 @@ def test_a_new_play_over_squares_of_the_play_taken_back() -> None:
 def test_a_play_that_its_player_lays_elsewhere_is_still_that_play() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     shifted = after(with_plays("8F HORN"), "I8 .FAM")
-    found = explain(game, seen(shifted))
+    found = infer_play(game, seen(shifted))
     assert found.best.game.board == shifted and found.best.game.to_move == 0
     assert [(turn.player, turn.word) for turn in found.best.game.turns] == [(0, "HORN"), (1, ".FAM")]
     assert found.question == (
@@ -91,21 +91,21 @@ def test_a_play_that_its_player_lays_elsewhere_is_still_that_play() -> None:
 
 def test_a_play_challenged_off_whose_tiles_still_lie_there() -> None:
     game = with_plays("8F HORN", "H6 FA.M").push(Challenged(0, upheld=True))
-    found = explain(game, seen(with_plays("8F HORN", "H6 FA.M").board))
-    assert found.events == () and found.best.waits
+    found = infer_play(game, seen(with_plays("8F HORN", "H6 FA.M").board))
+    assert found.events == () and found.best.is_waiting
     assert found.question == "the tiles that Ben must take back still lie there"
 
 
 def test_tiles_that_must_be_taken_back_still_lie_there_though_one_is_read_wrong() -> None:
     game = with_plays("8F HRON").push(Challenged(1, upheld=True))
-    found = explain(game, seen(with_plays("8F HRON").board, {"I8": {"M": 0.97, "N": 0.02}}))
-    assert found.events == () and found.best.waits
+    found = infer_play(game, seen(with_plays("8F HRON").board, {"I8": {"M": 0.97, "N": 0.02}}))
+    assert found.events == () and found.best.is_waiting
 
 
 @pytest.mark.parametrize("notation", ["8F FARM", "8E FARM", "8F HORN", "8G HORN", "8F HEN", "H6 FARM"])
 def test_a_play_over_the_squares_of_one_challenged_off_is_one_play(notation: str) -> None:
     game = with_plays("8F HRON").push(Challenged(1, upheld=True))
-    found = explain(game, seen(with_plays(notation).board))
+    found = infer_play(game, seen(with_plays(notation).board))
     assert found.events == (PlayMade(1, written(game, notation)),) and found.is_certain
 
 
@@ -113,13 +113,13 @@ def test_a_play_over_the_squares_of_one_challenged_off_is_one_play(notation: str
 def test_later_in_the_game_too(notation: str) -> None:
     before = with_plays("8F HORN", "H6 FA.M")
     game = play(before, "10F PASTZ").push(Challenged(1, upheld=True))
-    found = explain(game, seen(play(before, notation).board))
+    found = infer_play(game, seen(play(before, notation).board))
     assert found.events == (PlayMade(1, written(before, notation)),) and found.is_certain
 
 
 def test_a_play_almost_like_the_one_challenged_off_is_asked_about() -> None:
     game = with_plays("8F HORN", "H6 VA.M").push(Challenged(0, upheld=True))
-    found = explain(game, seen(with_plays("8F HORN", "H6 FA.M").board))
+    found = infer_play(game, seen(with_plays("8F HORN", "H6 FA.M").board))
     assert found.question is not None
     assert {one.text for one in found.explanations[:2]} == {
         "Anna played FARM at H6 for 9",
@@ -129,70 +129,70 @@ def test_a_play_almost_like_the_one_challenged_off_is_asked_about() -> None:
 
 def test_a_false_tile_far_from_everything_does_not_spoil_a_play() -> None:
     game = with_plays("8F HORN")
-    found = explain(game, seen(after(game, "H6 FA.M"), {"A1": {"T": 0.4, ".": 0.35}, "O3": {"I": 0.3, ".": 0.6}}))
+    found = infer_play(game, seen(after(game, "H6 FA.M"), {"A1": {"T": 0.4, ".": 0.35}, "O3": {"I": 0.3, ".": 0.6}}))
     assert found.events == (PlayMade(1, written(game, "H6 FA.M")),) and found.is_certain
 
 
 def test_print_that_is_always_taken_for_a_tile_joins_no_word() -> None:
     game = with_plays("8F HORN")
     star = {"H5": {"T": 0.9, ".": 0.1}}
-    first = explain(game, seen(game.board, star))
-    assert first.best.leftover == (parse_square("H5"),)
-    again = explain(game, seen(after(game, "H6 FA.M"), star), first.memory)
+    first = infer_play(game, seen(game.board, star))
+    assert first.best.leftover_squares == (parse_square("H5"),)
+    again = infer_play(game, seen(after(game, "H6 FA.M"), star), first.history)
     assert again.events == (PlayMade(1, written(game, "H6 FA.M")),)
-    elsewhere = explain(game, seen(after(game, "F7 S.E"), star), first.memory)
+    elsewhere = infer_play(game, seen(after(game, "F7 S.E"), star), first.history)
     assert elsewhere.events == (PlayMade(1, written(game, "F7 S.E")),) and elsewhere.is_certain
 
 
 def test_another_tile_in_its_place_is_a_tile() -> None:
     game = with_plays("8F HORN")
-    first = explain(game, seen(after(game, "F8 .A"), {"H5": {"T": 0.9, ".": 0.1}}))
-    found = explain(game, seen(after(game, "H5 AFA.M")), first.memory)
+    first = infer_play(game, seen(after(game, "F8 .A"), {"H5": {"T": 0.9, ".": 0.1}}))
+    found = infer_play(game, seen(after(game, "H5 AFA.M")), first.history)
     assert found.events == (PlayMade(1, written(game, "H5 AFA.M")),) and found.is_certain
 
 
 def test_a_tile_of_an_older_play_that_was_overlooked() -> None:
     game = with_plays("8F HORN", "H6 FA.M", "10F PASTE")
-    found = explain(game, seen(after(with_plays("8F HORNS", "H6 FA.M", "10F PASTE"), "11E BIT")))
+    found = infer_play(game, seen(after(with_plays("8F HORNS", "H6 FA.M", "10F PASTE"), "11E BIT")))
     assert [type(event) for event in found.events] == [SquareCorrected, PlayMade]
     assert [turn.word for turn in found.best.game.turns] == ["HORNS", "FA.M", "PASTE", "BIT"]
 
 
 def test_a_tile_that_belongs_to_no_play_is_named() -> None:
     game = with_plays("8F HORN")
-    found = explain(game, seen(after(game, "H6 FA.M"), {"A1": {"T": 0.99, ".": 0.01}}))
+    found = infer_play(game, seen(after(game, "H6 FA.M"), {"A1": {"T": 0.99, ".": 0.01}}))
     assert found.events == (PlayMade(1, written(game, "H6 FA.M")),)
-    assert found.best.leftover == found.doubt == (parse_square("A1"),)
+    assert found.best.leftover_squares == found.doubtful_squares == (parse_square("A1"),)
     assert found.question == "Ben played FARM at H6 for 9: but what lies on A1?"
 
 
 @pytest.mark.parametrize(("sure", "asked"), [(0.92, True), (0.97, False)])
 def test_a_letter_that_may_be_another_is_asked_about(sure: float, asked: bool) -> None:
     game = with_plays("8F HORN")
-    found = explain(game, seen(after(game, "H7 A.D"), {"H9": {"D": sure, "P": 0.98 - sure}}))
+    found = infer_play(game, seen(after(game, "H7 A.D"), {"H9": {"D": sure, "P": 0.98 - sure}}))
     assert (found.question is not None) is asked
 
 
 def test_an_unclear_letter_is_the_likeliest_that_is_left() -> None:
     game = with_plays("8G QI")
-    found = explain(game, seen(after(game, "H7 A.D"), {"H9": {"Q": 0.6, "O": 0.37}}))
+    found = infer_play(game, seen(after(game, "H7 A.D"), {"H9": {"Q": 0.6, "O": 0.37}}))
     assert found.best.game.board[parse_square("H9")] == Tile("O")
 
 
 def test_a_second_q_must_be_a_blank_that_somebody_wrote_on() -> None:
     game = with_plays("8G QI")
-    found = explain(game, seen(after(game, "G8 .AT"), {"G10": {"Q": 0.99, "O": 0.001}}))
+    found = infer_play(game, seen(after(game, "G8 .AT"), {"G10": {"Q": 0.99, "O": 0.001}}))
     assert found.best.game.board[parse_square("G10")] == Tile("Q", is_blank=True)
     game = push(game, found.events)
-    later = explain(game, seen(game.board, {"G10": {"Q": 0.99}}), found.memory)
+    later = infer_play(game, seen(game.board, {"G10": {"Q": 0.99}}), found.history)
     assert later.events == () and later.is_certain
 
 
 def test_two_letters_that_are_close_are_asked_for() -> None:
     game = with_plays("8F HORN")
-    found = explain(game, seen(after(game, "H6 FA.M"), {"H6": {"F": 0.5, "P": 0.45}}))
+    found = infer_play(game, seen(after(game, "H6 FA.M"), {"H6": {"F": 0.5, "P": 0.45}}))
     assert found.question == "Which tile lies on H6: F or P?"
-    assert found.doubt == (parse_square("H6"),)
+    assert found.doubtful_squares == (parse_square("H6"),)
     assert [one.game.turns[-1].words[0].word for one in found.explanations[:2]] == ["FARM", "PARM"]
 
 
@@ -200,48 +200,48 @@ def test_many_letters_a_little_in_doubt_are_a_good_deal_in_doubt() -> None:
     game = new_game()
     board = after(game, "8E DARTERS")
     doubts = {f"{column}8": {tile: 0.98, "L": 0.02} for column, tile in zip("EFGHIJK", "DARTERS", strict=False)}
-    assert explain(game, seen(board, dict(list(doubts.items())[:2]))).is_certain
-    assert not explain(game, seen(board, doubts)).is_certain
+    assert infer_play(game, seen(board, dict(list(doubts.items())[:2]))).is_certain
+    assert not infer_play(game, seen(board, doubts)).is_certain
 
 
 def test_an_old_tile_that_is_read_wrong_once_stays() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, seen(after(game, "10F PASTE"), {"F8": {"N": 0.97, "H": 0.02}}))
+    found = infer_play(game, seen(after(game, "10F PASTE"), {"F8": {"N": 0.97, "H": 0.02}}))
     assert found.events == (PlayMade(0, written(game, "10F PASTE")),)
-    assert found.best.misread == (parse_square("F8"),)
+    assert found.best.misread_squares == (parse_square("F8"),)
 
 
 def test_a_letter_of_the_last_play_that_is_read_wrong_once_stays() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, seen(game.board, {"H6": {"P": 0.97, "F": 0.02}}))
+    found = infer_play(game, seen(game.board, {"H6": {"P": 0.97, "F": 0.02}}))
     assert found.events == ()
 
 
 def test_an_old_tile_that_is_glared_out_stays() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, seen(after(game, "10F PASTE"), {"F8": {"?": 0.97, "H": 0.02}}))
+    found = infer_play(game, seen(after(game, "10F PASTE"), {"F8": {"?": 0.97, "H": 0.02}}))
     assert found.events == (PlayMade(0, written(game, "10F PASTE")),)
 
 
 def test_a_letter_read_in_doubt_and_then_clearly_is_put_right_and_scored_again() -> None:
     game = with_plays()
-    first = explain(game, seen(after(game, "8F HORN"), {"F8": {"N": 0.6, "H": 0.35}}))
+    first = infer_play(game, seen(after(game, "8F HORN"), {"F8": {"N": 0.6, "H": 0.35}}))
     game = push(game, first.events)
     assert game.totals[0] == 8
     board = after(with_plays(), "8F HORN", "H6 FA.M")
-    second = explain(game, seen(board), first.memory)
+    second = infer_play(game, seen(board), first.history)
     assert SquareCorrected(parse_square("F8"), Tile("H")) in second.events
     assert second.best.game.totals == (14, 9)
 
 
 def test_a_blank_that_was_a_covered_letter_is_put_right_by_later_readings() -> None:
     game = with_plays()
-    first = explain(game, seen(after(game, "8F HORN"), {"F8": {"?": 0.95, "H": 0.02}}))
-    game, memory = push(game, first.events), first.memory
+    first = infer_play(game, seen(after(game, "8F HORN"), {"F8": {"?": 0.95, "H": 0.02}}))
+    game, memory = push(game, first.events), first.history
     board = after(with_plays(), "8F HORN")
     for _ in range(3):
-        later = explain(game, seen(board), memory)
-        game, memory = push(game, later.events), later.memory
+        later = infer_play(game, seen(board), memory)
+        game, memory = push(game, later.events), later.history
     assert game.totals == (14, 0)
     assert [turn.kind for turn in game.turns] == ["play"]
 
@@ -250,42 +250,42 @@ def test_what_a_person_said_is_not_put_right_by_readings() -> None:
     game = with_plays("8F HORN").push(SquareCorrected(parse_square("F8"), Tile("B"), told=True))
     memory = None
     for _ in range(5):
-        found = explain(game, seen(with_plays("8F HORN").board), memory)
-        game, memory = push(game, found.events), found.memory
+        found = infer_play(game, seen(with_plays("8F HORN").board), memory)
+        game, memory = push(game, found.events), found.history
     assert game.board[parse_square("F8")] == Tile("B")
 
 
 def test_a_tile_that_was_never_there_is_taken_off_the_record() -> None:
     game = with_plays()
-    first = explain(game, seen(after(game, "8F HORN"), {"J8": {"I": 0.8, ".": 0.2}}))
-    game, memory = push(game, first.events), first.memory
+    first = infer_play(game, seen(after(game, "8F HORN"), {"J8": {"I": 0.8, ".": 0.2}}))
+    game, memory = push(game, first.events), first.history
     assert game.turns[0].word == "HORNI"
     for _ in range(2):
-        later = explain(game, seen(after(with_plays(), "8F HORN")), memory)
-        game, memory = push(game, later.events), later.memory
+        later = infer_play(game, seen(after(with_plays(), "8F HORN")), memory)
+        game, memory = push(game, later.events), later.history
     assert game.turns[0].word == "HORN" and len(game.turns) == 1
 
 
 def test_a_nudged_tile_is_named() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     board = game.board.with_tiles({parse_square("I8"): None, parse_square("I7"): Tile("N")})
-    found = explain(game, seen(board))
+    found = infer_play(game, seen(board))
     assert found.events == ()
-    assert found.best.moved == ((parse_square("I8"), parse_square("I7")),)
+    assert found.best.moved_tiles == ((parse_square("I8"), parse_square("I7")),)
     assert found.question == "The tile on I8 has moved to I7: please put it back. Right?"
 
 
 def test_a_nudged_tile_does_not_hide_a_play() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     board = after(game, "10F PASTE").with_tiles({parse_square("F8"): None, parse_square("E7"): Tile("H")})
-    found = explain(game, seen(board))
+    found = infer_play(game, seen(board))
     assert found.events == (PlayMade(0, written(game, "10F PASTE")),)
-    assert found.best.moved == ((parse_square("F8"), parse_square("E7")),)
+    assert found.best.moved_tiles == ((parse_square("F8"), parse_square("E7")),)
 
 
 def test_an_old_tile_that_is_gone_is_asked_for() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, seen(game.board.without([parse_square("F8")])))
+    found = infer_play(game, seen(game.board.without_tiles([parse_square("F8")])))
     assert found.events == ()
     assert found.question == "No tile is seen on F8, where one was played: has it been moved?"
 
@@ -293,42 +293,42 @@ def test_an_old_tile_that_is_gone_is_asked_for() -> None:
 def test_hidden_squares_are_no_evidence() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     hand = {name: {"#": 1.0} for name in ("H6", "H7", "I7", "I6", "G6", "G7", "H5")}
-    assert explain(game, seen(game.board, hand)).events == ()
-    found = explain(game, seen(after(game, "10F PASTE"), hand))
+    assert infer_play(game, seen(game.board, hand)).events == ()
+    found = infer_play(game, seen(after(game, "10F PASTE"), hand))
     assert found.events == (PlayMade(0, written(game, "10F PASTE")),)
     assert found.is_certain
 
 
 def test_a_square_of_the_play_that_is_hidden_is_asked_for() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, seen(after(game, "10F PASTE"), {"G10": {"#": 1.0}}))
-    assert found.question is not None and parse_square("G10") in found.doubt
+    found = infer_play(game, seen(after(game, "10F PASTE"), {"G10": {"#": 1.0}}))
+    assert found.question is not None and parse_square("G10") in found.doubtful_squares
     assert len(found.best.game.turns[-1].placements) == 5
 
 
 def test_a_hand_at_the_end_of_a_word_may_hide_its_last_letter() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, seen(after(game, "10F PAST"), {"J10": {"#": 0.9, ".": 0.1}}))
-    assert found.doubt == (parse_square("J10"),)
+    found = infer_play(game, seen(after(game, "10F PAST"), {"J10": {"#": 0.9, ".": 0.1}}))
+    assert found.doubtful_squares == (parse_square("J10"),)
     assert found.question == "Anna played PAST at 10F for 22: does a tile lie on J10 too? It cannot be seen"
 
 
 def test_a_hand_beside_a_word_hides_nothing_of_it() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    assert explain(game, seen(after(game, "10F PAST"), {"I11": {"#": 1.0}, "G9": {"#": 1.0}})).is_certain
+    assert infer_play(game, seen(after(game, "10F PAST"), {"I11": {"#": 1.0}, "G9": {"#": 1.0}})).is_certain
 
 
 @pytest.mark.parametrize("hidden", ["H5", "H11", "G10", "I10"])
 def test_a_single_tile_may_be_part_of_a_word_in_either_direction(hidden: str) -> None:
     game = with_plays("8F HORN", "H6 FA.M")
-    found = explain(game, seen(after(game, "H6 ....S"), {hidden: {"#": 1.0}}))
-    assert found.doubt == (parse_square(hidden),) and len(found.events) == 1
+    found = infer_play(game, seen(after(game, "H6 ....S"), {hidden: {"#": 1.0}}))
+    assert found.doubtful_squares == (parse_square(hidden),) and len(found.events) == 1
 
 
 def test_two_plays_at_once_are_told_apart() -> None:
     game = with_plays("8F HORN")
     board = after(game, "H6 FA.M", "10F PASTE")
-    found = explain(game, seen(board))
+    found = infer_play(game, seen(board))
     assert [event.player for event in found.events if isinstance(event, PlayMade)] == [1, 0]
     assert found.best.game.board == board
     # The S may have been laid with either play, so it has to be asked.
@@ -340,7 +340,7 @@ def test_two_plays_at_once_are_told_apart() -> None:
 def test_a_tile_of_the_last_play_that_was_overlooked() -> None:
     game = with_plays("8F HORN")
     full = with_plays("8F HORNS")
-    found = explain(game, seen(after(full, "H6 FA.M")))
+    found = infer_play(game, seen(after(full, "H6 FA.M")))
     assert [type(event) for event in found.events] == [SquareCorrected, PlayMade]
     assert found.best.game.turns[0].word == "HORNS"
     assert found.best.game.board == after(full, "H6 FA.M")
@@ -357,7 +357,7 @@ def test_a_tile_of_the_last_play_that_was_overlooked() -> None:
 def test_what_is_no_play_is_said_to_be_none(tiles: dict[str, str], status: Status, reason: str) -> None:
     game = with_plays("8F HORN")
     board = game.board.with_tiles({parse_square(name): Tile(letter) for name, letter in tiles.items()})
-    found = explain(game, seen(board))
+    found = infer_play(game, seen(board))
     assert found.events == () and status in found.best.status
     assert found.question is not None and reason in found.question
 
@@ -365,13 +365,13 @@ def test_what_is_no_play_is_said_to_be_none(tiles: dict[str, str], status: Statu
 def test_a_tile_that_does_not_fit_the_line_is_left_over() -> None:
     game = with_plays("8F HORN")
     board = after(game, "H6 FA.M").with_tiles({parse_square("L7"): Tile("S")})
-    found = explain(game, seen(board))
+    found = infer_play(game, seen(board))
     assert found.events == (PlayMade(1, written(game, "H6 FA.M")),)
-    assert found.best.leftover == (parse_square("L7"),) and found.question is not None
+    assert found.best.leftover_squares == (parse_square("L7"),) and found.question is not None
 
 
 def test_a_first_play_beside_the_centre_is_none() -> None:
-    found = explain(
+    found = infer_play(
         with_plays(), seen(Board().with_tiles({parse_square("A1"): Tile("C"), parse_square("B1"): Tile("T")}))
     )
     assert found.events == ()
@@ -381,7 +381,7 @@ def test_a_first_play_beside_the_centre_is_none() -> None:
 
 def test_a_phony_stays_a_phony() -> None:
     game = with_plays("8F HORN")
-    found = explain(game, seen(after(game, "H6 VA.M")))
+    found = infer_play(game, seen(after(game, "H6 VA.M")))
     assert found.events == (PlayMade(1, written(game, "H6 VA.M")),) and found.is_certain
 
 
@@ -393,22 +393,22 @@ def test_a_challenge_of_nothing_makes_no_sense() -> None:
 def test_a_reading_whose_grid_lies_a_square_beside_the_board_is_moved_back() -> None:
     game = with_plays("8F HORN", "H6 FA.M", "10F PASTE")
     for rows, columns in ((0, 1), (-1, 0), (1, -1)):
-        beside = shifted(seen(after(game, "9H .OB")), rows, columns)
-        found = explain(game, beside)
+        beside = shift_reading(seen(after(game, "9H .OB")), rows, columns)
+        found = infer_play(game, beside)
         assert found.events == (PlayMade(1, written(game, "9H .OB")),)
 
 
 def test_another_board_is_not_taken_for_this_one() -> None:
     game = with_plays("8F HORN", "H6 FA.M", "10F PASTE")
     other = with_plays("8D XYLEM", "D7 A.E", "12F QUOTE")
-    found = explain(game, seen(other.board))
+    found = infer_play(game, seen(other.board))
     assert found.events == () and found.question is not None
     assert found.best.text == "this does not look like the board of this game"
 
 
 def test_names_laid_out_before_the_game_are_taken_back_with_the_tiles() -> None:
     game = with_plays("8F ANNA", "H8 .INA", "I8 .DAM")
-    found = explain(game, seen(Board()))
+    found = infer_play(game, seen(Board()))
     assert found.events == (PlayWithdrawn(0), PlayWithdrawn(1), PlayWithdrawn(0))
     assert found.best.game.totals == (0, 0)
 
@@ -417,15 +417,15 @@ def test_a_board_that_was_cleared_after_a_game_is_asked_about_and_nothing_is_los
     game = with_plays("8F HORN", "H6 FA.M", "10F PASTE", "9H .OB", "11E BIT", "12C QUA")
     memory = None
     for _ in range(6):
-        found = explain(game, seen(Board()), memory)
-        assert found.events == () and found.question is not None and found.best.missing
-        game, memory = push(game, found.events), found.memory
+        found = infer_play(game, seen(Board()), memory)
+        assert found.events == () and found.question is not None and found.best.missing_squares
+        game, memory = push(game, found.events), found.history
 
 
 def test_a_record_that_is_wrong_from_the_beginning_is_doubted_in_the_end() -> None:
     game = with_plays("8D XYLEM", "D7 A.E", "12F QUOTE")  # the camera looked at something else
     memory, board = None, after(with_plays(), "8F HORN", "H6 FA.M", "10F PASTE")
     for _ in range(4):
-        found = explain(game, seen(board), memory)
-        memory = found.memory
+        found = infer_play(game, seen(board), memory)
+        memory = found.history
     assert found.best.text != "this does not look like the board of this game"

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from engine.inference.explain import explain
+from engine.inference.explain import infer_play
 from engine.reading import BoardReading, SquareReading
 from tests.support.engine_table import seen
 from tests.support.play_at_random import random_game
@@ -22,7 +22,7 @@ def test_a_reading_full_of_false_tiles_does_not_hang() -> None:
     for square in rng.sample([s for s in range(225) if game.board[s] is None], 85):
         squares[square] = SquareReading(((rng.choice("ABCDEFGHIL"), 0.6), (".", 0.4)))
     began = time.perf_counter()
-    explain(game, BoardReading(tuple(squares)))
+    infer_play(game, BoardReading(tuple(squares)))
     took = time.perf_counter() - began
     print(f"\n{took:.1f} s to explain a reading with 85 false tiles")
     assert took < 10

@@ -8,8 +8,8 @@ import pytest
 
 from engine.events import Challenged, ClockRead, EndReason, Exchanged, GameEnded, Passed, RackRevealed
 from engine.game import Game
-from engine.rules import STANDARD, Challenge, Level, Rules, Unplayed, rules
-from engine.turns import Kind
+from engine.rules import STANDARD_RULES, ChallengeRule, FinishLineLevel, Rules, UnplayedRule, rules_preset
+from engine.turns import TurnKind
 from tests.support.engine_table import new_game, play
 from tests.support.play_at_random import drawn_out, played_out
 
@@ -19,23 +19,23 @@ def challenged(found: Rules, upheld: bool, words: tuple[str, ...] = ()) -> Game:
     return game.push(Challenged(1, upheld, words))
 
 
-@pytest.mark.parametrize("kind", [Challenge.DOUBLE, Challenge.SINGLE, Challenge.POINTS])
-def test_a_challenge_upheld_costs_the_play_under_every_rule(kind: Challenge) -> None:
-    assert challenged(replace(STANDARD, challenge=kind, challenge_points=5), upheld=True).totals == (14, 9)
+@pytest.mark.parametrize("kind", [ChallengeRule.DOUBLE, ChallengeRule.SINGLE, ChallengeRule.POINTS])
+def test_a_challenge_upheld_costs_the_play_under_every_rule(kind: ChallengeRule) -> None:
+    assert challenged(replace(STANDARD_RULES, challenge=kind, challenge_points=5), upheld=True).totals == (14, 9)
 
 
 def test_double_challenge_costs_the_challenger_the_next_turn() -> None:
-    assert challenged(replace(STANDARD, challenge=Challenge.DOUBLE), upheld=False).to_move == 0
+    assert challenged(replace(STANDARD_RULES, challenge=ChallengeRule.DOUBLE), upheld=False).to_move == 0
 
 
 def test_single_challenge_costs_the_challenger_nothing() -> None:
-    game = challenged(replace(STANDARD, challenge=Challenge.SINGLE), upheld=False)
+    game = challenged(replace(STANDARD_RULES, challenge=ChallengeRule.SINGLE), upheld=False)
     assert game.to_move == 1 and game.totals == (39, 9)
 
 
 def test_void_challenge_has_no_challenges() -> None:
-    game = play(new_game(replace(STANDARD, challenge=Challenge.VOID)), "8F HORN")
-    assert game.challengeable is None
+    game = play(new_game(replace(STANDARD_RULES, challenge=ChallengeRule.VOID)), "8F HORN")
+    assert game.challengeable_turn is None
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,16 @@ def test_void_challenge_has_no_challenges() -> None:
     ids=["5", "10", "10 a word, two named", "5 a word, one named", "5 a word, all"],
 )
 def test_points_for_a_play_challenged_in_vain(points: int, each_word: bool, words: tuple[str, ...], gain: int) -> None:
-    found = replace(STANDARD, challenge=Challenge.POINTS, challenge_points=points, challenge_each_word=each_word)
+    found = replace(
+        STANDARD_RULES, challenge=ChallengeRule.POINTS, challenge_points=points, challenge_each_word=each_word
+    )
     game = challenged(found, upheld=False, words=words)
     assert game.totals == (39 + gain, 9) and game.to_move == 1
-    assert game.turns[-1].kind is Kind.CHALLENGE and game.turns[-1].player == 0 and game.turns[-1].by == 1
+    assert game.turns[-1].kind is TurnKind.CHALLENGE and game.turns[-1].player == 0 and game.turns[-1].by == 1
 
 
 def test_six_scoreless_turns_end_the_game_where_the_rule_is_on() -> None:
-    game = play(new_game(replace(STANDARD, scoreless_turns=6)), "8F HORN")
+    game = play(new_game(replace(STANDARD_RULES, scoreless_turns=6)), "8F HORN")
     for number in range(6):
         assert game.end_due is None
         event = Passed(game.to_move) if number % 2 else Exchanged(game.to_move, 1)
@@ -73,20 +75,22 @@ def test_without_the_rule_they_do_not() -> None:
 
 
 def test_a_phony_taken_back_is_one_scoreless_turn() -> None:
-    game = play(new_game(replace(STANDARD, scoreless_turns=3)), "8F HORN", "H6 VA.M").push(Challenged(0, upheld=True))
+    game = play(new_game(replace(STANDARD_RULES, scoreless_turns=3)), "8F HORN", "H6 VA.M").push(
+        Challenged(0, upheld=True)
+    )
     game = game.push(Passed(0))
     assert game.end_due is None
     assert game.push(Passed(1)).end_due is EndReason.SCORELESS
 
 
 def test_a_play_that_scores_begins_the_count_anew() -> None:
-    game = new_game(replace(STANDARD, scoreless_turns=2)).push(Passed(0))
+    game = new_game(replace(STANDARD_RULES, scoreless_turns=2)).push(Passed(0))
     game = play(game, "8F HORN").push(Passed(0))
     assert game.end_due is None
 
 
 def test_twice_the_letters_of_the_others_for_who_went_out() -> None:
-    game = played_out(new_game(replace(STANDARD, unplayed=Unplayed.TWICE)))
+    game = played_out(new_game(replace(STANDARD_RULES, unplayed=UnplayedRule.TWICE)))
     out = game.turns[-1].player
     ended = game.push(GameEnded(EndReason.PLAYED_OUT))
     assert ended.totals[out] == game.totals[out] + 2 * game.tiles.points(game.unseen.elements())
@@ -95,26 +99,26 @@ def test_twice_the_letters_of_the_others_for_who_went_out() -> None:
 
 
 def test_twice_applies_to_nobody_when_nobody_went_out() -> None:
-    game = drawn_out(new_game(replace(STANDARD, unplayed=Unplayed.TWICE)))
+    game = drawn_out(new_game(replace(STANDARD_RULES, unplayed=UnplayedRule.TWICE)))
     letters = sorted(game.unseen.elements())
-    mine = tuple(letters[: game.state.racks[0]])
+    mine = tuple(letters[: game.state.rack_counts[0]])
     ended = game.push(GameEnded(EndReason.SCORELESS)).push(RackRevealed(0, mine))
     assert ended.totals[0] == game.totals[0] - game.tiles.points(mine)
 
 
 def test_unplayed_letters_may_not_count_at_all() -> None:
-    game = played_out(new_game(replace(STANDARD, unplayed=Unplayed.NONE)))
+    game = played_out(new_game(replace(STANDARD_RULES, unplayed=UnplayedRule.NONE)))
     assert game.push(GameEnded(EndReason.PLAYED_OUT)).totals == game.totals
 
 
 @pytest.mark.parametrize(("used", "penalty"), [(1500, 0), (1501, 10), (1560, 10), (1561, 20), (1700, 40)])
 def test_overtime_costs_ten_points_for_each_minute_begun(used: float, penalty: int) -> None:
-    game = play(new_game(rules("tournament")), "8F HORN").push(ClockRead(0, used)).push(GameEnded())
+    game = play(new_game(rules_preset("tournament")), "8F HORN").push(ClockRead(0, used)).push(GameEnded())
     assert game.totals[0] == 14 - penalty
 
 
 def test_overtime_can_be_set() -> None:
-    clock = replace(STANDARD, clock_seconds=60, overtime_points=5)
+    clock = replace(STANDARD_RULES, clock_seconds=60, overtime_points=5)
     assert play(new_game(clock), "8F HORN").push(ClockRead(0, 130)).push(GameEnded()).totals == (4, 0)
 
 
@@ -123,34 +127,34 @@ def test_without_a_clock_there_is_no_overtime() -> None:
 
 
 def test_a_clock_told_after_the_end_still_counts() -> None:
-    game = play(new_game(rules("tournament")), "8F HORN").push(GameEnded()).push(ClockRead(0, 1501))
-    assert game.totals[0] == 4 and [turn.kind for turn in game.turns] == [Kind.PLAY, Kind.TIME]
+    game = play(new_game(rules_preset("tournament")), "8F HORN").push(GameEnded()).push(ClockRead(0, 1501))
+    assert game.totals[0] == 4 and [turn.kind for turn in game.turns] == [TurnKind.PLAY, TurnKind.TIME]
 
 
 def test_overtime_does_not_break_a_tie() -> None:
-    game = play(new_game(rules("tournament")), "8F HORN").push(ClockRead(0, 1501)).push(GameEnded())
-    assert game.outcome is not None and game.outcome.before == (4, 0)
+    game = play(new_game(rules_preset("tournament")), "8F HORN").push(ClockRead(0, 1501)).push(GameEnded())
+    assert game.outcome is not None and game.outcome.totals_before_unplayed == (4, 0)
 
 
 def test_finish_line_stops_at_once_without_counting_letters() -> None:
-    finish = replace(STANDARD, finish_line=(Level.BEGINNER,))
+    finish = replace(STANDARD_RULES, finish_line=(FinishLineLevel.BEGINNER,))
     game = play(new_game(finish), "8B QUARTER").push(GameEnded(EndReason.FINISH_LINE))
-    assert [turn.kind for turn in game.turns] == [Kind.PLAY] and game.racks_wanted == ()
+    assert [turn.kind for turn in game.turns] == [TurnKind.PLAY] and game.racks_wanted == ()
 
 
 def test_finish_line_may_let_the_others_finish_the_round() -> None:
-    finish = replace(STANDARD, finish_line=(Level.BEGINNER,), finish_round=True)
+    finish = replace(STANDARD_RULES, finish_line=(FinishLineLevel.BEGINNER,), finish_round=True)
     game = play(new_game(finish, players=3), "8B QUARTER")
     assert game.end_due is None and game.push(Passed(1)).end_due is None
     assert game.push(Passed(1)).push(Passed(2)).end_due is EndReason.FINISH_LINE
 
 
 def test_finish_line_may_count_unplayed_letters() -> None:
-    finish = replace(STANDARD, finish_line=(Level.BEGINNER,), finish_unplayed=True)
+    finish = replace(STANDARD_RULES, finish_line=(FinishLineLevel.BEGINNER,), finish_unplayed=True)
     game = play(new_game(finish), "8B QUARTER").push(GameEnded(EndReason.FINISH_LINE))
     assert game.racks_wanted == (0, 1)
 
 
 def test_the_levels_must_fit_the_players() -> None:
     with pytest.raises(ValueError, match="2 levels for 3 players"):
-        new_game(replace(STANDARD, finish_line=(Level.BEGINNER, Level.EXPERT)), players=3)
+        new_game(replace(STANDARD_RULES, finish_line=(FinishLineLevel.BEGINNER, FinishLineLevel.EXPERT)), players=3)

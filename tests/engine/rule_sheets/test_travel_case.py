@@ -10,19 +10,19 @@ import pytest
 from engine.errors import RulesError
 from engine.events import BlankNamed, BlankTaken, Challenged, EndReason, GameStarted, Passed, PlayMade, TileRecycled
 from engine.game import Game
-from engine.inference.explain import explain
+from engine.inference.explain import infer_play
 from engine.lexicon import open_lexicon
 from engine.plays import Play
-from engine.rules import rules
+from engine.rules import rules_preset
 from engine.scoring import Status
 from engine.squares import parse_square
 from engine.tiles import Tile
-from engine.turns import Kind
+from engine.turns import TurnKind
 from tests.support.common_rules import CommonRules, ShorterGames
 from tests.support.engine_table import new_game, play, scores, seen, status, total, written
 from tests.support.play_at_random import drawn_out, play_of, played_out
 
-TRAVEL = rules("travel-case")
+TRAVEL = rules_preset("travel-case")
 I8 = parse_square("I8")
 
 
@@ -35,7 +35,7 @@ class TestTravelCase(CommonRules, ShorterGames):
         assert game.can_exchange(1) and game.can_exchange(7)
         assert not drawn_out(game).can_exchange(1)
         almost = new_game(replace(TRAVEL, exchange_minimum_bag=87))
-        assert almost.bag == 86 and not almost.can_exchange(1)
+        assert almost.bag_count == 86 and not almost.can_exchange(1)
 
 
 class TestVariationOfRule1:
@@ -44,8 +44,8 @@ class TestVariationOfRule1:
     @pytest.mark.parametrize("least", [3, 4, 5])
     def test_the_first_word_has_the_agreed_length(self, least: int) -> None:
         game = new_game(replace(TRAVEL, first_word_minimum=least))
-        assert game.status(written(game, "8F " + "HORNS"[: least - 1])) & Status.FIRST_WORD_SHORT
-        assert game.status(written(game, "8F " + "HORNS"[:least])) == Status.VALID
+        assert game.check_play(written(game, "8F " + "HORNS"[: least - 1])) & Status.FIRST_WORD_SHORT
+        assert game.check_play(written(game, "8F " + "HORNS"[:least])) == Status.VALID
 
     @pytest.mark.parametrize("least", [1, 6])
     def test_no_other_length_can_be_agreed(self, least: int) -> None:
@@ -72,55 +72,57 @@ class TestVariationAOfRule5:
     def rearranged(self) -> Play:
         """LATE on F8 to I8 becomes PETAL on F8 to J8: P and L stand at the ends, the L has gone to J8."""
         old = {"F8": "P", "G8": "E", "H8": "T", "I8": "A"}
-        return Play.of({parse_square("J8"): Tile("L")}, {parse_square(s): Tile(t) for s, t in old.items() if s != "H8"})
+        return Play.from_tiles(
+            {parse_square("J8"): Tile("L")}, {parse_square(s): Tile(t) for s, t in old.items() if s != "H8"}
+        )
 
     def test_the_letters_change_places_and_a_tile_is_added(self) -> None:
         game = play(new_game(self.RULES), "8F LATE")
-        assert game.status(self.rearranged()) == Status.VALID
+        assert game.check_play(self.rearranged()) == Status.VALID
         after = game.push(PlayMade(1, self.rearranged()))
         assert [word.word for word in after.turns[1].words] == ["PETAL"]
         assert after.board[parse_square("F8")] == Tile("P")
 
     def test_premiums_under_the_old_word_do_not_count(self) -> None:
         game = play(new_game(self.RULES), "8F LATE")
-        assert game.score(self.rearranged()).total == 3 + 1 + 1 + 1 + 1
+        assert game.score_play(self.rearranged()).total == 3 + 1 + 1 + 1 + 1
 
     def test_premiums_beside_the_old_word_count(self) -> None:
         game = play(new_game(self.RULES), "8H LATE")  # the new tile, or an old one, goes to L8, a double letter
         old = {"H8": "P", "I8": "E", "J8": "T", "K8": "A"}
-        petal = Play.of(
+        petal = Play.from_tiles(
             {parse_square("L8"): Tile("L")}, {parse_square(s): Tile(t) for s, t in old.items() if s != "J8"}
         )
-        assert game.score(petal).total == 3 + 1 + 1 + 1 + 2 * 1
+        assert game.score_play(petal).total == 3 + 1 + 1 + 1 + 2 * 1
 
     def test_words_altered_across_it_count_too(self) -> None:
         game = play(new_game(self.RULES), "8F LATE", "F8 .O")  # LO down from F8
-        after = game.score(self.rearranged())
+        after = game.score_play(self.rearranged())
         assert {word.word: word.score for word in after.words} == {"PETAL": 7, "PO": 4}
 
     def test_no_letter_may_be_lost(self) -> None:
         game = play(new_game(self.RULES), "8F LATE")
-        lost = Play.of({parse_square("J8"): Tile("S")}, {parse_square("F8"): Tile("P")})
-        assert Status.OLD_TILE_CHANGED in game.status(lost)
+        lost = Play.from_tiles({parse_square("J8"): Tile("S")}, {parse_square("F8"): Tile("P")})
+        assert Status.OLD_TILE_CHANGED in game.check_play(lost)
 
     def test_only_letters_that_lie_there_change_places(self) -> None:
         game = play(new_game(self.RULES), "8F LATE")
-        nowhere = Play.of({parse_square("J8"): Tile("S")}, {parse_square("A1"): Tile("L")})
-        assert Status.OLD_TILE_CHANGED in game.status(nowhere)
+        nowhere = Play.from_tiles({parse_square("J8"): Tile("S")}, {parse_square("A1"): Tile("L")})
+        assert Status.OLD_TILE_CHANGED in game.check_play(nowhere)
 
     def test_only_where_it_was_agreed(self) -> None:
         game = play(new_game(TRAVEL), "8F LATE")
-        assert Status.OLD_TILE_CHANGED in game.status(self.rearranged())
+        assert Status.OLD_TILE_CHANGED in game.check_play(self.rearranged())
 
     def test_the_camera_sees_it(self) -> None:
         game = play(new_game(self.RULES), "8F LATE")
-        found = explain(game, seen(self.rearranged().on(game.board)))
+        found = infer_play(game, seen(self.rearranged().apply_to(game.board)))
         assert found.events == (PlayMade(1, self.rearranged()),)
 
     def test_where_it_was_not_agreed_the_camera_sees_changed_tiles(self) -> None:
         game = play(new_game(TRAVEL), "8F LATE")
-        found = explain(game, seen(self.rearranged().on(game.board)))
-        assert found.best.misread and found.best.game.board[parse_square("F8")] == Tile("L")
+        found = infer_play(game, seen(self.rearranged().apply_to(game.board)))
+        assert found.best.misread_squares and found.best.game.board[parse_square("F8")] == Tile("L")
 
     def test_taken_back_the_old_word_stands_again(self) -> None:
         game = play(new_game(self.RULES), "8F LATE")
@@ -135,9 +137,9 @@ class TestVariationBOfRule5:
 
     def test_it_scores_nothing_and_the_turn_goes_on(self) -> None:
         game = play(new_game(self.RULES), "8F JAIL").push(TileRecycled(1, parse_square("F8"), Tile("M")))
-        assert game.turns[-1].kind is Kind.RECYCLED and game.turns[-1].score == 0
+        assert game.turns[-1].kind is TurnKind.RECYCLED and game.turns[-1].score == 0
         assert game.to_move == 1 and game.unseen["J"] == 1
-        assert game.state.racks == (7, 7)
+        assert game.state.rack_counts == (7, 7)
 
     def test_the_recycled_letter_is_played_and_scored_as_usual(self) -> None:
         game = play(new_game(self.RULES), "8F JAIL").push(TileRecycled(1, parse_square("F8"), Tile("M")))
@@ -162,14 +164,14 @@ class TestVariationBOfRule5:
         recycled = TileRecycled(1, parse_square("F8"), Tile("M"))
         after = game.push(recycled)
         after = after.push(PlayMade(1, written(after, "G7 J.B")))
-        found = explain(game, seen(after.board))
+        found = infer_play(game, seen(after.board))
         assert found.best.game.board == after.board
         assert recycled in found.events and found.best.game.totals == after.totals
 
     def test_where_it_was_not_agreed_the_old_tile_stays(self) -> None:
         game = play(new_game(TRAVEL), "8F JAIL")
-        found = explain(game, seen(game.board.with_tiles({parse_square("F8"): Tile("M")})))
-        assert found.events == () and found.best.misread == (parse_square("F8"),)
+        found = infer_play(game, seen(game.board.with_tiles({parse_square("F8"): Tile("M")})))
+        assert found.events == () and found.best.misread_squares == (parse_square("F8"),)
 
 
 class TestVariationOfRule6:
@@ -189,27 +191,27 @@ class TestVariationOfRule6:
 
     def test_the_blank_is_used_now_or_later(self) -> None:
         game = play(new_game(self.RULES), "8F hORn").push(BlankTaken(1, parse_square("F8")))
-        assert game.status(written(game, "H6 fA.M")) == Status.VALID
+        assert game.check_play(written(game, "H6 fA.M")) == Status.VALID
         assert scores(game, "8J S") == {"HORNS": 4 + 1 + 1 + 0 + 1}
 
     def test_the_camera_sees_it(self) -> None:
         game = play(new_game(self.RULES), "8F hORN")
-        found = explain(game, seen(play(new_game(self.RULES), "8F HORN").board))
+        found = infer_play(game, seen(play(new_game(self.RULES), "8F HORN").board))
         assert found.events == (BlankTaken(1, parse_square("F8")),)
 
     def test_a_blank_that_nobody_named_is_named_by_the_letter_in_its_place(self) -> None:
         game = play(new_game(self.RULES), "8F ?ORN")
-        found = explain(game, seen(play(new_game(self.RULES), "8F HORN").board))
+        found = infer_play(game, seen(play(new_game(self.RULES), "8F HORN").board))
         assert found.events == (BlankNamed(parse_square("F8"), "H"), BlankTaken(1, parse_square("F8")))
 
     def test_another_letter_in_its_place_is_no_taking_back(self) -> None:
         game = play(new_game(self.RULES), "8F hORN")
-        found = explain(game, seen(play(new_game(self.RULES), "8F BORN").board))
+        found = infer_play(game, seen(play(new_game(self.RULES), "8F BORN").board))
         assert found.events == ()
 
     def test_where_it_was_not_agreed_a_blank_stays(self) -> None:
         game = play(new_game(TRAVEL), "8F hORN")
-        assert explain(game, seen(play(new_game(TRAVEL), "8F HORN").board)).events == ()
+        assert infer_play(game, seen(play(new_game(TRAVEL), "8F HORN").board)).events == ()
 
 
 class TestVariationOfRule8:
@@ -228,7 +230,7 @@ class TestDosDontsAndThingsToRemember:
 
     def test_2_letters_that_touch_are_told_as_words(self) -> None:
         game = play(new_game(TRAVEL), "8F HORN")
-        assert [word.word for word in game.score(written(game, "9E XX")).words] == ["XX", "HX"]
+        assert [word.word for word in game.score_play(written(game, "9E XX")).words] == ["XX", "HX"]
 
     def test_3_words_are_apart_unless_they_form_a_word_together(self) -> None:
         game = play(new_game(TRAVEL), "8F HORN", "H8 .UT", "10H .OE")
@@ -242,7 +244,7 @@ class TestDosDontsAndThingsToRemember:
         player = game.to_move
         game = game.push(Passed(player)).push(PlayMade(1 - player, play_of(game, 1, Random(1))))
         again = play_of(game, 1, Random(2))
-        assert game.end_due is None and game.status(again, player) == Status.VALID
+        assert game.end_due is None and game.check_play(again, player) == Status.VALID
 
     def test_4_all_passed(self) -> None:
         game = drawn_out(new_game(TRAVEL))
@@ -252,7 +254,7 @@ class TestDosDontsAndThingsToRemember:
 
     def test_5_the_dictionary_is_agreed_before_the_game(self) -> None:
         game = Game.start(("Anna", "Ben"), TRAVEL, lexicon="the family's list")
-        assert game.started.lexicon == "the family's list"
+        assert game.start_event.lexicon == "the family's list"
         with pytest.raises(RulesError, match="already started"):
             game.push(GameStarted(("Anna", "Ben"), lexicon="another one"))
 

@@ -10,27 +10,27 @@ from typing import Any
 import numpy as np
 
 from device.cameras import Frame
-from device.demo.demo_table import demo_games
-from device.session.snapshot import TableState
-from device.session.table_session import Refused, TableSession
+from device.demo.demo_table import load_demo_games
+from device.session.snapshot import TableSnapshot
+from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from engine.board import Board
 from engine.events import GameStarted
 from engine.gcg import replay
-from engine.gcg.replay import Replayed
+from engine.gcg.replay import ReplayedEvent
 from engine.lexicon import open_lexicon
-from engine.reading import BLANK, EMPTY, SIZE, BoardReading
+from engine.reading import BLANK, BOARD_SIZE, EMPTY, BoardReading
 from engine.rules import Rules
 from engine.squares import SQUARES, square_name
-from engine.turns import Kind
+from engine.turns import TurnKind
 from vision.geometry import Floats, Image
-from vision.recognition.reader import Milliseconds, PhotoReading
+from vision.recognition.reader import PhotoReading, ReadingTimes
 
-RECORD = demo_games()["three-of-us"]
-SCRIPT: tuple[Replayed, ...] = tuple(replay(RECORD).events)
-TURNS = [event for event in SCRIPT if event.entry.kind not in (Kind.ENDRACK, Kind.TIME)]
+RECORD = load_demo_games()["three-of-us"]
+SCRIPT: tuple[ReplayedEvent, ...] = tuple(replay(RECORD).events)
+TURNS = [event for event in SCRIPT if event.entry.kind not in (TurnKind.ENDRACK, TurnKind.TIME)]
 NAMES = tuple(player.name for player in RECORD.players)
-LEFT = {e.entry.player: e.entry.text for e in SCRIPT if e.entry.kind is Kind.ENDRACK and e.entry.score < 0}
+LEFT = {e.entry.player: e.entry.text for e in SCRIPT if e.entry.kind is TurnKind.ENDRACK and e.entry.score < 0}
 RULES = Rules(clock_seconds=25 * 60)
 
 
@@ -51,9 +51,9 @@ class GivenTable:
 
     def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:  # noqa: ARG002
         faces = [EMPTY if (tile := self.board[square]) is None else tile.face for square in SQUARES]
-        rows = ["".join(faces[at : at + SIZE]) for at in range(0, SIZE * SIZE, SIZE)]
+        rows = ["".join(faces[at : at + BOARD_SIZE]) for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
         found = np.array([[20.0, 5.0], [140.0, 5.0], [140.0, 115.0], [20.0, 115.0]])
-        return PhotoReading(BoardReading.certain(rows), found, (), Milliseconds(1, 1, 2))
+        return PhotoReading(BoardReading.from_rows(rows), found, (), ReadingTimes(1, 1, 2))
 
 
 def play_on(folder: Path, told: Callable[[dict[str, Any]], None], turns: int) -> None:
@@ -62,17 +62,17 @@ def play_on(folder: Path, told: Callable[[dict[str, Any]], None], turns: int) ->
     assert words is not None
     table = GivenTable()
     with GameStore(folder / "games.db") as store, TableSession(table, table, store, words) as session:
-        session.listen(lambda state: told(_said(state)))
+        session.add_listener(lambda state: told(_said(state)))
         try:
-            state = session.resume().result()
-        except Refused:
+            state = session.resume_last_game().result()
+        except CommandRefusedError:
             state = session.start_game(GameStarted(NAMES, rules=RULES, lexicon=words.name)).result()
         told(_said(state) | {"ready": True})
         for _ in range(turns):
             state = _next_turn(session, table)
 
 
-def _said(state: TableState) -> dict[str, Any]:
+def _said(state: TableSnapshot) -> dict[str, Any]:
     clock = state.clock
     return {
         "game": state.game,
@@ -87,12 +87,12 @@ def _said(state: TableState) -> dict[str, Any]:
     }
 
 
-def _next_turn(session: TableSession, table: GivenTable) -> TableState:
+def _next_turn(session: TableSession, table: GivenTable) -> TableSnapshot:
     done = len(session.state.turns)
     if done >= len(TURNS):
         session.end_game().result()
         for player in session.state.racks_wanted:
-            session.tell_rack(player, LEFT.get(player, "")).result()
+            session.reveal_rack(player, LEFT.get(player, "")).result()
         table.board = Board()
         return session.start_game(GameStarted(NAMES, rules=RULES, lexicon=session.state.lexicon)).result()
     if done and (play := TURNS[done - 1].play):
@@ -103,14 +103,14 @@ def _next_turn(session: TableSession, table: GivenTable) -> TableState:
     event = TURNS[done]
     board = _board_before(done)
     match event.entry.kind:
-        case Kind.PLAY:
+        case TurnKind.PLAY:
             assert event.play is not None
-            table.board = event.play.on(board)
+            table.board = event.play.apply_to(board)
             return session.end_turn().result()
-        case Kind.WITHDRAWN:
-            return session.challenge().result()
-        case Kind.EXCHANGE:
-            return session.exchange(len(event.entry.text)).result()
+        case TurnKind.WITHDRAWN:
+            return session.challenge_play().result()
+        case TurnKind.EXCHANGE:
+            return session.exchange_tiles(len(event.entry.text)).result()
         case _:
             return session.pass_turn().result()
 
@@ -119,8 +119,8 @@ def _board_before(done: int) -> Board:
     """What lies on the board when so many turns of the record have been played."""
     board = Board()
     for event, after in zip(TURNS[:done], [*TURNS[1:done], None], strict=False):
-        if event.play is not None and (after is None or after.entry.kind is not Kind.WITHDRAWN):
-            board = event.play.on(board)
-    if done and TURNS[done - 1].play is not None and done < len(TURNS) and TURNS[done].entry.kind is Kind.WITHDRAWN:
+        if event.play is not None and (after is None or after.entry.kind is not TurnKind.WITHDRAWN):
+            board = event.play.apply_to(board)
+    if done and TURNS[done - 1].play is not None and done < len(TURNS) and TURNS[done].entry.kind is TurnKind.WITHDRAWN:
         return board  # the phony still lies there
     return board

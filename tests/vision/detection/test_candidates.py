@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vision.detection.candidates import quads_in
+from vision.detection.candidates import propose_quads
 
 SIDE = 64
 
@@ -30,7 +30,7 @@ def test_a_grid_that_tiles_part_in_two_is_still_one_board() -> None:
     on_grid = np.zeros((SIDE, SIDE), np.bool_)
     on_grid[6:59, 6:59] = True
     on_grid[:40, 38:40] = on_grid[38:40, :40] = False
-    quads = quads_in(answer(corners, on_grid))
+    quads = propose_quads(answer(corners, on_grid))
     assert min(farthest(quad, corners) for quad in quads) < 1
 
 
@@ -39,7 +39,7 @@ def test_a_patch_of_grid_is_a_quad_however_few_corners_are_seen(peaks: int) -> N
     corners = [(6, 6), (57, 6), (57, 57), (6, 57)]
     on_grid = np.zeros((SIDE, SIDE), np.bool_)
     on_grid[6:58, 6:58] = True
-    quads = quads_in(answer(corners[:peaks], on_grid))
+    quads = propose_quads(answer(corners[:peaks], on_grid))
     assert min(farthest(quad, corners) for quad in quads) < 1
 
 
@@ -48,7 +48,7 @@ def test_a_corner_under_a_hand_is_not_looked_for_beyond_the_picture() -> None:
     on_grid = np.zeros((SIDE, SIDE), np.bool_)
     on_grid[4:57, 8:61] = True
     on_grid[np.add.outer(np.arange(SIDE), np.arange(SIDE)) < 44] = False  # an arm over the top left
-    quads = quads_in(answer(corners[1:], on_grid))
+    quads = propose_quads(answer(corners[1:], on_grid))
     within = [quad for quad in quads if quad.min() > -2 and quad.max() < SIDE + 2]
     assert within == quads
     assert min(farthest(quad, corners) for quad in quads) < 1

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vision.detection.layout_check import bare_squares, layout_fit, layout_kinds, square_colours
+from vision.detection.layout_check import find_uncovered_squares, fit_layout_shifts, layout_kinds, measure_lab_colours
 from vision.geometry import Floats, Image
 
 COLOURS = np.array([[60, 90, 20], [220, 170, 90], [160, 60, 20], [150, 150, 240], [40, 30, 200]], np.uint8)
@@ -28,7 +28,7 @@ def board(seed: int, tiles: int, margin: int = 0) -> Image:
 
 
 def colours(picture: Image) -> Floats:
-    return square_colours(picture, 8)
+    return measure_lab_colours(picture, 8)
 
 
 def test_the_layout_has_the_numbers_of_premium_squares_of_the_rules() -> None:
@@ -42,22 +42,22 @@ def test_the_layout_is_the_same_from_every_side() -> None:
 
 @pytest.mark.parametrize("tiles", [0, 30, 70, 100])
 def test_a_board_agrees_with_the_layout_also_under_many_tiles(tiles: int) -> None:
-    assert layout_fit(colours(board(tiles, tiles)), 0)[0].explained > 0.5
+    assert fit_layout_shifts(colours(board(tiles, tiles)), 0)[0].explained_share > 0.5
 
 
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32), st.integers(0, 80))
 def test_the_true_place_agrees_best(seed: int, tiles: int) -> None:
-    fits = layout_fit(colours(board(seed, tiles, margin=1)), 1)
+    fits = fit_layout_shifts(colours(board(seed, tiles, margin=1)), 1)
     assert fits[0].shift == (0, 0)
-    assert fits[0].explained > fits[1].explained + 0.15
+    assert fits[0].explained_share > fits[1].explained_share + 0.15
 
 
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32))
 def test_what_is_no_board_does_not_agree(seed: int) -> None:
     picture = np.random.default_rng(seed).integers(0, 255, (15, 15, 3), np.uint8).repeat(8, 0).repeat(8, 1)
-    assert layout_fit(colours(picture), 0)[0].explained < 0.25
+    assert fit_layout_shifts(colours(picture), 0)[0].explained_share < 0.25
 
 
 def test_squares_under_tiles_are_told_from_bare_ones() -> None:
@@ -67,6 +67,6 @@ def test_squares_under_tiles_are_told_from_bare_ones() -> None:
         & (layout_kinds() != 4)
         & (layout_kinds() != 3)
     )
-    bare = bare_squares(colours(picture))
+    bare = find_uncovered_squares(colours(picture))
     assert not (bare & covered).any()
     assert bare.sum() >= 180

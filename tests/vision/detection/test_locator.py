@@ -10,11 +10,11 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.detection.location import BoardNotFound
+from vision.detection.location import BoardNotFoundError
 from vision.detection.locator import BoardLocator
 from vision.geometry import Image, square_side
 from vision.quad import corner_error, is_convex
-from vision.recognition.reader import UNSURE_PLACE
+from vision.recognition.reader import MIN_LOCATION_CONFIDENCE
 from vision.rendering.scene import Scene
 from vision.rendering.simulated_table import SimulatedTable
 
@@ -78,7 +78,7 @@ def test_a_board_half_in_deep_shadow_is_found(locator: BoardLocator, way: float)
     shadow = np.cos(way) * x + np.sin(way) * y > 0
     found = locator.locate(np.where(shadow[:, :, None], scene.image * 0.2, scene.image).astype(np.uint8))
     assert corner_error(found.corners, scene.corners) < 0.08
-    assert found.confidence > UNSURE_PLACE
+    assert found.confidence > MIN_LOCATION_CONFIDENCE
 
 
 def test_the_picture_may_end_at_the_grid(locator: BoardLocator) -> None:
@@ -91,7 +91,7 @@ def test_the_picture_may_end_at_the_grid(locator: BoardLocator) -> None:
 def test_half_a_board_is_said_to_be_half_a_board(locator: BoardLocator) -> None:
     scene = photograph(7, tilt=6, turn=0)
     middle = int(scene.corners[:, 0].mean())
-    with pytest.raises(BoardNotFound, match=r"part of the board .* move the camera"):
+    with pytest.raises(BoardNotFoundError, match=r"part of the board .* move the camera"):
         locator.locate(scene.image[:, :middle])
 
 
@@ -103,7 +103,7 @@ def test_a_board_that_was_pushed_a_little_is_followed_and_stays_the_same_way_up(
 
 
 def test_a_board_that_is_gone_is_not_followed(locator: BoardLocator) -> None:
-    with pytest.raises(BoardNotFound, match="not where it was"):
+    with pytest.raises(BoardNotFoundError, match="not where it was"):
         locator.follow(fur(3), photograph().corners)
 
 
@@ -118,13 +118,13 @@ def fur(seed: int) -> Image:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_picture_of_something_else_is_no_board(locator: BoardLocator, seed: int) -> None:
-    with pytest.raises(BoardNotFound, match="no board"):
+    with pytest.raises(BoardNotFoundError, match="no board"):
         locator.locate(fur(seed))
 
 
 def test_a_chessboard_is_no_board(locator: BoardLocator) -> None:
     chess = (np.indices((8, 8)).sum(axis=0) % 2 * 200 + 30).astype(np.uint8).repeat(60, 0).repeat(60, 1)
-    with pytest.raises(BoardNotFound):
+    with pytest.raises(BoardNotFoundError):
         locator.locate(
             np.repeat(cv2.copyMakeBorder(chess, 90, 90, 90, 90, cv2.BORDER_CONSTANT, value=90)[..., None], 3, 2)
         )
@@ -132,7 +132,7 @@ def test_a_chessboard_is_no_board(locator: BoardLocator) -> None:
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 500), (40, 3)])
 def test_a_picture_too_small_for_anything_is_no_board(locator: BoardLocator, shape: tuple[int, int]) -> None:
-    with pytest.raises(BoardNotFound):
+    with pytest.raises(BoardNotFoundError):
         locator.locate(np.zeros((*shape, 3), np.uint8))
 
 

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.board import Premium, layout
-from engine.reading import SIZE
+from engine.board import Premium, load_layout
+from engine.reading import BOARD_SIZE
 from vision.geometry import Image
-from vision.recognition.blank_by_colour import square_colours
-from vision.recognition.blank_by_edges import _edges, beside, like_tiles
-from vision.recognition.squares import MARGIN, SCALE
+from vision.recognition.blank_by_colour import measure_log_colours
+from vision.recognition.blank_by_edges import _measure_edges, compute_edge_log_ratio, find_neighbours
+from vision.recognition.squares import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
-SQUARES = SIZE * SIZE
-VIEW = (SIZE + 2 * MARGIN) * SCALE
-WORD = tuple(range(7 * SIZE + 3, 7 * SIZE + 12))
-DOWN = tuple(range(SIZE + 5, 7 * SIZE + 5, SIZE))
+SQUARES = BOARD_SIZE * BOARD_SIZE
+VIEW = (BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES) * VIEW_PX_PER_SQUARE
+WORD = tuple(range(7 * BOARD_SIZE + 3, 7 * BOARD_SIZE + 12))
+DOWN = tuple(range(BOARD_SIZE + 5, 7 * BOARD_SIZE + 5, BOARD_SIZE))
 LAID = (*WORD, *DOWN)
 GREY, LINE, PREMIUM = 150, 235, 90
-AT_THE_WORD, APART, AT_THE_BORDER, ON_PREMIUM = WORD[-1] + 1, 10 * SIZE + 3, 4 * SIZE, 12 * SIZE + 8
+AT_THE_WORD, APART, AT_THE_BORDER, ON_PREMIUM = WORD[-1] + 1, 10 * BOARD_SIZE + 3, 4 * BOARD_SIZE, 12 * BOARD_SIZE + 8
 PLACES = [AT_THE_WORD, APART, AT_THE_BORDER, ON_PREMIUM]
 
 
@@ -28,22 +28,22 @@ def _places(squares: tuple[int, ...]) -> NDArray[np.bool_]:
 
 
 def _square(at: int) -> tuple[slice, slice]:
-    row, column = divmod(at, SIZE)
-    top, left = (row + MARGIN) * SCALE, (column + MARGIN) * SCALE
-    return slice(top, top + SCALE), slice(left, left + SCALE)
+    row, column = divmod(at, BOARD_SIZE)
+    top, left = (row + VIEW_MARGIN_SQUARES) * VIEW_PX_PER_SQUARE, (column + VIEW_MARGIN_SQUARES) * VIEW_PX_PER_SQUARE
+    return slice(top, top + VIEW_PX_PER_SQUARE), slice(left, left + VIEW_PX_PER_SQUARE)
 
 
 def _drawn(tiles: tuple[int, ...], line: int = LINE, light: float = 0.0) -> Image:
-    """A `board_view` of grey squares and darker premium ones with lines between, on a dark frame.
+    """A `rectify_board` of grey squares and darker premium ones with lines between, on a dark frame.
 
     The tiles have the very grey of the plain squares and cover half of the lines around them. The `light` grows from
     left to right by this share.
     """
     view = np.full((VIEW, VIEW), 40.0)
-    for at, premium in enumerate(layout().premiums):
+    for at, premium in enumerate(load_layout().premiums):
         view[_square(at)] = GREY if premium is Premium.NONE else PREMIUM
-    inner = slice(MARGIN * SCALE - 1, VIEW - MARGIN * SCALE + 1)
-    for at in (np.arange(SIZE + 1) + MARGIN) * SCALE:
+    inner = slice(VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE - 1, VIEW - VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE + 1)
+    for at in (np.arange(BOARD_SIZE + 1) + VIEW_MARGIN_SQUARES) * VIEW_PX_PER_SQUARE:
         view[at - 1 : at + 1, inner] = view[inner, at - 1 : at + 1] = line
     for at in tiles:
         view[_square(at)] = GREY
@@ -55,7 +55,7 @@ def _drawn(tiles: tuple[int, ...], line: int = LINE, light: float = 0.0) -> Imag
 def _odds(view: Image, asked: int, known: tuple[int, ...] = LAID, unknown: tuple[int, ...] = ()) -> float:
     tiles = _places(known)
     empty = ~tiles & ~_places((asked, *unknown))
-    return float(like_tiles(view, square_colours(view), empty, tiles, _places((asked,)))[asked])
+    return float(compute_edge_log_ratio(view, measure_log_colours(view), empty, tiles, _places((asked,)))[asked])
 
 
 @pytest.mark.parametrize("at", PLACES)
@@ -91,19 +91,21 @@ def test_nothing_is_said_where_no_tile_is_known() -> None:
 
 def test_nothing_is_said_where_no_bare_square_is_known() -> None:
     view, nothing = _drawn(LAID), _places(())
-    assert not like_tiles(view, square_colours(view), nothing, _places(LAID), _places((APART,))).any()
+    assert not compute_edge_log_ratio(view, measure_log_colours(view), nothing, _places(LAID), _places((APART,))).any()
 
 
 def test_nothing_is_said_of_squares_that_were_not_asked_about() -> None:
     view, tiles, nothing = _drawn(LAID), _places(LAID), _places(())
-    assert not like_tiles(view, square_colours(view), ~tiles, tiles, nothing).any()
+    assert not compute_edge_log_ratio(view, measure_log_colours(view), ~tiles, tiles, nothing).any()
 
 
 def test_the_edges_of_a_square_run_clockwise_and_from_outside_in() -> None:
     rows = np.broadcast_to(np.arange(VIEW)[:, None, None], (VIEW, VIEW, 3)).astype(np.uint8)
     top, bottom, middle = 16 * 4, 16 * 5, 71.5  # of the fourth row of squares
     for turn in range(4):
-        upper, right, lower, left = np.roll(_edges(np.rot90(rows, -turn)), -turn, axis=1)[_turned(3, 5, turn), :, :, 0]
+        upper, right, lower, left = np.roll(_measure_edges(np.rot90(rows, -turn)), -turn, axis=1)[
+            _turned(3, 5, turn), :, :, 0
+        ]
         assert np.exp(upper) - 8 == pytest.approx([top - 1, top, top + 1])
         assert np.exp(lower) - 8 == pytest.approx([bottom, bottom - 1, bottom - 2])
         assert np.exp([left, right]) - 8 == pytest.approx(np.full((2, 3), middle))
@@ -112,15 +114,15 @@ def test_the_edges_of_a_square_run_clockwise_and_from_outside_in() -> None:
 def _turned(row: int, column: int, quarter_turns: int) -> int:
     """The number of a square after quarter turns clockwise."""
     for _ in range(quarter_turns):
-        row, column = column, SIZE - 1 - row
-    return row * SIZE + column
+        row, column = column, BOARD_SIZE - 1 - row
+    return row * BOARD_SIZE + column
 
 
 def test_a_tile_lies_beside_the_four_squares_around_it() -> None:
-    tiles = np.zeros((SIZE, SIZE), np.bool_)
+    tiles = np.zeros((BOARD_SIZE, BOARD_SIZE), np.bool_)
     tiles[3, 5] = True
-    assert np.argwhere(beside(tiles)).tolist() == [[2, 5, 2], [3, 4, 1], [3, 6, 3], [4, 5, 0]]
+    assert np.argwhere(find_neighbours(tiles)).tolist() == [[2, 5, 2], [3, 4, 1], [3, 6, 3], [4, 5, 0]]
 
 
 def test_beyond_the_board_nothing_lies() -> None:
-    assert beside(np.ones((SIZE, SIZE), np.bool_))[0, 0].tolist() == [False, True, True, False]
+    assert find_neighbours(np.ones((BOARD_SIZE, BOARD_SIZE), np.bool_))[0, 0].tolist() == [False, True, True, False]

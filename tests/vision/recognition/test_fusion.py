@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engine.reading import SIZE
+from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
 from vision.recognition import squares
-from vision.recognition.fusion import joined, witnesses
-from vision.recognition.squares import MARGIN, SCALE
+from vision.recognition.fusion import collect_blank_evidence, fuse_predictions
+from vision.recognition.squares import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
 EMPTY, BLANK, A, HIDDEN = 0, 1, 2, 4
 ASKED = (7, 7)
@@ -33,18 +33,23 @@ class Said:
 
     def at(self, square: tuple[int, int]) -> Floats:
         """The probabilities of a square: none, blank, A, B, hidden."""
-        return np.asarray(joined(self.kinds, self.cells, self.letters, self.board)[square], np.float64)
+        return np.asarray(fuse_predictions(self.kinds, self.cells, self.letters, self.board)[square], np.float64)
 
 
 def said(colour: tuple[int, int, int], tile: float, letters: tuple[float, ...], hidden: float = 0.0) -> Said:
     """The square ASKED has this colour; the networks give it `tile` and `letters`."""
-    kinds = np.zeros((SIZE, SIZE, 3), np.float32)
-    kinds[:, :, squares.EMPTY] = 1
-    board = np.full((SCALE * (SIZE + 2 * MARGIN),) * 2 + (3,), GROUND, np.uint8)
+    kinds = np.zeros((BOARD_SIZE, BOARD_SIZE, 3), np.float32)
+    kinds[:, :, squares.EMPTY_KIND] = 1
+    board = np.full((VIEW_PX_PER_SQUARE * (BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES),) * 2 + (3,), GROUND, np.uint8)
     for row, column in [*LAID, ASKED]:
         kinds[row, column] = (0.0, 1.0, 0.0) if (row, column) != ASKED else (1 - tile, tile, 0.0)
-        top, left = SCALE * (row + MARGIN), SCALE * (column + MARGIN)
-        board[top : top + SCALE, left : left + SCALE] = WOOD if (row, column) != ASKED else colour
+        top, left = (
+            VIEW_PX_PER_SQUARE * (row + VIEW_MARGIN_SQUARES),
+            VIEW_PX_PER_SQUARE * (column + VIEW_MARGIN_SQUARES),
+        )
+        board[top : top + VIEW_PX_PER_SQUARE, left : left + VIEW_PX_PER_SQUARE] = (
+            WOOD if (row, column) != ASKED else colour
+        )
     kinds[ASKED] = (1 - hidden) * kinds[ASKED] + np.float32([0, 0, hidden])
     printed = [[0.0, 0.0, 1.0, 0.0]] * len(LAID)
     return Said(kinds, [*LAID, ASKED], np.array([*printed, letters]), board)
@@ -79,8 +84,8 @@ def test_what_looks_like_a_blank_under_glare_is_hidden() -> None:
 def washed(columns: int) -> Said:
     """A letter, of whose square glare has washed out so many of the inner eight columns of pixels."""
     one = said(WOOD, 0.98, LETTER)
-    top, left = (SCALE * (at + MARGIN) for at in ASKED)
-    one.board[top : top + SCALE, left : left + SCALE // 4 + columns] = GLARE
+    top, left = (VIEW_PX_PER_SQUARE * (at + VIEW_MARGIN_SQUARES) for at in ASKED)
+    one.board[top : top + VIEW_PX_PER_SQUARE, left : left + VIEW_PX_PER_SQUARE // 4 + columns] = GLARE
     return one
 
 
@@ -94,8 +99,11 @@ def test_a_letter_is_doubted_the_more_of_it_glare_has_washed_out() -> None:
 def test_letters_on_tiles_that_are_all_as_bright_as_glare_are_believed() -> None:
     overexposed = washed(4)
     for row, column in LAID:
-        top, left = SCALE * (row + MARGIN), SCALE * (column + MARGIN)
-        overexposed.board[top : top + SCALE, left : left + SCALE] = GLARE
+        top, left = (
+            VIEW_PX_PER_SQUARE * (row + VIEW_MARGIN_SQUARES),
+            VIEW_PX_PER_SQUARE * (column + VIEW_MARGIN_SQUARES),
+        )
+        overexposed.board[top : top + VIEW_PX_PER_SQUARE, left : left + VIEW_PX_PER_SQUARE] = GLARE
     assert overexposed.at(ASKED)[A] > 0.95
 
 
@@ -112,13 +120,13 @@ def test_between_tiles_a_plain_square_is_more_often_bare_than_elsewhere() -> Non
 
 def test_the_witnesses_are_heard_of_squares_without_print_alone() -> None:
     plain, printed = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), said(WOOD, 0.99, (0.0, 0.0, 1.0, 0.0))
-    for board, heard in ((plain, [SIZE * ASKED[0] + ASKED[1]]), (printed, [])):
-        assert witnesses(board.kinds, board.cells, board.letters, board.board).squares.tolist() == heard
+    for board, heard in ((plain, [BOARD_SIZE * ASKED[0] + ASKED[1]]), (printed, [])):
+        assert collect_blank_evidence(board.kinds, board.cells, board.letters, board.board).squares.tolist() == heard
 
 
 def test_a_square_that_the_letter_network_was_not_asked_about_holds_no_tile() -> None:
     board = said(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
-    chances = joined(board.kinds, [], np.zeros((0, 4)), board.board)
+    chances = fuse_predictions(board.kinds, [], np.zeros((0, 4)), board.board)
     assert chances[0, 0].tolist() == chances[LAID[0]].tolist() == [1, 0, 0, 0, 0]
 
 
@@ -131,11 +139,14 @@ def test_each_network_has_its_say_about_a_square_without_print() -> None:
 def test_a_blank_of_the_colour_of_the_board_is_told_by_its_edges() -> None:
     covered, shown = (said(GROUND, 0.6, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
     for board in (covered, shown):
-        for at in (SCALE * k for k in range(MARGIN, SIZE + MARGIN + 1)):
+        for at in (VIEW_PX_PER_SQUARE * k for k in range(VIEW_MARGIN_SQUARES, BOARD_SIZE + VIEW_MARGIN_SQUARES + 1)):
             board.board[at - 1 : at + 1] = board.board[:, at - 1 : at + 1] = (230, 230, 230)
         for row, column in LAID if board is shown else [*LAID, ASKED]:
-            top, left = SCALE * (row + MARGIN), SCALE * (column + MARGIN)
-            board.board[top : top + SCALE, left : left + SCALE] = GROUND
+            top, left = (
+                VIEW_PX_PER_SQUARE * (row + VIEW_MARGIN_SQUARES),
+                VIEW_PX_PER_SQUARE * (column + VIEW_MARGIN_SQUARES),
+            )
+            board.board[top : top + VIEW_PX_PER_SQUARE, left : left + VIEW_PX_PER_SQUARE] = GROUND
     assert shown.at(ASKED)[BLANK] < 0.1
     assert covered.at(ASKED)[BLANK] > 0.9
 
@@ -143,12 +154,14 @@ def test_a_blank_of_the_colour_of_the_board_is_told_by_its_edges() -> None:
 def test_the_edges_are_looked_at_where_the_others_leave_doubt() -> None:
     doubtful, clear = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), said(WOOD, 0.999, (0.001, 0.999, 0.0, 0.0))
     for board, looked in ((doubtful, True), (clear, False)):
-        assert (witnesses(board.kinds, board.cells, board.letters, board.board).odds[0, 3] != 0) == looked
+        assert (
+            collect_blank_evidence(board.kinds, board.cells, board.letters, board.board).log_odds[0, 3] != 0
+        ) == looked
 
 
 def test_a_square_half_hidden_is_not_compared() -> None:
     board = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0), hidden=0.3)
-    assert not len(witnesses(board.kinds, board.cells, board.letters, board.board).squares)
+    assert not len(collect_blank_evidence(board.kinds, board.cells, board.letters, board.board).squares)
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.sampled_from([GROUND, WOOD]))

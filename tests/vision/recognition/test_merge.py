@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.reading import HIDDEN, SIZE, BoardReading, SquareReading
-from vision.recognition.merge import merge
+from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading
+from vision.recognition.merge import merge_readings
 
 SYMBOLS = (".", "?", "A", "B", HIDDEN)
 
 
 def board(square: SquareReading) -> BoardReading:
     """A bare board but for its first square."""
-    return BoardReading((square, *[SquareReading(((".", 1.0),))] * (SIZE * SIZE - 1)))
+    return BoardReading((square, *[SquareReading(((".", 1.0),))] * (BOARD_SIZE * BOARD_SIZE - 1)))
 
 
 def square(**chances: float) -> SquareReading:
@@ -22,7 +22,7 @@ def square(**chances: float) -> SquareReading:
 
 
 def merged(*squares: SquareReading) -> SquareReading:
-    return merge([board(one) for one in squares]).squares[0]
+    return merge_readings([board(one) for one in squares]).squares[0]
 
 
 @st.composite
@@ -35,7 +35,7 @@ def squares(draw: st.DrawFn) -> SquareReading:
 
 def test_nothing_cannot_be_merged() -> None:
     with pytest.raises(ValueError, match="nothing"):
-        merge([])
+        merge_readings([])
 
 
 def test_what_a_hand_hid_in_one_picture_another_saw() -> None:

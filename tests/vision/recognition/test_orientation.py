@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vision.recognition.orientation import agreed, upright
+from vision.recognition.orientation import combine_views, estimate_orientation
 
 
 def votes(*chances: tuple[float, float, float, float]) -> NDArray[np.float32]:
@@ -16,51 +16,53 @@ def votes(*chances: tuple[float, float, float, float]) -> NDArray[np.float32]:
 @pytest.mark.parametrize("turn", range(4))
 def test_tiles_that_agree_decide(turn: int) -> None:
     sure = np.roll([0.97, 0.01, 0.01, 0.01], turn)
-    decided = upright(np.log(np.stack([sure] * 5)).astype(np.float32))
+    decided = estimate_orientation(np.log(np.stack([sure] * 5)).astype(np.float32))
     assert decided.quarter_turns == turn
     assert decided.confidence > 0.99
-    assert decided.tiles == 5
+    assert decided.vote_count == 5
 
 
 def test_letters_that_look_alike_turned_say_little() -> None:
     either = (0.49, 0.01, 0.49, 0.01)
-    decided = upright(votes(either, either, either, (0.9, 0.04, 0.03, 0.03)))
+    decided = estimate_orientation(votes(either, either, either, (0.9, 0.04, 0.03, 0.03)))
     assert decided.quarter_turns == 0
     assert decided.confidence > 0.9
 
 
 def test_one_tile_laid_the_wrong_way_round_does_not_decide() -> None:
     right, wrong = (0.9, 0.03, 0.04, 0.03), (1e-9, 1e-9, 1.0, 1e-9)
-    assert upright(votes(right, right, right, wrong)).quarter_turns == 0
+    assert estimate_orientation(votes(right, right, right, wrong)).quarter_turns == 0
 
 
 def test_tiles_that_contradict_each_other_leave_doubt() -> None:
-    decided = upright(votes((0.98, 0.01, 0.005, 0.005), (0.005, 0.98, 0.01, 0.005)))
+    decided = estimate_orientation(votes((0.98, 0.01, 0.005, 0.005), (0.005, 0.98, 0.01, 0.005)))
     assert decided.confidence < 0.7
 
 
 @pytest.mark.parametrize("turn", range(4))
 def test_looks_from_all_sides_agree_on_the_turn_of_the_tile_itself(turn: int) -> None:
     ways = [votes(tuple(np.roll([0.97, 0.01, 0.01, 0.01], turn - k))) for k in range(4)]
-    assert agreed(ways)[0] == pytest.approx(ways[0][0])
+    assert combine_views(ways)[0] == pytest.approx(ways[0][0])
 
 
 def test_letters_that_pass_for_others_upside_down_are_known_from_the_other_side() -> None:
     upside_down, right_way_up = (0.9, 0.01, 0.08, 0.01), (0.9997, 0.0001, 0.0001, 0.0001)
     tiles = 6
     ways = [votes(*[way] * tiles) for way in (upside_down, (0.1, 0.4, 0.1, 0.4), right_way_up, (0.1, 0.4, 0.1, 0.4))]
-    assert upright(ways[0]).quarter_turns == 0
-    assert upright(agreed(ways)).quarter_turns == 2
+    assert estimate_orientation(ways[0]).quarter_turns == 0
+    assert estimate_orientation(combine_views(ways)).quarter_turns == 2
 
 
 def test_many_tiles_of_one_mind_are_not_as_many_opinions() -> None:
     a_little = (0.4, 0.1, 0.4 * np.exp(-0.17), 0.1)
-    assert upright(votes(*[a_little] * 32)).confidence < 0.9
-    assert upright(votes(*[a_little] * 32)).confidence == pytest.approx(upright(votes(*[a_little] * 8)).confidence)
+    assert estimate_orientation(votes(*[a_little] * 32)).confidence < 0.9
+    assert estimate_orientation(votes(*[a_little] * 32)).confidence == pytest.approx(
+        estimate_orientation(votes(*[a_little] * 8)).confidence
+    )
 
 
 def test_without_tiles_the_view_stays_as_it_is() -> None:
-    decided = upright(np.zeros((0, 4), np.float32))
+    decided = estimate_orientation(np.zeros((0, 4), np.float32))
     assert decided.quarter_turns == 0
-    assert decided.tiles == 0
+    assert decided.vote_count == 0
     assert decided.confidence == 0.25

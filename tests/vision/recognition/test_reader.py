@@ -7,19 +7,19 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from engine.reading import EMPTY, HIDDEN, SIZE, SquareReading
-from engine.tiles import tile_set
-from vision.detection.location import BoardNotFound, Location
+from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, SquareReading
+from engine.tiles import load_tile_set
+from vision.detection.location import BoardLocation, BoardNotFoundError
 from vision.geometry import Floats, Image, square_side
-from vision.recognition.letters import LetterNet, TileLooks
-from vision.recognition.reader import BoardReader, shown
+from vision.recognition.letters import LetterNet, TilePredictions
+from vision.recognition.reader import BoardReader, best_guess
 from vision.rendering.scene import Scene
-from vision.rendering.simulated_table import Person, SimulatedTable
-from vision.rendering.tile_art import LaidTile
+from vision.rendering.simulated_table import Hands, SimulatedTable
+from vision.rendering.tile_art import PlacedTile
 
 Tiles = Mapping[tuple[int, int], str]
 
-ENGLISH = tile_set("en").letters
+ENGLISH = load_tile_set("en").letters
 WORDS: Tiles = (
     {(7, 5 + i): c for i, c in enumerate("QUARTZ")}
     | {(8 + i, 8): c for i, c in enumerate("EFLEX")}
@@ -29,11 +29,11 @@ WORDS: Tiles = (
 
 def found_at(corners: Floats) -> BoardReader:
     """A reader whose locator has been told where the board is."""
-    return BoardReader(lambda _: Location(corners, 1.0))
+    return BoardReader(lambda _: BoardLocation(corners, 1.0))
 
 
-def nothing_found(_: Image) -> Location:
-    raise BoardNotFound("no grid in the picture")
+def nothing_found(_: Image) -> BoardLocation:
+    raise BoardNotFoundError("no grid in the picture")
 
 
 @pytest.fixture(scope="module")
@@ -42,22 +42,22 @@ def reader() -> BoardReader:
 
 
 def photographed(
-    tiles: Tiles, tilt: float = 12.0, turn: float = 4.0, edition: str = "classic", person: Person | None = None
+    tiles: Tiles, tilt: float = 12.0, turn: float = 4.0, edition: str = "classic", person: Hands | None = None
 ) -> Scene:
-    table = SimulatedTable(seed=3, tilt=tilt, turn=turn, edition=edition, values=tile_set("en").values)
+    table = SimulatedTable(seed=3, tilt=tilt, turn=turn, edition=edition, values=load_tile_set("en").values)
     table.lay_tiles(tiles)
     return table.photograph(person)
 
 
 def rows(tiles: Tiles) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(tiles.get((r, c), EMPTY) for c in range(SIZE)) for r in range(SIZE))
+    return tuple(tuple(tiles.get((r, c), EMPTY) for c in range(BOARD_SIZE)) for r in range(BOARD_SIZE))
 
 
 @pytest.mark.parametrize("turned", [0, 1])
 def test_tiles_a_third_of_a_square_from_where_they_are_looked_for_are_read(reader: BoardReader, turned: int) -> None:
     scene = photographed(WORDS)
     across, down = (scene.corners[k] - scene.corners[0] for k in (1, 3))
-    off = scene.corners + (0.33 * across - 0.1 * down) / SIZE
+    off = scene.corners + (0.33 * across - 0.1 * down) / BOARD_SIZE
     if turned:
         reading = found_at(np.roll(off, turned, axis=0)).read(scene.image, ENGLISH)
     else:
@@ -73,9 +73,9 @@ class Counting(LetterNet):
         super().__init__()
         self.looked: list[int] = []
 
-    def look(self, cut: Image) -> TileLooks:
+    def predict(self, cut: Image) -> TilePredictions:
         self.looked.append(len(cut))
-        return super().look(cut)
+        return super().predict(cut)
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ class Counting(LetterNet):
 def test_where_six_tiles_disagree_which_way_is_up_ten_more_are_asked(
     letters: str, mixed: bool, votes: list[int]
 ) -> None:
-    table, net = SimulatedTable(seed=3, tilt=0, values=tile_set("en").values), Counting()
+    table, net = SimulatedTable(seed=3, tilt=0, values=load_tile_set("en").values), Counting()
     laid = [
-        LaidTile(letter, 2.5 + k % 10, 5.5 + k // 10, np.pi if mixed and k % 2 else 0.0)
+        PlacedTile(letter, 2.5 + k % 10, 5.5 + k // 10, np.pi if mixed and k % 2 else 0.0)
         for k, letter in enumerate(letters)
     ]
-    scene = table.photograph(extra=laid)
-    BoardReader(lambda _: Location(scene.corners, 1.0), letter_net=net).read(scene.image, ENGLISH)
+    scene = table.photograph(loose_tiles=laid)
+    BoardReader(lambda _: BoardLocation(scene.corners, 1.0), letter_net=net).read(scene.image, ENGLISH)
     assert net.looked[1 : 1 + len(votes)] == votes  # the first look is at nothing
 
 
@@ -113,7 +113,7 @@ def test_all_tiles_of_a_position_are_read(reader: BoardReader, edition: str) -> 
 )
 def test_doubted_grid_is_read_and_said_to_be_doubted(confidence: float, said: str) -> None:
     scene = photographed(WORDS)
-    reading = BoardReader(lambda _: Location(scene.corners, confidence)).read(scene.image, ENGLISH)
+    reading = BoardReader(lambda _: BoardLocation(scene.corners, confidence)).read(scene.image, ENGLISH)
     assert reading.board is not None
     assert "; ".join(reading.problems) == said
 
@@ -152,9 +152,9 @@ def test_an_empty_board_keeps_the_turn_it_was_found_in() -> None:
 
 
 def test_a_tile_laid_upside_down_is_read_as_it_lies(reader: BoardReader) -> None:
-    table = SimulatedTable(seed=3, tilt=12, turn=4, values=tile_set("en").values)
+    table = SimulatedTable(seed=3, tilt=12, turn=4, values=load_tile_set("en").values)
     table.lay_tiles({at: letter for at, letter in WORDS.items() if at != (7, 7)})
-    scene = table.photograph(extra=[LaidTile("A", 7.5, 7.5, np.pi)])
+    scene = table.photograph(loose_tiles=[PlacedTile("A", 7.5, 7.5, np.pi)])
     reading = reader.read(scene.image, ENGLISH, scene.corners)
     assert reading.board is not None
     assert reading.board.rows() == rows(WORDS)
@@ -178,12 +178,12 @@ def test_only_tiles_of_the_set_are_read(reader: BoardReader) -> None:
 
 
 def test_squares_under_a_hand_are_called_hidden(reader: BoardReader) -> None:
-    scene = photographed(WORDS, person=Person(fingers=((7.5, 7.5),)))
+    scene = photographed(WORDS, person=Hands(fingertips=((7.5, 7.5),)))
     reading = reader.read(scene.image, ENGLISH, scene.corners)
     assert reading.board is not None
     covered = {(int(r), int(c)) for r, c in np.argwhere(scene.hidden > 0.9)}
     assert covered
-    hidden = {(r, c) for r in range(SIZE) for c in range(SIZE) if reading.board[r, c].symbol == HIDDEN}
+    hidden = {(r, c) for r in range(BOARD_SIZE) for c in range(BOARD_SIZE) if reading.board[r, c].symbol == HIDDEN}
     assert len(hidden & covered) >= 0.8 * len(covered)
     assert not {at for at in hidden if scene.hidden[at] == 0}
     assert any(problem.startswith("cannot see ") for problem in reading.problems)
@@ -194,7 +194,7 @@ def test_a_hidden_square_is_guessed_to_be_bare_unless_a_tile_is_likelier(
     hidden: float, tile: float, guess: str
 ) -> None:
     square = SquareReading(((HIDDEN, hidden), ("A", tile), (EMPTY, 1 - hidden - tile)))
-    assert shown(square)[0] == guess
+    assert best_guess(square)[0] == guess
 
 
 def test_probabilities_fall_and_sum_to_at_most_one(reader: BoardReader) -> None:
@@ -205,7 +205,7 @@ def test_probabilities_fall_and_sum_to_at_most_one(reader: BoardReader) -> None:
         chances = [p for _, p in square.candidates]
         assert chances == sorted(chances, reverse=True)
         assert sum(chances) <= 1 + 1e-6
-        assert shown(square)[0] != HIDDEN
+        assert best_guess(square)[0] != HIDDEN
 
 
 def test_a_picture_without_a_board_says_so(reader: BoardReader) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.reading import SIZE
-from engine.tiles import tile_set, tile_set_names
-from vision.detection.location import BoardNotFound, Location
-from vision.recognition.alphabets import shape
+from engine.reading import BOARD_SIZE
+from engine.tiles import load_tile_set, tile_set_names
+from vision.detection.location import BoardLocation, BoardNotFoundError
+from vision.recognition.alphabets import letter_shape
 from vision.recognition.letters import LetterNet
 from vision.recognition.reader import BoardReader
 from vision.rendering.simulated_table import SimulatedTable
@@ -15,23 +15,23 @@ from vision.rendering.simulated_table import SimulatedTable
 
 @pytest.fixture(scope="module")
 def reader() -> BoardReader:
-    def nothing(_: object) -> Location:
-        raise BoardNotFound("not asked for")
+    def nothing(_: object) -> BoardLocation:
+        raise BoardNotFoundError("not asked for")
 
     return BoardReader(nothing)
 
 
 def test_the_network_knows_the_letters_of_every_tile_set() -> None:
     net = LetterNet()
-    assert {name: net.unknown(tile_set(name).letters) for name in tile_set_names()} == dict.fromkeys(
+    assert {name: net.unsupported_tiles(load_tile_set(name).letters) for name in tile_set_names()} == dict.fromkeys(
         tile_set_names(), ()
     )
 
 
 @pytest.mark.parametrize("name", ["ru", "el", "pl", "hu", "cs"])
 def test_the_letters_of_a_tile_set_are_read_by_their_own_names(reader: BoardReader, name: str) -> None:
-    tiles = tile_set(name)
-    places = [(r, c) for r in range(1, SIZE, 2) for c in range(1, SIZE, 2)]
+    tiles = load_tile_set(name)
+    places = [(r, c) for r in range(1, BOARD_SIZE, 2) for c in range(1, BOARD_SIZE, 2)]
     laid = dict(zip(places, tiles.letters, strict=False))
     mistaken = []
     for seed in (7, 8, 9):
@@ -47,17 +47,17 @@ def test_the_letters_of_a_tile_set_are_read_by_their_own_names(reader: BoardRead
 
 
 def test_letters_of_one_shape_are_told_apart_by_the_tile_set() -> None:
-    assert shape("Р") == shape("Ρ") == "P"
+    assert letter_shape("Р") == letter_shape("Ρ") == "P"
     net = LetterNet()
     place = net.classes.index("P")
-    assert [net.names(tile_set(name).letters)[place] for name in ("en", "ru", "el")] == ["P", "Р", "Ρ"]
+    assert [net.class_symbols(load_tile_set(name).letters)[place] for name in ("en", "ru", "el")] == ["P", "Р", "Ρ"]
 
 
 def test_an_accent_that_a_set_has_not_is_something_beside_the_letter() -> None:
     net = LetterNet()
 
     def counts_for(letter: str, name: str) -> str:
-        row = net.within(tile_set(name).letters)[net.classes.index(letter)]
+        row = net.alphabet_matrix(load_tile_set(name).letters)[net.classes.index(letter)]
         return net.classes[int(row.argmax())] if row.any() else ""
 
     assert counts_for("Ä", "de") == "Ä"

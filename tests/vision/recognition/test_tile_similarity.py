@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from vision.recognition.letters import FEATURES
-from vision.recognition.tile_similarity import likeness, weighed
+from vision.recognition.letters import FEATURE_COUNT
+from vision.recognition.tile_similarity import compute_letter_similarity, refine_by_similarity
 
 NONE, BLANK, B, S, Z = range(5)
-FACES = np.random.default_rng(1).normal(0, 1, (5, FEATURES)).astype(np.float32)
+FACES = np.random.default_rng(1).normal(0, 1, (5, FEATURE_COUNT)).astype(np.float32)
 
 
 def tiles(*read: dict[int, float]) -> np.ndarray:
@@ -25,44 +25,46 @@ def tiles(*read: dict[int, float]) -> np.ndarray:
 
 def looking_like(*faces: int) -> np.ndarray:
     rng = np.random.default_rng(2)
-    return (FACES[list(faces)] + rng.normal(0, 0.2, (len(faces), FEATURES))).astype(np.float32)
+    return (FACES[list(faces)] + rng.normal(0, 0.2, (len(faces), FEATURE_COUNT))).astype(np.float32)
 
 
 def test_a_tile_in_doubt_is_the_letter_that_it_looks_like() -> None:
     read = tiles({B: 1.0}, {S: 1.0}, {B: 0.6, S: 0.4})
-    better = weighed(read, np.ones(3), looking_like(B, S, S))
+    better = refine_by_similarity(read, np.ones(3), looking_like(B, S, S))
     assert better[2, S] > 0.95
     assert better[:2].argmax(axis=1).tolist() == [B, S]
 
 
 def test_nothing_speaks_against_a_letter_that_has_no_other_tile() -> None:
     read = tiles({B: 1.0}, {B: 1.0}, {B: 0.5, S: 0.5})
-    assert weighed(read, np.ones(3), looking_like(B, B, S))[2, S] > 0.9
-    assert 0.4 < weighed(read, np.ones(3), looking_like(B, B, B))[2, B] < 0.5
+    assert refine_by_similarity(read, np.ones(3), looking_like(B, B, S))[2, S] > 0.9
+    assert 0.4 < refine_by_similarity(read, np.ones(3), looking_like(B, B, B))[2, B] < 0.5
 
 
 def test_a_tile_by_itself_is_read_as_before() -> None:
     read = tiles({NONE: 0.1, B: 0.5, S: 0.4})
-    assert np.allclose(weighed(read, np.ones(1), looking_like(S)), read)
+    assert np.allclose(refine_by_similarity(read, np.ones(1), looking_like(S)), read)
 
 
 def test_a_tile_among_tiles_in_doubt_is_more_in_doubt_and_among_clear_ones_no_less() -> None:
     this, looks = {B: 0.9, S: 0.1}, looking_like(B, S, B, S, Z)  # unlike all others
     clear, doubtful = ([{B: 1 - p, S: p}, {S: 1 - p, B: p}] * 2 for p in (0.001, 0.4))
-    among_clear, in_doubt = (weighed(tiles(*beside, this), np.ones(5), looks)[4, B] for beside in (clear, doubtful))
+    among_clear, in_doubt = (
+        refine_by_similarity(tiles(*beside, this), np.ones(5), looks)[4, B] for beside in (clear, doubtful)
+    )
     assert among_clear == pytest.approx(0.9, abs=0.03)
     assert in_doubt < 0.85
 
 
 def test_what_is_rather_a_blank_is_no_letter_that_lacks_tiles() -> None:
     read = tiles({B: 1.0}, {BLANK: 0.9, B: 0.05, S: 0.05})
-    assert weighed(read, np.ones(2), looking_like(B, BLANK))[1, S] < 0.06
+    assert refine_by_similarity(read, np.ones(2), looking_like(B, BLANK))[1, S] < 0.06
 
 
 def test_what_is_no_tile_says_nothing_and_is_told_nothing() -> None:
     read = tiles({B: 1.0}, {S: 1.0}, {B: 0.6, S: 0.4})
     for tile in ([0.0, 0.0, 1.0], [1.0, 1.0, 0.0]):
-        assert np.allclose(weighed(read, np.array(tile), looking_like(B, S, S))[2], read[2])
+        assert np.allclose(refine_by_similarity(read, np.array(tile), looking_like(B, S, S))[2], read[2])
 
 
 def test_a_letter_that_many_tiles_bear_is_no_likelier_for_it() -> None:
@@ -71,23 +73,23 @@ def test_a_letter_that_many_tiles_bear_is_no_likelier_for_it() -> None:
     face = (FACES[B] + FACES[S]) / 2
     for sure in (one, many):
         features = np.stack([*FACES[sure.argmax(axis=1)], face])
-        better = weighed(np.concatenate([sure, doubt]), np.ones(len(features)), features)[-1]
+        better = refine_by_similarity(np.concatenate([sure, doubt]), np.ones(len(features)), features)[-1]
         assert better[B] > 0.3 and better[S] > 0.1
 
 
 @given(
     arrays.arrays(np.float64, (6, 5), elements=st.floats(0.001, 1)),
     arrays.arrays(np.float64, 6, elements=st.floats(0, 1)),
-    arrays.arrays(np.float32, (6, FEATURES), elements=st.floats(0, 8, width=32)),
+    arrays.arrays(np.float32, (6, FEATURE_COUNT), elements=st.floats(0, 8, width=32)),
 )
 def test_only_letters_of_the_set_are_weighed(chances: np.ndarray, tile: np.ndarray, features: np.ndarray) -> None:
     chances[:, Z] = 0  # not in the set
     before = chances / chances.sum(axis=1, keepdims=True)
-    after = weighed(before, tile, features)
+    after = refine_by_similarity(before, tile, features)
     assert np.allclose(after.sum(axis=1), 1)
     assert (after[:, [NONE, BLANK, Z]] == before[:, [NONE, BLANK, Z]]).all()
-    assert (likeness(before, tile, features) <= 1 + 1e-9).all()
+    assert (compute_letter_similarity(before, tile, features) <= 1 + 1e-9).all()
 
 
 def test_no_tiles_no_words() -> None:
-    assert weighed(np.zeros((0, 5)), np.zeros(0), np.zeros((0, FEATURES), np.float32)).shape == (0, 5)
+    assert refine_by_similarity(np.zeros((0, 5)), np.zeros(0), np.zeros((0, FEATURE_COUNT), np.float32)).shape == (0, 5)

@@ -11,9 +11,9 @@ import pytest
 
 from vision.rendering import fonts
 from vision.rendering.scene import Scene, random_scene
-from vision.rendering.simulated_table import EVENING, Person, SimulatedTable
+from vision.rendering.simulated_table import EVENING_LIGHT, Hands, SimulatedTable
 
-CLEAN = replace(EVENING, noise=0.0, gradient=0.0, lamp=0.0, shadow=0.0, blur=0.3, sharpen=0.0, jpeg=100)
+CLEAN = replace(EVENING_LIGHT, noise=0.0, gradient=0.0, lamp=0.0, shadow=0.0, blur=0.3, sharpen=0.0, jpeg_quality=100)
 
 
 def _rectified(scene: Scene, corners: np.ndarray, px: int = 40) -> np.ndarray:
@@ -79,17 +79,17 @@ def test_tiles_stay_where_they_were_laid() -> None:
 def test_a_hand_hides_the_square_it_points_at_and_no_hand_hides_nothing() -> None:
     table = SimulatedTable(4)
     assert table.photograph().hidden.max() == 0
-    reached = table.photograph(Person(fingers=((7.5, 7.5),))).hidden
+    reached = table.photograph(Hands(fingertips=((7.5, 7.5),))).hidden
     assert reached.max() > 0.9
     assert reached.min() == 0
 
 
 def test_packaged_fonts_draw_every_accented_letter_of_the_latin_sets() -> None:
-    assert fonts.supporting(fonts.packaged_fonts(), "AÄÖÜĄĘŁŃÓŚŹŻČŠŽŘĚŮŐŰÇĞİŞÅÆØÑÕ")
+    assert fonts.select_supporting_fonts(fonts.packaged_fonts(), "AÄÖÜĄĘŁŃÓŚŹŻČŠŽŘĚŮŐŰÇĞİŞÅÆØÑÕ")
 
 
 def test_a_font_without_a_letter_is_not_used_for_it() -> None:
-    assert fonts.supporting(fonts.packaged_fonts(), "漢") == ()
+    assert fonts.select_supporting_fonts(fonts.packaged_fonts(), "漢") == ()
 
 
 def test_missing_training_fonts_are_named_by_their_debian_packages(tmp_path: Path) -> None:

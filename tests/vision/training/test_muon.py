@@ -6,17 +6,17 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
-from vision.training.muon import Muon, muon, orthogonal  # noqa: E402
-from vision.training.networks import square_net  # noqa: E402
+from vision.training.muon import Muon, make_muon, orthogonalise  # noqa: E402
+from vision.training.networks import build_square_net  # noqa: E402
 
 
 @pytest.mark.parametrize("shape", [(24, 75), (64, 576), (128, 30)])
 def test_a_matrix_made_orthogonal_turns_and_hardly_stretches(shape: tuple[int, int]) -> None:
     given = torch.randn(shape, generator=torch.Generator().manual_seed(1))
-    values = torch.linalg.svdvals(orthogonal(given))
+    values = torch.linalg.svdvals(orthogonalise(given))
     assert 0.6 < values.min() < values.max() < 1.3
     left, _, right = torch.linalg.svd(given, full_matrices=False)
-    aligned = left.T @ orthogonal(given) @ right.T  # it turns as the given one does
+    aligned = left.T @ orthogonalise(given) @ right.T  # it turns as the given one does
     assert (aligned.diagonal() > 0.6).all()
 
 
@@ -43,8 +43,10 @@ def test_a_step_goes_down_the_gradient() -> None:
 
 
 def test_every_weight_of_a_network_is_learnt_once_and_the_last_layer_by_adamw() -> None:
-    net = square_net()
-    steps, others = (optimiser.param_groups[0]["params"] for optimiser in muon(net, [net.heads["squares"][-1]], 1e-3))
+    net = build_square_net()
+    steps, others = (
+        optimiser.param_groups[0]["params"] for optimiser in make_muon(net, [net.heads["squares"][-1]], 1e-3)
+    )
     assert sorted(map(id, [*steps, *others])) == sorted(map(id, net.parameters()))
     last = net.heads["squares"][-1].weight
     assert any(p is last for p in others)

@@ -10,14 +10,14 @@ import cv2
 import numpy as np
 import pytest
 
-from engine.reading import BLANK, EMPTY, SIZE
-from engine.tiles import tile_set, tile_set_names
+from engine.reading import BLANK, BOARD_SIZE, EMPTY
+from engine.tiles import load_tile_set, tile_set_names
 from vision.net import ModelError, Net
 from vision.recognition import letters, squares, tile_crops
-from vision.recognition.alphabets import shape
-from vision.rendering.scene import Scene, compose
+from vision.recognition.alphabets import letter_shape
+from vision.rendering.scene import Scene, compose_scene
 from vision.rendering.simulated_table import SimulatedTable
-from vision.rendering.tile_art import LaidTile
+from vision.rendering.tile_art import PlacedTile
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 onnx = pytest.importorskip("onnx", reason="training needs the extra [train]")
@@ -25,18 +25,18 @@ onnx = pytest.importorskip("onnx", reason="training needs the extra [train]")
 from onnx import numpy_helper  # noqa: E402
 
 from vision.training import dataset  # noqa: E402
-from vision.training.augmentation import IGNORED, LetterLooks, SquareLooks, evening, shares  # noqa: E402
-from vision.training.networks import letter_net, square_net, write_onnx  # noqa: E402
-from vision.training.optimise import quick  # noqa: E402
-from vision.training.quantise import quantise  # noqa: E402
+from vision.training.augmentation import IGNORED, LetterSampler, SquareSampler, class_shares, prior_correction  # noqa: E402
+from vision.training.networks import build_letter_net, build_square_net, write_onnx  # noqa: E402
+from vision.training.optimise import mixed_precision  # noqa: E402
+from vision.training.quantise import quantise_model  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def kept() -> dataset.Views:
+def kept() -> dataset.TrainingViews:
     table = SimulatedTable(seed=5, tilt=20)
     table.lay_tiles({(7, 7): "A", (7, 8): "?", (0, 0): "Z", (14, 14): "Ä"})
     scene: Scene = table.photograph()
-    return dataset.keep(scene, 0)
+    return dataset.extract_views(scene, 0)
 
 
 def test_the_classes_begin_with_no_tile_and_a_blank_and_hold_the_letters_of_every_tile_set() -> None:
@@ -44,7 +44,7 @@ def test_the_classes_begin_with_no_tile_and_a_blank_and_hold_the_letters_of_ever
     assert names[:2] == (EMPTY, BLANK)
     assert len(set(names)) == len(names)
     for tiles in tile_set_names():
-        assert {shape(letter) for letter in tile_set(tiles).letters} <= set(names), tiles
+        assert {letter_shape(letter) for letter in load_tile_set(tiles).letters} <= set(names), tiles
 
 
 def test_letters_that_look_the_same_share_a_class() -> None:
@@ -54,17 +54,17 @@ def test_letters_that_look_the_same_share_a_class() -> None:
     assert {"У", "Y", "Л", "Λ"} <= set(names)
 
 
-def test_a_crop_is_learnt_among_the_letters_of_a_tile_set_that_has_it(kept: dataset.Views) -> None:
-    batch = LetterLooks([kept]).batch(np.random.default_rng(4), 100, turned=0)
+def test_a_crop_is_learnt_among_the_letters_of_a_tile_set_that_has_it(kept: dataset.TrainingViews) -> None:
+    batch = LetterSampler([kept]).draw_batch(np.random.default_rng(4), 100, turned_share=0)
     names = np.array(dataset.classes())
-    assert batch.possible[np.arange(100), batch.letters].all()
-    for possible in batch.possible:
-        assert set(names[possible]) - {EMPTY, BLANK} in [set(map(shape, a)) for a in dataset.alphabets()]
+    assert batch.allowed[np.arange(100), batch.letters].all()
+    for possible in batch.allowed:
+        assert set(names[possible]) - {EMPTY, BLANK} in [set(map(letter_shape, a)) for a in dataset.alphabets()]
 
 
-def test_crops_carry_the_class_of_their_square(kept: dataset.Views) -> None:
-    batch = LetterLooks([kept]).batch(np.random.default_rng(1), 200, turned=0)
-    assert batch.crops.shape == (200, 1, tile_crops.SIDE, tile_crops.SIDE)
+def test_crops_carry_the_class_of_their_square(kept: dataset.TrainingViews) -> None:
+    batch = LetterSampler([kept]).draw_batch(np.random.default_rng(1), 200, turned_share=0)
+    assert batch.crops.shape == (200, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX)
     names = dataset.classes()
     assert {names[k] for k in batch.letters} == {EMPTY, BLANK, "A", "Z", "Ä"}
     # A blank has no print in its middle, an A has: labels and crops belong together.
@@ -73,34 +73,36 @@ def test_crops_carry_the_class_of_their_square(kept: dataset.Views) -> None:
     assert printed > 2 * blank
 
 
-def test_turned_crops_teach_turns_and_not_letters(kept: dataset.Views) -> None:
-    batch = LetterLooks([kept]).batch(np.random.default_rng(2), 200, turned=1)
+def test_turned_crops_teach_turns_and_not_letters(kept: dataset.TrainingViews) -> None:
+    batch = LetterSampler([kept]).draw_batch(np.random.default_rng(2), 200, turned_share=1)
     assert (batch.letters[batch.turns > 0] == IGNORED).all()
     assert set(batch.turns[batch.turns != IGNORED].tolist()) == {0, 1, 2, 3}
 
 
-def test_each_look_tells_where_its_tile_is(kept: dataset.Views) -> None:
+def test_each_look_tells_where_its_tile_is(kept: dataset.TrainingViews) -> None:
     dot = np.zeros_like(kept.tops)
-    x, y = ((kept.centres[7, 7] + dataset.TOPS_MARGIN) * dataset.TOPS_SCALE - 0.5).round().astype(int).tolist()
+    x, y = ((kept.centres[7, 7] + dataset.TOPS_MARGIN) * dataset.TOPS_SQUARE_PX - 0.5).round().astype(int).tolist()
     dot[y - 1 : y + 2, x - 1 : x + 2] = 255
-    looks, missed = LetterLooks([kept]), []
+    looks, missed = LetterSampler([kept]), []
     for seed in range(60):
-        crop, place = looks._crop(np.random.default_rng(seed), replace(kept, tops=dot), 7, 7)
+        crop, place = looks._draw_crop(np.random.default_rng(seed), replace(kept, tops=dot), 7, 7)
         if np.abs(place).max() < 0.4:
             seen = np.argwhere(crop > crop.max() / 2).mean(axis=0)[::-1]
-            missed.append(np.abs((seen - (tile_crops.SIDE - 1) / 2) / tile_crops.SCALE - place[:2]).max())
+            missed.append(
+                np.abs((seen - (tile_crops.CROP_SIDE_PX - 1) / 2) / tile_crops.TOPS_PX_PER_SQUARE - place[:2]).max()
+            )
     assert max(missed) < 0.06
 
 
-def test_each_look_tells_how_its_tile_is_turned(kept: dataset.Views) -> None:
+def test_each_look_tells_how_its_tile_is_turned(kept: dataset.TrainingViews) -> None:
     line = np.zeros_like(kept.tops)
-    middle, angle = (kept.centres[7, 7] + dataset.TOPS_MARGIN) * dataset.TOPS_SCALE - 0.5, np.float32(0.2)
+    middle, angle = (kept.centres[7, 7] + dataset.TOPS_MARGIN) * dataset.TOPS_SQUARE_PX - 0.5, np.float32(0.2)
     ends = [(middle + k * np.array([np.cos(angle), np.sin(angle)]) * 12).round().astype(int).tolist() for k in (-1, 1)]
     cv2.line(line, ends[0], ends[1], 255, 2, cv2.LINE_AA)
-    looks, missed = LetterLooks([kept]), []
+    looks, missed = LetterSampler([kept]), []
     for seed in range(60):
-        seen = replace(kept, tops=line, askew=np.full_like(kept.askew, angle))
-        crop, place = looks._crop(np.random.default_rng(seed), seen, 7, 7)
+        seen = replace(kept, tops=line, tile_angles=np.full_like(kept.tile_angles, angle))
+        crop, place = looks._draw_crop(np.random.default_rng(seed), seen, 7, 7)
         y, x = np.argwhere(crop > crop.max() / 2).T
         slope = np.polyfit(x, y, 1)[0]
         missed.append(abs(place[2] - np.arctan(slope)))
@@ -109,47 +111,54 @@ def test_each_look_tells_how_its_tile_is_turned(kept: dataset.Views) -> None:
 
 def test_a_tile_as_it_is_drawn_is_turned_as_its_view_tells() -> None:
     setting = SimulatedTable(seed=5, tilt=30)._setting
-    laid = [LaidTile("A", 7.5, 7.5, np.deg2rad(12))]
-    seen = dataset.keep(compose(np.random.default_rng(0), setting, {(7, 7): "A"}, laid=laid), 0)
-    assert np.rad2deg(seen.askew[7, 7]) == pytest.approx(12, abs=3)
-    assert np.isnan(np.delete(seen.askew.ravel(), 7 * SIZE + 7)).all()
+    laid = [PlacedTile("A", 7.5, 7.5, np.deg2rad(12))]
+    seen = dataset.extract_views(compose_scene(np.random.default_rng(0), setting, {(7, 7): "A"}, placed_tiles=laid), 0)
+    assert np.rad2deg(seen.tile_angles[7, 7]) == pytest.approx(12, abs=3)
+    assert np.isnan(np.delete(seen.tile_angles.ravel(), 7 * BOARD_SIZE + 7)).all()
 
 
-def test_crops_tell_where_their_tiles_are(kept: dataset.Views) -> None:
-    beside = replace(kept, centres=kept.centres + np.float32([0.2, 0]), askew=kept.askew + np.float32(0.3))
-    batch = LetterLooks([beside]).batch(np.random.default_rng(5), 2000, turned=1)
+def test_crops_tell_where_their_tiles_are(kept: dataset.TrainingViews) -> None:
+    beside = replace(kept, centres=kept.centres + np.float32([0.2, 0]), tile_angles=kept.tile_angles + np.float32(0.3))
+    batch = LetterSampler([beside]).draw_batch(np.random.default_rng(5), 2000, turned_share=1)
     bare = batch.letters == dataset.classes().index(EMPTY)
-    assert np.isnan(batch.places[bare]).all()
+    assert np.isnan(batch.pose_offsets[bare]).all()
     for turn, way in enumerate(((1, 0), (0, 1), (-1, 0), (0, -1))):  # right, and turned clockwise from there
-        seen = np.nanmean(batch.places[batch.turns == turn], axis=0)
+        seen = np.nanmean(batch.pose_offsets[batch.turns == turn], axis=0)
         assert np.allclose(seen, [0.2 * way[0], 0.2 * way[1], 0.3], atol=0.05), (turn, seen)
 
 
-def test_boards_carry_the_kind_of_each_square(kept: dataset.Views) -> None:
-    batch = SquareLooks([kept]).batch(np.random.default_rng(3), 8)
+def test_boards_carry_the_kind_of_each_square(kept: dataset.TrainingViews) -> None:
+    batch = SquareSampler([kept]).draw_batch(np.random.default_rng(3), 8)
     assert batch.boards.shape == (8, 3, 272, 272)
-    assert batch.kinds.shape == (8, SIZE, SIZE)
-    assert ((batch.kinds == squares.TILE).sum(axis=(1, 2)) == 4).all()
+    assert batch.kinds.shape == (8, BOARD_SIZE, BOARD_SIZE)
+    assert ((batch.kinds == squares.TILE_KIND).sum(axis=(1, 2)) == 4).all()
 
 
-def test_boards_with_bare_holes_between_tiles_are_looked_at_more_often(kept: dataset.Views) -> None:
-    around = tuple(tuple("A" if abs(r - 7) + abs(c - 7) == 1 else "" for c in range(SIZE)) for r in range(SIZE))
-    looks = SquareLooks([kept, replace(kept, labels=around)])
-    seen = np.concatenate([looks.batch(np.random.default_rng(seed), 10).kinds for seed in range(4)])
-    with_hole = ((seen == squares.TILE).sum(axis=(1, 2)) == 4) & (seen[:, 7, 7] == squares.EMPTY)
+def test_boards_with_bare_holes_between_tiles_are_looked_at_more_often(kept: dataset.TrainingViews) -> None:
+    around = tuple(
+        tuple("A" if abs(r - 7) + abs(c - 7) == 1 else "" for c in range(BOARD_SIZE)) for r in range(BOARD_SIZE)
+    )
+    looks = SquareSampler([kept, replace(kept, labels=around)])
+    seen = np.concatenate([looks.draw_batch(np.random.default_rng(seed), 10).kinds for seed in range(4)])
+    with_hole = ((seen == squares.TILE_KIND).sum(axis=(1, 2)) == 4) & (seen[:, 7, 7] == squares.EMPTY_KIND)
     assert with_hole.sum() > 0.55 * len(seen)
 
 
 def test_a_written_network_answers_as_the_trained_one(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    net = letter_net(7)
+    net = build_letter_net(7)
     for _ in range(3):  # so that batch normalisation has something to fold
-        net(torch.randn(8, 1, tile_crops.SIDE, tile_crops.SIDE) * 2 + 1)
+        net(torch.randn(8, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX) * 2 + 1)
     facts = {"temperature": {"letters": 2.0}, "classes": ["."]}
     write_onnx(
-        net, tmp_path / "n.onnx", ["n", 1, tile_crops.SIDE, tile_crops.SIDE], ["n", "k"], facts, {"letters": "features"}
+        net,
+        tmp_path / "n.onnx",
+        ["n", 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX],
+        ["n", "k"],
+        facts,
+        {"letters": "features"},
     )
-    x = torch.randn(5, 1, tile_crops.SIDE, tile_crops.SIDE)
+    x = torch.randn(5, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX)
     with torch.no_grad():
         told, turned, placed = net.eval()(x)
     read = Net(tmp_path / "n.onnx")
@@ -158,13 +167,13 @@ def test_a_written_network_answers_as_the_trained_one(tmp_path: Path) -> None:
     assert np.allclose(got[1], turned.numpy(), atol=1e-4)
     features = net.heads["letters"][:-1](net.trunk(x)).detach().numpy()
     assert np.allclose(got[2], placed.numpy(), atol=1e-4)
-    assert got[3].shape == (5, letters.FEATURES)
+    assert got[3].shape == (5, letters.FEATURE_COUNT)
     assert np.allclose(got[3], features, atol=1e-4)
-    assert read.facts["classes"] == ["."]
+    assert read.metadata["classes"] == ["."]
 
 
 def test_the_square_network_answers_for_each_square_of_any_board(tmp_path: Path) -> None:
-    net = square_net()
+    net = build_square_net()
     for _ in range(3):
         net(torch.randn(2, 3, 272, 272) + 1)
     write_onnx(net, tmp_path / "s.onnx", ["n", 3, "h", "w"], ["n", 3, "r", "c"], {})
@@ -180,19 +189,21 @@ def test_the_square_network_answers_for_each_square_of_any_board(tmp_path: Path)
 def eight_bits(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A network as it was written, and the same in eight bits."""
     torch.manual_seed(1)
-    net = letter_net(7)
+    net = build_letter_net(7)
     for _ in range(3):
-        net(torch.randn(8, 1, tile_crops.SIDE, tile_crops.SIDE))
+        net(torch.randn(8, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX))
     folder = tmp_path_factory.mktemp("nets")
     for name in ("float.onnx", "eight.onnx"):
-        shape = ["n", 1, tile_crops.SIDE, tile_crops.SIDE]
+        shape = ["n", 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX]
         write_onnx(net, folder / name, shape, ["n", "k"], {"classes": ["."]}, {"letters": "features"})
-    quantise(folder / "eight.onnx", [torch.randn(64, 1, tile_crops.SIDE, tile_crops.SIDE).numpy()])
+    quantise_model(
+        folder / "eight.onnx", [torch.randn(64, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX).numpy()]
+    )
     return folder / "float.onnx", folder / "eight.onnx"
 
 
 def test_a_network_in_eight_bits_answers_nearly_as_before(eight_bits: tuple[Path, Path]) -> None:
-    x = torch.randn(32, 1, tile_crops.SIDE, tile_crops.SIDE).numpy()
+    x = torch.randn(32, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX).numpy()
     before, after = (Net(path)(x) for path in eight_bits)
     for one, other in zip(before, after, strict=True):
         assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.99
@@ -201,23 +212,23 @@ def test_a_network_in_eight_bits_answers_nearly_as_before(eight_bits: tuple[Path
 def test_one_far_number_does_not_make_the_others_coarse(eight_bits: tuple[Path, Path], tmp_path: Path) -> None:
     whole, eight = eight_bits[0], tmp_path / "eight.onnx"
     shutil.copy(whole, eight)
-    examples = torch.randn(64, 1, tile_crops.SIDE, tile_crops.SIDE).numpy()
+    examples = torch.randn(64, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX).numpy()
     examples[0, 0, 18, 18] = 1000
-    quantise(eight, [examples], in_range=99.9)
-    x = torch.randn(32, 1, tile_crops.SIDE, tile_crops.SIDE).numpy()
+    quantise_model(eight, [examples], range_percent=99.9)
+    x = torch.randn(32, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX).numpy()
     for one, other in zip(Net(whole)(x), Net(eight)(x), strict=True):
         assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.98
 
 
 def test_unless_asked_to_no_number_of_the_examples_is_cut_off(eight_bits: tuple[Path, Path], tmp_path: Path) -> None:
     whole = eight_bits[0]
-    far = torch.randn(64, 1, tile_crops.SIDE, tile_crops.SIDE).numpy()
+    far = torch.randn(64, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX).numpy()
     far[0] *= 50
 
     def miss(**how: float) -> float:
         eight = tmp_path / f"eight{len(how)}.onnx"
         shutil.copy(whole, eight)
-        quantise(eight, [far], **how)
+        quantise_model(eight, [far], **how)
         one, other = (Net(path)(far[:1])[0] for path in (whole, eight))
         return float(np.abs(one - other).max() / np.abs(one).max())
 
@@ -239,7 +250,7 @@ def test_weights_have_seven_bits_but_for_the_last_layers_which_stay_as_they_are(
 def test_a_network_in_eight_bits_is_small_and_keeps_its_facts(eight_bits: tuple[Path, Path]) -> None:
     before, after = eight_bits
     assert after.stat().st_size < before.stat().st_size / 3
-    assert Net(after).facts == Net(before).facts
+    assert Net(after).metadata == Net(before).metadata
 
 
 @pytest.mark.parametrize(("processor", "half"), [("AVX512", True), ("AVX2", False)])
@@ -247,7 +258,7 @@ def test_half_precision_is_for_processors_that_gain_by_it(
     processor: str, half: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: processor)
-    with quick():
+    with mixed_precision():
         assert torch.is_autocast_enabled("cpu") == half
 
 
@@ -259,8 +270,8 @@ def test_a_file_that_is_no_model_says_how_to_make_one(tmp_path: Path) -> None:
 
 
 def test_evened_odds_make_the_letters_of_a_tile_set_equally_likely() -> None:
-    allowed = dataset.possible()
-    evened = shares() / allowed.sum(axis=0) * np.exp(evening())
+    allowed = dataset.alphabet_masks()
+    evened = class_shares() / allowed.sum(axis=0) * np.exp(prior_correction())
     for row in allowed:
         letters_of_set = evened[2:][row[2:]]
         assert np.allclose(letters_of_set, letters_of_set[0])

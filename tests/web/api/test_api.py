@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.api_table import API, STARTED, House, Program, house
 from tests.web.conftest import pair
-from web.api.openapi import PREFIX, document
+from web.api.openapi import PREFIX, build_document
 
 DOCUMENT = Path(__file__).parents[3] / "web" / "api" / "openapi.json"
 
@@ -39,7 +39,7 @@ def paired(table: House) -> Program:
 
 
 def test_document_is_that_of_the_operations(table: House) -> None:
-    made = json.loads(json.dumps(document(table.app.extensions["api"])))
+    made = json.loads(json.dumps(build_document(table.app.extensions["api"])))
     assert json.loads(DOCUMENT.read_text(encoding="utf-8")) == made, "python -m web.api > web/api/openapi.json"
 
 

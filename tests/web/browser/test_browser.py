@@ -63,7 +63,7 @@ def test_turn_appears_without_a_reload(table: ShownTable, server: PageServer, ph
 
 def test_turn_appears_by_asking_when_no_stream_is_to_be_had(table: ShownTable, phone: Page) -> None:
     table.show(samples.BEFORE)
-    with PageServer(create_app(table, streams=0), 0, "127.0.0.1") as server:
+    with PageServer(create_app(table, max_streams=0), 0, "127.0.0.1") as server:
         visit(phone, server)
         table.show(samples.MIDGAME)
         phone.wait_for_selector("#last .headline", timeout=15_000)

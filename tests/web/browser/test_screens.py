@@ -13,9 +13,9 @@ import cv2
 import pytest
 
 from device.panel.buttons import Pins
-from device.panel.panel import Orders, Panel
+from device.panel.panel import Panel, PanelActions
 from device.session.clock import ClockView
-from device.session.snapshot import SetUpView, TableState
+from device.session.snapshot import SetupView, TableSnapshot
 from device.system.hotspot import Hotspot
 from tests.support import samples
 from tests.support.browsers import MARKS, PHONE, SCREEN, TABLET, chromium, keep, opened, pair, visit
@@ -23,7 +23,7 @@ from tests.web.conftest import ShownTable
 from vision.geometry import homography, rectify
 from vision.rendering.simulated_table import SimulatedTable
 from web import create_app
-from web.host import Place
+from web.host import HostInfo
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class PhotographedTable(ShownTable):
         scene = rendered.photograph()
         self._board = _jpeg(rectify(scene.image, homography(scene.corners), 44, 0.5))
         corners = tuple((float(x), float(y)) for x, y in scene.corners)
-        self.view = SetUpView(_jpeg(scene.image), (1280, 960), corners, 0.97)
+        self.view = SetupView(_jpeg(scene.image), (1280, 960), corners, 0.97)
 
     def picture(self, name: str) -> bytes | None:
         return self._board if name else None
@@ -110,13 +110,13 @@ def table() -> ShownTable:
 @pytest.fixture(scope="module")
 def server(table: ShownTable) -> Iterator[PageServer]:
     table.show(samples.MIDGAME)
-    orders = Orders(table.end_turn, table.end_game, table.challenge, table.undo, pause=table.pause)
+    orders = PanelActions(table.end_turn, table.end_game, table.challenge_play, table.undo, pause=table.pause)
     with Panel(table, orders) as panel:
         addresses = ("http://tilekeeper.local:8080", "http://192.168.4.1:8080")
         remarks = ("No panel on pins: this machine has none. Its buttons are on the page.",)
         wifi = Hotspot("Tilekeeper", "horn-farm-paste", "192.168.4.1")
-        place = Place(panel, tuple(Pins().buttons), remarks, lambda: addresses, wifi)
-        with PageServer(create_app(table, place=place), 0, "127.0.0.1") as server:
+        place = HostInfo(panel, tuple(Pins().buttons), remarks, lambda: addresses, wifi)
+        with PageServer(create_app(table, host_info=place), 0, "127.0.0.1") as server:
             yield server
 
 
@@ -124,7 +124,7 @@ def code_of(server: PageServer) -> str:
     return str(server._app.extensions["pairing"].code)
 
 
-def settled(page: Page, state: TableState) -> None:
+def settled(page: Page, state: TableSnapshot) -> None:
     """Wait until the page shows the state, its pictures, and no movement any more."""
     page.wait_for_function(
         "phase => (document.documentElement.dataset.phase ?? phase) === phase", arg=state.phase.value

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from calibration.enrolment import lesson_rows
+from calibration.enrolment import enrolment_rows
 from device.cameras.simulated import SimulatedCamera
-from device.cli.options import table_reader
+from device.cli.options import make_table_reader
 from device.panel.buttons import Button, Pins
-from device.panel.panel import Orders, Panel
+from device.panel.panel import Panel, PanelActions
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.reading import EMPTY
-from engine.tiles import tile_set
+from engine.tiles import load_tile_set
 from tests.support.browsers import MARKS, chromium, keep, opened, pair, visit
 from vision.rendering.simulated_table import SimulatedTable
 from web import create_app
-from web.host import Place
+from web.host import HostInfo
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
@@ -40,21 +40,21 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def rendered() -> SimulatedTable:
-    return SimulatedTable(seed=11, values=tile_set("en").values)
+    return SimulatedTable(seed=11, values=load_tile_set("en").values)
 
 
 @pytest.fixture(scope="module")
 def house(rendered: SimulatedTable, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     folder: Path = tmp_path_factory.mktemp("table")
-    reader, where, knowledge = table_reader(folder)
+    reader, where, knowledge = make_table_reader(folder)
     camera = SimulatedCamera(rendered)
     with (
         GameStore(folder / "games.db") as store,
-        TableSession(camera, reader, store, None, where=where, knowledge=knowledge) as session,
-        Panel(session, Orders(session.end_turn, session.end_game, session.challenge, session.undo)) as panel,
+        TableSession(camera, reader, store, None, tracker=where, profile=knowledge) as session,
+        Panel(session, PanelActions(session.end_turn, session.end_game, session.challenge_play, session.undo)) as panel,
     ):
-        place = Place(panel, tuple(Pins().buttons), (), lambda: ("http://192.0.2.7:8080",))
-        app = create_app(session, store=store, place=place)
+        place = HostInfo(panel, tuple(Pins().buttons), (), lambda: ("http://192.0.2.7:8080",))
+        app = create_app(session, store=store, host_info=place)
         with PageServer(app, 0, "127.0.0.1") as server:
             yield {"server": server, "panel": panel, "camera": camera, "code": app.extensions["pairing"].code}
 
@@ -118,7 +118,7 @@ def test_table_is_set_up_in_under_two_minutes(
         page.get_by_role("button", name="Next").tap()
         page.get_by_role("button", name="They lie there").tap()
         page.wait_for_selector("#teach output:has-text('Not as drawn')")
-        rows = lesson_rows(tile_set("en").letters)
+        rows = enrolment_rows(load_tile_set("en").letters)
         faces = {(r, c): face for r, row in enumerate(rows) for c, face in enumerate(row) if face != EMPTY}
         house["camera"].lay_tiles(faces)
         page.get_by_role("button", name="They lie there").tap()

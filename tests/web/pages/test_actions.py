@@ -10,12 +10,12 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.messages import notice
+from device.session.messages import make_notice
 from device.session.snapshot import Moment, PlayerView, TurnChange
 from tests.support import samples
 from tests.web.conftest import ShownTable, token
-from web.pages.actions import NEVER
-from web.pages.dialogs import drawn_tiles
+from web.pages.actions import NO_MOMENT
+from web.pages.dialogs import draw_tiles
 
 NOW = Moment(1, 4)
 DEEDS = {
@@ -56,7 +56,7 @@ def test_deed_reaches_the_table_with_the_moment_it_was_meant_for(
 def test_deed_that_says_no_moment_is_for_none(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     paired.post("/actions/undo", data={"csrf": token(paired)})
-    assert table.pressed == [("undo", NEVER)]
+    assert table.pressed == [("undo", NO_MOMENT)]
 
 
 def every_change(app: Flask) -> list[str]:
@@ -254,7 +254,7 @@ def test_page_draws_a_tile_for_each_who_draws(table: ShownTable, paired: FlaskCl
     dealt = paired.get("/dialogs/draw?deal").text
     assert len(re.findall(r"<option[^>]* selected>", dealt)) == 2
     assert not re.findall(r"<option[^>]* selected>", paired.get("/dialogs/draw").text)
-    assert drawn_tiles(samples.DRAWING, random.Random(1)).keys() == {0, 1}
+    assert draw_tiles(samples.DRAWING, random.Random(1)).keys() == {0, 1}
 
 
 def test_question_is_opened_by_the_square_that_it_is_about(table: ShownTable, paired: FlaskClient) -> None:
@@ -267,6 +267,6 @@ def test_question_is_opened_by_the_square_that_it_is_about(table: ShownTable, pa
 
 
 def test_refusal_with_a_key_is_said_in_the_language_of_the_phone(table: ShownTable, paired: FlaskClient) -> None:
-    table.show(replace(samples.MIDGAME, notices=(notice("begins", "Zoë"),)))
+    table.show(replace(samples.MIDGAME, notices=(make_notice("begins", "Zoë"),)))
     german = {"Accept-Language": "de"}
     assert "Zoë beginnt." in paired.get("/", headers=german).text and "Zoë begins." in paired.get("/").text

@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 
 from tests.support.api_table import STARTED, House, house
 from tests.web.conftest import pair, token
-from web.game_archive import IMPORT_BYTES
-from web.security.csrf import BODY_BYTES
+from web.game_archive import MAX_IMPORT_BYTES
+from web.security.csrf import MAX_BODY_BYTES
 
 
 @pytest.fixture(scope="module")
@@ -151,5 +151,5 @@ def test_file_that_is_no_game_is_refused_in_words(phone: FlaskClient, data: byte
 
 def test_file_that_is_too_large_is_refused(phone: FlaskClient) -> None:
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
-    assert phone.post("/history/import", data=b"P" * (IMPORT_BYTES + 1), headers=headers).status_code == 413
-    assert phone.post("/actions/undo", data={"csrf": token(phone), "x": "y" * BODY_BYTES}).status_code == 413
+    assert phone.post("/history/import", data=b"P" * (MAX_IMPORT_BYTES + 1), headers=headers).status_code == 413
+    assert phone.post("/actions/undo", data={"csrf": token(phone), "x": "y" * MAX_BODY_BYTES}).status_code == 413

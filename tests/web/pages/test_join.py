@@ -12,14 +12,14 @@ from flask.testing import FlaskClient
 from tests.web.conftest import ShownTable, pair
 from tests.web.test_qr import drawn, read
 from web import create_app
-from web.host import Place
+from web.host import HostInfo
 
 ADDRESSES = ("http://localhost:8080", "http://table.local:8080", "http://192.168.0.2:8080")
 
 
 @pytest.fixture
 def app(table: ShownTable) -> Iterator[Flask]:
-    app = create_app(table, place=Place(addresses=lambda: ADDRESSES, wifi=("Club", "secret word")))
+    app = create_app(table, host_info=HostInfo(addresses=lambda: ADDRESSES, wifi=("Club", "secret word")))
     yield app
     app.extensions["live"].close()
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from engine.rules import PRESETS, Challenge, Level, Unplayed
+from engine.rules import PRESETS, ChallengeRule, FinishLineLevel, UnplayedRule
 from tests.support import samples
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
-from web.pages.new_game_form import NewGame, WrongForm, read
+from web.pages.new_game_form import FormError, NewGame, parse_form
 
 
 def game(
@@ -21,14 +21,14 @@ def game(
     colours: tuple[str, ...] = (),
     **form: str,
 ) -> NewGame:
-    return read(form, players, colours, own)
+    return parse_form(form, players, colours, own)
 
 
 def test_plain_form_is_the_standard_game_with_its_words() -> None:
     new = game()
     assert new.started.players == ("Anna", "Ben") and new.started.first == 0
     assert new.started.rules == PRESETS["classic-2008"]
-    assert new.words is not None and "HORN" in new.words and new.started.lexicon == new.words.name
+    assert new.lexicon is not None and "HORN" in new.lexicon and new.started.lexicon == new.lexicon.name
 
 
 def test_names_are_trimmed_and_empty_seats_left_out() -> None:
@@ -44,13 +44,13 @@ def test_names_are_what_an_exported_game_may_hold() -> None:
 
 @pytest.mark.parametrize("players", [(), ("Anna",), ("Anna", "Anna"), ("A", "B", "C", "D", "E"), ("A" * 25, "B")])
 def test_wrong_players_are_said(players: tuple[str, ...]) -> None:
-    with pytest.raises(WrongForm) as wrong:
+    with pytest.raises(FormError) as wrong:
         game(players=players)
     assert wrong.value.key == "new.wrong.players"
 
 
 def test_empty_seat_cannot_begin() -> None:
-    with pytest.raises(WrongForm) as wrong:
+    with pytest.raises(FormError) as wrong:
         game(first="3")
     assert wrong.value.key == "new.wrong.first"
 
@@ -60,9 +60,9 @@ def test_rules_are_the_preset_with_what_was_chosen_otherwise() -> None:
         preset="tournament", challenge="points", points="10", unplayed="none", exchange="any", dictionary="open",
         level="expert", first_word="4",
     ).started.rules  # fmt: skip
-    assert (rules.challenge, rules.challenge_points) == (Challenge.POINTS, 10)
-    assert rules.unplayed is Unplayed.NONE and rules.exchange_minimum_bag == 0 and rules.open_dictionary
-    assert rules.finish_line == (Level.EXPERT,) and rules.first_word_minimum == 4
+    assert (rules.challenge, rules.challenge_points) == (ChallengeRule.POINTS, 10)
+    assert rules.unplayed is UnplayedRule.NONE and rules.exchange_minimum_bag == 0 and rules.open_dictionary
+    assert rules.finish_line == (FinishLineLevel.EXPERT,) and rules.first_word_minimum == 4
     assert rules.clock_seconds == PRESETS["tournament"].clock_seconds
 
 
@@ -71,19 +71,19 @@ def test_rules_are_the_preset_with_what_was_chosen_otherwise() -> None:
     [{"tiles": "../../etc/passwd"}, {"lexicon": "/etc/passwd"}, {"preset": "x"}, {"challenge": "x"}, {"first": "9"}],
 )
 def test_choice_that_was_not_offered_is_refused(form: dict[str, str]) -> None:
-    with pytest.raises(WrongForm) as wrong:
-        read(form, ("Anna", "Ben"), (), None)
+    with pytest.raises(FormError) as wrong:
+        parse_form(form, ("Anna", "Ben"), (), None)
     assert wrong.value.key == "new.wrong.choice"
 
 
 def test_words_may_be_nobodys_or_the_tables_own(tmp_path: Path) -> None:
-    assert game(lexicon="none").words is None and game(tiles="ro").words is None
+    assert game(lexicon="none").lexicon is None and game(tiles="ro").lexicon is None
     own = tmp_path / "club.txt"
     own.write_text("zoo\nhorn\n")
-    words = game(own, lexicon="own").words
+    words = game(own, lexicon="own").lexicon
     assert words is not None and "ZOO" in words and "FARM" not in words
     own.write_bytes(b"\0\1\2")
-    with pytest.raises(WrongForm) as wrong:
+    with pytest.raises(FormError) as wrong:
         game(own, lexicon="own")
     assert wrong.value.key == "new.wrong.lexicon"
 
@@ -118,7 +118,7 @@ def test_clock_variations_and_the_draw_are_chosen() -> None:
     assert started.rules.recycle and started.rules.retake_blanks and not started.rules.rearrange
     assert game(preset="tournament", minutes="0").started.rules.clock_seconds == 0
     for minutes in ("-1", "ten", "9999", "½"):
-        with pytest.raises(WrongForm):
+        with pytest.raises(FormError):
             game(minutes=minutes)
 
 

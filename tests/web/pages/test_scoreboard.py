@@ -12,7 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from device.session.snapshot import Notice, PlayerView, Trouble
-from engine.rules import COLOURS
+from engine.rules import EDITION_COLOURS
 from tests.support import samples
 from tests.web.conftest import ShownTable
 
@@ -62,7 +62,7 @@ def test_premiums_of_the_last_play_have_the_colours_of_its_board(table: ShownTab
     assert re.findall(r'<b class="p(\d\w)">([^<]*)</b>', html) == [("2L", "1×2"), ("2W", "×&#8202;2"), ("2L", "1×2")]
     assert html.count('data-edition="classic-2008"') == 2
     css = client.get("/editions.css").text
-    assert all(f'[data-edition="{edition}"] .p3W' in css for edition in COLOURS)
+    assert all(f'[data-edition="{edition}"] .p3W' in css for edition in EDITION_COLOURS)
 
 
 def test_invalid_word_is_marked_and_said(table: ShownTable, client: FlaskClient) -> None:

@@ -9,25 +9,25 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from calibration.enrolment import lesson_rows
+from calibration.enrolment import enrolment_rows
 from device.cameras import CameraError
 from device.panel.buttons import Button
 from device.panel.lights import Colour
-from device.panel.panel import Orders, Panel
-from device.session.snapshot import SetUpView
+from device.panel.panel import Panel, PanelActions
+from device.session.snapshot import SetupView
 from device.system.hotspot import Hotspot
-from engine.tiles import tile_set
+from engine.tiles import load_tile_set
 from tests.support import samples
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
-from web.host import Place
-from web.pages.setup import read_corners
+from web.host import HostInfo
+from web.pages.setup import parse_corners
 
 
 @pytest.fixture
 def panel(table: ShownTable) -> Iterator[Panel]:
     table.show(samples.MIDGAME)
-    orders = Orders(table.end_turn, table.end_game, table.challenge, table.undo, pause=table.pause)
+    orders = PanelActions(table.end_turn, table.end_game, table.challenge_play, table.undo, pause=table.pause)
     with Panel(table, orders) as panel:
         yield panel
 
@@ -35,8 +35,10 @@ def panel(table: ShownTable) -> Iterator[Panel]:
 @pytest.fixture
 def app(table: ShownTable, panel: Panel) -> Iterator[Flask]:
     wifi = Hotspot("Tilekeeper", "horn-farm", "192.168.4.1")
-    place = Place(panel, (Button.CHALLENGE,), ("There is <no> display.",), lambda: ("http://192.168.4.1:8080",), wifi)
-    app = create_app(table, place=place)
+    place = HostInfo(
+        panel, (Button.CHALLENGE,), ("There is <no> display.",), lambda: ("http://192.168.4.1:8080",), wifi
+    )
+    app = create_app(table, host_info=place)
     yield app
     app.extensions["live"].close()
 
@@ -64,28 +66,28 @@ def test_corners_are_placed_and_given_back(table: ShownTable, paired: FlaskClien
 )
 def test_corners_that_are_none_are_refused(paired: FlaskClient, text: str) -> None:
     with pytest.raises(ValueError):
-        read_corners(text)
+        parse_corners(text)
     answer = paired.post("/setup/corners", data={"csrf": token(paired), "corners": text})
     assert answer.status_code == 409 and "corners" in answer.text
 
 
 def test_camera_that_sees_nothing_says_so(table: ShownTable, paired: FlaskClient) -> None:
-    def blind() -> Future[SetUpView]:
-        failed: Future[SetUpView] = Future()
+    def blind() -> Future[SetupView]:
+        failed: Future[SetupView] = Future()
         failed.set_exception(CameraError("no camera at usb:0: plug one in"))
         return failed
 
-    table.look_around = blind  # type: ignore[method-assign]
+    table.capture_setup_view = blind  # type: ignore[method-assign]
     answer = paired.get("/setup/look")
     assert (answer.status_code, answer.text) == (409, "no camera at usb:0: plug one in\n")
 
 
 def test_lesson_is_the_one_that_is_drawn(table: ShownTable, paired: FlaskClient) -> None:
-    letters = tile_set("en").letters
+    letters = load_tile_set("en").letters
     drawn = paired.get("/setup").text
-    assert drawn.count('<i class="tile">') == sum(face != "." for row in lesson_rows(letters) for face in row)
+    assert drawn.count('<i class="tile">') == sum(face != "." for row in enrolment_rows(letters) for face in row)
     told = paired.post("/setup/teach", data={"csrf": token(paired)}).get_json()
-    assert told["ok"] and table.taught == tuple("".join(row) for row in lesson_rows(letters))
+    assert told["ok"] and table.taught == tuple("".join(row) for row in enrolment_rows(letters))
 
 
 def test_what_is_missing_and_where_phones_find_the_page_is_said(paired: FlaskClient) -> None:

@@ -6,12 +6,20 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.messages import text
+from device.session.messages import get_text
 from tests.support import samples
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
-from web.security.pairing import MOST_PHONES, Locked, Pairing, WrongCode
-from web.security.rate_limit import LOCKED_S, LONGEST_PAUSE_S, MOST_DEVICES, PAUSE_S, TRIES, TRIES_OF_ALL, Tries
+from web.security.pairing import MAX_PAIRED_CLIENTS, Pairing, PairingCodeError, PairingLockedError
+from web.security.rate_limit import (
+    FIRST_PAUSE_S,
+    LOCKOUT_S,
+    MAX_PAUSE_S,
+    MAX_TRACKED_CLIENTS,
+    MAX_TRIES_ALL_CLIENTS,
+    MAX_TRIES_PER_CLIENT,
+    PairingRateLimiter,
+)
 
 
 class Table:
@@ -41,35 +49,35 @@ def test_right_code_pairs_and_the_first_phone_is_admin(guarded: Table) -> None:
     code = guarded.pairing.code
     second = guarded.pairing.pair(f" {code[:3]} {code[3:]} ", "2", "tablet")
     assert (first.admin, second.admin) == (True, False)
-    assert guarded.pairing.find(second.id) == second and guarded.pairing.find("other") is None
+    assert guarded.pairing.find_client(second.id) == second and guarded.pairing.find_client("other") is None
 
 
 def test_few_tries_then_the_device_waits_and_the_table_is_told(guarded: Table) -> None:
-    for left in range(TRIES - 1, -1, -1):
-        with pytest.raises(WrongCode) as wrong:
+    for left in range(MAX_TRIES_PER_CLIENT - 1, -1, -1):
+        with pytest.raises(PairingCodeError) as wrong:
             guarded.pairing.pair(guarded.wrong(), "evil", "")
-        assert wrong.value.left == left
-    assert guarded.told == [text("pairing-locked")]
-    with pytest.raises(Locked):
+        assert wrong.value.tries_left == left
+    assert guarded.told == [get_text("pairing-locked")]
+    with pytest.raises(PairingLockedError):
         guarded.pairing.pair(guarded.pairing.code, "evil", "")
     assert guarded.pairing.pair(guarded.pairing.code, "good", "").admin
-    guarded.time += LOCKED_S
+    guarded.time += LOCKOUT_S
     assert guarded.pairing.pair(guarded.pairing.code, "evil", "")
 
 
 def guess_until_all_wait(guarded: Table) -> None:
-    for number in range(TRIES_OF_ALL):
-        with pytest.raises(WrongCode):
+    for number in range(MAX_TRIES_ALL_CLIENTS):
+        with pytest.raises(PairingCodeError):
             guarded.pairing.pair(guarded.wrong(), f"10.0.0.{number}", "")
 
 
 def test_many_devices_guessing_change_the_code_and_everybody_waits(guarded: Table) -> None:
     code = guarded.pairing.code
     guess_until_all_wait(guarded)
-    assert guarded.told == [text("pairing-rests", "1")] and guarded.pairing.code != code
-    with pytest.raises(Locked):
+    assert guarded.told == [get_text("pairing-rests", "1")] and guarded.pairing.code != code
+    with pytest.raises(PairingLockedError):
         guarded.pairing.pair(guarded.pairing.code, "10.9.9.9", "")
-    guarded.time += PAUSE_S
+    guarded.time += FIRST_PAUSE_S
     assert guarded.pairing.pair(guarded.pairing.code, "10.9.9.9", "")
 
 
@@ -77,18 +85,18 @@ def test_each_wait_of_everybody_is_twice_as_long_up_to_an_hour(guarded: Table) -
     waits = []
     for _ in range(8):
         guess_until_all_wait(guarded)
-        with pytest.raises(Locked) as locked:
+        with pytest.raises(PairingLockedError) as locked:
             guarded.pairing.pair("", "10.9.9.9", "")
         waits.append(locked.value.minutes)
-        guarded.time += LONGEST_PAUSE_S
+        guarded.time += MAX_PAUSE_S
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
 
 
 def test_guesses_from_endless_addresses_take_no_endless_memory() -> None:
-    tries = Tries()
-    for number in range(10 * MOST_DEVICES):
-        tries.wrong(f"2001:db8:0:{number:x}::1", 0.0)
-    assert len(tries) == MOST_DEVICES
+    tries = PairingRateLimiter()
+    for number in range(10 * MAX_TRACKED_CLIENTS):
+        tries.record_failure(f"2001:db8:0:{number:x}::1", 0.0)
+    assert len(tries) == MAX_TRACKED_CLIENTS
 
 
 @pytest.mark.parametrize(
@@ -102,21 +110,21 @@ def test_guesses_from_endless_addresses_take_no_endless_memory() -> None:
     ],
 )
 def test_addresses_that_one_device_can_have_count_as_one(one: str, other: str, same: bool) -> None:
-    tries = Tries()
-    tries.wrong(one, 0.0)
-    assert (tries.left(other) == TRIES - 1) is same
+    tries = PairingRateLimiter()
+    tries.record_failure(one, 0.0)
+    assert (tries.tries_left(other) == MAX_TRIES_PER_CLIENT - 1) is same
 
 
 def test_phones_are_bounded_and_the_admin_stays(guarded: Table) -> None:
-    phones = [guarded.pairing.pair(guarded.pairing.code, "1", "") for _ in range(MOST_PHONES + 1)]
-    kept = guarded.pairing.phones
-    assert len(kept) == MOST_PHONES and phones[0] in kept and phones[1] not in kept and phones[-1] in kept
+    phones = [guarded.pairing.pair(guarded.pairing.code, "1", "") for _ in range(MAX_PAIRED_CLIENTS + 1)]
+    kept = guarded.pairing.clients
+    assert len(kept) == MAX_PAIRED_CLIENTS and phones[0] in kept and phones[1] not in kept and phones[-1] in kept
 
 
 def test_admin_passes_to_the_oldest_of_the_others(guarded: Table) -> None:
     phones = [guarded.pairing.pair(guarded.pairing.code, "1", "") for _ in range(3)]
     assert guarded.pairing.unpair(phones[0].id) and not guarded.pairing.unpair(phones[0].id)
-    assert [(phone.id, phone.admin) for phone in guarded.pairing.phones] == [
+    assert [(phone.id, phone.admin) for phone in guarded.pairing.clients] == [
         (phones[1].id, True),
         (phones[2].id, False),
     ]
@@ -127,11 +135,13 @@ def test_brute_force_over_the_page_is_locked_out_and_shown_to_all(
 ) -> None:
     table.show(samples.MIDGAME)
     code = app.extensions["pairing"].code
-    wrong = [f"{number:06}" for number in range(TRIES + 3) if f"{number:06}" != code]
+    wrong = [f"{number:06}" for number in range(MAX_TRIES_PER_CLIENT + 3) if f"{number:06}" != code]
     answers = [client.post("/pair", data={"csrf": token(client), "code": guess}).status_code for guess in wrong]
-    assert answers[:TRIES] == [409] * TRIES and set(answers[TRIES:]) == {429}
+    assert answers[:MAX_TRIES_PER_CLIENT] == [409] * MAX_TRIES_PER_CLIENT and set(answers[MAX_TRIES_PER_CLIENT:]) == {
+        429
+    }
     assert client.post("/pair", data={"csrf": token(client), "code": code}).status_code == 429
-    assert text("pairing-locked") in client.get("/").text
+    assert get_text("pairing-locked") in client.get("/").text
 
 
 @pytest.mark.parametrize("code", ["", "12345", "½½½½½½", "١٢٣٤٥٦", "9" * 1000])
@@ -143,7 +153,7 @@ def test_unpaired_phone_can_do_nothing_any_more(table: ShownTable, app: Flask, p
     table.show(samples.MIDGAME)
     second = app.test_client()
     pair(second)
-    mine, other = app.extensions["pairing"].phones
+    mine, other = app.extensions["pairing"].clients
     assert second.post("/phones/unpair", data={"csrf": token(second), "phone": mine.id}).status_code == 403
     assert paired.post("/phones/unpair", data={"csrf": token(paired), "phone": other.id}).status_code == 205
     assert second.post("/actions/undo", data={"csrf": token(second), "seen": "4"}).status_code == 403
@@ -153,9 +163,9 @@ def test_unpaired_phone_can_do_nothing_any_more(table: ShownTable, app: Flask, p
 def test_phone_may_unpair_itself(app: Flask, paired: FlaskClient) -> None:
     second = app.test_client()
     pair(second)
-    other = app.extensions["pairing"].phones[1]
+    other = app.extensions["pairing"].clients[1]
     assert second.post("/phones/unpair", data={"csrf": token(second), "phone": other.id}).status_code == 205
-    assert len(app.extensions["pairing"].phones) == 1 and paired
+    assert len(app.extensions["pairing"].clients) == 1 and paired
 
 
 def test_forms_ask_who_is_not_paired_for_the_code(client: FlaskClient, paired: FlaskClient) -> None:

@@ -17,7 +17,7 @@ import pytest
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
-from web.security.server import GIVE_UP_MS, THREADS, PageServer, PortInUse
+from web.security.server import SEND_TIMEOUT_MS, THREADS, PageServer, PortInUseError
 
 PHONES = 60
 
@@ -96,7 +96,7 @@ def test_sixty_phones_see_each_turn_at_once_while_others_load_the_page(table: Sh
 
 
 def test_place_of_a_phone_that_left_is_free_again(table: ShownTable) -> None:
-    with PageServer(create_app(table, streams=1), 0, "127.0.0.1") as server:
+    with PageServer(create_app(table, max_streams=1), 0, "127.0.0.1") as server:
         phone = Phone(server.port)
         assert get(server.port, "/live/stream")[0] == 503
         phone.leave()
@@ -112,7 +112,7 @@ def _opens(port: int) -> bool:
 
 def test_more_phones_than_streams_still_get_the_score(table: ShownTable) -> None:
     table.show(samples.MIDGAME)
-    with PageServer(create_app(table, streams=4), 0, "127.0.0.1", threads=8) as server:
+    with PageServer(create_app(table, max_streams=4), 0, "127.0.0.1", threads=8) as server:
         phones = [Phone(server.port) for _ in range(4)]
         for _ in range(6):
             assert get(server.port, "/live/stream")[0] == 503
@@ -122,13 +122,13 @@ def test_more_phones_than_streams_still_get_the_score(table: ShownTable) -> None
 
 
 def test_silent_phones_are_given_up_by_the_kernel(server: PageServer) -> None:
-    assert server._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == GIVE_UP_MS
+    assert server._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == SEND_TIMEOUT_MS
 
 
 @pytest.mark.slow
 def test_phone_that_fell_asleep_gives_its_place_back_within_fifteen_seconds(table: ShownTable) -> None:
     table.show(samples.MIDGAME)
-    with PageServer(create_app(table, streams=1), 0, "127.0.0.1") as server, socket.socket() as asleep:
+    with PageServer(create_app(table, max_streams=1), 0, "127.0.0.1") as server, socket.socket() as asleep:
         asleep.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         asleep.connect(("127.0.0.1", server.port))
         asleep.sendall(b"GET /live/stream HTTP/1.1\r\nHost: table\r\n\r\n")
@@ -140,13 +140,13 @@ def test_phone_that_fell_asleep_gives_its_place_back_within_fifteen_seconds(tabl
 
 
 def test_streams_leave_threads_for_everybody_else() -> None:
-    from web.app import STREAMS
+    from web.app import MAX_STREAMS
 
-    assert STREAMS <= THREADS - 20
+    assert MAX_STREAMS <= THREADS - 20
 
 
 def test_taken_port_is_said(server: PageServer, table: ShownTable) -> None:
-    with pytest.raises(PortInUse):
+    with pytest.raises(PortInUseError):
         PageServer(create_app(table), server.port, "127.0.0.1")
 
 
@@ -154,7 +154,7 @@ def test_taken_port_is_said(server: PageServer, table: ShownTable) -> None:
 def test_an_address_that_cannot_be_had_is_not_called_taken(table: ShownTable, host: str, port: int, said: str) -> None:
     with pytest.raises(OSError, match=said) as refused:
         PageServer(create_app(table), port, host)
-    assert not isinstance(refused.value, PortInUse)
+    assert not isinstance(refused.value, PortInUseError)
 
 
 def test_closing_ends_streams_and_threads(table: ShownTable) -> None:

@@ -19,7 +19,7 @@ from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
 from web.security.server import PageServer
-from web.security.tls_proxy import DoorError, SecureDoor, Visitors
+from web.security.tls_proxy import ClientAddresses, TlsProxy, TlsProxyError
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "https.md"
 
@@ -57,15 +57,15 @@ class Door:
 def door(table: ShownTable, made: Path) -> Iterator[Door]:
     table.show(samples.MIDGAME)
     app = create_app(table)
-    visitors = Visitors()
-    app.wsgi_app = visitors.seen_by(app.wsgi_app)  # type: ignore[method-assign, assignment]
+    visitors = ClientAddresses()
+    app.wsgi_app = visitors.wrap_app(app.wsgi_app)  # type: ignore[method-assign, assignment]
     certificate, key = made / "certificate.pem", made / "key.pem"
     with (
         PageServer(app, 0, "127.0.0.1") as server,
-        SecureDoor(server, visitors, certificate, key, 0, "127.0.0.1") as opened,
+        TlsProxy(server, visitors, certificate, key, 0, "127.0.0.1") as opened,
     ):
         yield Door(opened.port, server.port, certificate, app.extensions["pairing"].code)
-    assert visitors._from == {}
+    assert visitors._addresses == {}
 
 
 def test_page_is_there_over_https_and_over_http(door: Door) -> None:
@@ -107,9 +107,9 @@ def test_turn_comes_through_the_door_at_once(door: Door, table: ShownTable) -> N
 
 def test_visitors_are_known_by_their_own_address(table: ShownTable) -> None:
     app = create_app(table)
-    visitors, seen = Visitors(), []
-    page = visitors.seen_by(lambda environ, _: seen.append((environ["REMOTE_ADDR"], environ["wsgi.url_scheme"])) or [])
-    visitors.comes(("127.0.0.1", 40000), "192.168.0.7")
+    visitors, seen = ClientAddresses(), []
+    page = visitors.wrap_app(lambda environ, _: seen.append((environ["REMOTE_ADDR"], environ["wsgi.url_scheme"])) or [])
+    visitors.add_client(("127.0.0.1", 40000), "192.168.0.7")
     for address, port in (
         ("127.0.0.1", "40000"),
         ("::ffff:127.0.0.1", "40000"),
@@ -123,16 +123,16 @@ def test_visitors_are_known_by_their_own_address(table: ShownTable) -> None:
 
 def test_certificate_that_is_none_is_said(table: ShownTable, tmp_path: Path) -> None:
     (tmp_path / "no.pem").write_text("nothing")
-    with PageServer(create_app(table), 0, "127.0.0.1") as server, pytest.raises(DoorError, match=r"no\.pem"):
-        SecureDoor(server, Visitors(), tmp_path / "no.pem", tmp_path / "no.pem", 0, "127.0.0.1")
+    with PageServer(create_app(table), 0, "127.0.0.1") as server, pytest.raises(TlsProxyError, match=r"no\.pem"):
+        TlsProxy(server, ClientAddresses(), tmp_path / "no.pem", tmp_path / "no.pem", 0, "127.0.0.1")
 
 
 def test_door_closes_with_its_threads(made: Path, table: ShownTable) -> None:
     before = threading.active_count()
-    visitors = Visitors()
+    visitors = ClientAddresses()
     with (
         PageServer(create_app(table), 0, "127.0.0.1") as server,
-        SecureDoor(server, visitors, made / "certificate.pem", made / "key.pem", 0, "127.0.0.1") as door,
+        TlsProxy(server, visitors, made / "certificate.pem", made / "key.pem", 0, "127.0.0.1") as door,
         closing(Door(door.port, 0, made / "certificate.pem", "").connection()) as phone,
     ):
         phone.request("GET", "/live/stream")
