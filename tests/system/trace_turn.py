@@ -87,12 +87,8 @@ class TurnTracer:
         """Return the dotted name of a module of the product; empty for templates, libraries and the benchmark."""
         if path not in self._names:
             inner = path.removeprefix(self._prefix).removesuffix(".py").replace("/", ".")
-            ours = (
-                path.startswith(self._prefix)
-                and path.endswith(".py")
-                and inner.split(".")[0] in PACKAGES
-                and not inner.startswith(BENCH)
-            )
+            ours = path.startswith(self._prefix) and path.endswith(".py") and inner.split(".")[0] in PACKAGES
+            ours = ours and not inner.startswith(BENCH)
             self._names[path] = inner if ours else ""
         return self._names[path]
 
