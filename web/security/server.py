@@ -26,6 +26,9 @@ THREADS = 128
 """Threads are cheap while they wait; `web.app.MAX_STREAMS` of them may hold a stream."""
 SEND_TIMEOUT_MS = 10_000
 """A phone that has not taken our bytes for so long is gone (RFC 5482)."""
+STREAM_BUFFER_BYTES = 128 * 1024
+"""Bytes of an answer that are kept for a client. Waitress keeps all that it sent until this mark: 16 MB by default, so
+that 100 open pages took 1 GB after 150 s."""
 
 
 class PortInUseError(OSError):
@@ -49,6 +52,7 @@ class PageServer:
             connection_limit=4 * threads,
             channel_request_lookahead=1,  # a closed phone is noticed at the first write
             channel_timeout=60,
+            outbuf_high_watermark=STREAM_BUFFER_BYTES,
             max_request_body_size=MAX_BODY_BYTES,
             asyncore_use_poll=True,
             log_socket_errors=False,  # phones come and go

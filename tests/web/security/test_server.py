@@ -7,12 +7,15 @@ import json
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from flask import Flask, Response
 
 from tests.support import samples
 from tests.web.conftest import ShownTable
@@ -166,3 +169,25 @@ def test_closing_ends_streams_and_threads(table: ShownTable) -> None:
     assert phone.ended.wait(5)
     phone.leave()
     assert until(lambda: threading.active_count() <= before)
+
+
+def test_stream_keeps_no_memory_of_what_was_sent() -> None:
+    app = Flask(__name__)
+    sent_bytes = 48_000_000
+
+    @app.route("/stream")
+    def stream() -> Response:
+        return Response(bytes(60_000) for _ in range(sent_bytes // 60_000))
+
+    app.extensions["live"] = SimpleNamespace(close=lambda: None)
+    with PageServer(app, 0, "127.0.0.1") as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+        connection.request("GET", "/stream")
+        answer = connection.getresponse()
+        tracemalloc.start()
+        try:
+            kept = max(tracemalloc.get_traced_memory()[0] for _ in iter(lambda: answer.read(1_000_000), b""))
+        finally:
+            tracemalloc.stop()
+        connection.close()
+    assert kept < 4_000_000
