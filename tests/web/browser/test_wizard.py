@@ -108,8 +108,8 @@ def test_table_is_set_up_in_under_two_minutes(
         # The panel: what is pressed is ticked, and does nothing else.
         page.get_by_role("button", name="Next").tap()
         page.wait_for_selector(".felt")
-        house["panel"].edge(Button.CHALLENGE, True)
-        house["panel"].edge(Button.CHALLENGE, False)
+        house["panel"].handle_edge(Button.CHALLENGE, True)
+        house["panel"].handle_edge(Button.CHALLENGE, False)
         page.wait_for_selector(".felt .yes:has-text('Challenge')")
         page.get_by_role("button", name="Red", exact=True).tap()
         page.wait_for_selector(".lamp .led-red")
