@@ -19,6 +19,9 @@ MAX_SIDE_PX: Final = 2560
 """Longest side, in pixels, of a picture that is worked on; a finer one is shrunk."""
 _FORMATS: Final = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF")
 """Forms that Pillow opens by itself: for others it may start a program (EPS: Ghostscript), whoever made the file."""
+_MAX_PIXELS: Final = 40_000_000
+"""Largest picture that is decoded whole. A JPEG may have more (178 million, Pillow's own bound): it is shrunk while it is
+decoded, at 3 bytes a pixel of what is left; any other format takes up to 16 bytes a pixel first."""
 _SIDEWAYS_ORIENTATIONS: Final = (5, 6, 7, 8)
 """EXIF orientations (tag 0x0112) that change width and height about."""
 _ORIENTATION_TAG: Final = 0x0112
@@ -53,7 +56,8 @@ class Photo:
 def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
     """Read a picture file; one with a side longer than `longest` pixels is shrunk.
 
-    Raises `PhotoError` for a file that is missing, cut short, no picture, or of more than 178 million pixels.
+    Raises `PhotoError` for a file that is missing, cut short, no picture, or of more pixels than memory allows (40 million, a
+    JPEG 178 million).
     """
     try:
         with warnings.catch_warnings():
@@ -70,7 +74,7 @@ def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
         text = "{0}: not a picture in a known format; save it as JPEG or PNG"
         raise PhotoError(said("photo-format", text, path)) from None
     except Pictures.DecompressionBombError:
-        text = "{0}: too many pixels; save it smaller than 100 megapixels"
+        text = "{0}: too many pixels; save it as a JPEG of less than 100 megapixels"
         raise PhotoError(said("photo-large", text, path)) from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         # Pillow reports broken files by all of these.
@@ -81,6 +85,8 @@ def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
 
 def _decode_photo(opened: Pictures.Image, longest: int) -> Photo:
     size = opened.size
+    if opened.format != "JPEG" and size[0] * size[1] > _MAX_PIXELS:
+        raise Pictures.DecompressionBombError
     if opened.getexif().get(_ORIENTATION_TAG) in _SIDEWAYS_ORIENTATIONS:
         size = (size[1], size[0])
     if max(size) > longest and opened.format == "JPEG":

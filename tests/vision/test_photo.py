@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -122,3 +123,15 @@ def test_a_photograph_of_sixty_megapixels_opens(tmp_path: Path) -> None:
     photo = load_photo(jpeg(tmp_path / "a.jpg", (9000, 6700)))
     assert max(photo.image.shape) == 2560
     assert photo.size == (9000, 6700)
+
+
+def test_load_photo_refuses_a_large_png_before_decoding_it(tmp_path: Path) -> None:
+    path = tmp_path / "large.png"
+    Pictures.new("1", (13_000, 13_000)).save(path)  # 21 kB; decoded, it took 2.1 GB
+    tracemalloc.start()
+    try:
+        with pytest.raises(PhotoError, match="pixels"):
+            load_photo(path)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
