@@ -20,8 +20,8 @@ MAX_SIDE_PX: Final = 2560
 _FORMATS: Final = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF")
 """Forms that Pillow opens by itself: for others it may start a program (EPS: Ghostscript), whoever made the file."""
 _MAX_PIXELS: Final = 40_000_000
-"""Largest picture that is decoded whole. A JPEG may have more (178 million, Pillow's own bound): it is shrunk while it is
-decoded, at 3 bytes a pixel of what is left; any other format takes up to 16 bytes a pixel first."""
+"""Largest picture that is decoded whole. A JPEG may have more (178 million, Pillow's own bound): it is shrunk while
+it is decoded, at 3 bytes a pixel of what is left; any other format takes up to 16 bytes a pixel first."""
 _SIDEWAYS_ORIENTATIONS: Final = (5, 6, 7, 8)
 """EXIF orientations (tag 0x0112) that change width and height about."""
 _ORIENTATION_TAG: Final = 0x0112
@@ -56,8 +56,8 @@ class Photo:
 def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
     """Read a picture file; one with a side longer than `longest` pixels is shrunk.
 
-    Raises `PhotoError` for a file that is missing, cut short, no picture, or of more pixels than memory allows (40 million, a
-    JPEG 178 million).
+    Raises `PhotoError` for a file that is missing, cut short, no picture, or of more pixels than memory allows (40
+    million, a JPEG 178 million).
     """
     try:
         with warnings.catch_warnings():
