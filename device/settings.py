@@ -32,7 +32,7 @@ class SettingsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GameSettings:
-    """The game that is begun where nothing else is said. `lexicon` as `engine.lexicon.open_lexicon` takes it."""
+    """The game to start if nothing else is chosen. `lexicon`: see `device.storage.lexicons.open_lexicon`."""
 
     players: tuple[str, ...] = ("Player 1", "Player 2")
     tiles: str = "en"

@@ -61,10 +61,11 @@ def _parse_names(listed: str) -> tuple[str, ...]:
 
 def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
     """The beginning of the game, and the list to check its words by. Raises `UserError`."""
+    from device.storage.lexicons import default_cache_dir, open_lexicon
     from engine.errors import NotationError, RulesError
     from engine.events import GameStarted
     from engine.game import Game
-    from engine.lexicon import LexiconError, default_cache_dir, open_lexicon
+    from engine.lexicon import LexiconError
 
     try:
         started = GameStarted(game.players, tile_set=game.tiles)
@@ -82,7 +83,8 @@ def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon |
 
     None where it was begun without a list, or where its list is not to be had: then words are not checked.
     """
-    from engine.lexicon import LexiconError, default_cache_dir, open_lexicon
+    from device.storage.lexicons import default_cache_dir, open_lexicon
+    from engine.lexicon import LexiconError
 
     def find(started: GameStarted) -> Lexicon | None:
         if started.lexicon is None:
@@ -102,7 +104,7 @@ def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon |
 
 def own_lexicon_path(game: GameSettings) -> Path | None:
     """The word list that the owner of the table named, for games that are begun later."""
-    from engine.lexicon import NO_LEXICON
+    from device.storage.lexicons import NO_LEXICON
 
     return None if game.lexicon in (None, NO_LEXICON) else Path(game.lexicon).expanduser()
 

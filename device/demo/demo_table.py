@@ -12,12 +12,12 @@ from device.cameras.simulated import SimulatedCamera
 from device.capture.board_camera import BoardTracker
 from device.session.snapshot import Question, TableSnapshot
 from device.session.table_session import PhotoReader, TableSession
+from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from engine.board import Board
 from engine.events import GameStarted
 from engine.gcg import Record, parse_gcg, replay
 from engine.gcg.replay import ReplayedEvent
-from engine.lexicon import open_lexicon
 from engine.plays import Play
 from engine.reading import BLANK, EMPTY
 from engine.squares import SQUARES, Square, column_of, row_of, square_name

@@ -96,7 +96,8 @@ def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
 
 def check_word_list(_system: System, settings: Settings) -> Iterator[Finding]:
     """Whether words can be checked."""
-    from engine.lexicon import NO_LEXICON, LexiconError, default_cache_dir, open_lexicon
+    from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
+    from engine.lexicon import LexiconError
 
     subject = Subject("word list")
     game: GameSettings = settings.game

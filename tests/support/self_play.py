@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
+from device.storage.lexicons import open_lexicon
 from engine.board import Board
 from engine.events import (
     Challenged,
@@ -26,7 +27,7 @@ from engine.events import (
 )
 from engine.game import Game
 from engine.gcg import Entry, Player, Pragma, Record, format_gcg
-from engine.lexicon import Lexicon, open_lexicon
+from engine.lexicon import Lexicon
 from engine.plays import Play
 from engine.reading import BLANK, BOARD_SIZE
 from engine.squares import CENTRE, Square, transpose

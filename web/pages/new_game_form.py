@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from device.storage.archive import is_displayable
+from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
 from engine.errors import NotationError, RulesError
 from engine.events import GameStarted
 from engine.game import Game
-from engine.lexicon import NO_LEXICON, Lexicon, LexiconError, default_cache_dir, open_lexicon
+from engine.lexicon import Lexicon, LexiconError
 from engine.rules import PRESETS, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
 from engine.tiles import load_tile_set, tile_set_names
 from web.colours import PALETTE

@@ -68,8 +68,8 @@ def _measure_seconds(work: Callable[[], None], seconds: float) -> float:
 
 def _prepare_scoring(games: list[Game]) -> tuple[int, Callable[[], None]]:
     """How many plays the games have, and all of them scored: may they lie so, what do they score, are they words."""
+    from device.storage.lexicons import open_lexicon
     from engine.board import Board
-    from engine.lexicon import open_lexicon
     from engine.scoring import check_placement, score_play
 
     words = open_lexicon(None, "en")

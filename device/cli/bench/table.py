@@ -267,8 +267,8 @@ def _run_table(
     """Session, store, panel and page, as `tilekeeper run` puts them together, with a phone that looks at the page."""
     from device.panel.panel import Panel, PanelActions
     from device.session.table_session import TableSession
+    from device.storage.lexicons import open_lexicon
     from device.storage.store import GameStore
-    from engine.lexicon import open_lexicon
     from web import create_app
     from web.security.server import PageServer
 

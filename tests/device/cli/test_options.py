@@ -10,8 +10,8 @@ import pytest
 from device.cli import UserError
 from device.cli.options import make_lexicon_finder, merge_game_settings
 from device.settings import GameSettings
+from device.storage.lexicons import open_lexicon
 from engine.events import GameStarted
-from engine.lexicon import open_lexicon
 
 
 def begun(lexicon: str | None, tiles: str = "en") -> GameStarted:

@@ -11,9 +11,10 @@ import pytest
 from device.cli import main
 from device.demo.demo_table import Demo, load_demo_games
 from device.session.snapshot import Phase
+from device.storage.lexicons import open_lexicon
 from engine.board import Board
 from engine.gcg import format_gcg, parse_gcg, replay
-from engine.lexicon import Lexicon, open_lexicon
+from engine.lexicon import Lexicon
 from engine.plays import Play
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
 from engine.turns import TurnKind

@@ -10,7 +10,7 @@ from engine.events import PlayMade
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.inference.history import ReadingHistory
-from engine.lexicon import open_lexicon
+from engine.lexicon import load_shipped_lexicon
 from tests.support.engine_table import new_game, push, seen
 from tests.support.play_at_random import noisy, random_play, unnamed
 
@@ -60,7 +60,7 @@ def test_many_noisy_games() -> None:
 def phonies(count: int) -> list[tuple[Game, PlayMade]]:
     """Plays at random on boards at random, each with a word that is none."""
     rng = random.Random(8)
-    lexicon = open_lexicon(None, "en")
+    lexicon = load_shipped_lexicon("en")
     assert lexicon is not None
     found: list[tuple[Game, PlayMade]] = []
     while len(found) < count:

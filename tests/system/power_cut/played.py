@@ -13,12 +13,12 @@ from device.cameras import Frame
 from device.demo.demo_table import load_demo_games
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
+from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from engine.board import Board
 from engine.events import GameStarted
 from engine.gcg import replay
 from engine.gcg.replay import ReplayedEvent
-from engine.lexicon import open_lexicon
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, BoardReading
 from engine.rules import Rules
 from engine.squares import SQUARES, square_name

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from device.session.table_session import TableSession
+from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
-from engine.lexicon import open_lexicon
 from tests.support.browsers import MARKS, SCREEN, chromium, opened, pair, visit
 from tests.support.rendered_table import RenderedTable
 from web import create_app

@@ -1,0 +1,192 @@
+"""Word lists on disk: the owner's file, the lists of the system, and the cache of compiled lists.
+
+The English list that is shipped was made from the npm package `word-list` by this module:
+
+    npm pack word-list@4.1.0
+    python -m device.storage.lexicons word-list-4.1.0.tgz engine/data/lexicon/en.marisa
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tarfile
+import tempfile
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from engine.lexicon import (
+    MAX_WORD_TILES,
+    MIN_WORD_TILES,
+    Lexicon,
+    LexiconError,
+    is_compiled,
+    load_shipped_lexicon,
+    parse_entries,
+)
+from engine.messages import said
+from engine.tiles import TileSet, load_tile_set
+
+MAX_CACHED_LISTS = 8
+"""Number of compiled lists in the cache; a new list replaces the oldest one."""
+
+NO_LEXICON = "none"
+"""The choice of no word list: words are not checked."""
+
+SYSTEM_LIST_DIR = Path("/usr/share/dict")
+"""Where Debian's packages wngerman, wfrench, ... put their lists."""
+
+_SYSTEM_LIST_NAMES = {
+    "bg": "bulgarian", "ca": "catalan", "da": "danish", "de": "ngerman", "es": "spanish", "fr": "french",
+    "ga": "irish", "it": "italian", "nl": "dutch", "no": "bokmaal", "pl": "polish", "pt": "portuguese",
+    "sv": "swedish", "uk": "ukrainian",
+}  # fmt: skip
+_MAX_SYSTEM_LIST_BYTES = 20_000_000  # bytes; Debian's Polish list of three million words would take a Pi's memory
+_CACHE_FORMAT = b"2"  # part of the cache key: lists of another format are not found
+_CACHE_SUFFIX = ".lexicon"
+_OLD_CACHE_SUFFIXES = (".marisa", ".json")  # format 1: two files for each list, without a checksum
+_CACHE_KEY_DIGITS = 24
+
+
+def open_lexicon(
+    choice: str | None, language: str, cache_dir: Path | None = None, system_dir: Path = SYSTEM_LIST_DIR
+) -> Lexicon | None:
+    """Return the word list to check words by, None if words are not checked.
+
+    `choice` is a file, `none`, or None for the shipped list of the language (English has one) or else the one of the
+    system; `language` is the name of the tile set. A list of the system is never authoritative. Raises `LexiconError`.
+    """
+    if choice == NO_LEXICON:
+        return None
+    if choice is not None:
+        path = Path(choice).expanduser()
+    elif shipped := load_shipped_lexicon(language):
+        return shipped
+    elif not _is_usable(path := system_dir / _SYSTEM_LIST_NAMES.get(language, language)):
+        return None
+    lexicon = read_lexicon(path, load_tile_set(language), cache_dir)
+    return replace(lexicon, is_authoritative=path.parent != system_dir)
+
+
+def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | None = None) -> Lexicon:
+    """Return the word list in a file: text as `engine.lexicon.parse_entries` reads it, or a compiled list.
+
+    With `cache_dir` a text is compiled once and found there the next time. Raises `LexiconError`.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        text = "{0}: cannot be read ({1}); give a word list, or none"
+        raise LexiconError(said("list-unreadable", text, path, error.strerror)) from None
+    if is_compiled(data):
+        return Lexicon.from_bytes(path.stem, data)
+    cached = cache_dir / f"{_make_cache_key(data, tiles)}{_CACHE_SUFFIX}" if cache_dir else None
+    if cached and (found := _load_cached(path.stem, cached)):
+        return found
+    lexicon = Lexicon.from_words(path.stem, parse_entries(str(path), data), tiles)
+    if not len(lexicon):
+        text = "{0}: holds no word of {1} to {2} letters; put one on each line"
+        raise LexiconError(said("list-empty", text, path, MIN_WORD_TILES, MAX_WORD_TILES))
+    if cached:
+        with suppress(OSError):  # nothing can be written (a read-only card): the list is compiled each time
+            _save_cached(lexicon, cached)
+    return lexicon
+
+
+def write_lexicon(lexicon: Lexicon, path: Path) -> None:
+    """Write the compiled list. Raises `OSError`."""
+    _write_file(path, lexicon.to_bytes())
+
+
+def default_cache_dir() -> Path:
+    """Return the folder for compiled word lists of the user (XDG base directories)."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tilekeeper"
+
+
+def _is_usable(system_list: Path) -> bool:
+    return system_list.is_file() and system_list.stat().st_size <= _MAX_SYSTEM_LIST_BYTES
+
+
+def _make_cache_key(data: bytes, tiles: TileSet | None) -> str:
+    parts = (_CACHE_FORMAT, tiles.name.encode() if tiles else b"", data)
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:_CACHE_KEY_DIGITS]
+
+
+def _load_cached(name: str, path: Path) -> Lexicon | None:
+    """Return a list that was compiled before, None if there is none or its checksum is wrong.
+
+    marisa-trie trusts its input: reading a torn trie ends the program with SIGSEGV or gives wrong answers.
+    """
+    try:
+        checksum, content = path.read_bytes().split(b"\n", 1)
+        if checksum != _compute_checksum(content):
+            return None
+        excluded_counts, compiled = content.split(b"\n", 1)
+        return Lexicon.from_bytes(name, compiled, json.loads(excluded_counts))
+    except (OSError, ValueError):
+        return None
+
+
+def _save_cached(lexicon: Lexicon, path: Path) -> None:
+    """Write a compiled list into the cache: a line with the SHA-256 of the rest, one with the counts, the trie."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = json.dumps(dict(lexicon.excluded_counts)).encode() + b"\n" + lexicon.to_bytes()
+    _write_file(path, _compute_checksum(content) + b"\n" + content)
+    _prune_cache(path)
+
+
+def _compute_checksum(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
+
+
+def _prune_cache(newest: Path) -> None:
+    """Delete the oldest lists above `MAX_CACHED_LISTS`, and those of the old format."""
+    pattern = "[0-9a-f]" * _CACHE_KEY_DIGITS
+    lists = newest.parent.glob(f"{pattern}{_CACHE_SUFFIX}")
+    by_age = sorted(lists, key=lambda file: (file == newest, file.stat().st_mtime_ns))
+    outdated = (file for suffix in _OLD_CACHE_SUFFIXES for file in newest.parent.glob(f"{pattern}{suffix}"))
+    for file in (*by_age[:-MAX_CACHED_LISTS], *outdated):
+        file.unlink(missing_ok=True)
+
+
+def _write_file(path: Path, data: bytes) -> None:
+    """Write a file completely or not at all, also when the power fails. Raises `OSError`."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
+        try:
+            part.write(data)
+            part.flush()
+            os.fsync(part.fileno())
+            os.fchmod(part.fileno(), 0o644)
+            Path(part.name).replace(path)
+        except OSError:
+            Path(part.name).unlink(missing_ok=True)
+            raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _compile_list(source: Path, target: Path) -> Lexicon:
+    """Compile a word list, or the one inside a package of npm, into `target`."""
+    if source.suffix == ".tgz":
+        with tarfile.open(source) as package:
+            member = package.extractfile("package/words.txt")
+            if member is None:
+                raise LexiconError(said("list-no-package", "{0}: has no package/words.txt", source))
+            lexicon = Lexicon.from_words(target.stem, parse_entries(str(source), member.read()))
+    else:
+        lexicon = read_lexicon(source)
+    write_lexicon(lexicon, target)
+    return lexicon
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m device.storage.lexicons WORDS TARGET.marisa")
+    compiled = _compile_list(Path(sys.argv[1]), Path(sys.argv[2]))
+    print(f"{len(compiled)} words; left out: {dict(compiled.excluded_counts)}")

@@ -1,0 +1,182 @@
+"""Word lists on disk: files, lists of the system, and the cache of compiled lists."""
+
+from __future__ import annotations
+
+import os
+import random
+import timeit
+from pathlib import Path
+
+import pytest
+
+from device.storage.lexicons import MAX_CACHED_LISTS, open_lexicon, read_lexicon, write_lexicon
+from engine.lexicon import Lexicon, LexiconError, load_shipped_lexicon
+
+WORDS = "\n".join(f"{a}{b}{c}{d}" for a in "bcdfghk" for b in "aeiou" for c in "lmnrst" for d in "aeo")
+
+
+def write(folder: Path, data: bytes | str) -> Path:
+    path = folder / "words.txt"
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+@pytest.fixture(scope="module")
+def english() -> Lexicon:
+    lexicon = load_shipped_lexicon("en")
+    assert lexicon is not None
+    return lexicon
+
+
+def test_the_shipped_list_is_small_and_quick(english: Lexicon) -> None:
+    shipped = Path(__file__).parents[3] / "engine" / "data" / "lexicon" / "en.marisa"
+    assert shipped.stat().st_size < 5_000_000
+    assert min(timeit.repeat(lambda: open_lexicon(None, "en"), number=1, repeat=5)) < 0.005
+    words = ["FARM", "QUIZZICALLY", "XQZZZ", "ZA"]
+    looked_up = min(timeit.repeat(lambda: [word in english for word in words], number=500, repeat=5))
+    assert looked_up / (500 * len(words)) < 5e-6
+
+
+def test_a_file_without_a_word_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LexiconError, match="holds no word of 2 to 15 letters"):
+        read_lexicon(write(tmp_path, "1\n2\n3\n"))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LexiconError, match=r"nowhere\.txt: cannot be read \(No such file"):
+        open_lexicon(str(tmp_path / "nowhere.txt"), "en")
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LexiconError, match="cannot be read"):
+        open_lexicon(str(tmp_path), "en")
+
+
+def test_a_broken_compiled_list_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LexiconError, match="not a compiled word list"):
+        read_lexicon(write(tmp_path, b"We love Marisa.\0\1\2\3"))
+
+
+def test_a_saved_list_is_loaded(tmp_path: Path) -> None:
+    write_lexicon(Lexicon.from_words("club", ["horn", "farm"]), tmp_path / "club.marisa")
+    lexicon = read_lexicon(tmp_path / "club.marisa")
+    assert (lexicon.name, set(lexicon)) == ("club", {"HORN", "FARM"})
+
+
+def test_the_users_list_is_compiled_once(tmp_path: Path) -> None:
+    path, cache = write(tmp_path, "horn\nOhio\nfarm\n"), tmp_path / "kept"
+    first = read_lexicon(path, cache_dir=cache)
+    compiled = {file: file.stat().st_mtime_ns for file in cache.iterdir()}
+    second = read_lexicon(path, cache_dir=cache)
+    assert {file: file.stat().st_mtime_ns for file in cache.iterdir()} == compiled
+    assert (first, dict(first.excluded_counts)) == (second, dict(second.excluded_counts))
+
+
+def test_a_changed_list_is_compiled_again(tmp_path: Path) -> None:
+    cache = tmp_path / "kept"
+    read_lexicon(write(tmp_path, "horn\n"), cache_dir=cache)
+    assert "FARM" in read_lexicon(write(tmp_path, "horn\nfarm\n"), cache_dir=cache)
+
+
+def test_a_damaged_kept_list_is_compiled_again(tmp_path: Path) -> None:
+    path, cache = write(tmp_path, "horn\n"), tmp_path / "kept"
+    read_lexicon(path, cache_dir=cache)
+    for file in cache.iterdir():
+        file.write_bytes(b"")
+    assert "HORN" in read_lexicon(path, cache_dir=cache)
+
+
+def test_a_list_that_cannot_be_kept_is_used_all_the_same(tmp_path: Path) -> None:
+    path = write(tmp_path, "horn\n")
+    assert "HORN" in read_lexicon(path, cache_dir=path / "no folder")
+
+
+def test_only_the_lists_compiled_last_are_kept(tmp_path: Path) -> None:
+    cache = tmp_path / "kept"
+    cache.mkdir()
+    (cache / "other.txt").write_text("not ours")
+    for letter in "ABCDEFGHIJKL":
+        read_lexicon(write(tmp_path, f"{letter}horn\n"), cache_dir=cache)
+        for file in cache.iterdir():  # so that file times tell them apart on any disk
+            os.utime(file, ns=(0, file.stat().st_mtime_ns - 10**9))
+    assert len(list(cache.glob("*.lexicon"))) == MAX_CACHED_LISTS
+    assert (cache / "other.txt").exists()
+    compiled = {file: file.stat().st_mtime_ns for file in cache.iterdir()}
+    assert "LHORN" in read_lexicon(write(tmp_path, "Lhorn\n"), cache_dir=cache)
+    assert {file: file.stat().st_mtime_ns for file in cache.iterdir()} == compiled, "the newest is still there"
+
+
+def test_none_means_that_words_are_not_checked() -> None:
+    assert open_lexicon("none", "en") is None
+
+
+def test_a_language_without_a_list_is_not_checked(tmp_path: Path) -> None:
+    assert open_lexicon(None, "ro", system_dir=tmp_path) is None
+    assert open_lexicon(None, "de", system_dir=tmp_path) is None
+
+
+def test_a_list_of_the_system_advises_and_never_decides(tmp_path: Path) -> None:
+    list_of_the_system = tmp_path / "ngerman"
+    list_of_the_system.write_text("Äpfel\nHaus\n", encoding="utf-8")
+    for choice in (None, str(list_of_the_system)):
+        lexicon = open_lexicon(choice, "de", system_dir=tmp_path)
+        assert lexicon is not None and "HAUS" in lexicon
+        assert (lexicon.name, lexicon.is_authoritative) == ("ngerman", False)
+
+
+def test_a_list_of_the_system_is_compiled_once(tmp_path: Path) -> None:
+    (tmp_path / "french").write_text("été\n", encoding="utf-8")
+    for _ in range(2):
+        lexicon = open_lexicon(None, "fr", tmp_path / "kept", system_dir=tmp_path)
+        assert lexicon is not None and "ETE" in lexicon and not lexicon.is_authoritative
+
+
+def test_a_list_of_the_system_that_is_too_large_for_a_small_computer_is_left_alone(tmp_path: Path) -> None:
+    with (tmp_path / "polish").open("wb") as file:
+        file.truncate(60_000_000)
+    assert open_lexicon(None, "pl", system_dir=tmp_path) is None
+
+
+def test_the_shipped_list_and_the_users_own_decide(english: Lexicon, tmp_path: Path) -> None:
+    own = open_lexicon(str(write(tmp_path, "Haus\n")), "de")
+    assert own is not None and own.is_authoritative and english.is_authoritative
+
+
+def test_a_file_serves_any_language(tmp_path: Path) -> None:
+    lexicon = open_lexicon(str(write(tmp_path, "țap\n")), "ro")
+    assert lexicon is not None
+    assert "TAP" in lexicon
+
+
+def test_cached_list_torn_by_a_power_cut_is_compiled_again(tmp_path: Path) -> None:
+    path, cache = write(tmp_path, WORDS), tmp_path / "cache"
+    whole = set(read_lexicon(path, cache_dir=cache))
+    [file] = cache.iterdir()
+    data = file.read_bytes()
+    for length in range(0, len(data), 97):
+        for torn in (data[:length], data[:length] + bytes(len(data) - length)):
+            file.write_bytes(torn)
+            assert set(read_lexicon(path, cache_dir=cache)) == whole
+            assert file.read_bytes() == data
+
+
+def test_cached_list_with_flipped_bits_is_compiled_again(tmp_path: Path) -> None:
+    path, cache, chance = write(tmp_path, WORDS), tmp_path / "cache", random.Random(5)
+    whole = set(read_lexicon(path, cache_dir=cache))
+    [file] = cache.iterdir()
+    data = file.read_bytes()
+    for _ in range(200):
+        damaged = bytearray(data)
+        for _ in range(chance.randint(1, 16)):
+            damaged[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        file.write_bytes(damaged)
+        assert set(read_lexicon(path, cache_dir=cache)) == whole
+
+
+def test_cached_lists_of_the_format_without_a_checksum_are_deleted(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for suffix in (".marisa", ".json"):
+        (cache / f"{'0' * 24}{suffix}").write_bytes(b"old")
+    read_lexicon(write(tmp_path, "horn\n"), cache_dir=cache)
+    assert [file.suffix for file in cache.iterdir()] == [".lexicon"]
