@@ -17,6 +17,8 @@ from vision.recognition.reader import PhotoReading, ReadingTimes
 
 MUDDLED = {"A": 0.6, "B": 0.13, "C": 0.13, BLANK: 0.13}
 LARGEST = 1_000_000
+VERSION_1_FILE = Path(__file__).parent / "data" / "table-version-1.npz"
+"""A profile of two games (`taught`), as version 1 of the format saves it."""
 
 
 def photo(board: BoardReading | None, views: BoardViews | None) -> PhotoReading:
@@ -49,6 +51,16 @@ def test_what_was_learnt_outlasts_the_program(tmp_path: Path) -> None:
     assert again.problem == ""
     assert again.summarise() == taught().summarise()
     assert symbol_at_100(again) == "B"
+
+
+def test_table_profile_opens_file_of_version_1(tmp_path: Path) -> None:
+    path = tmp_path / "table.npz"
+    path.write_bytes(VERSION_1_FILE.read_bytes())
+    profile = TableProfile(path, Muddle())
+    assert profile.problem == ""
+    assert profile.summarise().symbols == ("A", "B", "C")
+    assert profile.summarise().examples == 24
+    assert symbol_at_100(profile) == "B"
 
 
 def test_the_file_is_bounded(tmp_path: Path) -> None:
