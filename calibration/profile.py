@@ -48,9 +48,9 @@ class ProfileSummary:
 
 
 class TableProfile:
-    """The knowledge of one table, from the file `path`; without a path it lasts as long as the program.
+    """The profile of one table, loaded from the file `path`; with None it is kept in memory only.
 
-    Safe to use from several threads. A file that cannot be read is set aside, said in `problem`, and begun anew.
+    Safe to use from several threads. A damaged file is set aside and reported in `problem`; the profile starts empty.
     """
 
     def __init__(self, path: Path | None, letters: TileClassifier | None = None) -> None:
@@ -77,9 +77,10 @@ class TableProfile:
     ) -> None:
         """Learn from a picture of a board that is known by now.
 
-        `rows` are 15 rows of 15 faces as they truly lay in the picture: `.`, `?` for any blank, a letter; `#` for what
-        nobody knows or nobody saw. `source` names the game: a square is learnt once a game, the last time counts.
-        `told` are the squares (0..224) where a person said what lies there. Raises ValueError for rows of another size.
+        `rows` are 15 rows of 15 true faces: `.` for an empty square, `?` for any blank, a letter, or `#` for a square
+        that is unknown or hidden. `source` names the game: each square is kept once for each game, the last one
+        replaces the earlier. `confirmed` are the squares (0..224) whose face a player entered. Raises ValueError for
+        rows of another size.
         """
         faces = [face for row in rows for face in row]
         if len(faces) != BOARD_SIZE * BOARD_SIZE:
@@ -92,7 +93,7 @@ class TableProfile:
             self._tile_examples.learn(views, tiles, source, confirmed)
 
     def refine_reading(self, reading: PhotoReading, tiles: Collection[str]) -> PhotoReading:
-        """The same reading, with squares in doubt weighed by what this table has taught. `tiles`: the set's letters."""
+        """Return the reading, its uncertain squares refined. `tiles` are the letters of the set."""
         if reading.board is None or reading.views is None:
             return reading
         with self._lock:
@@ -107,7 +108,7 @@ class TableProfile:
         return replace(reading, board=board)
 
     def save(self) -> None:
-        """Put everything on disk, all or nothing. Raises `ProfileError` where that cannot be done."""
+        """Write the profile to its file, atomically. Raises `ProfileError` if that fails."""
         if self._path is None:
             return
         with self._lock:
@@ -115,13 +116,13 @@ class TableProfile:
         save_profile(self._path, kept)
 
     def reset(self) -> None:
-        """Begin anew; the file follows with the next `save`."""
+        """Forget everything; the next `save` writes the empty profile."""
         with self._lock:
             self._recent_opinions.clear()
             self._restore(ProfileData())
 
     def summarise(self) -> ProfileSummary:
-        """What is known, for people."""
+        """Return what the profile contains, for display."""
         with self._lock:
             examples = self._tile_examples.examples
             symbols = tuple(sorted({example.symbol for example in examples}))

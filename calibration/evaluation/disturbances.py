@@ -21,7 +21,7 @@ Apply = Callable[[Sample, float, Rng], Sample | None]
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """One thing that makes a picture worse: its levels in `unit`; `plain` is the level that changes nothing.
+    """One thing that makes a picture worse: its levels in `unit`; `neutral_level` is the level that changes nothing.
 
     `apply` gives the worse picture, or None where it cannot be done to this one.
     """

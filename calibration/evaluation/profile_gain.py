@@ -43,7 +43,7 @@ UNTRAINED_FONTS: Final = {
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of squares; `without` and `by` the table's knowledge."""
+    """Counts of squares, read `without` and `with` the table's profile."""
 
     pictures: int = 0
     tiles: int = 0
@@ -63,7 +63,7 @@ class Tally:
 def replay_shots(shots: Iterable[Shot], misrecorded_share: float = 0.0) -> Iterator[tuple[Shot, Tally]]:
     """Read each shot without and with what the shots before it at its table have taught, then let it teach.
 
-    `careless` is the share of letters that are recorded wrong, as the network's second thought, and not told by anyone.
+    `misrecorded_share` is the share of letters recorded wrong, as the network's second choice and unconfirmed.
     """
     letters = LetterNet()
     reader = BoardReader(BoardLocator().locate, letter_net=letters)

@@ -62,7 +62,7 @@ class Bin:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of `right` if the confidence is true."""
+        """Standard error of `accuracy` if the confidence is true."""
         return float(np.sqrt(self.confidence * (1 - self.confidence) / self.count))
 
 

@@ -40,8 +40,8 @@ class TurnTruth:
 class Sample:
     """A picture `(H, W, 3) uint8 BGR`, the grid's corners `(4, 2)` px, and the 225 faces (`.` none, `?` a blank).
 
-    `letters` is the alphabet that is read with. `turn` is None for a picture that is not part of a game. `tilted` takes
-    the same picture with every tile turned by so many degrees; None for a photograph.
+    `letters` is the alphabet of the tile set. `turn` is None for a picture that is not part of a game. `render_tilted`
+    renders the same picture with every tile turned by an angle in degrees; None for a photograph.
     """
 
     name: str
