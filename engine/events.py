@@ -1,8 +1,9 @@
 """What happens in a game, as values. A game is its events; everything else is computed from them.
 
 Each event is written as plain data with a version (`to_json`) and read back for ever (`from_json`): fields
-are only ever added, with a default. Players are numbers from 0 in seat order; turns are counted from 0
-(`Game.turns`).
+are only ever added, with a default. Kinds, field names and the values of enums stay as they are, whatever the Python
+names become: stores and archives contain them, and `tests/engine/data/events.jsonl` has a sample of each. Players are
+numbers from 0 in seat order; turns are counted from 0 (`Game.turns`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from engine.squares import Square, parse_square, square_name
 from engine.tiles import Tile
 
 EVENT_VERSION = 1
+
+LOG_FIELDS = frozenset({"press", "way"})
+"""Fields that `device.storage.game_log` writes beside those of an event; `from_json` skips them."""
 
 
 class EndReason(StrEnum):
@@ -250,9 +254,12 @@ def to_json(event: Event) -> dict[str, Any]:
 
 
 def from_json(data: Mapping[str, Any]) -> Event:
-    """The event from plain data. Raises `NotationError` for what no version of this program has written.
+    """Return the event from plain data; `LOG_FIELDS` are skipped.
 
-    >>> from_json({"v": 1, "kind": "pass", "player": 1})
+    Raises `NotationError` for data that no version of this program has written. A field name that is not known is an
+    error too: without it the event could mean something else, and it would be lost when the event is written again.
+
+    >>> from_json({"v": 1, "kind": "pass", "player": 1, "press": 4})
     Passed(player=1)
     """
     if not isinstance(data, Mapping) or str(data.get("kind")) not in _EVENT_TYPES:
@@ -261,6 +268,8 @@ def from_json(data: Mapping[str, Any]) -> Event:
         raise NotationError(f"an event of version {data.get('v')!r}; this program reads version {EVENT_VERSION}")
     kind = _EVENT_TYPES[data["kind"]]
     names = {field.name for field in fields(kind)}
+    if unknown := data.keys() - names - {"v", "kind"} - LOG_FIELDS:
+        raise NotationError(f"event {data['kind']!r} has unknown fields: {', '.join(sorted(map(str, unknown)))}")
     try:
         values = {
             name: _DECODERS[name](value) if name in _DECODERS and value is not None else value
