@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TypedDict, TypeVar, Unpack
 
 from engine.board import Board, Layout, load_layout
 from engine.ending import compute_end_scores
@@ -30,7 +30,7 @@ from engine.messages import said
 from engine.plays import Play
 from engine.reading import BLANK
 from engine.rules import ChallengeRule, Rules
-from engine.scoring import Status, check_placement, describe_status, score_play
+from engine.scoring import PlayScore, Status, check_placement, describe_status, score_play
 from engine.tiles import Tile, TileSet, load_tile_set
 from engine.turns import CLOSING_KINDS, Turn, TurnKind
 
@@ -38,6 +38,8 @@ StateEvent = (
     FirstDrawn | PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | ClockRead
     | RackRevealed | GameEnded
 )  # fmt: skip
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,8 +295,26 @@ def _find_standing_play(state: State, player: int) -> Turn:
     raise RulesError(said("no-play-back", "{0} has no play on the board to take back", state.players[player]))
 
 
-def _add_turn(state: State, player: int, kind: TurnKind, score: int, entry: int, **details: Any) -> State:
-    """The state with one more turn on the score sheet."""
+class _TurnDetails(TypedDict, total=False):
+    """Fields of `Turn` that only some kinds of turn have."""
+
+    play: Play
+    play_score: PlayScore
+    at: str
+    word: str
+    status: Status
+    tiles: tuple[str, ...]
+    count: int
+    drawn_count: int
+    target: int
+    by: int | None
+    computed_score: int | None
+
+
+def _add_turn(
+    state: State, player: int, kind: TurnKind, score: int, entry: int, **details: Unpack[_TurnDetails]
+) -> State:
+    """Return the state with one more turn on the score sheet."""
     total = state.totals[player] + score
     turn = Turn(len(state.turns), player, kind, score, total, state.board, entry, **details)
     totals = _replace_at(state.totals, player, total)
@@ -332,5 +352,6 @@ def _add_closing_turns(state: State, entry: int) -> State:
     return state
 
 
-def _replace_at(values: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
+def _replace_at(values: tuple[_Item, ...], at: int, value: _Item) -> tuple[_Item, ...]:
+    """Return the values with the one at index `at` replaced."""
     return (*values[:at], value, *values[at + 1 :])
