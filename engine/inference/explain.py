@@ -13,6 +13,7 @@ from engine.board import Board
 from engine.events import BlankTaken, Event, PlayMade, TileRecycled, TurnCorrected
 from engine.game import Game
 from engine.inference.alignment import align_reading
+from engine.inference.explanation import Explanation
 from engine.inference.history import (
     MIN_CANDIDATE_PROBABILITY,
     MIN_CLEAR_PROBABILITY,
@@ -22,7 +23,8 @@ from engine.inference.history import (
     is_consistent,
     tile_probability,
 )
-from engine.inference.hypotheses import Hypothesis, generate_hypotheses
+from engine.inference.hypotheses import generate_hypotheses
+from engine.inference.hypothesis import Hypothesis
 from engine.inference.phrases import explanation_text, question_text
 from engine.inference.placements import build_play_as_seen
 from engine.messages import said
@@ -37,33 +39,6 @@ _MIN_ALARM_PROBABILITY = 0.8  # a tile that is seen, or not seen, with this prob
 _MIN_COVERED_PROBABILITY = 0.2  # a square that is hidden with this probability may hold one more tile of the play
 _MAX_EXPLANATIONS = 6
 _MAX_STRANGE_READINGS = 2  # readings that may be of another board before the record is doubted
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """One way to explain a reading.
-
-    `events` are to be pushed; none: nothing was added. `likelihood` compares the explanations of a reading and sums to
-    at most 1. `leftover` are squares where a tile is seen that belongs to no play, `missing` old tiles that are not
-    seen, `misread` old tiles that are clearly read as something else, `has_moved` pairs an old tile's square with the
-    one where it is seen now (rule 5 forbids all three), `unsure` new tiles whose letter is in doubt, `covered`
-    squares at the end of a play that cannot be seen: the word may be longer. `status` says why what lies there is no
-    play, where it is none. `waits` is True while tiles that must be taken back (rule 8) still lie there: the next
-    turn has not begun.
-    """
-
-    events: tuple[Event, ...]
-    likelihood: float
-    text: str
-    game: Game
-    leftover_squares: tuple[Square, ...] = ()
-    missing_squares: tuple[Square, ...] = ()
-    misread_squares: tuple[Square, ...] = ()
-    moved_tiles: tuple[tuple[Square, Square], ...] = ()
-    unsure_squares: tuple[Square, ...] = ()
-    covered_squares: tuple[Square, ...] = ()
-    status: Status = Status.VALID
-    is_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,23 +6,23 @@ Priors are what happens at a table, in nats: a play or nothing is the rule, ever
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from heapq import nlargest, nsmallest
 from math import log
 from typing import NamedTuple
 
 from engine.board import Board
-from engine.events import BlankNamed, Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
+from engine.events import BlankNamed, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.inference.alignment import MAX_PLAYS_TAKEN_BACK
 from engine.inference.history import MIN_CLEAR_PROBABILITY, Evidence, ReadingHistory, is_consistent
+from engine.inference.hypothesis import Hypothesis
 from engine.inference.placements import find_letterings, find_play_squares, is_legal_placement, tile_from_face
 from engine.inference.variations import generate_variations
 from engine.messages import said
 from engine.plays import Play
 from engine.reading import EMPTY
-from engine.squares import Square, column_of, row_of
+from engine.squares import column_of, row_of
 from engine.turns import Turn, TurnKind
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
@@ -44,40 +44,6 @@ _MAX_REMOVED_TILES = (
     3  # squares that are taken off the record at once: where more are bare, the tiles have been cleared away
 )
 _MAX_NUDGE_SQUARES = 2  # squares that a nudged tile can have moved
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """Events that may explain a reading, and the game after them. `score` is its log-likelihood with its prior."""
-
-    game: Game
-    events: tuple[Event, ...]
-    log_prior: float
-    evidence: Evidence
-    moved_tiles: tuple[tuple[Square, Square], ...] = ()
-    lying_board: Board | None = None
-    note: str = ""
-
-    @property
-    def board(self) -> Board:
-        """The board that the camera should see."""
-        return self.game.board if self.lying_board is None else self.lying_board
-
-    @cached_property
-    def log_posterior(self) -> float:
-        """How likely it is, in nats, up to a constant of the reading."""
-        return self.log_prior + self.evidence.board_log_likelihood(self.board)
-
-    def push(self, *events: Event, log_prior: float = 0.0) -> Hypothesis:
-        """The hypothesis with more events."""
-        game = self.game
-        for event in events:
-            game = game.push(event)
-        return replace(self, game=game, events=self.events + events, log_prior=self.log_prior + log_prior)
-
-    def find_unexplained_squares(self) -> frozenset[Square]:
-        """The squares where a tile is clearly seen and none should lie."""
-        return frozenset(square for square in self.evidence.clear_tile_squares if self.board[square] is None)
 
 
 def generate_hypotheses(game: Game, evidence: Evidence, memory: ReadingHistory) -> list[Hypothesis]:

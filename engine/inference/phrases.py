@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from engine.events import BlankNamed, Event, SquareCorrected, TurnCorrected
 from engine.game import Game
+from engine.inference.explanation import Explanation
 from engine.messages import format_list, join_messages, said
 from engine.scoring import describe_status
 from engine.squares import Square, square_name
 from engine.turns import Turn, TurnKind
-
-if TYPE_CHECKING:
-    from engine.inference.explain import Explanation
 
 
 def turn_text(game: Game, turn: Turn) -> str:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log
-from typing import TYPE_CHECKING
 
 from engine.events import BlankNamed, BlankTaken, Event, PlayMade, TileRecycled
 from engine.inference.history import MIN_CLEAR_PROBABILITY
+from engine.inference.hypothesis import Hypothesis
 from engine.inference.placements import find_letterings, find_play_squares
 from engine.plays import Play
 from engine.reading import BLANK
 from engine.scoring import is_one_word_rearranged
 from engine.squares import Square
 from engine.tiles import Tile
-
-if TYPE_CHECKING:
-    from engine.inference.hypotheses import Hypothesis
 
 VARIATION_LOG_PRIOR = log(0.1)
 
