@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
 
 from engine.events import EndReason
 from engine.rules import ChallengeRule, UnplayedRule
+from engine.state import State
 from engine.turns import Turn, TurnKind
-
-if TYPE_CHECKING:
-    from engine.state import State
 
 _MID_TURN_KINDS = (TurnKind.RECYCLED, TurnKind.BLANK_TAKEN)
 

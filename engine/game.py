@@ -16,8 +16,9 @@ from engine.messages import said
 from engine.plays import Play
 from engine.rules import STANDARD_RULES, Rules
 from engine.scoring import PlayScore, Status, score_play
-from engine.state import State, apply_event, can_exchange, check_play, create_state, find_challengeable_turn
+from engine.state import State, can_exchange, check_play, create_state, find_challengeable_turn
 from engine.tiles import TileSet
+from engine.transitions import apply_event
 from engine.turns import Turn
 
 

@@ -1,16 +1,14 @@
-"""The state of a game, and how each event changes it. Every function here is pure."""
+"""The state of a game as a value, and what can be known from it. `engine.transitions` applies events to it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TypedDict, TypeVar, Unpack
 
 from engine.board import Board, Layout, load_layout
-from engine.ending import compute_end_scores
-from engine.errors import NotationError, RulesError
+from engine.errors import RulesError
 from engine.events import (
     BlankTaken,
     Challenged,
@@ -30,16 +28,14 @@ from engine.messages import said
 from engine.plays import Play
 from engine.reading import BLANK
 from engine.rules import ChallengeRule, Rules
-from engine.scoring import PlayScore, Status, check_placement, describe_status, score_play
-from engine.tiles import Tile, TileSet, load_tile_set
-from engine.turns import CLOSING_KINDS, Turn, TurnKind
+from engine.scoring import Status, check_placement
+from engine.tiles import TileSet, load_tile_set
+from engine.turns import Turn, TurnKind
 
 StateEvent = (
     FirstDrawn | PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | ClockRead
     | RackRevealed | GameEnded
 )  # fmt: skip
-
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,59 +100,6 @@ def create_state(event: GameStarted) -> State:
     )
 
 
-def apply_event(state: State, event: StateEvent, entry: int = 0, score: int | None = None) -> State:
-    """The state after an event. `entry` numbers the event in the ledger, `score` overrules the rules.
-
-    The event is trusted: a play is recorded as it lies, and its defects in `Turn.status`. Raises `RulesError`
-    only for what makes no sense at all, such as a challenge of nothing, `NotationError` for a tile that the set does
-    not have. After the end of the game, unplayed letters and overtime are counted anew with each event.
-    """
-    return _add_closing_turns(_dispatch_event(_remove_closing_turns(state), event, entry, score), entry)
-
-
-def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | None) -> State:
-    match event:
-        case PlayMade():
-            return _apply_play(state, event, entry, score)
-        case Passed(player):
-            return _advance_turn(_add_turn(state, player, TurnKind.PASS, score or 0, entry), player)
-        case Exchanged(player, 0):  # an exchange of none is a pass (rule 7: "all, some, or none")
-            return _dispatch_event(state, Passed(player), entry, score)
-        case Exchanged(player, count, tiles):
-            status = Status.VALID if can_exchange(state, count) else Status.BAG_TOO_LOW
-            turn = _add_turn(
-                state, player, TurnKind.EXCHANGE, score or 0, entry, count=count, tiles=tiles, status=status
-            )
-            return _advance_turn(turn, player)
-        case Challenged():
-            return _apply_challenge(state, event, entry, score)
-        case PlayWithdrawn(player):
-            return _withdraw_play(state, _find_standing_play(state, player), entry, score)
-        case TileRecycled(player, square, tile):
-            state.board.tile(square)
-            _check_tiles_exist(state, [tile.letter])
-            board = state.board.with_tiles({square: tile})
-            return _add_turn(replace(state, board=board), player, TurnKind.RECYCLED, score or 0, entry)
-        case BlankTaken(player, square):
-            tile = Tile(state.board.tile(square).letter)
-            board = state.board.with_tiles({square: tile})
-            return _add_turn(replace(state, board=board), player, TurnKind.BLANK_TAKEN, score or 0, entry)
-        case FirstDrawn(tiles):
-            return state if state.turns else _apply_first_draw(state, tiles)
-        case ClockRead(player, seconds):
-            return replace(state, clocks=_replace_at(state.clocks, player, seconds))
-        case RackRevealed(player, tiles):
-            _check_tiles_exist(state, tiles)
-            return replace(state, revealed_racks=MappingProxyType({**state.revealed_racks, player: tiles}))
-        case GameEnded(reason):
-            return replace(state, end_reason=reason)
-
-
-def _apply_first_draw(state: State, tiles: tuple[str, ...]) -> State:
-    best = find_first_players(tiles, state.tiles)
-    return replace(state, to_move=best[0], drawing=()) if len(best) == 1 else replace(state, drawing=best)
-
-
 def find_first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...]:
     """Who drew the tile closest to A; a blank beats any letter (Setup). Several: they draw again.
 
@@ -201,157 +144,3 @@ def find_challengeable_turn(state: State) -> Turn | None:
     if last is None or last.kind is not TurnKind.PLAY or state.rules.challenge is ChallengeRule.VOID:
         return None
     return last
-
-
-def _apply_play(state: State, event: PlayMade, entry: int, override: int | None) -> State:
-    player, play = event.player, event.play
-    _check_tiles_exist(state, [tile.letter for _, tile in play.tiles + play.rearranged])
-    if not play.tiles:
-        raise RulesError(describe_status(Status.NO_TILES))
-    scored = score_play(state.board, play, state.layout, state.tiles, state.rules)
-    drawn = min(len(play.tiles), state.bag_count)
-    after = replace(
-        state,
-        board=play.apply_to(state.board),
-        bag_count=state.bag_count - drawn,
-        rack_counts=_replace_at(state.rack_counts, player, max(0, state.rack_counts[player] - len(play.tiles)) + drawn),
-    )
-    after = _add_turn(
-        after,
-        player,
-        TurnKind.PLAY,
-        scored.total if override is None else override,
-        entry,
-        play=play,
-        play_score=scored,
-        at=play.position(state.board),
-        word=play.word(state.board, state.tiles),
-        status=check_play(state, play, player),
-        drawn_count=drawn,
-        computed_score=None if override is None else scored.total,
-    )
-    return _advance_turn(after, player)
-
-
-def _check_tiles_exist(state: State, letters: Iterable[str]) -> None:
-    unknown = set(letters) - state.tiles.counts.keys()
-    if unknown:
-        lacking = repr(state.tiles.name), ", ".join(sorted(unknown))
-        raise NotationError(said("set-has-no-tile", "the set {0} has no tile {1}", *lacking))
-
-
-def _apply_challenge(state: State, event: Challenged, entry: int, override: int | None) -> State:
-    target = find_challengeable_turn(state)
-    if target is None:
-        text = "there is no play to challenge: the next turn has begun, or these rules have no challenge"
-        raise RulesError(said("no-challenge", text))
-    if event.upheld:
-        return _withdraw_play(state, target, entry, override, by=event.by)
-    rules, points = state.rules, 0
-    if rules.challenge is ChallengeRule.POINTS:
-        each = len(event.words or target.words) if rules.challenge_each_word else 1
-        points = rules.challenge_points * each
-    after = _add_turn(
-        state,
-        target.player,
-        TurnKind.CHALLENGE,
-        points if override is None else override,
-        entry,
-        target=target.number,
-        by=event.by,
-    )
-    if rules.challenge is ChallengeRule.DOUBLE:
-        after = replace(
-            after, turns_to_skip=_replace_at(after.turns_to_skip, event.by, after.turns_to_skip[event.by] + 1)
-        )
-    return _skip_lost_turns(after)
-
-
-def _withdraw_play(state: State, target: Turn, entry: int, override: int | None, by: int | None = None) -> State:
-    play = target.play
-    assert play is not None
-    before = state.turns[target.number - 1].board if target.number else Board()
-    back = {square: before[square] for square, _ in play.tiles + play.rearranged}
-    player = target.player
-    turns = _replace_at(state.turns, target.number, replace(target, stands=False))
-    after = replace(
-        state,
-        board=state.board.with_tiles(back),
-        turns=turns,
-        bag_count=state.bag_count + target.drawn_count,
-        rack_counts=_replace_at(
-            state.rack_counts, player, state.rack_counts[player] + len(play.tiles) - target.drawn_count
-        ),
-    )
-    score = -target.score if override is None else override
-    return _add_turn(after, player, TurnKind.WITHDRAWN, score, entry, target=target.number, by=by)
-
-
-def _find_standing_play(state: State, player: int) -> Turn:
-    """The last play of a player that still stands."""
-    for turn in reversed(state.turns):
-        if turn.kind is TurnKind.PLAY and turn.stands and turn.player == player:
-            return turn
-    raise RulesError(said("no-play-back", "{0} has no play on the board to take back", state.players[player]))
-
-
-class _TurnDetails(TypedDict, total=False):
-    """Fields of `Turn` that only some kinds of turn have."""
-
-    play: Play
-    play_score: PlayScore
-    at: str
-    word: str
-    status: Status
-    tiles: tuple[str, ...]
-    count: int
-    drawn_count: int
-    target: int
-    by: int | None
-    computed_score: int | None
-
-
-def _add_turn(
-    state: State, player: int, kind: TurnKind, score: int, entry: int, **details: Unpack[_TurnDetails]
-) -> State:
-    """Return the state with one more turn on the score sheet."""
-    total = state.totals[player] + score
-    turn = Turn(len(state.turns), player, kind, score, total, state.board, entry, **details)
-    totals = _replace_at(state.totals, player, total)
-    return replace(state, turns=(*state.turns, turn), totals=totals, drawing=())  # who plays has begun, drawn or not
-
-
-def _advance_turn(state: State, player: int) -> State:
-    """The turn goes to the left (rule 3), over players who lost theirs (rule 8)."""
-    return _skip_lost_turns(replace(state, to_move=(player + 1) % len(state.players)))
-
-
-def _skip_lost_turns(state: State) -> State:
-    to_move, skips = state.to_move, state.turns_to_skip
-    while skips[to_move]:
-        skips = _replace_at(skips, to_move, skips[to_move] - 1)
-        to_move = (to_move + 1) % len(state.players)
-    return replace(state, to_move=to_move, turns_to_skip=skips)
-
-
-def _remove_closing_turns(state: State) -> State:
-    """The state without the lines that the end of the game has written."""
-    closing = [turn for turn in state.turns if turn.kind in CLOSING_KINDS] if state.end_reason else []
-    if not closing:
-        return state
-    totals = list(state.totals)
-    for turn in closing:
-        totals[turn.player] -= turn.score
-    return replace(state, turns=state.turns[: -len(closing)], totals=tuple(totals))
-
-
-def _add_closing_turns(state: State, entry: int) -> State:
-    """The state with unplayed letters and overtime counted, once the game is over."""
-    for line in compute_end_scores(state) if state.end_reason else ():
-        state = _add_turn(state, line.player, line.kind, line.score, entry, tiles=line.tiles)
-    return state
-
-
-def _replace_at(values: tuple[_Item, ...], at: int, value: _Item) -> tuple[_Item, ...]:
-    """Return the values with the one at index `at` replaced."""
-    return (*values[:at], value, *values[at + 1 :])
