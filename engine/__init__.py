@@ -1,7 +1,87 @@
-"""The game: board, tiles, plays, scoring, rules, events. No input or output, no picture.
+"""The game: board, tiles, plays, scoring, rules and events, without I/O and pictures.
 
-To be read in this order. What lies on the table: `squares`, `tiles`, `board`, `plays`. What the sheets say: `rules`,
-`scoring`. What happens: `events`, `turns`, `state` (the fold), `ending`, `ledger` (what is put right), `game`. What the
-camera saw: `reading`, `evidence`, `fitting`, `candidates`, `variations`, `hypotheses`, `explain`, `phrases`. Beside
-them: `blanks`, `lexicon`, `gcg`.
+>>> import engine
+>>> game = engine.Game.start(("Anna", "Ben"))
+>>> play = engine.Play.from_gcg(game.board, "8F", "HORN", game.tiles)
+>>> game.check_play(play) is engine.Status.VALID, game.score_play(play).total
+(True, 14)
+>>> game = game.push(engine.PlayMade(0, play))
+>>> reading = engine.BoardReading.from_rows(game.board.with_tiles({114: engine.Tile("S")}).rows())
+>>> inference = engine.infer_play(game, reading)
+>>> [engine.to_json(event)["kind"] for event in inference.events]
+['play']
+>>> game.push(*inference.events).totals
+(14, 8)
+
+To read the modules from the bottom up: `squares`, `tiles`, `board`, `plays` (what is on the table), `rules`, `scoring`,
+`events`, `turns`, `state`, `ending`, `transitions`, `corrections`, `game` (what happens), `reading` and `inference/`
+(what the camera saw). Beside them: `blanks`, `lexicon`, `gcg/`.
 """
+
+from engine.board import Board, Layout, load_layout
+from engine.errors import NotationError, RulesError
+from engine.events import (
+    BlankNamed,
+    Challenged,
+    Event,
+    Exchanged,
+    GameEnded,
+    GameStarted,
+    Passed,
+    PlayMade,
+    PlayWithdrawn,
+    from_json,
+    to_json,
+)
+from engine.game import Game
+from engine.gcg import build_game, build_record, format_gcg, parse_gcg
+from engine.inference import Explanation, Inference, ReadingHistory, infer_play
+from engine.lexicon import Lexicon
+from engine.plays import Play
+from engine.reading import BoardReading, SquareReading
+from engine.rules import STANDARD_RULES, Rules, rules_preset
+from engine.scoring import PlayScore, Status
+from engine.tiles import Tile, TileSet, load_tile_set
+from engine.turns import Turn, TurnKind
+
+__all__ = [
+    "STANDARD_RULES",
+    "BlankNamed",
+    "Board",
+    "BoardReading",
+    "Challenged",
+    "Event",
+    "Exchanged",
+    "Explanation",
+    "Game",
+    "GameEnded",
+    "GameStarted",
+    "Inference",
+    "Layout",
+    "Lexicon",
+    "NotationError",
+    "Passed",
+    "Play",
+    "PlayMade",
+    "PlayScore",
+    "PlayWithdrawn",
+    "ReadingHistory",
+    "Rules",
+    "RulesError",
+    "SquareReading",
+    "Status",
+    "Tile",
+    "TileSet",
+    "Turn",
+    "TurnKind",
+    "build_game",
+    "build_record",
+    "format_gcg",
+    "from_json",
+    "infer_play",
+    "load_layout",
+    "load_tile_set",
+    "parse_gcg",
+    "rules_preset",
+    "to_json",
+]

@@ -1,1 +1,11 @@
-"""Infer what was played from readings of the board."""
+"""Infer what was played from readings of the board.
+
+`infer_play` is the entry: it aligns the reading (`alignment`), weighs it (`history`), generates hypotheses
+(`hypotheses`, `placements`, `variations`) and returns the explanations in order of likelihood (`explain`).
+"""
+
+from engine.inference.explain import Inference, infer_play
+from engine.inference.explanation import Explanation
+from engine.inference.history import ReadingHistory
+
+__all__ = ["Explanation", "Inference", "ReadingHistory", "infer_play"]
