@@ -40,11 +40,12 @@ StateEvent = (
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where a game stands.
+    """A game after its events so far.
 
-    `racks` counts the tiles each player holds, `bag` those left to draw, as far as the rules tell; `skips`
-    the turns a player still has to sit out; `revealed` the letters of racks that somebody has told, by
-    player; `clocks` the seconds each player has used; `drawing` the players who have to draw for first play.
+    `rack_counts` is the number of tiles that each player holds and `bag_count` the number left to draw, as far as the
+    rules determine them. `turns_to_skip` counts the turns that each player still loses, `clocks` the seconds that each
+    has used. `revealed_racks` has the letters of racks that were entered, by player; `drawing` the players who have to
+    draw for first play.
     """
 
     players: tuple[str, ...]
