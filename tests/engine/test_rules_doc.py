@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from engine.rules import Rules
+from tests.support.local_data import RULES_CHECKLIST, needs_rules_checklist
 
 ROOT = Path(__file__).parents[2]
 DOC = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
-CHECKLIST = ROOT / ".." / "shared" / "rules" / "CHECKLIST.md"
 NAMED = sorted(set(re.findall(r"`((?:test_|common_)\w+)::(\w+)`", DOC)))
 
 
@@ -30,10 +30,9 @@ def test_every_switch_of_the_rules_is_there_with_its_source() -> None:
     assert {name for row in rows for name in re.findall(r"\w+", row)} == {field.name for field in fields(Rules)}
 
 
+@needs_rules_checklist
 def test_every_line_of_the_checklist_is_there() -> None:
-    if not CHECKLIST.exists():
-        pytest.skip("the checklist of the rules is not here")
-    text = CHECKLIST.read_text(encoding="utf-8")
+    text = RULES_CHECKLIST.read_text(encoding="utf-8")
     wanted = set(re.findall(r"^\| ([A-CE-GP]\d+[av]?) \|", text, re.MULTILINE))
     wanted |= {f"H{number}" for number in re.findall(r"^(\d)\. ", text, re.MULTILINE)}
     found = set(re.findall(r"^\| (\w+) \|", DOC, re.MULTILINE))

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.system.simulate_evenings import play_game, play_photos, report
-
-PHOTOS = Path(__file__).parents[2] / ".." / "shared" / "photos"
 
 
 @pytest.mark.slow
@@ -19,7 +18,7 @@ def test_whole_game_at_the_table_ends_with_the_right_totals(seed: int, tmp_path:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PHOTOS.is_dir(), reason="the photographs are not beside the repository")
+@needs_photos
 def test_sequence_of_photographs_through_the_folder_camera_and_the_buttons(tmp_path: Path) -> None:
-    name, told = next(iter(play_photos(PHOTOS, tmp_path)))
+    name, told = next(iter(play_photos(PHOTOS_DIR, tmp_path)))
     assert told.right, report(name, told)

@@ -9,9 +9,8 @@ from calibration.evaluation import profile_gain
 from calibration.evaluation.labelled_photos import load_photo_shots
 from calibration.evaluation.profile_gain import UNTRAINED_FONTS, Tally, replay_shots
 from calibration.evaluation.rendered_tables import RenderedTable
+from tests.support.local_data import PHOTOS_DIR, needs_photos
 from vision.rendering.fonts import DEBIAN_ROOT
-
-PHOTOS = Path(__file__).parents[3] / ".." / "shared" / "photos"
 
 pytestmark = pytest.mark.slow
 
@@ -29,11 +28,10 @@ def test_tiles_in_a_hand_that_no_training_saw_are_read_better_from_game_to_game(
     assert sum(t.wrong_with for t in later) < 0.5 * sum(t.wrong_without for t in later)
 
 
+@needs_photos
 def test_no_photograph_of_a_game_is_read_worse_for_what_the_table_knows() -> None:
-    if not PHOTOS.is_dir():
-        pytest.skip("the photographs are not here")
     whole = Tally()
-    for shot, tally in replay_shots(load_photo_shots(PHOTOS / "jheidel")):
+    for shot, tally in replay_shots(load_photo_shots(PHOTOS_DIR / "jheidel")):
         assert tally.spoiled == 0, shot.name
         whole.add(tally)
     assert whole.pictures > 0

@@ -14,6 +14,7 @@ import pytest
 
 from device.cli import main
 from engine.reading import BoardReading
+from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.support.text_table import EMPTY_ROWS, FARM, HORN, PASTE, rows
 from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
@@ -178,13 +179,10 @@ def test_folder_is_no_photograph(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == f"tilekeeper: {tmp_path}: this is a folder; name the photographs in it\n"
 
 
-SHARED = Path(__file__).parents[3] / ".." / "shared" / "photos"
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the photographs of real games are not beside this repository")
+@needs_photos
 def test_recorded_game_on_photographs_is_scored_as_recorded(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = SHARED / "bucharest"
+    folder = PHOTOS_DIR / "bucharest"
     records = [r for r in json.loads((folder / "manifest.json").read_text()) if r["game"] == "4"]
     assert records
     records.sort(key=lambda r: r["index"])

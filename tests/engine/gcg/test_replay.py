@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,8 +9,7 @@ from hypothesis import strategies as st
 from engine.board import load_layout
 from engine.gcg import Replay, parse_gcg, replay
 from engine.tiles import load_tile_set
-
-CORPUS = Path(__file__).parents[3] / ".." / "shared" / "gcg"
+from tests.support.local_data import GCG_DIR, needs_games
 
 # The worked example of the rule sheets, and then one event of every kind.
 GAME = """\
@@ -281,15 +278,13 @@ def test_no_broken_line_makes_it_stumble(data: st.DataObject) -> None:
 
 # The recorded games
 
-needs_corpus = pytest.mark.skipif(not CORPUS.exists(), reason="the recorded games are not here")
-
 
 @pytest.mark.slow
-@needs_corpus
+@needs_games
 def test_all_recorded_games_are_scored_as_they_were() -> None:
     games = {
-        file.relative_to(CORPUS).as_posix(): replay(parse_gcg(file.read_bytes()))
-        for file in sorted(CORPUS.rglob("*.gcg"))
+        file.relative_to(GCG_DIR).as_posix(): replay(parse_gcg(file.read_bytes()))
+        for file in sorted(GCG_DIR.rglob("*.gcg"))
         if "malformed" not in file.parts
     }
     assert len(games) >= 962
@@ -300,20 +295,20 @@ def test_all_recorded_games_are_scored_as_they_were() -> None:
     }
     # (2 + 6 + 2 + 1) x 2 for GÄLE; the players wrote 32
     assert wrong == {"henningn+scrabble-scraper-v2/python/test/game01/nu19_stefan-hanns.gcg:28": (32, 22)}
-    recorded = [line.split("\t") for line in (CORPUS / "files.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    recorded = [line.split("\t") for line in (GCG_DIR / "files.tsv").read_text(encoding="utf-8").splitlines()[1:]]
     for name, final in ((row[0], row[14]) for row in recorded):
-        record = parse_gcg((CORPUS / name).read_bytes())
+        record = parse_gcg((GCG_DIR / name).read_bytes())
         totals = dict(zip(record.labels(), games[name].totals, strict=True))
         for label, total in (part.split("=") for part in final.split()):
             assert totals[label] == int(total) - (10 if label == "Stefan" and "nu19" in name else 0), name
 
 
 @pytest.mark.slow
-@needs_corpus
+@needs_games
 def test_each_malformed_game_is_answered() -> None:
     # Read by us though another program refuses them: a long line, an encoding that we know.
     only_unusual = {"line_overflow.gcg", "unsupported_character_encoding.gcg"}
-    for file in (CORPUS / "malformed").rglob("*.gcg"):
+    for file in (GCG_DIR / "malformed").rglob("*.gcg"):
         problems = replay(parse_gcg(file.read_bytes())).problems
         assert bool(problems) != (file.name in only_unusual), file
         assert all(problem.line > 0 and problem.reason for problem in problems)

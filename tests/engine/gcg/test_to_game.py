@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,9 +15,8 @@ from engine.gcg import build_game, build_record, format_gcg, parse_gcg
 from engine.squares import parse_square
 from engine.tiles import Tile
 from engine.turns import TurnKind
+from tests.support.local_data import GCG_DIR, needs_games
 from tests.support.play_at_random import random_game
-
-CORPUS = Path(__file__).parents[3] / ".." / "shared" / "gcg"
 
 HEAD = "#player1 A Ann\n#player2 B Bob\n"
 FIVE_TURNS = """\
@@ -122,13 +120,13 @@ def test_what_is_written_is_the_same_game_again(seed: int, tile_set: str, player
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not CORPUS.exists(), reason="the recorded games are not here")
+@needs_games
 def test_all_recorded_games_come_out_as_they_did() -> None:
-    recorded = [line.split("\t") for line in (CORPUS / "files.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    recorded = [line.split("\t") for line in (GCG_DIR / "files.tsv").read_text(encoding="utf-8").splitlines()[1:]]
     assert len(recorded) >= 962
     wrong = []
     for name, final in ((row[0], row[14]) for row in recorded):
-        record = parse_gcg((CORPUS / name).read_bytes())
+        record = parse_gcg((GCG_DIR / name).read_bytes())
         totals = dict(zip(record.labels(), build_game(record).totals, strict=True))
         if any(totals[label] != int(total) for label, total in (part.split("=") for part in final.split())):
             wrong.append(name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,8 +9,7 @@ from hypothesis import strategies as st
 from engine.gcg import Entry, Player, Pragma, Record, TurnKind, format_gcg, make_nickname, parse_gcg
 from engine.gcg.record import Rack
 from engine.squares import SQUARES, position_name
-
-CORPUS = Path(__file__).parents[3] / ".." / "shared" / "gcg"
+from tests.support.local_data import GCG_DIR, needs_games
 
 _names = st.from_regex(r"[A-ZÄÖa-zé][A-Za-zéß0-9_.-]{0,11}", fullmatch=True)
 _texts = st.lists(_names, min_size=1, max_size=4).map(" ".join)
@@ -129,9 +126,9 @@ def test_a_name_or_a_title_stays_on_its_line() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not CORPUS.exists(), reason="the recorded games are not here")
+@needs_games
 def test_recorded_games_are_read_back() -> None:
-    for file in CORPUS.rglob("*.gcg"):
+    for file in GCG_DIR.rglob("*.gcg"):
         record = parse_gcg(file.read_bytes())
         if record.players and "malformed" not in file.parts:
             assert parse_gcg(format_gcg(record)) == record, file

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from statistics import median
 
 import cv2
 import numpy as np
 import pytest
 
+from tests.support.local_data import PHOTOS_DIR, needs_photos
 from vision.detection.location import BoardNotFoundError
 from vision.detection.locator import BoardLocator
 from vision.geometry import Image, square_side
@@ -18,7 +18,6 @@ from vision.recognition.reader import MIN_LOCATION_CONFIDENCE
 from vision.rendering.scene import Scene
 from vision.rendering.simulated_table import SimulatedTable
 
-PHOTOS = Path(__file__).parents[3] / ".." / "shared" / "photos"
 WORD = {(7, 3 + i): letter for i, letter in enumerate("LANTERN")}
 CROSS = {(3 + i, 5): letter for i, letter in enumerate("GRAND")}
 
@@ -137,10 +136,10 @@ def test_a_picture_too_small_for_anything_is_no_board(locator: BoardLocator, sha
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PHOTOS.is_dir(), reason="the shared photographs are not here")
+@needs_photos
 def test_every_photograph_with_the_whole_grid_in_view_is_found(locator: BoardLocator) -> None:
     errors = []
-    for manifest in sorted(PHOTOS.glob("*/manifest.json")):
+    for manifest in sorted(PHOTOS_DIR.glob("*/manifest.json")):
         for record in json.loads(manifest.read_text(encoding="utf-8")):
             image = np.asarray(cv2.imread(str(manifest.parent / record["photo"])), np.uint8)
             truth = np.array(record["corners"], np.float64)
