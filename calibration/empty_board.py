@@ -1,9 +1,9 @@
-"""How this board's squares look when nothing lies on them, each by itself.
+"""Model of the empty board: the colour of each square without a tile, used to tell blanks from empty squares.
 
-A plain blank and a bare square are told apart in general by the networks and by their neighbours
-(`vision.recognition.fusion`). A board that was seen before tells more: each square's own colour then. The light has
-changed since, but slowly over the board, so that squares known to be bare say how; what is left of a difference on a
-square is what lies on it.
+The networks and the neighbouring squares tell a blank tile from an empty square in general
+(`vision.recognition.fusion`). For a board that was seen before, the colour of each empty square is known as well. The
+light may have changed since then, but smoothly over the board: the change is estimated from squares known to be empty,
+and a difference that remains on a square is evidence for a tile.
 """
 
 from __future__ import annotations
@@ -20,27 +20,29 @@ from vision.recognition.blank_by_colour import SQUARE_KINDS
 
 SQUARE_COUNT: Final = BOARD_SIZE * BOARD_SIZE
 _MAX_IMAGES_AVERAGED: Final = 8
-"""A square's colour is the mean of about so many pictures, the newest counting most."""
+"""Number of pictures in the running average of a square's colour."""
 _MIN_EMPTY_SQUARES: Final = 12
 _MIN_TILE_SQUARES: Final = 4
-"""Squares of a sort that it takes to know how they look in a picture."""
+"""Squares known to be empty, and squares known to hold a tile, that a picture must have to be used."""
 _MAX_HIDDEN_PROBABILITY: Final = 0.2
 _MIN_EMPTY_PROBABILITY: Final = 0.97
 _MIN_LETTER_PROBABILITY: Final = 0.9
-"""A square is known to be in sight, bare or a tile by these probabilities."""
+"""Probabilities from which a square counts as visible, empty, or a tile with a letter."""
 _MIN_DOUBT_PROBABILITY: Final = 0.003
 _MAX_LOG_RATIO_NATS: Final = 4.0
-"""Nats that a colour may count for or against a tile."""
+"""Least probability of both \"empty\" and \"blank\" on an uncertain square, and the clip of its log-likelihood
+ratio."""
 _TRUST_FACTORS: Final = (0.0, 0.25, 0.5, 1.0)
-"""What a colour's word is worth in a picture: as much as it is right about the squares that are known."""
+"""Weights of the log-likelihood ratios to choose from; the one that fits the known squares of the picture best is
+used."""
 _NEIGHBOUR_REACH_SQUARES: Final = 3.0
-"""Squares within which neighbours count nearly alike."""
+"""Distance, in squares, over which the weight of a neighbour halves."""
 _MIN_COLOUR_SPREAD: Final = 0.02
 _T_DEGREES_OF_FREEDOM: Final = 4.0
-"""Degrees of freedom of the t distribution of colours: shadows and worn squares are no rarity."""
+"""Degrees of freedom of the Student t distribution of colours: heavy tails for shadows and worn squares."""
 _MAX_SPREAD_RATIO: Final = 1.25
-"""How much further bare squares may be from their own past than from their neighbours of their kind: this is another
-board."""
+"""Ratio of the deviation from the model to the deviation between squares of one kind, above which the picture shows
+another board."""
 _SQUARE_POSITIONS: Final = np.indices((BOARD_SIZE, BOARD_SIZE)).reshape(2, -1).T.astype(np.float64)
 _NEIGHBOUR_WEIGHTS: Final = (
     1
@@ -51,28 +53,29 @@ _NEIGHBOUR_WEIGHTS: Final = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmptyBoardModel:
-    """What is known of a board's bare squares; immutable."""
+    """Colours of a board's empty squares; immutable."""
 
     colours: Floats
-    """`(225, 3)` logarithms of colours, all in the light of the first picture."""
+    """`(225, 3)` logarithms of BGR colours, in the light of the first picture."""
     observation_counts: NDArray[np.int64]
-    """`(225,)`: how often each square was seen bare."""
+    """`(225,)`: how often each square was seen empty."""
 
     @classmethod
     def untrained(cls) -> EmptyBoardModel:
-        """Nothing is known yet."""
+        """Return the model of a board that was never seen."""
         return cls(np.zeros((SQUARE_COUNT, 3)), np.zeros(SQUARE_COUNT, np.int64))
 
     def rotate(self, quarter_turns: int) -> EmptyBoardModel:
-        """The board turned by quarters anticlockwise."""
+        """Return the model of the board rotated anticlockwise by quarter turns."""
         colours = np.rot90(self.colours.reshape(BOARD_SIZE, BOARD_SIZE, 3), quarter_turns).reshape(SQUARE_COUNT, 3)
         times = np.rot90(self.observation_counts.reshape(BOARD_SIZE, BOARD_SIZE), quarter_turns).reshape(SQUARE_COUNT)
         return replace(self, colours=colours, observation_counts=times)
 
     def with_picture(self, colours: Floats, bare: NDArray[np.bool_]) -> EmptyBoardModel:
-        """Learn the colours `(225, 3)` of the squares that are known to be `bare` in a picture.
+        """Return the model updated with a picture.
 
-        A board that looks otherwise than it did (another board) is learnt from the beginning.
+        `colours` are `(225, 3)` log-colours, `bare` `(225,)` marks the squares known to be empty. If the picture shows
+        another board, the model starts again.
         """
         board = self._match_rotation(colours, bare)
         known = bare & (board.observation_counts > 0)
@@ -85,7 +88,7 @@ class EmptyBoardModel:
         return EmptyBoardModel(np.where(bare[:, None], taught, board.colours), board.observation_counts + bare)
 
     def compute_log_ratios(self, colours: Floats, reading: BoardReading) -> Floats:
-        """How much rather each square shows a tile than itself bare: `(225,)` nats, 0 where nobody can say."""
+        """Return the log-likelihood ratio tile : empty of each square, `(225,)` nats; 0 if unknown."""
         chances = _KnownSquares.from_reading(reading)
         board = self._match_rotation(colours, chances.empty)
         bare, tiles = chances.empty & (board.observation_counts > 0), chances.tiles
@@ -101,33 +104,34 @@ class EmptyBoardModel:
         return np.asarray(words * _choose_trust(words, bare, tiles), np.float64)
 
     def _match_rotation(self, colours: Floats, bare: NDArray[np.bool_]) -> EmptyBoardModel:
-        """The board as it is turned in a picture: people begin a game from any side."""
+        """Return the model rotated as the board is in a picture; a game may start from any side."""
         ways = [self, *(self.rotate(quarter) for quarter in (1, 2, 3))]
         if not self.observation_counts.any():
             return self
         spreads = [way._measure_spread(colours, bare & (way.observation_counts > 0)) for way in ways]
-        # As it was unless another way is clearly better: most boards look nearly alike from all sides.
+        # Most boards look nearly the same from all sides: rotate only if that fits clearly better.
         return ways[int(np.argmin(spreads))] if min(spreads) < 0.8 * spreads[0] else self
 
     def _measure_spread(self, colours: Floats, known: NDArray[np.bool_]) -> float:
-        """How far a picture's bare squares are from what is known of them, light apart."""
+        """Return the median deviation of a picture's empty squares from the model, after removing the change of
+        light."""
         if known.sum() < _MIN_EMPTY_SQUARES:
             return np.inf
         change = colours - self.colours
         return _median_length((change - _average_neighbours(change, known))[known])
 
     def _is_other_board(self, colours: Floats, known: NDArray[np.bool_]) -> bool:
-        """Whether a picture is of another board than this: its squares are no likelier to look as they did."""
+        """Return True if the picture shows another board: its squares fit the model no better than each other."""
         return self._measure_spread(colours, known) > _MAX_SPREAD_RATIO * _measure_kind_spread(colours, known)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _KnownSquares:
-    """Which squares a reading is sure of."""
+    """The squares that a reading is certain about, `(225,)` each."""
 
     empty: NDArray[np.bool_]
     tiles: NDArray[np.bool_]
-    """Tiles with a letter: a blank is what is asked for."""
+    """Tiles with a letter; blanks are what the model has to decide."""
 
     @classmethod
     def from_reading(cls, reading: BoardReading) -> _KnownSquares:
@@ -139,7 +143,7 @@ class _KnownSquares:
 
 
 def apply_log_ratios(reading: BoardReading, words: Floats) -> BoardReading:
-    """The reading with blank and bare weighed anew where that was in doubt, by `words` from `likes_tiles`."""
+    """Return the reading with its uncertain blanks updated by log-likelihood ratios `(225,)`."""
     squares = list(reading.squares)
     for at in np.flatnonzero(words).tolist():
         if is_blank_uncertain(squares[at]):
@@ -148,7 +152,7 @@ def apply_log_ratios(reading: BoardReading, words: Floats) -> BoardReading:
 
 
 def is_blank_uncertain(square: SquareReading) -> bool:
-    """Whether a square shows no print and may be a blank or nothing."""
+    """Return True if a square shows no print and may be a blank or empty."""
     empty, blank = square.probability(EMPTY), square.probability(BLANK)
     return (
         empty + blank > 0.5
@@ -166,13 +170,13 @@ def _shift_blank_odds(square: SquareReading, word: float) -> SquareReading:
 
 
 def _average_neighbours(values: Floats, known: NDArray[np.bool_]) -> Floats:
-    """The mean of `known` squares' values as seen from each square, itself left out: `(225, 3)`."""
+    """Return the distance-weighted mean of the `known` squares around each square, without itself, `(225, 3)`."""
     weight = _NEIGHBOUR_WEIGHTS[:, known]
     return np.asarray(weight @ values[known] / weight.sum(axis=1, keepdims=True), np.float64)
 
 
 def _measure_kind_spread(colours: Floats, known: NDArray[np.bool_]) -> float:
-    """How far squares are from their neighbours of their kind."""
+    """Return the median deviation of squares from the neighbours of their kind (premium or plain)."""
     kinds = [known & (kind == SQUARE_KINDS) for kind in np.unique(SQUARE_KINDS)]
     left = [(colours - _average_neighbours(colours, kind))[kind] for kind in kinds if kind.sum() >= _MIN_TILE_SQUARES]
     return _median_length(np.concatenate(left)) if left else np.inf
@@ -183,7 +187,8 @@ def _median_length(differences: Floats) -> float:
 
 
 def _log_likelihood(differences: Floats, known: NDArray[np.bool_]) -> Floats:
-    """Of all squares, where the differences spread as those of the `known` do: t distribution, `(225,)`."""
+    """Return the log-likelihood of each difference under a Student t distribution fitted to the `known` ones,
+    `(225,)`."""
     own = differences[known]
     spread = own.T @ own / len(own) + np.eye(3) * _MIN_COLOUR_SPREAD**2
     squared = np.einsum("ni,ij,nj->n", differences, np.linalg.inv(spread), differences)
@@ -194,7 +199,8 @@ def _log_likelihood(differences: Floats, known: NDArray[np.bool_]) -> Floats:
 
 
 def _choose_trust(words: Floats, bare: NDArray[np.bool_], tiles: NDArray[np.bool_]) -> float:
-    """The share of the words that is right about the known squares, bare ones and tiles counting alike."""
+    """Return the weight of the log-likelihood ratios with the least loss on the known squares, both kinds weighted
+    equally."""
 
     def loss(share: float) -> float:
         return float(np.logaddexp(0, share * words[bare]).mean() + np.logaddexp(0, -share * words[tiles]).mean())

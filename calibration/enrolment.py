@@ -1,7 +1,7 @@
-"""The tile lesson: every tile of the set laid out once, so that the table knows its own tiles before the first game.
+"""Tile enrolment: every tile of the set is laid out once, so that the profile has examples before the first game.
 
-It is never needed. It helps most with tiles that the networks find hard: unusual lettering, a letter that they were
-never taught.
+Enrolment is optional. It helps most with tiles that the networks find hard: unusual typefaces, or a letter that is not
+in their training.
 """
 
 from __future__ import annotations
@@ -13,41 +13,41 @@ from typing import Final
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading
 
 _TILE_ROWS: Final = ((7,), (5, 9), (3, 7, 11), (1, 5, 9, 13), (1, 4, 7, 10, 13))
-"""Rows that tiles are laid in, for as many rows as they need: spread over the board, where light and view differ."""
+"""Rows of the board to use, by the number of rows needed: spread out, because light and perspective differ."""
 _PREFERRED_TILES_PER_ROW: Final = 10
-"""Tiles in a row, if five rows hold all; easier to count than a full row."""
+"""Tiles in a row, if five rows are enough for all; easier to count than a full row."""
 _MIN_MISREAD_CONFIDENCE: Final = 0.9
-"""A letter that is read with this probability where another was asked for is worth a second look."""
+"""Confidence from which another letter than the expected one is reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnrolmentCheck:
-    """What a picture of the lesson shows; squares are 0..224."""
+    """Differences between the expected layout and a picture; squares are 0..224."""
 
     missing: tuple[int, ...]
-    """Asked for, and nothing lies there."""
+    """Squares that should have a tile and have none."""
     extra: tuple[int, ...]
-    """A tile lies there that nobody asked for."""
+    """Squares that should be empty and have a tile."""
     hidden: tuple[int, ...]
-    """Asked for, and it cannot be seen."""
+    """Squares that should have a tile and cannot be seen."""
     mismatched: tuple[tuple[int, str], ...]
-    """Clearly read as something else than was asked for: laid wrong, or read wrong, which the people know."""
+    """Squares clearly read as another symbol, with that symbol: a wrong tile or a wrong reading; the players decide."""
 
     @property
     def is_complete(self) -> bool:
-        """Tiles lie where they were asked for and nowhere else: with the people's word for `unlike`, it can teach."""
+        """True if exactly the expected squares have tiles; the profile can learn once `mismatched` is resolved."""
         return not (self.missing or self.extra or self.hidden)
 
     @property
     def is_clean(self) -> bool:
-        """Nothing is left to ask."""
+        """True if there is nothing to ask."""
         return self.is_complete and not self.mismatched
 
 
 def enrolment_rows(letters: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """What to lay where: 15 rows of 15 faces, each of `letters` and a blank once, in their order, row by row.
+    """Return the layout as 15 rows of 15 faces: each of `letters` and a blank once, in order, row by row.
 
-    Raises ValueError for none, for a letter twice, and for more than five rows hold.
+    Raises ValueError if `letters` is empty, has duplicates, or has more letters than five rows can hold.
     """
     tiles = [*letters, BLANK] if BLANK not in letters else list(letters)
     if not letters or len(set(tiles)) != len(tiles):
@@ -64,7 +64,7 @@ def enrolment_rows(letters: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def check_enrolment(rows: Sequence[Sequence[str]], reading: BoardReading) -> EnrolmentCheck:
-    """Compare what was asked for with what a picture shows."""
+    """Compare the expected layout with the reading of a picture."""
     asked = [face for row in rows for face in row]
     missing, extra, hidden, unlike = [], [], [], []
     for at, (face, square) in enumerate(zip(asked, reading.squares, strict=True)):

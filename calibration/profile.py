@@ -1,8 +1,8 @@
-"""What one table has taught: its tiles' own looks and its bare board, kept in one file and asked where there is doubt.
+"""The profile of one table: what its own tiles and its empty board look like, kept in one file.
 
-Nothing here may make reading worse. Letters are weighed by `TileExamples`, which prove on each other that they help;
-blank against bare square by `EmptyBoardModel`, whose word counts as far as it is right about the known squares of the
-same picture, and not at all while its words about earlier doubts turned out worse than none.
+The profile refines uncertain squares only, and guards against making readings worse: `TileExamples` is used only if
+cross-validation shows a gain, `EmptyBoardModel` is weighted by how well it explains the known squares of the same
+picture and is ignored while its earlier opinions turned out worse than none.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from vision.recognition.letters import LetterNet
 from vision.recognition.reader import PhotoReading
 
 _MAX_RECENT_IMAGES: Final = 4
-"""So many of the last pictures are remembered to see whether what was said of them was right."""
+"""Number of pictures whose opinions are kept until the true board is known."""
 _GAIN_DECAY: Final = 0.98
-"""How much of the record of the bare board's words is kept from one doubt to the next."""
+"""Factor by which the accumulated gain of the empty-board model decays with each scored square."""
 _MIN_GAIN_NATS: Final = -1.0
-"""Nats lost, in that record, at which the bare board is no longer listened to."""
+"""Accumulated gain, in nats, below which the empty-board model is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileSummary:
-    """What a table has taught, for people to see."""
+    """What a profile contains, for display."""
 
     symbols: tuple[str, ...]
-    """The symbols that there are examples of."""
+    """Symbols with at least one example."""
     examples: int
     known_squares: int
-    """Squares whose bare look is known."""
+    """Number of squares whose empty colour is known."""
     is_helpful: bool
-    """Whether the examples read better than without, by their own proof."""
+    """True if the examples improve readings in cross-validation."""
 
 
 class TableProfile:
@@ -61,7 +61,7 @@ class TableProfile:
             maxlen=_MAX_RECENT_IMAGES
         )
         self.problem: str = ""
-        """What was wrong with the file, as a sentence; empty when nothing was."""
+        """What was wrong with the file; empty if nothing was."""
         kept = ProfileData()
         if path is not None:
             kept, self.problem = load_profile(path)
@@ -75,7 +75,7 @@ class TableProfile:
     def learn(
         self, views: BoardViews, rows: Sequence[Sequence[str]], source: str, confirmed: Collection[int] = ()
     ) -> None:
-        """Learn from a picture of a board that is known by now.
+        """Learn from a picture whose true board is known.
 
         `rows` are 15 rows of 15 true faces: `.` for an empty square, `?` for any blank, a letter, or `#` for a square
         that is unknown or hidden. `source` names the game: each square is kept once for each game, the last one
@@ -134,7 +134,7 @@ class TableProfile:
             )
 
     def _score_opinions(self, views: BoardViews, faces: Sequence[str]) -> None:
-        """Keep the record of what the bare board said, now that it is known what lay there."""
+        """Add the gain of the empty-board model's opinions on these views, now that the faces are known."""
         said = next((said for of, said in self._recent_opinions if of is views), {})
         for at, (blank, word) in said.items():
             if faces[at] in (EMPTY, BLANK):
@@ -145,7 +145,8 @@ class TableProfile:
 
 
 def _collect_opinions(board: BoardReading, words: Floats) -> Mapping[int, tuple[float, float]]:
-    """For each square in doubt, the chance of a blank against nothing before a word was said, and the word."""
+    """Return, for each uncertain square, the prior probability of a blank (against empty) and the log-likelihood
+    ratio."""
     said = {}
     for at in np.flatnonzero(words).tolist():
         square = board.squares[at]

@@ -1,4 +1,4 @@
-"""The file that a table's knowledge is kept in: one `.npz`, bounded, written whole or not at all."""
+"""The file of a table profile: one `.npz` of bounded size, written atomically."""
 
 from __future__ import annotations
 
@@ -20,26 +20,29 @@ from vision.recognition.tile_crops import CROP_SIDE_PX
 
 _VERSION: Final = 1
 _MAX_UNPACKED_BYTES: Final = 4_000_000
-"""Bytes, unpacked, that no file of ours comes near."""
+"""Limit of the unpacked size in bytes; a full profile has a fraction of it."""
 _MAX_SOURCE_CHARS: Final = 24
 
 
 class ProfileError(Exception):
-    """A table's knowledge could not be put on disk; the message says why, on one line."""
+    """The profile could not be saved."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProfileData:
-    """What a table has taught."""
+    """The content of a profile file."""
 
     examples: tuple[Example, ...] = ()
     empty_board: EmptyBoardModel = field(default_factory=EmptyBoardModel.untrained)
     empty_board_gain: float = 0.0
-    """Nats that the bare board's words have won so far, the latest counting most."""
+    """Accumulated gain of the empty-board model, in nats, with exponential decay."""
 
 
 def load_profile(path: Path) -> tuple[ProfileData, str]:
-    """What a file holds, and what was wrong with it as a sentence. A damaged file is set aside as `*.damaged`."""
+    """Return the content of a profile file, and what was wrong with it (empty if nothing).
+
+    A damaged file is renamed to `*.damaged`; the profile then starts empty.
+    """
     try:
         with zipfile.ZipFile(path) as packed:
             if sum(entry.file_size for entry in packed.infolist()) > _MAX_UNPACKED_BYTES:
@@ -61,7 +64,7 @@ def load_profile(path: Path) -> tuple[ProfileData, str]:
 
 
 def save_profile(path: Path, kept: ProfileData) -> None:
-    """Write the file, synced, then put it in place of the old one. Raises `ProfileError`."""
+    """Write the file, sync it, then replace the old one. Raises `ProfileError`."""
     packed = io.BytesIO()
     np.savez_compressed(packed, **_to_arrays(kept))
     new = path.with_name(f"{path.name}.new")
@@ -97,7 +100,7 @@ def _to_arrays(kept: ProfileData) -> dict[str, Any]:
 
 
 def _from_arrays(arrays: Mapping[str, Any]) -> ProfileData:
-    """Raises ValueError or KeyError for arrays that are not ours."""
+    """Return the profile in these arrays. Raises ValueError or KeyError if they are not a profile."""
     if int(arrays["version"]) != _VERSION:
         raise ValueError("it is of another version")
     crops, symbols, sources = arrays["crops"], arrays["symbols"], arrays["sources"]

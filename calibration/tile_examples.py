@@ -1,10 +1,9 @@
-"""This table's own tiles: small pictures of them, and what they say of a tile that looks like one of them.
+"""Examples of a table's own tiles, used to refine uncertain letters.
 
-The letter network knows tiles in general; a table has one set. A tile that looks like one of the table's own, to the
-network's features, is a little more likely to be that letter: a bonus in nats for each symbol, largest where the tile
-looks exactly like an example (Zhang et al., Tip-Adapter, 2022). How large a bonus may be is not set by hand: the
-examples themselves are read without their own game's, and a bonus is given only where that reads them better beyond
-chance.
+The letter network knows tiles in general; a table has one set. A tile whose features are close to an example gains a
+bonus (nats) for the symbol of that example, after Zhang et al., Tip-Adapter, 2022. The size of the bonus is fitted:
+each example is read with the examples of the other games, and a bonus is used only if that improves them
+significantly.
 """
 
 from __future__ import annotations
@@ -27,68 +26,68 @@ from vision.recognition.tile_similarity import normalise_features
 
 MAX_EXAMPLES_PER_SYMBOL: Final = 8
 MAX_EXAMPLES: Final = 400
-"""Examples kept of a symbol, and of all: 400 pictures of 36 x 36 pixels are half a megabyte."""
+"""Examples kept for one symbol, and in total: 400 crops of 36 x 36 pixels are half a megabyte."""
 _BONUS_CHOICES_NATS: Final = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""Nats that a tile which looks exactly like an example may gain; the examples choose, or choose none."""
+"""Bonuses to choose from, in nats, for a tile with the same features as an example; 0 is always a choice."""
 _SMALL_BONUS_NATS: Final = 2.0
-"""A bonus above this must not only make examples surer: more of them must be read right, and no fewer than by a
-smaller one."""
+"""A larger bonus must do more than raise confidences: it must read more examples correctly than no bonus, and at least
+as many as a smaller one."""
 _SHARPNESS: Final = 8.0
-"""How fast the bonus falls with 1 - cosine of the features."""
+"""Decay of the bonus with the cosine distance of the features: `exp(-8 * distance)`."""
 _MIN_GAIN_STANDARD_ERRORS: Final = 1.5
-"""Standard errors by which the examples must be read better before any bonus is given."""
+"""Gain in log-likelihood over the examples, in standard errors, from which a bonus is used."""
 _MIN_WON_PER_LOST: Final = 3
-"""Examples that a bonus must put right for each that it spoils."""
+"""Examples that a bonus must correct for each one that it makes wrong."""
 _MAX_LOSS_NATS: Final = 6.0
-"""Nats that one example counts at most, so that a single one decides nothing."""
+"""Largest loss of one example, in nats, so that no single example decides."""
 _MIN_TILE_PROBABILITY: Final = 1e-6
-"""The least probability of a tile of the set, however little the network thinks of it."""
+"""Probability floor for the tiles of the set."""
 _MIN_CREDIBLE_PROBABILITY: Final = 0.02
-"""A symbol to which the network gives less is learnt only where other examples or a person bear it out."""
+"""An example to which the network gives less is kept only if a player confirmed it or other examples support it."""
 _HALF_GRANT_EXAMPLES: Final = 0.5
-"""Examples, as it were, at which half of the benefit of the doubt is gone."""
+"""Pseudo-count: the nearness granted to a symbol is halved when it has this many examples."""
 _LIKENESS_QUANTILE: Final = 0.1
-"""Quantile of the examples' likeness to each other that most tiles of the set reach."""
+"""Quantile of the similarities between examples that counts as usual for tiles of this set."""
 _MAX_CANDIDATES: Final = 8
 _MIN_CANDIDATE_PROBABILITY: Final = 1e-4
-"""Candidates of a square, as the reader gives them."""
+"""Candidates kept for a square, and the least probable one: the same as in the reader."""
 
 
 class TileClassifier(Protocol):
-    """Looks at crops of tiles: `vision.recognition.letters.LetterNet`."""
+    """Predicts the letters of tile crops; implemented by `vision.recognition.letters.LetterNet`."""
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """What it tells apart."""
+        """The classes of the network, in the order of its outputs."""
 
     def predict(self, cut: Image) -> TilePredictions:
-        """Read crops `(n, 36, 36) uint8`."""
+        """Predict the letters of crops, `(n, 36, 36) uint8` grey."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
-    """A tile that is known."""
+    """A crop of a tile whose symbol is known."""
 
     symbol: str
-    """Its shape (`vision.recognition.alphabets`), or `?`."""
+    """Letter shape (see `vision.recognition.alphabets`), or `?` for a blank."""
     crop: Image
-    """`(36, 36) uint8`, as `vision.recognition.tile_crops` cuts it."""
+    """`(36, 36) uint8` grey, as cut by `vision.recognition.tile_crops`."""
     source: str
-    """The game that it lay in."""
+    """Name of the game it was seen in."""
     square: int
     confirmed: bool
-    """A person said what it is."""
+    """True if a player entered the letter."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _EncodedExample:
-    """An example with what the network makes of it."""
+    """An example with the features and log-probabilities that the network gives it."""
 
     example: Example
     features: Floats
-    """Of length 1."""
+    """`(n_features,)`, unit length."""
     log_probabilities: Mapping[str, float]
-    """Log-probabilities by symbol, among tiles."""
+    """Log-probability of each symbol, given that there is a tile."""
 
     @property
     def origin(self) -> tuple[str, int]:
@@ -97,20 +96,20 @@ class _EncodedExample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _BonusModel:
-    """What the examples are worth."""
+    """The fitted bonus and what is needed to apply it."""
 
     symbols: NDArray[np.str_]
     features: Floats
     bonus: float
-    """Nats; 0: they do not help."""
+    """Bonus at distance 0, in nats; 0 if examples do not help."""
     usual_nearness: float
-    """How near an example of its own symbol most tiles are at least: what is granted to a symbol without examples."""
+    """Nearness (0..1) that most tiles reach to an example of their own symbol; granted to symbols without examples."""
     min_similarity: float
-    """How like the nearest example tiles of this set are, at least most of them."""
+    """Cosine similarity to the nearest example that most tiles of this set reach; below it the set is another one."""
 
 
 class TileExamples:
-    """The known tiles of a table, never more than `MAX_EXAMPLES_PER_SYMBOL` of a symbol and `MAX_EXAMPLES` in all."""
+    """Examples of a table's tiles: at most `MAX_EXAMPLES_PER_SYMBOL` for a symbol and `MAX_EXAMPLES` in total."""
 
     def __init__(self, letters: TileClassifier, examples: Sequence[Example] = ()) -> None:
         self._classifier = letters
@@ -119,16 +118,20 @@ class TileExamples:
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """Those that are kept, the oldest first."""
+        """The examples, oldest first."""
         return tuple(one.example for one in self._encoded)
 
     @property
     def bonus(self) -> float:
-        """Nats that a likeness is worth at this table; 0 where the examples do not help."""
+        """The fitted bonus in nats; 0 if the examples do not help."""
         return self._bonus_model.bonus
 
     def learn(self, views: BoardViews, faces: Mapping[int, str], source: str, confirmed: Collection[int]) -> None:
-        """Take in the tiles of a picture: square to face. The same square of the same game is learnt anew."""
+        """Add the tiles of a picture; `faces` maps squares (0..224) to faces.
+
+        An earlier example from the same square and game is replaced. `confirmed` are the squares whose letter a player
+        entered.
+        """
         squares = list(faces)
         new = self._encode(
             Example(letter_shape(faces[square]), crop, source, square, square in confirmed)
@@ -140,7 +143,10 @@ class TileExamples:
         self._bonus_model = _fit_bonus(self._encoded)
 
     def refine_reading(self, views: BoardViews, board: BoardReading, tiles: Collection[str]) -> BoardReading:
-        """The reading of a board with its letters in doubt weighed by their likeness to examples."""
+        """Return the reading with uncertain letters refined by their similarity to examples.
+
+        `tiles` are the letters of the tile set.
+        """
         fitted = self._bonus_model
         if not fitted.bonus:
             return board
@@ -153,7 +159,7 @@ class TileExamples:
         ]
         if not asked:
             return board
-        # Squares that are clear are looked at too where few are in doubt: they tell whether these are our tiles.
+        # Some certain squares are classified too: they show whether the tiles are of the set that was learnt.
         clear = [at for at, square in enumerate(board.squares) if square.is_tile and at not in set(asked)]
         looked = [*asked, *clear[:: max(1, len(clear) // 16)]]
         features = normalise_features(self._classifier.predict(views.cut_crops(looked)).features)
@@ -178,7 +184,10 @@ class TileExamples:
         ]
 
     def _drop_excess(self, known: Sequence[_EncodedExample]) -> list[_EncodedExample]:
-        """Without the older of the two most alike of each symbol that has too many, then without the oldest."""
+        """Return at most the allowed number of examples.
+
+        Of a symbol with too many, the older one of the two most similar is dropped; then the oldest of all.
+        """
         by_symbol: dict[str, list[int]] = defaultdict(list)
         for number, one in enumerate(known):
             by_symbol[one.example.symbol].append(number)
@@ -193,7 +202,7 @@ class TileExamples:
 
 
 def _is_credible(one: _EncodedExample, known: Sequence[_EncodedExample]) -> bool:
-    """Whether a new example may be what it is said to be: a person says so, the network, or its likes."""
+    """Return True if a player, the network or other examples support the symbol of a new example."""
     symbol = one.example.symbol
     if one.example.confirmed or one.log_probabilities.get(symbol, -np.inf) > np.log(_MIN_CREDIBLE_PROBABILITY):
         return True
@@ -205,14 +214,14 @@ def _is_credible(one: _EncodedExample, known: Sequence[_EncodedExample]) -> bool
 
 
 def _fit_bonus(known: Sequence[_EncodedExample]) -> _BonusModel:
-    """Find out what likeness is worth: read each example by those of other games."""
+    """Choose the bonus by reading each example with the examples of other games (cross-validation)."""
     symbols = np.array([one.example.symbol for one in known], np.str_)
     if len(known) < 2:
         return _BonusModel(symbols, np.zeros((len(known), 0)), 0.0, 0.0, 1.0)
     features = np.array([one.features for one in known])
     sources = np.array([one.example.source for one in known])
     apart = sources[:, None] != sources[None]
-    # By other games, where they know its letter; else by all but itself.
+    # Compare with examples of other games if they have this symbol, otherwise with all other examples.
     elsewhere = (apart & (symbols[:, None] == symbols[None])).any(axis=1)
     apart[~elsewhere] = ~np.eye(len(known), dtype=bool)[~elsewhere]
     like = np.where(apart, features @ features.T, -np.inf)
@@ -249,19 +258,19 @@ def _compute_nearness(like: Floats) -> Floats:
 
 
 def _compute_losses(logs: Floats, truth: NDArray[np.intp]) -> Floats:
-    """Minus the log-probability of the truth, each at most `_MAX_LOSS_NATS`."""
+    """Return the negative log-likelihood of the true symbols, each clipped to `_MAX_LOSS_NATS`."""
     most = logs.max(axis=1)
     total = most + np.log(np.exp(logs - most[:, None]).sum(axis=1))
     return np.asarray(np.minimum(total - logs[np.arange(len(logs)), truth], _MAX_LOSS_NATS), np.float64)
 
 
 def _granted_nearness(usual: float, number: NDArray[np.intp] | int) -> Floats:
-    """The nearness that a symbol of few examples is granted: unlike its one example, it may yet be like the next."""
+    """Return the nearness granted to a symbol with few examples: its next tile may still look like one of them."""
     return np.asarray(usual * _HALF_GRANT_EXAMPLES / (_HALF_GRANT_EXAMPLES + number), np.float64)
 
 
 def _compute_bonuses(like: Floats, fitted: _BonusModel) -> dict[str, float]:
-    """The bonus of each symbol for a tile, by its likeness to each example."""
+    """Return the bonus of each symbol, in nats, for a tile with these similarities to the examples."""
     near = _compute_nearness(like)
     bonuses: dict[str, float] = defaultdict(lambda: fitted.bonus * fitted.usual_nearness)
     for symbol in set(fitted.symbols.tolist()):
@@ -273,16 +282,16 @@ def _compute_bonuses(like: Floats, fitted: _BonusModel) -> dict[str, float]:
 
 
 def _tile_probabilities(square: SquareReading, tiles: Collection[str]) -> dict[str, float]:
-    """The probability of each tile of the set, none quite impossible."""
+    """Return the probability of each tile of the set, with a floor."""
     return {tile: max(square.probability(tile), _MIN_TILE_PROBABILITY) for tile in tiles}
 
 
 def _can_bonus_change_letter(
     square: SquareReading, tiles: Collection[str], known: Collection[str], bonus: float
 ) -> bool:
-    """Whether a bonus could rightly make another letter the most likely: not where this one has no example yet.
+    """Return True if a bonus could change the most probable letter and this letter has an example.
 
-    Of two letters alike, the one that was laid first would take the other's tiles.
+    Without the second condition, the first of two similar letters that is learnt would replace the other one.
     """
     if not square.is_tile or letter_shape(square.symbol) not in known:
         return False
@@ -291,7 +300,7 @@ def _can_bonus_change_letter(
 
 
 def _apply_bonus(square: SquareReading, bonus: Mapping[str, float], tiles: Collection[str]) -> SquareReading:
-    """The square with its tile's probability shared out anew; nothing and hidden keep theirs."""
+    """Return the square with its tile probability redistributed; empty and hidden keep theirs."""
     others = {symbol: p for symbol, p in square.candidates if symbol in (EMPTY, HIDDEN)}
     chances = _tile_probabilities(square, tiles)
     tile = sum(square.probability(symbol) for symbol in chances)
@@ -301,6 +310,6 @@ def _apply_bonus(square: SquareReading, bonus: Mapping[str, float], tiles: Colle
 
 
 def rank_candidates(chances: Mapping[str, float]) -> SquareReading:
-    """A square's candidates in falling order, the improbable left out."""
+    """Return the candidates of a square, most probable first, without the improbable ones."""
     best = sorted(chances.items(), key=lambda item: -item[1])[:_MAX_CANDIDATES]
     return SquareReading(tuple((symbol, p) for symbol, p in best if p >= _MIN_CANDIDATE_PROBABILITY))
