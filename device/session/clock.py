@@ -1,7 +1,7 @@
-"""The chess clock of a table: how long each player has thought, and what overtime costs. Pure: time comes in.
+"""The chess clock: time used by each player and the penalty for overtime. Pure: the time is passed in.
 
-Moments are seconds of a clock that never jumps (`time.monotonic`), so that setting the wall clock changes nothing. No
-rule sheet knows a clock; tournaments play 25 minutes each and take 10 points for each minute begun over the time.
+Times are seconds of `time.monotonic`, so that setting the wall clock has no effect. The rule sheets have no clock;
+tournaments use 25 minutes for each player and 10 penalty points for each started minute of overtime.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ SECONDS_PER_MINUTE = 60.0
 
 @dataclass(frozen=True, slots=True)
 class ClockView:
-    """The clocks of a game as they stood at one moment.
+    """The clocks of a game at one moment.
 
-    `limit` is the time of each player in seconds, `overtime` the points for each minute begun beyond it, `used` the
-    seconds each player had used at `since` (`time.monotonic()`); from then on the time of player `running` goes on,
-    nobody's where that is None. `paused` is True while people have stopped the game.
+    `limit` is each player's time in seconds, `overtime` the penalty in points for each started minute beyond it, `used`
+    the seconds used at `since` (`time.monotonic()`). From then on the time of player `running` counts (None: no clock
+    is running). `paused` is True while the game is paused.
     """
 
     limit: float
@@ -30,21 +30,21 @@ class ClockView:
     since: float = 0.0
 
     def used_by(self, player: int, now: float) -> float:
-        """The seconds a player has used by `now`."""
+        """Return the seconds a player has used at `now`."""
         return self.used[player] + (max(0.0, now - self.since) if player == self.running else 0.0)
 
     def left(self, player: int, now: float) -> float:
-        """The seconds a player has left at `now`; below zero in overtime."""
+        """Return the seconds a player has left at `now`; negative in overtime."""
         return self.limit - self.used_by(player, now)
 
     def penalty(self, player: int, now: float) -> int:
-        """The points that overtime has cost a player by `now`."""
+        """Return the overtime penalty of a player at `now`, in points."""
         return ceil(max(0.0, -self.left(player, now)) / SECONDS_PER_MINUTE) * self.overtime
 
 
 @dataclass(frozen=True, slots=True)
 class ChessClock:
-    """The seconds each player has `used` by `since`, and whose time has run from then on (None: nobody's).
+    """The seconds each player has `used` at `since`, and whose clock is running since then (None: no one's).
 
     >>> clock = ChessClock.for_players(2).start_player(0, now=100.0).start_player(1, now=130.0)
     >>> clock.advance_to(135.0).used
@@ -57,11 +57,11 @@ class ChessClock:
 
     @classmethod
     def for_players(cls, players: int) -> ChessClock:
-        """A clock on which nobody has used any time."""
+        """Return a clock with no time used."""
         return cls((0.0,) * players)
 
     def advance_to(self, now: float) -> ChessClock:
-        """The same clock with the time up to `now` counted; a moment before the last one counts as that."""
+        """Return the clock with the time up to `now` added; a time before `since` counts as `since`."""
         if self.running is None:
             return replace(self, since=now)
         passed = max(0.0, now - self.since)
@@ -69,27 +69,28 @@ class ChessClock:
         return replace(self, used=used, since=max(now, self.since))
 
     def start_player(self, player: int, now: float) -> ChessClock:
-        """From `now` on it is the time of `player`."""
+        """Return the clock with the time of `player` running from `now`."""
         return replace(self.advance_to(now), running=player)
 
     def stop(self, now: float) -> ChessClock:
-        """From `now` on it is nobody's time."""
+        """Return the clock stopped at `now`."""
         return replace(self.advance_to(now), running=None)
 
     def to_view(self, limit: float, overtime: int, *, paused: bool = False) -> ClockView:
-        """The clock for showing."""
+        """Return the clock for display."""
         return ClockView(limit, overtime, self.used, self.running, paused, self.since)
 
 
 def serialise_clock(clock: ChessClock, now: float, *, paused: bool) -> str:
-    """What a table keeps beside the log, so that a clock is right again after the power went."""
+    """Return the text that is saved beside the log, to restore the clock after a power cut."""
     return json.dumps({"used": [round(used, 3) for used in clock.advance_to(now).used], "paused": paused})
 
 
 def restore_clock(text: str | None, read: tuple[float, ...]) -> tuple[ChessClock, bool]:
-    """The clock, standing still, and whether the game was paused, from the note and from the log's last readings.
+    """Return the stopped clock and True if the game was paused, from the saved text and the times in the log.
 
-    Neither goes back: the larger counts. A note that cannot be read, or of another number of players, is as none.
+    Of the two times of a player the larger one counts. A text that is damaged or for another number of players is
+    ignored.
     """
     used, paused = read, False
     try:

@@ -1,4 +1,4 @@
-"""Keeps the chess clock of a game: starts and stops it, notes it beside the log, reads it into the log."""
+"""Run the chess clock of a game: start and stop it, save it beside the log, and record it as events."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NOTE_NAME = "clock"
 
 
 class ClockKeeper:
-    """The clock of one game; in a game without one it does nothing. Times are seconds of `now`."""
+    """The clock of one game; does nothing in a game without a clock. Times are seconds of `now`."""
 
     def __init__(self, store: GameStore, log: GameLog, now: Callable[[], float]) -> None:
-        """The clock of a game as it stood when the game was left. Raises `StoreError`."""
+        """Restore the clock of a game. Raises `StoreError`."""
         self._store = store
         self._log = log
         self._now = now
@@ -32,7 +32,7 @@ class ClockKeeper:
 
     @property
     def view(self) -> ClockView | None:
-        """The clock for showing; None in a game without one."""
+        """The clock for display; None in a game without a clock."""
         rules = self._log.game.rules
         return (
             self._clock.to_view(rules.clock_seconds, rules.overtime_points, paused=self.paused)
@@ -41,17 +41,17 @@ class ClockKeeper:
         )
 
     def stop(self, pressed: float) -> None:
-        """It is nobody's time since `pressed`: the table is busy."""
+        """Stop the clock at the time `pressed`, while the board is read."""
         self._clock = self._clock.stop(pressed)
 
     def set_running(self, player: int | None) -> None:
-        """From now on it is the time of `player` (None: nobody's)."""
+        """Run the clock of `player` from now on; None stops it."""
         now = self._now()
         self._clock = self._clock.stop(now) if player is None else self._clock.start_player(player, now)
         self.save()
 
     def save(self) -> None:
-        """Keep the clock beside the log: done every second, it is right to the second after the power went."""
+        """Save the clock beside the log; called every second, so that a power cut costs at most a second."""
         if not self._has_clock or self._log.game.is_over:
             return
         try:
@@ -62,7 +62,8 @@ class ClockKeeper:
             _log.warning("the clock is not kept: %s", error)
 
     def make_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """What the clock says of the player whose turn these events end, of everybody where they end the game."""
+        """Return the `ClockRead` events to append with `events`: of the player whose turn ends, or of all if the game
+        ends."""
         if not self._has_clock or not any(isinstance(event, TurnEvent) for event in events):
             return ()
         game = self._log.game

@@ -1,4 +1,4 @@
-"""What the table makes of an explanation: which events count, and what is said or asked. Pure."""
+"""Decide what to record after a press: events, an open question, or a warning. Pure functions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.squares import SQUARES, Square, square_name
 
 MIN_OFFERED_LIKELIHOOD = 0.01
-"""Explanations less likely than this are not offered."""
+"""Least posterior probability of an explanation that is offered as an answer."""
 MIN_HIDDEN_PROBABILITY = 0.5
-"""A square that is hidden with more than this probability may hold a tile."""
+"""Probability of being hidden above which a square may hold an unseen tile."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """An open question, and the events that each of its answers stands for.
+    """An open question and the events of each answer.
 
-    The events of the first answer count from the beginning where `counts`. A challenge that people decide `stops` the
-    clocks, and stays open until they do.
+    With `first_is_default` the events of the first answer are recorded until another one is chosen. With `stops_clock`
+    (a challenge decided by the players) the clocks stop until it is answered.
     """
 
     question: Question
@@ -36,7 +36,7 @@ class OpenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is taken to have happened, what is asked, and what is only `said`: nobody can choose."""
+    """The events to record, the question to ask, and a warning if there is no choice to offer."""
 
     events: tuple[Event, ...]
     open_question: OpenQuestion | None = None
@@ -44,12 +44,15 @@ class Decision:
 
     @property
     def is_clear(self) -> bool:
-        """True where looking again would tell no more; whether a player passed or exchanged nobody can see."""
+        """True if another picture would not help (a pass and an exchange look the same)."""
         return not self.warning and (self.open_question is None or self.open_question.question.key == PASS_OR_EXCHANGE)
 
 
 def decide(game: Game, explained: Inference, reading: BoardReading) -> Decision:
-    """Decide what a button press was: what the engine explains, a pass or an exchange, or nothing yet."""
+    """Return the decision for a press: the inferred events, a pass or exchange, or a question.
+
+    `explained` is the inference from `reading`.
+    """
     best = explained.best
     if explained.question is None:
         return Decision(best.events) if best.events or best.is_waiting else _decide_without_play(game, reading)
@@ -76,9 +79,9 @@ def decide(game: Game, explained: Inference, reading: BoardReading) -> Decision:
 
 
 def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMade]) -> Decision:
-    """The question whether a play was one, which counts, or `two`: one button was pressed, but a part lay there before.
+    """Return the question if a play was one play or `two`; one play counts until it is answered.
 
-    Nobody can see who laid the rest.
+    Asked if a part of the tiles was on the board alone before the press: the picture does not show who added the rest.
     """
     meant: list[tuple[Event, ...]] = [(play,), two]
     texts = []
@@ -94,7 +97,8 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMa
 
 
 def _find_rivals(explained: Inference) -> list[Explanation]:
-    """The second explanation where the question is about how it differs from the best, however unlikely it is."""
+    """Return the second explanation if the question is about its difference from the best one, however unlikely it
+    is."""
     best, *others = explained.explanations
     boards = ((other, best.game.board.differences(other.game.board)) for other in others[:1])
     return [other for other, differs in boards if differs and {*differs} <= {*explained.doubtful_squares}]
@@ -105,9 +109,9 @@ def _get_events(game: Game, one: Explanation) -> tuple[Event, ...]:
 
 
 def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[str, tuple[Event, ...]] | None:
-    """Two turns at once in the other order, in words and as events; None where they can only have come in this one.
+    """Return two plays in the other order, as text and events; None if only one order is legal.
 
-    Nothing on the board tells who laid which, unless one play leans on the other.
+    The board does not show which player made which play, unless one depends on the other.
     """
     plays = filter_plays(events)
     if len(plays) != 2 or len(events) != 2:
@@ -120,7 +124,7 @@ def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[str, tuple[Event
 
 
 def _list_symbols(game: Game, likely: list[Explanation], squares: tuple[Square, ...]) -> tuple[tuple[str, ...], ...]:
-    """What each explanation says of these squares, as a tile set writes it."""
+    """Return the symbols of these squares in each explanation."""
     boards = [one.game.board for one in likely]
     return tuple(
         tuple(EMPTY if (tile := board[square]) is None else game.tiles.text(tile) for square in squares)
@@ -129,7 +133,7 @@ def _list_symbols(game: Game, likely: list[Explanation], squares: tuple[Square, 
 
 
 def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
-    """Nothing was laid, as far as can be seen: a pass, an exchange, or a play under a hand."""
+    """Return the decision if no new tile is visible: a pass, an exchange, or a play that a hand hides."""
     name, passed = game.players[game.to_move], (Passed(game.to_move),)
     if hidden := _find_hidden_squares(game, reading):
         squares = ", ".join(map(square_name, hidden))
@@ -146,12 +150,13 @@ def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
 
 
 def find_max_exchange(game: Game) -> int:
-    """How many tiles may be exchanged now."""
+    """Return the largest number of tiles that may be exchanged now."""
     return next((count for count in range(game.rules.rack_size, 0, -1) if game.can_exchange(count)), 0)
 
 
 def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
-    """The hidden squares without a tile on the record that touch one, or any before the first play."""
+    """Return the hidden squares on which a play could be: empty in the record and next to a tile, or any before the
+    first play."""
     board = game.board
     hidden = [
         s for s in SQUARES if board[s] is None and reading.squares[s].probability(HIDDEN) > MIN_HIDDEN_PROBABILITY
@@ -160,5 +165,5 @@ def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...
 
 
 def filter_plays(events: tuple[Event, ...]) -> tuple[PlayMade, ...]:
-    """The plays among events."""
+    """Return the plays among events."""
     return tuple(event for event in events if isinstance(event, PlayMade))

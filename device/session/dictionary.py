@@ -1,4 +1,4 @@
-"""What people may ask the word list besides the game."""
+"""Look up words for the players, as far as the rules allow it during a game."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from engine.squares import parse_square
 
 
 def look_up(state: TableSnapshot, words: WordList | None, word: str) -> bool | None:
-    """Whether the list has a word; None where nobody can say. Raises `CommandRefusedError` while nobody may look."""
+    """Return True if the list has the word, None if it cannot decide.
+
+    Raises `CommandRefusedError` while the rules do not allow looking words up.
+    """
     if state.phase not in (Phase.LOBBY, Phase.ENDED) and not state.open_dictionary:
         raise make_refusal("closed-dictionary")
     return is_listed(word, words) if can_decide_challenge(words) else None
 
 
 def list_blank_letters(game: Game, words: WordList | None, square: str) -> tuple[str, ...]:
-    """The letters that the blank on a square may stand for; those that make words, where people may know them.
+    """Return the letters that the blank on a square may stand for; only those that form words if the rules allow it.
 
-    Raises `CommandRefusedError` for what is no square.
+    Raises `CommandRefusedError` if `square` is not a square.
     """
     if words is None or not game.rules.open_dictionary:
         return game.tiles.letters

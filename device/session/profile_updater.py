@@ -1,4 +1,4 @@
-"""A table learns its own tiles from turns that the next turn has confirmed, never from one in doubt."""
+"""Update the table profile from turns that the next turn has confirmed, never from uncertain ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MIN_HIDDEN_PROBABILITY = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PendingTurn:
-    """What a turn was read from, until another confirms it: its place among the turns, and the board as it was then."""
+    """The reading of the last turn, waiting for confirmation: the number of the turn and the board at that time."""
 
     turn: int
     board: Board
@@ -28,14 +28,14 @@ class _PendingTurn:
 
 
 class ProfileUpdater:
-    """Hands to a table's knowledge what it may learn; used from one thread."""
+    """Passes confirmed turns to the profile; used by one thread."""
 
     def __init__(self, profile: TableProfile) -> None:
         self._profile = profile
         self._pending: _PendingTurn | None = None
 
     def add_turn(self, looked: TurnCapture, source: str, game: Game) -> str:
-        """A turn was taken: the one before is learnt if neither is in doubt. As `confirm`."""
+        """Learn the previous turn and hold this one back, if both are certain. Returns as `learn_pending`."""
         board = looked.reading.board
         if board is None or looked.decision is None or not looked.decision.is_clear or looked.is_split:
             self.discard_pending()
@@ -45,13 +45,13 @@ class ProfileUpdater:
         return trouble
 
     def discard_pending(self) -> None:
-        """What was read last is not learnt: it was taken back, or is in doubt."""
+        """Drop the pending turn: it was undone or is uncertain."""
         self._pending = None
 
     def learn_pending(self, source: str, game: Game) -> str:
-        """A turn without doubt has followed: learn from the one before, as the record has it by now.
+        """Learn the pending turn, with the board as the game has it now.
 
-        `source` names the game. Returns why it is not kept, empty where it is.
+        `source` names the game. Returns why the profile could not be saved; empty if it was.
         """
         pending, self._pending = self._pending, None
         if pending is None or pending.turn >= len(game.turns) or not game.turns[pending.turn].stands:
@@ -71,6 +71,6 @@ class ProfileUpdater:
         return ""
 
     def set_pending(self, game: Game, reading: BoardReading, views: BoardViews | None) -> None:
-        """The last turn of a game was read from this, without doubt."""
+        """Hold back the reading of the last turn until it is confirmed."""
         if views is not None and game.turns:
             self._pending = _PendingTurn(len(game.turns) - 1, game.board, reading, views)

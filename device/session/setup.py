@@ -1,4 +1,4 @@
-"""Setting a table up: where the board is, put right by people where need be, and lessons in its tiles."""
+"""Set up a table: find the board, let users place its corners, and enrol its tiles."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from vision.recognition.reader import PhotoReading
 _log = logging.getLogger(__name__)
 
 MAX_SIDE_PX = 1280
-"""The longest side, in pixels, of the picture that a table is set up by."""
+"""Longest side of the picture on the set-up page, in pixels."""
 JPEG_QUALITY = 80
 NOTE_NAME = "corners"
 ENROLMENT_SOURCE = "lesson"
@@ -35,7 +35,7 @@ Corners = Sequence[Sequence[float]]
 
 
 class TableSetup:
-    """The set-up of one table; used from one thread."""
+    """The set-up of one table; used by one thread."""
 
     def __init__(self, board_camera: BoardCamera, store: GameStore, profile: TableProfile | None) -> None:
         self._board_camera = board_camera
@@ -47,7 +47,7 @@ class TableSetup:
         self._restore_corners()
 
     def capture_setup_view(self, tiles: Collection[str]) -> SetupView:
-        """The whole picture, and where the board is in it. Raises `CameraError`."""
+        """Return the camera's whole picture and the corners of the board in it. Raises `CameraError`."""
         frame = self._board_camera.still()
         image = frame.image
         self._image_shape = image.shape
@@ -60,8 +60,10 @@ class TableSetup:
         return self._make_view(image, reading, placed=where is not None and where.has_user_corners)
 
     def place_corners(self, corners: Corners | None, tiles: Collection[str]) -> SetupView:
-        """Take the corners where people put them, in pixels of the last view; None: find them. Raises
-        `CommandRefusedError`."""
+        """Use the corners that a user placed, in pixels of the last view; None searches for the board.
+
+        Raises `CommandRefusedError` for corners that no board can have.
+        """
         where = self._board_camera.tracker
         if where is None:
             raise make_refusal("camera-none")
@@ -78,10 +80,10 @@ class TableSetup:
         return self.capture_setup_view(tiles)
 
     def enrol_tiles(self, rows: Sequence[Sequence[str]], tiles: Collection[str]) -> tuple[str, ...]:
-        """Learn from the board, which shows these faces; returns the squares that are not as they should be.
+        """Add the tiles on the board to the profile; return the squares that differ from `rows`.
 
-        Where there are any, nothing is learnt; but who gives the same lesson again has looked, and knows better than
-        the camera which letter lies there. Raises `CommandRefusedError`, `CameraError`.
+        If there are any, nothing is learnt, unless only letters differ and the user sends the same rows again: then the
+        user is right and the camera is wrong. Raises `CommandRefusedError`, `CameraError`.
         """
         if self._profile is None:
             raise make_refusal("no-lesson")
@@ -120,7 +122,7 @@ class TableSetup:
         )
 
     def _save_corners(self, corners: Floats | None) -> None:
-        """Keep for this table what people placed, as long as it holds."""
+        """Save the corners that a user placed; None deletes them."""
         data = "" if corners is None else json.dumps({"corners": corners.tolist(), "shape": list(self._image_shape)})
         try:
             if (self._store.read_note(TABLE_NOTES, NOTE_NAME) or "") != data:

@@ -1,6 +1,6 @@
-"""What the table looks like at one moment, as an immutable value: the one thing that page, lights and voice are told.
+"""Immutable snapshots of the session: the only thing that page, panel and voice receive.
 
-A `TableSnapshot` holds texts and numbers only, ready to be shown; whoever shows it needs no rule of the game.
+A `TableSnapshot` holds texts and numbers, ready to be displayed; a display needs no rule of the game.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from engine.reading import BOARD_SIZE
 
 
 class Phase(StrEnum):
-    """Where the evening stands; `device.session.phases` says what leads from one to another."""
+    """The phase of the session; `device.session.phases` has the transitions."""
 
     LOBBY = "lobby"
     DRAWING = "drawing"  # the players draw for first play
     TURN = "turn"
     LOOKING = "looking"
-    QUESTION = "question"  # a turn in which people are asked something
-    CHALLENGE = "challenge"  # a turn in which the play before it may still be challenged
+    QUESTION = "question"  # a turn with an open question
+    CHALLENGE = "challenge"  # a turn in which the previous play may still be challenged
     PAUSED = "paused"
     ENDED = "ended"
 
     @property
     def in_play(self) -> bool:
-        """True where somebody has the turn, whatever else may be done besides."""
+        """True if it is a player's turn."""
         return self in (Phase.TURN, Phase.QUESTION, Phase.CHALLENGE)
 
 
 class Moment(NamedTuple):
-    """A moment of the evening: the game's number in the store (0: none), and the length of its log.
+    """A position in the history: the game's number in the store (0 if there is none) and the number of its events.
 
     >>> str(Moment(12, 34)), Moment.parse("12-34")
     ('12-34', Moment(game=12, events=34))
@@ -48,14 +48,14 @@ class Moment(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Moment | None:
-        """The moment from its text; None for what is none."""
+        """Return the moment written as `str(moment)`; None if the text is not a moment."""
         game, dash, events = text.partition("-")
         whole = dash and all(part.isascii() and part.isdecimal() and len(part) < 10 for part in (game, events))
         return cls(int(game), int(events)) if whole else None
 
 
 class Trouble(StrEnum):
-    """Whose business a notice is: it decides the colour of the light."""
+    """What a notice is about; decides the colour of the status light."""
 
     NONE = "none"
     BOARD = "board"
@@ -65,9 +65,9 @@ class Trouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One sentence for the people at the table, and whose business it is.
+    """A sentence for the players.
 
-    `text` is in English; other languages say it by its key where it has one (`engine.messages`).
+    `text` is in English; other languages translate it by its key (`engine.messages`).
     """
 
     text: str
@@ -75,20 +75,20 @@ class Notice:
 
     @property
     def key(self) -> str:
-        """The key of the text, empty where it has none."""
+        """The key of the text; empty if it has none."""
         return key_of(self.text)
 
 
 PASS_OR_EXCHANGE = "pass-or-exchange"
-"""The key of the question that has a button of its own on the panel."""
+"""Key of the question that has its own button on the panel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something that the people know better: what could have happened, and which of it counts until they say.
+    """A question for the players; the answer `chosen` counts until they choose another one.
 
-    `squares` are those that it is about (`row * 15 + column`), `symbols` what each answer says of each of them (small:
-    a blank, `.`: nothing), empty where it does not ask for tiles. The texts are as in a `Notice`.
+    `squares` (`row * 15 + column`) are the squares it is about. `symbols` has, for each answer, the symbol of each of
+    these squares (a small letter is a blank, `.` an empty square); it is empty if the question is not about tiles.
     """
 
     text: str
@@ -99,13 +99,13 @@ class Question:
 
     @property
     def key(self) -> str:
-        """The key of the text, empty where it has none."""
+        """The key of the text; empty if it has none."""
         return key_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class LetterView:
-    """A tile in a word: its letter, what it counts before premiums, and the letter premium it got (1, 2, 3, 4)."""
+    """A tile in a word: its letter, its value before premiums, and its letter premium (1, 2, 3, 4)."""
 
     letter: str
     value: int
@@ -116,9 +116,10 @@ class LetterView:
 
 @dataclass(frozen=True, slots=True)
 class WordView:
-    """A word of a play: its tiles, the product of its word premiums, its score, and whether the word list has it.
+    """A word of a play: its tiles, the product of its word premiums, and its score.
 
-    `valid` is None where nobody but people can say; `unlisted` is True where a list that only advises lacks the word.
+    `valid` is True if the word list has it, None if no list can decide; `unlisted` is True if an advisory list lacks
+    it.
     """
 
     text: str
@@ -131,11 +132,11 @@ class WordView:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """One line of the game: who did what, for how much, and the total after it.
+    """One line of the score sheet: a player's turn, its score, and the total after it.
 
-    `kind` is `play`, `pass`, `exchange`, `withdrawn` or another of the engine's events; `at` and `word` are empty
-    where nothing was placed; unplayed letters stand in `word`. `tiles` pairs a square (`H8`) with its symbol (small: a
-    blank, `?`: nobody named it). `stands` is False for a play that was taken back later.
+    `kind` is `play`, `pass`, `exchange`, `withdrawn` or another kind of turn of the engine. `at` and `word` are empty
+    if nothing was placed; for unplayed letters, `word` has these letters. `tiles` pairs squares (`H8`) with symbols (a
+    small letter is a blank, `?` an unnamed blank). `stands` is False for a play that was withdrawn later.
     """
 
     number: int
@@ -157,13 +158,13 @@ class TurnView:
 
     @property
     def unlisted_words(self) -> tuple[str, ...]:
-        """The words of a play that a list which only advises does not have: they may be good all the same."""
+        """The words of a play that an advisory list lacks; they may be valid."""
         return tuple(word.text for word in self.words if word.unlisted) if self.kind == "play" else ()
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerView:
-    """A player's name, total, and remembered colour (empty: the one of the seat)."""
+    """A player's name, total and colour (empty: the default colour of the seat)."""
 
     name: str
     total: int
@@ -172,7 +173,7 @@ class PlayerView:
 
 @dataclass(frozen=True, slots=True)
 class TileView:
-    """A tile on the board as understood; `new` when the last play laid it."""
+    """A tile on the board; `new` if the last play placed it."""
 
     letter: str
     value: int
@@ -185,7 +186,7 @@ NO_TILES: tuple[TileView | None, ...] = (None,) * (BOARD_SIZE * BOARD_SIZE)
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """The board as understood: 225 tiles or None, and the premium of each square (`""`, `2L`, `3L`, `2W`, `3W`)."""
+    """The board: 225 tiles or None, and the premium of each square (`""`, `2L`, `3L`, `2W`, `3W`)."""
 
     tiles: tuple[TileView | None, ...] = NO_TILES
     premiums: tuple[str, ...] = ("",) * (BOARD_SIZE * BOARD_SIZE)
@@ -193,10 +194,10 @@ class BoardView:
 
 @dataclass(frozen=True, slots=True)
 class LookView:
-    """What the camera saw last: the name of the rectified picture, and the squares that it was in doubt about.
+    """The last picture of the board: the name of the rectified picture, and its uncertain squares.
 
-    `doubtful` holds squares (`row * 15 + column`), `hidden` those that could not be seen at all; `margin` is how much
-    more than the grid the picture shows on each side, in squares.
+    `doubtful` are uncertain squares (`row * 15 + column`), `hidden` those that could not be seen; `margin` is the width
+    of the border around the grid in the picture, in squares.
     """
 
     picture: str
@@ -207,17 +208,18 @@ class LookView:
 
 @dataclass(frozen=True, slots=True)
 class TableSnapshot:
-    """The table at one moment. `revision` grows with every change.
+    """The session at one moment. `revision` increases with every change.
 
-    `game` is the number of the game in the store (0: none), `events` the length of its log; `clock` is None in a game
-    without one; `drawing` are the players who have to draw for first play now. `undo` and `redo` say whether there is
-    a press to take back, or one taken back to do again.
+    `game` is the number of the game in the store (0 if there is none), `events` the number of its events. `clock` is
+    None in a game without a clock. `drawing` are the players who have to draw for first play now. `undo` and `redo`
+    are True if there is a press to undo or redo.
 
-    `turn_of` is the index of the player whose turn it is, None before and after a game; `end_due` says that the rules
-    would have the game end now, `winners` who won once it has, `racks_wanted` whose unplayed letters are not known.
-    `unseen` counts the tiles that do not lie on the board, in the order of the alphabet; `exchange_most` is how many
-    may be exchanged now. `edition` names the board (`engine.rules.EDITION_COLOURS`). `open_dictionary` is False where
-    only a challenge looks words up; `lexicon_advises` is True where the word list knows too little to decide one.
+    `turn_of` is the index of the player whose turn it is, None before and after a game. `end_due` is True if the game
+    should end by the rules, `winners` are set once it has ended, `racks_wanted` are the players whose unplayed letters
+    are not known. `unseen` counts the tiles that are not on the board, in alphabetical order; `exchange_most` is the
+    number of tiles that may be exchanged now. `edition` names the board (`engine.rules.EDITION_COLOURS`).
+    `open_dictionary` is False if words are looked up in a challenge only; `lexicon_advises` is True if the word list is
+    too incomplete to decide a challenge.
     """
 
     revision: int = 0
@@ -250,27 +252,27 @@ class TableSnapshot:
 
     @property
     def moment(self) -> Moment:
-        """The moment that a command given now is meant for."""
+        """The moment of this snapshot; commands carry it so that late ones are refused."""
         return Moment(self.game, self.events)
 
     @property
     def words_checked(self) -> bool:
-        """True when the words of plays are looked up."""
+        """True if the words of plays are looked up."""
         return self.lexicon is not None
 
     @property
     def last_turn(self) -> TurnView | None:
-        """The newest line of the game."""
+        """The last line of the score sheet."""
         return self.turns[-1] if self.turns else None
 
 
 @dataclass(frozen=True, slots=True)
 class TurnChange:
-    """What a turn really was, in the words of people; what is None or empty stays as it was.
+    """A correction of a turn, as entered by a player; what is None or empty does not change.
 
-    `kind` is `play`, `pass` or `exchange`, or `none`: the turn never was. A play is written as in GCG: `at` (`8F`
-    across, `F8` down) and `word` (small letters for blanks, dots or the letters themselves for tiles that lay there).
-    `count` is the number of tiles exchanged.
+    `kind` is `play`, `pass`, `exchange`, or `none` to remove the turn. A play is written as in GCG: `at` (`8F` across,
+    `F8` down) and `word` (small letters for blanks; dots or letters for tiles that were on the board already). `count`
+    is the number of tiles exchanged.
     """
 
     player: int | None = None
@@ -283,10 +285,10 @@ class TurnChange:
 
 @dataclass(frozen=True, slots=True)
 class SetupView:
-    """The camera's whole picture for setting a table up: a JPEG of `size` (width, height).
+    """The camera's whole picture for the set-up page: a JPEG of `size` (width, height).
 
-    `corners` are the four corners (x, y) of the playing grid in its pixels, clockwise from the top left as the tiles
-    read upright, or None where none were found; `placed` says that people put them there.
+    `corners` are the four corners (x, y) of the grid in pixels, clockwise from the top left as the tiles read upright;
+    None if no board was found. `placed` is True if a user placed them.
     """
 
     jpeg: bytes
@@ -298,4 +300,4 @@ class SetupView:
 
 
 Listener = Callable[[TableSnapshot], None]
-"""Told of each new state, from the session's thread: it must be quick and must not raise."""
+"""Called with each new snapshot on the session's thread: it must be quick and must not raise."""

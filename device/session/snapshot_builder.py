@@ -1,4 +1,4 @@
-"""From the engine's game to the values that are shown (`device.session.snapshot`)."""
+"""Build snapshots (`device.session.snapshot`) from a game of the engine."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from engine.turns import Turn, TurnKind
 
 
 class WordList(Protocol):
-    """A word list: anything that knows whether it has a word."""
+    """Anything that can be asked with `in` if it has a word."""
 
     def __contains__(self, word: str, /) -> bool:
-        """True when the word is in the list."""
+        """Return True if the word is in the list."""
         ...
 
 
@@ -43,7 +43,7 @@ _PREMIUM_TEXT = {
 
 
 def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
-    """All that a game says about the table; each word is looked up in `words` (None: words are not checked)."""
+    """Return the snapshot of a game; its words are looked up in `words` (None: words are not checked)."""
     outcome = game.outcome
     return TableSnapshot(
         phase=Phase.ENDED if outcome else Phase.TURN,
@@ -67,17 +67,17 @@ def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
 
 
 def build_player_views(game: Game) -> tuple[PlayerView, ...]:
-    """The players and their totals, in seat order."""
+    """Return the players and their totals, in seat order."""
     return tuple(PlayerView(name, total) for name, total in zip(game.players, game.totals, strict=True))
 
 
 def build_turn_views(game: Game, words: WordList | None) -> tuple[TurnView, ...]:
-    """The score sheet, each word looked up in `words` (None: words are not checked)."""
+    """Return the score sheet; its words are looked up in `words` (None: words are not checked)."""
     return tuple(_build_turn_view(game, turn, words) for turn in game.turns)
 
 
 def build_board_view(game: Game) -> BoardView:
-    """The board, with the tiles of the last standing play marked as new."""
+    """Return the board, with the tiles of the last play marked as new."""
     last = game.turns[-1] if game.turns else None
     new = {square for square, _ in last.placements} if last and last.stands else set[Square]()
     tiles = tuple(_build_tile_view(game, square, square in new) for square in SQUARES)
@@ -85,17 +85,17 @@ def build_board_view(game: Game) -> BoardView:
 
 
 def list_premium_texts(layout: Layout) -> tuple[str, ...]:
-    """What is written on each square of an empty board."""
+    """Return the text of each square of an empty board: `2L`, `3W`, or empty."""
     return tuple(_PREMIUM_TEXT[premium] for premium in layout.premiums)
 
 
 def can_decide_challenge(words: WordList | None) -> bool:
-    """False for a word list that only advises, such as those of the system."""
+    """Return False for an advisory word list, such as those of the operating system."""
     return not isinstance(words, Lexicon) or words.is_authoritative
 
 
 def is_listed(word: str, words: WordList | None) -> bool | None:
-    """Whether the word list has the word; None where nobody can say (no list, a blank without a name)."""
+    """Return True if the word list has the word; None if that is unknown (no list, or an unnamed blank)."""
     return None if words is None or "?" in word else word in words
 
 

@@ -1,4 +1,4 @@
-"""From the camera to an explanation: look, read, explain, and look again while a doubt or a hand is in the way."""
+"""Capture a turn: take a picture, read it, infer the play, and repeat while the result is uncertain or hidden."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from vision.recognition.merge import merge_readings
 from vision.recognition.reader import PhotoReading
 
 MAX_IMAGES = 3
-"""So many pictures of a live camera are read before a doubt is shown to people."""
+"""Number of pictures of a live camera that are read before a question is asked."""
 MAX_HAND_WAIT_S = 3.0
-"""So long it is looked again and again while something hides a part of the board and leaves a doubt."""
+"""Time, in seconds, to take more pictures while a hand hides a part of the board."""
 MIN_HIDDEN_PROBABILITY = 0.5
 
 ReadBoard = Callable[[Image], BoardReading | None]
-"""Reads the board in an earlier picture of this table."""
+"""Reads the board in an earlier picture of this camera."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TurnCapture:
-    """The last picture, what all pictures together say, and what is made of it; None where no board was read."""
+    """The last picture of a turn, the merged reading, and what was inferred and decided (None if no board was read)."""
 
     frame: Frame
     reading: PhotoReading
     inference: Inference | None = None
     decision: Decision | None = None
     is_split: bool = False
-    """True where two turns lay on the board and were told apart."""
+    """True if two turns were on the board and were split by key frames."""
     is_aligned: bool = True
-    """False where the grid was found a square beside the board's, and what was read there moved back."""
+    """False if the grid was found one square off and the reading was shifted back."""
 
 
 def capture_turn(
@@ -50,11 +50,11 @@ def capture_turn(
     words: WordList | None,
     now: Callable[[], float],
 ) -> TurnCapture:
-    """Look at the board of a game until what was played is clear, a few times at most. Raises `CameraError`.
+    """Take pictures until the play is clear, a few at most. Raises `CameraError`.
 
-    `glimpses` are pictures of the board since the last turn, `words` is the list that words are checked by. A picture
-    that is clear alone counts alone; several that are not are taken together, so that what a hand hid in one is seen
-    in another.
+    `glimpses` are the key frames since the last turn, `words` is the word list in use. A picture that is clear by
+    itself is used alone; otherwise the readings of all pictures are merged, because a square that a hand hides in one
+    may be visible in another.
     """
     hands_until = now() + MAX_HAND_WAIT_S
     readings: list[BoardReading] = []
@@ -86,7 +86,7 @@ def capture_turn(
 def _explain_readings(
     found: TurnCapture, game: Game, memory: ReadingHistory | None, readings: Sequence[BoardReading]
 ) -> TurnCapture:
-    """What the last reading says alone, or where that is not clear, what all of them say."""
+    """Infer the play from the last reading, or from all readings merged if that is not clear."""
     for board in dict.fromkeys((readings[-1], merge_readings(readings))):
         explained = infer_play(game, board, memory)
         verdict = decide(game, explained, board)
@@ -110,7 +110,7 @@ def _has_hidden_squares(found: TurnCapture) -> bool:
 def _split_turns(
     found: TurnCapture, game: Game, memory: ReadingHistory | None, read: ReadBoard, glimpses: Sequence[KeyFrame]
 ) -> TurnCapture:
-    """Two turns at once, told apart by what lay there in between, where the glimpses show it."""
+    """Split two turns that were ended with one press, if a key frame shows the board between them."""
     board = found.reading.board
     if board is None or found.inference is None or not glimpses or not needs_key_frames(found.inference):
         return found
@@ -129,7 +129,7 @@ def _check_for_two_plays(
     glimpses: Sequence[KeyFrame],
     words: WordList | None,
 ) -> TurnCapture:
-    """The question whether one play was two, where the glimpses show that a part of it lay there alone."""
+    """Ask if a play was two plays, if a key frame shows a part of it alone on the board."""
     if found.is_split or found.inference is None or found.decision is None or not found.decision.is_clear:
         return found
     plays = filter_plays(found.decision.events)
