@@ -17,7 +17,6 @@ import numpy as np
 from calibration.evaluation.rendered_tables import RenderedTable, scene_rows
 from engine.reading import HIDDEN, BoardReading
 from engine.tiles import load_tile_set
-from vision.detection.locator import BoardLocator
 from vision.recognition.merge import merge_readings
 from vision.recognition.reader import BoardReader
 from vision.rendering.fonts import training_fonts
@@ -36,7 +35,7 @@ def judge_squares(board: BoardReading, faces: Sequence[str]) -> Iterator[str]:
 
 def count_verdicts(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[str, Counter[str]]:
     """Verdicts by how squares were covered, of single pictures and of merged ones."""
-    reader = BoardReader(BoardLocator().locate)
+    reader = BoardReader()
     letters = load_tile_set("en").letters
     counts: dict[str, Counter[str]] = {
         name: Counter()
@@ -52,7 +51,7 @@ def count_verdicts(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[st
         table = RenderedTable(fonts[number * 7 % len(fonts)], _FIRST_SEED + number)
         readings, covers, faces = [], [], list[str]()
         for scene in table.render_with_hands(0, pictures):
-            board = reader.read(scene.image, letters, scene.corners).board
+            board = reader.read(scene.image, letters, corners=scene.corners).board
             assert board is not None
             faces = [face for row in scene_rows(scene) for face in row]
             covered = scene.hidden.reshape(-1)

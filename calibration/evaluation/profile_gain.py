@@ -21,7 +21,6 @@ from calibration.evaluation.rendered_tables import RenderedTable, Shot
 from calibration.profile import TableProfile
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading
 from engine.tiles import load_tile_set
-from vision.detection.locator import BoardLocator
 from vision.recognition.letters import LetterNet
 from vision.recognition.reader import BoardReader
 from vision.rendering.fonts import DEBIAN_ROOT, installed_fonts
@@ -66,14 +65,14 @@ def replay_shots(shots: Iterable[Shot], misrecorded_share: float = 0.0) -> Itera
     `misrecorded_share` is the share of letters recorded wrong, as the network's second choice and unconfirmed.
     """
     letters = LetterNet()
-    reader = BoardReader(BoardLocator().locate, letter_net=letters)
+    reader = BoardReader(letter_net=letters)
     tables: dict[str, TableProfile] = {}
     known: dict[str, set[tuple[str, int]]] = defaultdict(set)
     chance = random.Random(0)
     for shot in shots:
         knowledge = tables.setdefault(shot.table, TableProfile(None, letters))
         tiles = load_tile_set(shot.language).letters
-        without = reader.read(shot.image, tiles, shot.corners)
+        without = reader.read(shot.image, tiles, corners=shot.corners)
         if without.board is None or without.views is None:
             yield shot, Tally(pictures=1)
             continue

@@ -21,7 +21,6 @@ from calibration.evaluation.labelled_photos import load_photo_shots
 from calibration.evaluation.rendered_tables import Shot, scene_rows
 from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.tiles import load_tile_set
-from vision.detection.locator import BoardLocator
 from vision.recognition.reader import BoardReader
 
 BIN_EDGES: Final = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.0)
@@ -155,9 +154,9 @@ def render_shots(count: int) -> Iterator[Shot]:
 
 def read_shots(shots: Iterable[Shot]) -> Iterator[SquarePrediction]:
     """Read each picture and tell what its squares were called."""
-    reader = BoardReader(BoardLocator().locate)
+    reader = BoardReader()
     for shot in shots:
-        board = reader.read(shot.image, load_tile_set(shot.language).letters, shot.corners).board
+        board = reader.read(shot.image, load_tile_set(shot.language).letters, corners=shot.corners).board
         if board is not None:
             yield from list_predictions(board, [face for row in shot.rows for face in row])
 

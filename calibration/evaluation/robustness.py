@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -12,15 +11,7 @@ from calibration.evaluation.disturbances import Disturbance
 from calibration.evaluation.samples import Sample
 from engine.inference.explain import infer_play
 from engine.reading import EMPTY
-from vision.geometry import Image
-from vision.recognition.reader import PhotoReading, best_guess
-
-
-class PhotoReader(Protocol):
-    """Reads boards from pictures: `vision.recognition.reader.BoardReader`."""
-
-    def read(self, image: Image, tiles: Sequence[str]) -> PhotoReading:
-        """Read the board in `image`, `(H, W, 3) uint8 BGR`."""
+from vision.recognition.reader import PhotoReader, best_guess
 
 
 @dataclass(frozen=True, slots=True)

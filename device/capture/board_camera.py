@@ -1,129 +1,19 @@
-"""What the table sees: its camera, its reader, and where the board lies from one picture to the next.
-
-A board that lies where it lay is not searched: it is followed from its last place, which costs less and keeps the turn
-in which its tiles read. Where following is not sure of itself, the board is searched for in the same picture.
-"""
+"""The camera over the board, with the reader of its pictures and the tracker of the board's location."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Protocol
-
-import numpy as np
 
 from device.cameras import AutoExposureCamera, Camera, Frame
 from device.capture.motion import wait_until_still
-from vision.detection.location import BoardLocation, BoardNotFoundError
-from vision.geometry import Floats, Image, square_side
-from vision.quad import as_quad, is_convex
-from vision.recognition.reader import PhotoReading
+from vision.geometry import Floats, Image
+from vision.recognition.reader import PhotoReader, PhotoReading
+from vision.tracking import MIN_MOVED_SQUARES, BoardTracker, measure_corner_distance, rotate_like
 
-MIN_TRACKING_CONFIDENCE = 0.5
-"""A place that following is less sure of than this is not believed: the board is searched for."""
-MIN_SURE_CONFIDENCE = 0.95
-"""A reading less sure of which way is up is turned as the board lay before."""
-MIN_MOVED_SQUARES = 1.0
-"""Squares between where people put a corner and where it is found, from which the board has been moved."""
-
-
-class PhotoReader(Protocol):
-    """Reads boards from pictures: `vision.recognition.reader.BoardReader`."""
-
-    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
-        """Read the board in `image`, `(H, W, 3) uint8 BGR`."""
-
-
-class Locator(Protocol):
-    """Finds boards: `vision.detection.locator.BoardLocator`."""
-
-    def locate(self, image: Image) -> BoardLocation:
-        """Find the board. Raises `BoardNotFoundError`."""
-
-    def follow(self, image: Image, corners: Floats) -> BoardLocation:
-        """The same board, about where it was. Raises `BoardNotFoundError`."""
-
-
-class BoardTracker:
-    """Where the board lies, from picture to picture: what a reader of a table's pictures locates boards by.
-
-    Used from one thread. `corners` `(4, 2)` px are those of the last picture whose reading made sense, clockwise from
-    the top left as the tiles read upright; None before there was one.
-    """
-
-    def __init__(self, locator: Locator) -> None:
-        self._locator = locator
-        self._image_shape: tuple[int, ...] = ()
-        self._is_unreliable = False
-        self.corners: Floats | None = None
-        self.has_user_corners = False
-        """True while the corners are those that people put there."""
-        self.search_count = 0
-        """How often a board was searched for in a whole picture."""
-
-    def __call__(self, image: Image) -> BoardLocation:
-        """Where the board is. Raises `BoardNotFoundError`."""
-        if image.shape != self._image_shape:
-            self.reset()
-        self._image_shape = image.shape
-        doubted, self._is_unreliable = self._is_unreliable, False
-        if self.corners is None or (doubted and not self.has_user_corners):
-            return self._search_image(image)
-        try:
-            followed = self._locator.follow(image, self.corners)
-        except BoardNotFoundError:
-            return self._recover_location(image, self.corners)
-        if followed.confidence >= MIN_TRACKING_CONFIDENCE and not (
-            self.has_user_corners and _measure_corner_distance(followed.corners, self.corners) > 0.5
-        ):
-            return followed
-        return self._recover_location(image, self.corners)
-
-    def confirm(self, corners: Floats) -> None:
-        """The board was read with these corners, upright, and what was read made sense."""
-        self.corners, self._is_unreliable = corners, False
-
-    def mark_unreliable(self) -> None:
-        """What was read made no sense: search for the board in the next picture."""
-        self._is_unreliable = True
-
-    def set_corners(self, corners: Floats, shape: tuple[int, ...]) -> None:
-        """People say where the corners are, in pictures of this shape. Raises ValueError for what is no board."""
-        quad = as_quad(corners)
-        if not is_convex(quad):
-            raise ValueError("corners must run clockwise from the top left of the tiles")
-        self.corners, self.has_user_corners, self._image_shape = quad, True, shape
-
-    def reset(self) -> None:
-        """Search for the board in the next picture."""
-        self.corners, self.has_user_corners = None, False
-
-    def _search_image(self, image: Image) -> BoardLocation:
-        self.search_count += 1
-        return self._locator.locate(image)
-
-    def _recover_location(self, image: Image, corners: Floats) -> BoardLocation:
-        """The board is not followed: it lies elsewhere, or else people know better where it is."""
-        try:
-            found = self._search_image(image)
-        except BoardNotFoundError:
-            if self.has_user_corners:
-                return BoardLocation(corners, 1.0)
-            raise
-        if self.has_user_corners and (
-            found.confidence < MIN_SURE_CONFIDENCE
-            or _measure_corner_distance(found.corners, corners) < MIN_MOVED_SQUARES
-        ):
-            return BoardLocation(corners, 1.0)
-        self.has_user_corners = False
-        return found
-
-
-def _measure_corner_distance(one: Floats, other: Floats) -> float:
-    """How far apart two quads lie, in squares, whichever corner they begin with."""
-    turns = (np.abs(np.roll(one, turn, axis=0) - other).max() for turn in range(4))
-    return float(min(turns)) / square_side(other)
+MIN_ORIENTATION_CONFIDENCE = 0.95
+"""Confidence of the orientation below which a board that was not moved keeps the one that it had before."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,14 +25,24 @@ class Capture:
 
 
 class BoardCamera:
-    """A camera and a reader, for several threads: each picture is taken and read by one of them at a time."""
+    """A camera, its reader and the tracker of its board, for several threads: one at a time takes or reads a picture.
 
-    def __init__(self, camera: Camera, reader: PhotoReader, tracker: BoardTracker | None = None) -> None:
-        """`where` is what the reader locates boards by; without it each picture is searched by itself."""
+    With `follows_board` each picture is searched near the corners of the last one; without, every picture is searched
+    whole, as photographs of different tables must be. Corners that a user placed count in both cases.
+    """
+
+    def __init__(self, camera: Camera, reader: PhotoReader, *, follows_board: bool = True) -> None:
         self._camera = camera
         self._reader = reader
-        self.tracker = tracker
+        self._follows_board = follows_board
+        self._tracker = BoardTracker()
         self._lock = threading.RLock()
+
+    @property
+    def tracker(self) -> BoardTracker:
+        """What is known of the board's location now."""
+        with self._lock:
+            return self._tracker
 
     @property
     def live(self) -> bool:
@@ -174,35 +74,46 @@ class BoardCamera:
     def read_board(self, image: Image, tiles: Collection[str]) -> PhotoReading:
         """Read the board in a picture of this camera, `(H, W, 3) uint8 BGR`."""
         with self._lock:
-            where = self.tracker
-            before = where.corners if where else None
-            reading = self._reader.read(image, tiles)
-            if where is None or reading.board is None or reading.corners is None:
-                return reading
+            before = self._tracker.corners
+            reading = self._reader.read(image, tiles, hint=self._tracker)
+            self._tracker = self._tracker.update(image, reading.location)
             if (
                 before is not None
-                and reading.orientation_confidence < MIN_SURE_CONFIDENCE
-                and _measure_corner_distance(reading.corners, before) < MIN_MOVED_SQUARES
+                and reading.board is not None
+                and reading.corners is not None
+                and reading.orientation_confidence < MIN_ORIENTATION_CONFIDENCE
+                and measure_corner_distance(reading.corners, before) < MIN_MOVED_SQUARES
             ):
-                reading = self._reader.read(image, tiles, _rotate_corners_like(reading.corners, before))
+                # A board with few tiles that was not moved is still the way up that it was.
+                reading = self._reader.read(image, tiles, corners=rotate_like(reading.corners, before))
             return reading
 
     def confirm_location(self, reading: PhotoReading) -> None:
-        """What was read makes sense: the board is looked for there in the next picture."""
-        if self.tracker and reading.corners is not None and reading.orientation_confidence >= MIN_SURE_CONFIDENCE:
-            self.tracker.confirm(reading.corners)
+        """Follow the board from the corners of a reading that made sense."""
+        if reading.orientation_confidence >= MIN_ORIENTATION_CONFIDENCE:
+            self.adopt_location(reading)
+
+    def adopt_location(self, reading: PhotoReading) -> None:
+        """Follow the board from the corners of a reading, whatever its orientation."""
+        with self._lock:
+            if self._follows_board and reading.corners is not None:
+                self._tracker = self._tracker.confirm(reading.corners)
 
     def mark_location_unreliable(self) -> None:
-        """What was read makes no sense: perhaps the board lies elsewhere."""
-        if self.tracker:
-            self.tracker.mark_unreliable()
+        """Search the next picture: the reading made no sense, so perhaps the board is elsewhere."""
+        with self._lock:
+            self._tracker = self._tracker.mark_unreliable()
+
+    def place_corners(self, corners: Floats, image_shape: tuple[int, ...]) -> None:
+        """Take corners that a user placed in pictures of this shape. Raises ValueError for what is no board."""
+        with self._lock:
+            self._tracker = self._tracker.place_corners(corners, image_shape)
+
+    def forget_corners(self) -> None:
+        """Search the next picture, without the corners that a user placed or that were confirmed."""
+        with self._lock:
+            self._tracker = self._tracker.reset()
 
     def close(self) -> None:
         """Give the camera back."""
         self._camera.close()
-
-
-def _rotate_corners_like(corners: Floats, before: Floats) -> Floats:
-    """The corners, beginning with the one that they began with before."""
-    turns = [np.roll(corners, turn, axis=0) for turn in range(4)]
-    return min(turns, key=lambda quad: float(np.abs(quad - before).max()))

@@ -13,14 +13,13 @@ import threading
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
-from device.cli.options import make_table_reader
+from device.cli.options import make_profiled_reader
 from device.cli.page import announce_pairing
 from device.cli.run import find_page_addresses
 
 if TYPE_CHECKING:
-    from device.capture.board_camera import BoardTracker
     from device.demo.demo_table import Demo
-    from device.session.table_session import PhotoReader
+    from vision.recognition.reader import PhotoReader
 
 HELP = "watch a whole game on a simulated table"
 
@@ -40,11 +39,11 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--speed {args.speed}: must be more than 0")
     if args.seed is not None and args.seed < 0:
         raise UserError(f"--seed {args.seed}: must be 0 or more")
-    reader, where, _ = make_table_reader(None)
-    return run_demo(args, reader, where)
+    reader, _ = make_profiled_reader()
+    return run_demo(args, reader)
 
 
-def run_demo(args: argparse.Namespace, reader: PhotoReader, tracker: BoardTracker | None = None) -> int:
+def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
     """Play demo games at the simulated table, read by `reader`, until the end or Ctrl-C."""
     from device.demo.demo_table import Demo
     from web import create_app
@@ -52,7 +51,7 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader, tracker: BoardTracke
 
     seed = args.seed if args.seed is not None else random.SystemRandom().randrange(10_000)
     stop = threading.Event()
-    with Demo(reader, seed=seed, speed=args.speed, stop=stop, tracker=tracker) as demo:
+    with Demo(reader, seed=seed, speed=args.speed, stop=stop) as demo:
         try:
             app = create_app(demo.session)
             server = PageServer(app, args.port, args.host)

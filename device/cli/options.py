@@ -13,7 +13,6 @@ from device.cli import UserError
 if TYPE_CHECKING:
     from calibration.profile import TableProfile
     from calibration.profiled_reader import ProfiledReader
-    from device.capture.board_camera import BoardTracker
     from device.settings import GameSettings
     from engine.events import GameStarted
     from engine.lexicon import Lexicon
@@ -158,54 +157,35 @@ def find_games_file(args: argparse.Namespace) -> Path:
     return path
 
 
-def make_board_reader(make_net: Callable[[Path], Net] | None = None) -> BoardReader:
-    """The reader with the networks that are shipped, run by `net`. Raises `UserError`."""
+def make_board_reader(load_net: Callable[[Path], Net] | None = None) -> BoardReader:
+    """Return a reader with the networks that are shipped, run by `load_net`. Raises `UserError`."""
     from vision.detection.locator import BoardLocator
     from vision.net import ModelError, Net
     from vision.recognition.letters import LetterNet
     from vision.recognition.reader import BoardReader
     from vision.recognition.squares import SquareNet
 
-    run = make_net or Net
+    load = load_net or Net
     try:
-        return BoardReader(BoardLocator(load_net=run).locate, SquareNet(load_net=run), LetterNet(load_net=run))
+        return BoardReader(BoardLocator(load_net=load), SquareNet(load_net=load), LetterNet(load_net=load))
     except ModelError as error:
         raise UserError(str(error)) from None
 
 
-def make_profiled_reader() -> tuple[ProfiledReader, TableProfile]:
-    """A reader that looks for the board in each picture anew, and learns its tiles. Raises `UserError`."""
-    from calibration.profile import TableProfile
-    from calibration.profiled_reader import ProfiledReader
-    from vision.detection.locator import BoardLocator
-    from vision.net import ModelError
-    from vision.recognition.letters import LetterNet
-    from vision.recognition.reader import BoardReader
+def make_profiled_reader(folder: Path | None = None) -> tuple[ProfiledReader, TableProfile]:
+    """Return a reader that learns one table's tiles, and the profile that it learns.
 
-    try:
-        letters = LetterNet()
-        knowledge = TableProfile(None, letters)
-        return ProfiledReader(BoardReader(BoardLocator().locate, letter_net=letters), knowledge), knowledge
-    except ModelError as error:
-        raise UserError(str(error)) from None
-
-
-def make_table_reader(folder: Path | None) -> tuple[ProfiledReader, BoardTracker, TableProfile]:
-    """A reader that follows one table's board and learns its tiles, what it follows it by, and what it has learnt.
-
-    That is kept in `folder`; None: as long as the program lasts. Raises `UserError`.
+    The profile is kept in `folder`; with None it lasts as long as the program. Raises `UserError`.
     """
     from calibration.profile import TableProfile
     from calibration.profiled_reader import ProfiledReader
-    from device.capture.board_camera import BoardTracker
-    from vision.detection.locator import BoardLocator
     from vision.net import ModelError
     from vision.recognition.letters import LetterNet
     from vision.recognition.reader import BoardReader
 
     try:
-        where, letters = BoardTracker(BoardLocator()), LetterNet()
-        knowledge = TableProfile(folder / "table.npz" if folder else None, letters)
-        return ProfiledReader(BoardReader(where, letter_net=letters), knowledge), where, knowledge
+        letter_net = LetterNet()
+        profile = TableProfile(folder / "table.npz" if folder else None, letter_net)
+        return ProfiledReader(BoardReader(letter_net=letter_net), profile), profile
     except ModelError as error:
         raise UserError(str(error)) from None

@@ -96,7 +96,7 @@ def read_photo(
     reader: BoardReader, photo: Photo, letters: Collection[str], corners: Floats | None
 ) -> tuple[PhotoReading, Floats | None]:
     """Read one photograph; corners go in and come out in pixels of the file's picture."""
-    reading = reader.read(photo.image, letters, None if corners is None else photo.file_to_image(corners))
+    reading = reader.read(photo.image, letters, corners=None if corners is None else photo.file_to_image(corners))
     return reading, None if reading.corners is None else photo.image_to_file(reading.corners)
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from calibration.profile import TableProfile
     from device.session.snapshot import TableSnapshot, TurnView, WordView
     from device.session.snapshot_builder import WordList
-    from device.session.table_session import PhotoReader
     from engine.events import GameStarted
+    from vision.recognition.reader import PhotoReader
 
 HELP = "score a game from photographs, one for each turn"
 
@@ -67,7 +67,10 @@ def replay_photos(
     photo_of: list[str] = []
     problems: list[str] = []
     camera = FolderCamera(photos)
-    with GameStore(":memory:") as store, TableSession(camera, reader, store, lexicon, profile=profile) as session:
+    with (
+        GameStore(":memory:") as store,
+        TableSession(camera, reader, store, lexicon, follows_board=False, profile=profile) as session,
+    ):
         state = session.start_game(started).result()
         for photo in photos:
             state = session.end_turn().result()

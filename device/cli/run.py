@@ -25,7 +25,7 @@ from device.cli.options import (
     add_game_options,
     ensure_data_folder,
     make_lexicon_finder,
-    make_table_reader,
+    make_profiled_reader,
     merge_game_settings,
     own_lexicon_path,
     prepare_game,
@@ -33,13 +33,13 @@ from device.cli.options import (
 
 if TYPE_CHECKING:
     from calibration.profile import TableProfile
-    from device.capture.board_camera import BoardTracker
     from device.panel.panel import PanelView
-    from device.session.table_session import PhotoReader, TableSession
+    from device.session.table_session import TableSession
     from device.settings import Settings
     from device.system.hotspot import Hotspot
     from engine.events import GameStarted
     from engine.lexicon import Lexicon
+    from vision.recognition.reader import PhotoReader
 
 HELP = "keep the score of a game at a real table"
 
@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve the table until Ctrl-C or SIGTERM, or until the panel switches the machine off."""
     settings = resolve_settings(args)
-    reader, where, knowledge = make_table_reader(ensure_data_folder(settings.data.folder))
+    reader, profile = make_profiled_reader(ensure_data_folder(settings.data.folder))
     ended, off = threading.Event(), threading.Event()
     before = {sign: signal.signal(sign, lambda *_: ended.set()) for sign in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -70,8 +70,7 @@ def run(args: argparse.Namespace) -> int:
             off,
             new=args.new,
             has_options=has_game_options(args),
-            tracker=where,
-            profile=knowledge,
+            profile=profile,
         )
     finally:
         for sign, handler in before.items():
@@ -116,7 +115,6 @@ def serve(
     *,
     new: bool = False,
     has_options: bool = True,
-    tracker: BoardTracker | None = None,
     profile: TableProfile | None = None,
 ) -> None:
     """Keep the table, its panel and its page until `ended`; the panel sets `off` too. Raises `UserError`.
@@ -150,7 +148,7 @@ def serve(
         with (
             opened as store,
             TableSession(
-                open_reconnecting_camera(settings.camera.source), reader, store, words, tracker=tracker, profile=profile
+                open_reconnecting_camera(settings.camera.source), reader, store, words, profile=profile
             ) as session,
         ):
             print(_begin_game(session, started, make_lexicon_finder(settings.game), new=new, has_options=has_options))

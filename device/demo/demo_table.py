@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from device.cameras.simulated import SimulatedCamera
-from device.capture.board_camera import BoardTracker
 from device.session.snapshot import Question, TableSnapshot
-from device.session.table_session import PhotoReader, TableSession
+from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from engine.board import Board
@@ -23,6 +22,7 @@ from engine.reading import BLANK, EMPTY
 from engine.squares import SQUARES, Square, column_of, row_of, square_name
 from engine.tiles import Tile, load_tile_set
 from engine.turns import TurnKind
+from vision.recognition.reader import PhotoReader
 from vision.rendering.simulated_table import EDITIONS, SimulatedTable
 
 TILE_INTERVAL_S = 0.5
@@ -70,7 +70,6 @@ class Demo:
         seed: int,
         speed: float,
         stop: threading.Event,
-        tracker: BoardTracker | None = None,
     ) -> None:
         self._random = random.Random(seed)
         self._pace = _Pace(speed, stop)
@@ -81,7 +80,7 @@ class Demo:
         self._lexicon = open_lexicon(None, "en")
         self._store = GameStore(":memory:")
         self._last_play: Play | None = None
-        self.session = TableSession(self._camera, reader, self._store, self._lexicon, tracker=tracker)
+        self.session = TableSession(self._camera, reader, self._store, self._lexicon)
 
     def __enter__(self) -> Demo:
         return self

@@ -36,11 +36,10 @@ def check_image(image: Image, settings: Settings) -> Iterator[Finding]:
     import cv2
 
     from engine.tiles import load_tile_set
-    from vision.detection.locator import BoardLocator
     from vision.recognition.reader import BoardReader
 
     yield from _check_light(float(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY).mean()))
-    reading = BoardReader(BoardLocator().locate).read(image, load_tile_set(settings.game.tiles).letters)
+    reading = BoardReader().read(image, load_tile_set(settings.game.tiles).letters)
     board = Subject("board")
     if reading.corners is None:
         yield board.warning(

@@ -53,28 +53,25 @@ class TableSetup:
         self._image_shape = image.shape
         self._scale = min(1.0, MAX_SIDE_PX / max(image.shape[:2]))
         reading = self._board_camera.read_board(image, tiles)
-        where = self._board_camera.tracker
-        if where and where.corners is None and reading.corners is not None:
-            where.confirm(reading.corners)
-        self._save_corners(where.corners if where and where.has_user_corners else None)
-        return self._make_view(image, reading, placed=where is not None and where.has_user_corners)
+        if self._board_camera.tracker.corners is None:
+            self._board_camera.adopt_location(reading)
+        tracker = self._board_camera.tracker
+        self._save_corners(tracker.corners if tracker.has_user_corners else None)
+        return self._make_view(image, reading, placed=tracker.has_user_corners)
 
     def place_corners(self, corners: Corners | None, tiles: Collection[str]) -> SetupView:
         """Use the corners that a user placed, in pixels of the last view; None searches for the board.
 
         Raises `CommandRefusedError` for corners that no board can have.
         """
-        where = self._board_camera.tracker
-        if where is None:
-            raise make_refusal("camera-none")
         if corners is None:
-            where.reset()
+            self._board_camera.forget_corners()
         else:
             if not self._image_shape:
                 self.capture_setup_view(tiles)
             try:
                 quad = (np.asarray(corners, np.float64) + 0.5) / self._scale - 0.5
-                where.set_corners(quad, self._image_shape)
+                self._board_camera.place_corners(quad, self._image_shape)
             except ValueError:
                 raise make_refusal("corners-wrong") from None
         return self.capture_setup_view(tiles)
@@ -131,10 +128,10 @@ class TableSetup:
             _log.warning("the corners are not kept: %s", error)
 
     def _restore_corners(self) -> None:
-        where = self._board_camera.tracker
         try:
             data = json.loads(self._store.read_note(TABLE_NOTES, NOTE_NAME) or "null")
-            if where and data:
-                where.set_corners(np.asarray(data["corners"], np.float64), tuple(int(side) for side in data["shape"]))
+            if data:
+                shape = tuple(int(side) for side in data["shape"])
+                self._board_camera.place_corners(np.asarray(data["corners"], np.float64), shape)
         except (StoreError, ValueError, KeyError, TypeError) as error:
             _log.warning("the corners that were kept cannot be used: %s", error)

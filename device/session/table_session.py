@@ -17,8 +17,7 @@ from types import EllipsisType
 
 from calibration.profile import TableProfile
 from device.cameras import Camera, CameraError, Frame
-from device.capture.board_camera import BoardCamera, BoardTracker
-from device.capture.board_camera import PhotoReader as PhotoReader
+from device.capture.board_camera import BoardCamera
 from device.capture.camera_monitor import CameraMonitor
 from device.capture.key_frames import KeyFrameBuffer
 from device.capture.turn_images import make_turn_images
@@ -41,6 +40,7 @@ from engine.game import Game
 from engine.messages import join_messages
 from engine.reading import EMPTY
 from engine.tiles import load_tile_set
+from vision.recognition.reader import PhotoReader
 
 _log = logging.getLogger(__name__)
 
@@ -70,14 +70,14 @@ class TableSession:
         store: GameStore,
         words: WordList | None = None,
         *,
-        tracker: BoardTracker | None = None,
+        follows_board: bool = True,
         profile: TableProfile | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`where` is what the reader locates boards by; `knowledge` what it has learnt of this table."""
+        """Open a session; `profile` is what the reader knows of this table, `follows_board` as in `BoardCamera`."""
         self._store = store
         self._now = clock
-        self._board_camera = BoardCamera(camera, reader, tracker)
+        self._board_camera = BoardCamera(camera, reader, follows_board=follows_board)
         self._controller = GameController(store, words, clock)
         self._setup = TableSetup(self._board_camera, store, profile)
         self._profile_updater = ProfileUpdater(profile) if profile else None

@@ -102,7 +102,14 @@ def test_a_reader_that_knows_its_table_reads_what_another_could_not() -> None:
     class Fixed:
         asked: object = None
 
-        def read(self, image: Image, tiles: object, corners: Floats | None = None) -> PhotoReading:
+        def read(
+            self,
+            image: Image,
+            tiles: object,
+            *,
+            corners: Floats | None = None,
+            hint: object = None,  # noqa: ARG002
+        ) -> PhotoReading:
             self.asked = image, tiles, corners
             return doubtful()
 

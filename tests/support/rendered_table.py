@@ -51,7 +51,14 @@ class RenderedTable:
     def close(self) -> None:
         """Nothing is open."""
 
-    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+    def read(
+        self,
+        image: Image,
+        tiles: Collection[str],
+        *,
+        corners: Floats | None = None,
+        hint: object = None,  # noqa: ARG002
+    ) -> PhotoReading:
         assert "A" in tiles and image.ndim == 3 and (corners is None or corners.shape == (4, 2))
         rows = tuple("".join(label or EMPTY for label in row) for row in self._scene.labels)
         squares = list(BoardReading.from_rows(rows).squares)

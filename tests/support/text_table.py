@@ -62,7 +62,14 @@ class TextTable:
     def close(self) -> None:
         self.closed = True
 
-    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+    def read(
+        self,
+        image: Image,
+        tiles: Collection[str],
+        *,
+        corners: Floats | None = None,
+        hint: object = None,  # noqa: ARG002
+    ) -> PhotoReading:
         assert image.shape == (300, 400, 3) and "A" in tiles and corners is None
         board = self.board
         if self.then:
@@ -109,7 +116,14 @@ class PaintedTable:
     def close(self) -> None:
         self.trouble = "closed"
 
-    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+    def read(
+        self,
+        image: Image,
+        tiles: Collection[str],
+        *,
+        corners: Floats | None = None,
+        hint: object = None,  # noqa: ARG002
+    ) -> PhotoReading:
         assert corners is None and "A" in tiles
         self.reads += 1
         middles = image[CELL // 2 :: CELL, CELL // 2 :: CELL, 0].astype(float)

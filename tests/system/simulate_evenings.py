@@ -32,7 +32,7 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 from device.cameras import Camera, Frame
 from device.cameras.folder import FolderCamera
-from device.cli.options import make_table_reader
+from device.cli.options import make_profiled_reader
 from device.panel.buttons import END_TURN_BUTTONS, Button, Pins
 from device.panel.gestures import DOUBLE_PRESS_S
 from device.panel.gpio import GpioHardware
@@ -256,10 +256,10 @@ def at_the_table(camera: Camera, folder: Path, words: Lexicon | None) -> Iterato
     """Session, store and panel on mock pins over a camera, as `tilekeeper run` puts them together."""
     factory = MockFactory(pin_class=MockPWMPin)
     pins = Pins()
-    reader, where, knowledge = make_table_reader(folder)
+    reader, knowledge = make_profiled_reader(folder)
     with (
         GameStore(folder / "games.db") as store,
-        TableSession(camera, reader, store, words, tracker=where, profile=knowledge) as session,
+        TableSession(camera, reader, store, words, profile=knowledge) as session,
     ):
         orders = PanelActions(
             session.end_turn, session.end_game, session.challenge_play, session.undo,

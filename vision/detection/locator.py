@@ -23,7 +23,7 @@ from engine.messages import said
 from vision.detection.candidates import find_grid_patches, fit_quad_to_patch, intersection_over_union, propose_quads
 from vision.detection.lattice import fit_lattice, refit_lattice
 from vision.detection.layout_check import find_uncovered_squares, fit_layout_shifts, measure_lab_colours
-from vision.detection.location import BoardLocation, BoardNotFoundError
+from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource
 from vision.geometry import Floats, Image, grid_corners, homography, project, rectify, square_side
 from vision.net import Net
 from vision.quad import is_convex, order_corners
@@ -198,7 +198,7 @@ class BoardLocator:
         found = self._fit_grid(_Pyramid(image), corners)
         if found is None or found[0] < _MIN_LAYOUT_AGREEMENT:
             raise BoardNotFoundError(said("board-moved", "the board is not where it was"))
-        return BoardLocation(found[1], _confidence_from_agreement(found[0]))
+        return BoardLocation(found[1], _confidence_from_agreement(found[0]), LocationSource.FOLLOWED)
 
     def _fit_best_quad(self, picture: _Pyramid, quads: list[Floats]) -> _ScoredGrid | None:
         """The likeliest quads tried in turn until one agrees with the layout; else the best of them."""

@@ -27,7 +27,7 @@ import cv2
 import numpy as np
 
 from device.cameras.base import Frame, Image
-from device.cli.options import make_table_reader
+from device.cli.options import make_profiled_reader
 from device.panel.buttons import END_TURN_BUTTONS
 from device.panel.gestures import DOUBLE_PRESS_S
 from engine.board import Board
@@ -150,7 +150,14 @@ class FakeTable:
     def close(self) -> None:
         """Nothing to give back."""
 
-    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:  # noqa: ARG002
+    def read(
+        self,
+        image: Image,  # noqa: ARG002
+        tiles: Collection[str],  # noqa: ARG002
+        *,
+        corners: Floats | None = None,  # noqa: ARG002
+        hint: object = None,  # noqa: ARG002
+    ) -> PhotoReading:
         """What was laid."""
         faces = [EMPTY if (tile := self.board[square]) is None else tile.face for square in SQUARES]
         rows = ["".join(faces[at : at + BOARD_SIZE]) for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
@@ -273,7 +280,7 @@ def _run_table(
     from web.security.server import PageServer
 
     words = open_lexicon(None, "en")
-    reader, where, knowledge = make_table_reader(folder)
+    reader, knowledge = make_profiled_reader(folder)
     with (
         GameStore(folder / "games.db") as store,
         TableSession(
@@ -281,7 +288,6 @@ def _run_table(
             light or reader,
             store,
             words,
-            tracker=None if light else where,
             profile=None if light else knowledge,
         ) as session,
     ):

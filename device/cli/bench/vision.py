@@ -90,7 +90,7 @@ def measure_vision(pictures: int) -> VisionCost:
     locator, reader = BoardLocator(), make_board_reader()
     return VisionCost(
         read_ms=_measure_median_ms(lambda s: reader.read(s.image, s.letters), samples),
-        known_corners_ms=_measure_median_ms(lambda s: reader.read(s.image, s.letters, s.corners), samples),
+        known_corners_ms=_measure_median_ms(lambda s: reader.read(s.image, s.letters, corners=s.corners), samples),
         follow_ms=_measure_median_ms(lambda s: locator.follow(s.image, s.corners), samples),
         watch_ms=_measure_watch(samples),
         empty_search_ms=_measure_median_ms(lambda s: reader.read(_without_board(s.image), s.letters), samples),

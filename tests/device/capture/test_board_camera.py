@@ -7,12 +7,13 @@ from collections.abc import Collection
 import numpy as np
 import pytest
 
-from device.capture.board_camera import BoardCamera, BoardTracker
+from device.capture.board_camera import BoardCamera
 from engine.reading import BoardReading
 from tests.support.text_table import EMPTY_ROWS, TextTable
-from vision.detection.location import BoardLocation, BoardNotFoundError
+from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource
 from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
+from vision.tracking import BoardTracker
 
 IMAGE: Image = np.zeros((300, 400, 3), np.uint8)
 HERE: Floats = np.array([[50.0, 20.0], [250.0, 20.0], [250.0, 220.0], [50.0, 220.0]])
@@ -25,8 +26,10 @@ class Board:
     def __init__(self) -> None:
         self.at: Floats | None = HERE
         self.sure = 0.9
+        self.search_count = 0
 
     def locate(self, _: Image) -> BoardLocation:
+        self.search_count += 1
         if self.at is None:
             raise BoardNotFoundError("no board in the picture")
         return BoardLocation(self.at, self.sure)
@@ -34,27 +37,35 @@ class Board:
     def follow(self, _: Image, corners: Floats) -> BoardLocation:
         if self.at is None or np.abs(self.at - corners).max() > 13:
             raise BoardNotFoundError("the board is not where it was")
-        return BoardLocation(self.at, self.sure)
+        return BoardLocation(self.at, self.sure, LocationSource.FOLLOWED)
 
 
 class Letters:
-    """A reader that finds the board by `where`, turned by `turn` quarters with certainty `estimate_orientation`."""
+    """A reader that locates the board by `board`, `turn` quarters from upright with the confidence `upright`."""
 
-    def __init__(self, where: BoardTracker) -> None:
-        self.where = where
+    def __init__(self, board: Board) -> None:
+        self.board = board
         self.turn = 0
         self.upright = 1.0
 
-    def read(self, image: Image, _: Collection[str], corners: Floats | None = None) -> PhotoReading:
+    def read(
+        self,
+        image: Image,
+        _: Collection[str],
+        *,
+        corners: Floats | None = None,
+        hint: BoardTracker | None = None,
+    ) -> PhotoReading:
         ms = ReadingTimes(1, 1, 2)
         if corners is not None:
             return PhotoReading(BoardReading.from_rows(EMPTY_ROWS), corners, (), ms)
         try:
-            found = self.where(image).corners
+            found = (hint or BoardTracker()).locate(image, self.board)
         except BoardNotFoundError as error:
             return PhotoReading(None, None, (str(error),), ms)
-        turned = np.roll(found, -self.turn, axis=0)
-        return PhotoReading(BoardReading.from_rows(EMPTY_ROWS), turned, (), ms, orientation_confidence=self.upright)
+        turned = np.roll(found.corners, -self.turn, axis=0)
+        board = BoardReading.from_rows(EMPTY_ROWS)
+        return PhotoReading(board, turned, (), ms, orientation_confidence=self.upright, location=found)
 
 
 @pytest.fixture
@@ -63,18 +74,13 @@ def board() -> Board:
 
 
 @pytest.fixture
-def where(board: Board) -> BoardTracker:
-    return BoardTracker(board)
+def letters(board: Board) -> Letters:
+    return Letters(board)
 
 
 @pytest.fixture
-def letters(where: BoardTracker) -> Letters:
-    return Letters(where)
-
-
-@pytest.fixture
-def sight(where: BoardTracker, letters: Letters) -> BoardCamera:
-    return BoardCamera(TextTable(), letters, where)
+def sight(letters: Letters) -> BoardCamera:
+    return BoardCamera(TextTable(), letters)
 
 
 def corners(sight: BoardCamera) -> Floats:
@@ -85,48 +91,44 @@ def corners(sight: BoardCamera) -> Floats:
     return found.corners
 
 
-def test_board_that_lies_still_is_searched_once(sight: BoardCamera, where: BoardTracker) -> None:
+def test_board_that_lies_still_is_searched_once(sight: BoardCamera, board: Board) -> None:
     for _ in range(5):
         assert (corners(sight) == HERE).all()
-    assert where.search_count == 1
+    assert board.search_count == 1
 
 
-def test_nudged_board_is_followed_in_the_same_picture(sight: BoardCamera, board: Board, where: BoardTracker) -> None:
+def test_nudged_board_is_followed_in_the_same_picture(sight: BoardCamera, board: Board) -> None:
     corners(sight)
     board.at = HERE + 6
-    assert (corners(sight) == HERE + 6).all() and where.search_count == 1
+    assert (corners(sight) == HERE + 6).all() and board.search_count == 1
 
 
-def test_board_that_was_moved_far_is_found_in_the_same_picture(
-    sight: BoardCamera, board: Board, where: BoardTracker
-) -> None:
+def test_board_that_was_moved_far_is_found_in_the_same_picture(sight: BoardCamera, board: Board) -> None:
     corners(sight)
     board.at = HERE + 60
-    assert (corners(sight) == HERE + 60).all() and where.search_count == 2
+    assert (corners(sight) == HERE + 60).all() and board.search_count == 2
 
 
-def test_followed_place_that_is_not_sure_is_searched_anew(
-    sight: BoardCamera, board: Board, where: BoardTracker
-) -> None:
+def test_followed_place_that_is_not_sure_is_searched_anew(sight: BoardCamera, board: Board) -> None:
     corners(sight)
     board.sure = 0.3
     corners(sight)
-    assert where.search_count == 2
+    assert board.search_count == 2
 
 
-def test_board_that_was_read_without_sense_is_searched_anew(sight: BoardCamera, where: BoardTracker) -> None:
+def test_board_that_was_read_without_sense_is_searched_anew(sight: BoardCamera, board: Board) -> None:
     corners(sight)
     sight.mark_location_unreliable()
     corners(sight)
     corners(sight)
-    assert where.search_count == 2
+    assert board.search_count == 2
 
 
-def test_place_that_made_no_sense_is_not_believed(sight: BoardCamera, board: Board, where: BoardTracker) -> None:
+def test_place_that_made_no_sense_is_not_believed(sight: BoardCamera, board: Board) -> None:
     corners(sight)
     board.at = HERE + 6
     sight.read_board(IMAGE, TILES)
-    assert where.corners is not None and (where.corners == HERE).all()
+    assert sight.tracker.corners is not None and (sight.tracker.corners == HERE).all()
 
 
 def test_board_turned_on_the_spot_is_read_as_its_tiles_say(sight: BoardCamera, letters: Letters) -> None:
@@ -142,31 +144,48 @@ def test_board_whose_few_tiles_say_little_lies_as_it_lay(sight: BoardCamera, let
     assert (corners(sight) == np.roll(HERE, -3, axis=0)).all()
 
 
-def test_other_size_of_picture_begins_anew(sight: BoardCamera, where: BoardTracker) -> None:
+def test_other_size_of_picture_begins_anew(sight: BoardCamera, board: Board) -> None:
     corners(sight)
     sight.read_board(np.zeros((600, 800, 3), np.uint8), TILES)
-    assert where.search_count == 2
+    assert board.search_count == 2
 
 
-def test_corners_that_people_placed_count_where_nothing_is_found(
-    sight: BoardCamera, board: Board, where: BoardTracker
-) -> None:
+def test_corners_that_people_placed_count_where_nothing_is_found(sight: BoardCamera, board: Board) -> None:
     board.at = None
     assert sight.read_board(IMAGE, TILES).board is None
-    where.set_corners(HERE + 5, IMAGE.shape)
-    assert (corners(sight) == HERE + 5).all() and where.has_user_corners
+    sight.place_corners(HERE + 5, IMAGE.shape)
+    assert (corners(sight) == HERE + 5).all() and sight.tracker.has_user_corners
 
 
-def test_corners_that_people_placed_count_until_the_board_is_moved(
-    sight: BoardCamera, board: Board, where: BoardTracker
-) -> None:
-    where.set_corners(HERE + 10, IMAGE.shape)
-    assert (corners(sight) == HERE + 10).all() and where.has_user_corners
+def test_corners_that_people_placed_count_until_the_board_is_moved(sight: BoardCamera, board: Board) -> None:
+    sight.place_corners(HERE + 10, IMAGE.shape)
+    assert (corners(sight) == HERE + 10).all() and sight.tracker.has_user_corners
     board.at, board.sure = HERE + 70, 1.0
-    assert (corners(sight) == HERE + 70).all() and not where.has_user_corners
+    assert (corners(sight) == HERE + 70).all() and not sight.tracker.has_user_corners
 
 
-def test_placed_corners_must_be_a_board(where: BoardTracker) -> None:
+def test_placed_corners_must_be_a_board(sight: BoardCamera) -> None:
     for wrong in (HERE[::-1], HERE[:3], HERE * np.nan):
         with pytest.raises(ValueError, match="corners"):
-            where.set_corners(wrong, IMAGE.shape)
+            sight.place_corners(wrong, IMAGE.shape)
+
+
+def test_corners_that_a_user_placed_count_where_the_board_is_not_followed(letters: Letters, board: Board) -> None:
+    camera = BoardCamera(TextTable(), letters, follows_board=False)
+    board.at = None
+    camera.place_corners(HERE + 5, IMAGE.shape)
+    assert (corners(camera) == HERE + 5).all()
+
+
+def test_board_is_searched_in_each_picture_where_it_is_not_followed(letters: Letters, board: Board) -> None:
+    camera = BoardCamera(TextTable(), letters, follows_board=False)
+    for _ in range(3):
+        corners(camera)
+    assert board.search_count == 3
+
+
+def test_corners_that_a_user_placed_survive_a_confirmed_reading(sight: BoardCamera) -> None:
+    sight.place_corners(HERE, IMAGE.shape)
+    corners(sight)
+    sight.mark_location_unreliable()
+    assert (corners(sight) == HERE).all() and sight.tracker.has_user_corners

@@ -26,7 +26,14 @@ class ReaderInOrder:
     def __init__(self, boards: Sequence[Sequence[str] | None]) -> None:
         self.boards: Iterator[Sequence[str] | None] = iter(boards)
 
-    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+    def read(
+        self,
+        image: Image,
+        tiles: Collection[str],
+        *,
+        corners: Floats | None = None,
+        hint: object = None,  # noqa: ARG002
+    ) -> PhotoReading:
         assert image.ndim == 3 and tiles and corners is None
         board = next(self.boards)
         if board is None:

@@ -31,7 +31,14 @@ class SureReader:
     def __init__(self) -> None:
         self.demo: Demo | None = None
 
-    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:
+    def read(
+        self,
+        image: Image,
+        tiles: Collection[str],
+        *,
+        corners: Floats | None = None,
+        hint: object = None,  # noqa: ARG002
+    ) -> PhotoReading:
         assert self.demo is not None and image.ndim == 3 and corners is None and "A" in tiles
         laid = self.demo._camera._table._placed
         rows = [[laid[r, c].letter if (r, c) in laid else EMPTY for c in range(BOARD_SIZE)] for r in range(BOARD_SIZE)]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calibration.profile import TableProfile
-from device.capture.board_camera import BoardCamera, BoardTracker
+from device.capture.board_camera import BoardCamera
 from device.session.messages import CommandRefusedError
 from device.session.profile_updater import ProfileUpdater
 from device.session.setup import TableSetup
@@ -39,14 +39,12 @@ def board() -> Board:
 
 @pytest.fixture
 def set_up(store: GameStore, board: Board) -> TableSetup:
-    where = BoardTracker(board)
-    return TableSetup(BoardCamera(PaintedTable(), Letters(where), where), store, None)
+    return TableSetup(BoardCamera(PaintedTable(), Letters(board)), store, None)
 
 
 def again(store: GameStore, board: Board) -> TableSetup:
     """The set-up after a restart."""
-    where = BoardTracker(board)
-    return TableSetup(BoardCamera(PaintedTable(), Letters(where), where), store, None)
+    return TableSetup(BoardCamera(PaintedTable(), Letters(board)), store, None)
 
 
 def test_picture_shows_where_the_board_is(set_up: TableSetup) -> None:

@@ -49,7 +49,14 @@ class GivenTable:
 
     def close(self) -> None: ...
 
-    def read(self, image: Image, tiles: Collection[str], corners: Floats | None = None) -> PhotoReading:  # noqa: ARG002
+    def read(
+        self,
+        image: Image,  # noqa: ARG002
+        tiles: Collection[str],  # noqa: ARG002
+        *,
+        corners: Floats | None = None,  # noqa: ARG002
+        hint: object = None,  # noqa: ARG002
+    ) -> PhotoReading:
         faces = [EMPTY if (tile := self.board[square]) is None else tile.face for square in SQUARES]
         rows = ["".join(faces[at : at + BOARD_SIZE]) for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
         found = np.array([[20.0, 5.0], [140.0, 5.0], [140.0, 115.0], [20.0, 115.0]])

@@ -9,7 +9,8 @@ import pytest
 
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, SquareReading
 from engine.tiles import load_tile_set
-from vision.detection.location import BoardLocation, BoardNotFoundError
+from tests.support.fixed_locator import FixedLocator
+from vision.detection.location import BoardLocation
 from vision.geometry import Floats, Image, square_side
 from vision.recognition.letters import LetterNet, TilePredictions
 from vision.recognition.reader import BoardReader, best_guess
@@ -29,16 +30,12 @@ WORDS: Tiles = (
 
 def found_at(corners: Floats) -> BoardReader:
     """A reader whose locator has been told where the board is."""
-    return BoardReader(lambda _: BoardLocation(corners, 1.0))
-
-
-def nothing_found(_: Image) -> BoardLocation:
-    raise BoardNotFoundError("no grid in the picture")
+    return BoardReader(FixedLocator(BoardLocation(corners, 1.0)))
 
 
 @pytest.fixture(scope="module")
 def reader() -> BoardReader:
-    return BoardReader(nothing_found)
+    return BoardReader(FixedLocator(None))
 
 
 def photographed(
@@ -61,7 +58,7 @@ def test_tiles_a_third_of_a_square_from_where_they_are_looked_for_are_read(reade
     if turned:
         reading = found_at(np.roll(off, turned, axis=0)).read(scene.image, ENGLISH)
     else:
-        reading = reader.read(scene.image, ENGLISH, off)
+        reading = reader.read(scene.image, ENGLISH, corners=off)
     assert reading.board is not None
     assert reading.board.rows() == rows(WORDS)
 
@@ -95,14 +92,14 @@ def test_where_six_tiles_disagree_which_way_is_up_ten_more_are_asked(
         for k, letter in enumerate(letters)
     ]
     scene = table.photograph(loose_tiles=laid)
-    BoardReader(lambda _: BoardLocation(scene.corners, 1.0), letter_net=net).read(scene.image, ENGLISH)
+    BoardReader(FixedLocator(BoardLocation(scene.corners, 1.0)), letter_net=net).read(scene.image, ENGLISH)
     assert net.looked[1 : 1 + len(votes)] == votes  # the first look is at nothing
 
 
 @pytest.mark.parametrize("edition", ["classic", "green", "deluxe"])
 def test_all_tiles_of_a_position_are_read(reader: BoardReader, edition: str) -> None:
     scene = photographed(WORDS, edition=edition)
-    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    reading = reader.read(scene.image, ENGLISH, corners=scene.corners)
     assert reading.board is not None
     assert reading.board.rows() == rows(WORDS)
     assert reading.problems == ()
@@ -113,21 +110,21 @@ def test_all_tiles_of_a_position_are_read(reader: BoardReader, edition: str) -> 
 )
 def test_doubted_grid_is_read_and_said_to_be_doubted(confidence: float, said: str) -> None:
     scene = photographed(WORDS)
-    reading = BoardReader(lambda _: BoardLocation(scene.corners, confidence)).read(scene.image, ENGLISH)
+    reading = BoardReader(FixedLocator(BoardLocation(scene.corners, confidence))).read(scene.image, ENGLISH)
     assert reading.board is not None
     assert "; ".join(reading.problems) == said
 
 
 def test_nothing_is_found_on_an_empty_board(reader: BoardReader) -> None:
     scene = photographed({})
-    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    reading = reader.read(scene.image, ENGLISH, corners=scene.corners)
     assert reading.board is not None
     assert reading.board.rows() == rows({})
 
 
 def test_tiles_are_read_where_their_tops_are_seen_from_low_down(reader: BoardReader) -> None:
     scene = photographed(WORDS, tilt=45)
-    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    reading = reader.read(scene.image, ENGLISH, corners=scene.corners)
     assert reading.board is not None
     assert reading.board.rows() == rows(WORDS)
 
@@ -155,7 +152,7 @@ def test_a_tile_laid_upside_down_is_read_as_it_lies(reader: BoardReader) -> None
     table = SimulatedTable(seed=3, tilt=12, turn=4, values=load_tile_set("en").values)
     table.lay_tiles({at: letter for at, letter in WORDS.items() if at != (7, 7)})
     scene = table.photograph(loose_tiles=[PlacedTile("A", 7.5, 7.5, np.pi)])
-    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    reading = reader.read(scene.image, ENGLISH, corners=scene.corners)
     assert reading.board is not None
     assert reading.board.rows() == rows(WORDS)
 
@@ -163,14 +160,14 @@ def test_a_tile_laid_upside_down_is_read_as_it_lies(reader: BoardReader) -> None
 def test_corners_a_little_off_do_no_harm(reader: BoardReader) -> None:
     scene = photographed(WORDS)
     off = np.array([[0.06, 0.05], [-0.06, 0.04], [0.05, -0.06], [-0.04, -0.06]]) * square_side(scene.corners)
-    reading = reader.read(scene.image, ENGLISH, scene.corners + off)
+    reading = reader.read(scene.image, ENGLISH, corners=scene.corners + off)
     assert reading.board is not None
     assert reading.board.rows() == rows(WORDS)
 
 
 def test_only_tiles_of_the_set_are_read(reader: BoardReader) -> None:
     scene = photographed(WORDS)
-    reading = reader.read(scene.image, [c for c in ENGLISH if c != "Q"], scene.corners)
+    reading = reader.read(scene.image, [c for c in ENGLISH if c != "Q"], corners=scene.corners)
     assert reading.board is not None
     symbols = {s for square in reading.board.squares for s, _ in square.candidates}
     assert "Q" not in symbols
@@ -179,7 +176,7 @@ def test_only_tiles_of_the_set_are_read(reader: BoardReader) -> None:
 
 def test_squares_under_a_hand_are_called_hidden(reader: BoardReader) -> None:
     scene = photographed(WORDS, person=Hands(fingertips=((7.5, 7.5),)))
-    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    reading = reader.read(scene.image, ENGLISH, corners=scene.corners)
     assert reading.board is not None
     covered = {(int(r), int(c)) for r, c in np.argwhere(scene.hidden > 0.9)}
     assert covered
@@ -199,7 +196,7 @@ def test_a_hidden_square_is_guessed_to_be_bare_unless_a_tile_is_likelier(
 
 def test_probabilities_fall_and_sum_to_at_most_one(reader: BoardReader) -> None:
     scene = photographed(WORDS)
-    reading = reader.read(scene.image, ENGLISH, scene.corners)
+    reading = reader.read(scene.image, ENGLISH, corners=scene.corners)
     assert reading.board is not None
     for square in reading.board.squares:
         chances = [p for _, p in square.candidates]
@@ -217,7 +214,7 @@ def test_a_picture_without_a_board_says_so(reader: BoardReader) -> None:
 
 def test_a_board_too_small_to_read_says_so(reader: BoardReader) -> None:
     corners = np.array([[10.0, 10.0], [70.0, 10.0], [70.0, 70.0], [10.0, 70.0]])
-    reading = reader.read(np.zeros((80, 80, 3), np.uint8), ENGLISH, corners)
+    reading = reader.read(np.zeros((80, 80, 3), np.uint8), ENGLISH, corners=corners)
     assert reading.board is None
     assert "too small" in reading.problems[0]
 
@@ -225,4 +222,4 @@ def test_a_board_too_small_to_read_says_so(reader: BoardReader) -> None:
 def test_corners_out_of_order_are_refused(reader: BoardReader) -> None:
     corners = np.array([[10.0, 10.0], [700.0, 700.0], [700.0, 10.0], [10.0, 700.0]])
     with pytest.raises(ValueError, match="clockwise"):
-        reader.read(np.zeros((800, 800, 3), np.uint8), ENGLISH, corners)
+        reader.read(np.zeros((800, 800, 3), np.uint8), ENGLISH, corners=corners)

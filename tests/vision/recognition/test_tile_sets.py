@@ -6,7 +6,7 @@ import pytest
 
 from engine.reading import BOARD_SIZE
 from engine.tiles import load_tile_set, tile_set_names
-from vision.detection.location import BoardLocation, BoardNotFoundError
+from tests.support.fixed_locator import FixedLocator
 from vision.recognition.alphabets import letter_shape
 from vision.recognition.letters import LetterNet
 from vision.recognition.reader import BoardReader
@@ -15,10 +15,7 @@ from vision.rendering.simulated_table import SimulatedTable
 
 @pytest.fixture(scope="module")
 def reader() -> BoardReader:
-    def nothing(_: object) -> BoardLocation:
-        raise BoardNotFoundError("not asked for")
-
-    return BoardReader(nothing)
+    return BoardReader(FixedLocator(None))
 
 
 def test_the_network_knows_the_letters_of_every_tile_set() -> None:
@@ -38,7 +35,7 @@ def test_the_letters_of_a_tile_set_are_read_by_their_own_names(reader: BoardRead
         table = SimulatedTable(seed=seed, tilt=15, values=tiles.values, size=(1600, 1200))
         table.lay_tiles(laid)
         scene = table.photograph()
-        reading = reader.read(scene.image, tiles.letters, scene.corners)
+        reading = reader.read(scene.image, tiles.letters, corners=scene.corners)
         assert reading.board is not None
         rows = reading.board.rows()
         mistaken += [(letter, rows[r][c]) for (r, c), letter in laid.items() if rows[r][c] != letter]

@@ -11,7 +11,7 @@ import pytest
 
 from calibration.enrolment import enrolment_rows
 from device.cameras.simulated import SimulatedCamera
-from device.cli.options import make_table_reader
+from device.cli.options import make_profiled_reader
 from device.panel.buttons import Button, Pins
 from device.panel.panel import Panel, PanelActions
 from device.session.table_session import TableSession
@@ -46,11 +46,11 @@ def rendered() -> SimulatedTable:
 @pytest.fixture(scope="module")
 def house(rendered: SimulatedTable, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     folder: Path = tmp_path_factory.mktemp("table")
-    reader, where, knowledge = make_table_reader(folder)
+    reader, knowledge = make_profiled_reader(folder)
     camera = SimulatedCamera(rendered)
     with (
         GameStore(folder / "games.db") as store,
-        TableSession(camera, reader, store, None, tracker=where, profile=knowledge) as session,
+        TableSession(camera, reader, store, None, profile=knowledge) as session,
         Panel(session, PanelActions(session.end_turn, session.end_game, session.challenge_play, session.undo)) as panel,
     ):
         place = HostInfo(panel, tuple(Pins().buttons), (), lambda: ("http://192.0.2.7:8080",))
