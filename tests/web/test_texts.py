@@ -253,8 +253,8 @@ def test_trouble_with_the_camera(evening: Evening, trouble: Said) -> None:
 def test_no_board_in_the_picture(evening: Evening, monkeypatch: pytest.MonkeyPatch) -> None:
     problems = (said("board-not-found", "no board found: {0}", said("board-none", "no board in the picture")),)
 
-    def read(*args: object) -> PhotoReading:
-        found = TextTable.read(evening.table, *args)  # type: ignore[arg-type]
+    def read(*args: object, **named: object) -> PhotoReading:
+        found = TextTable.read(evening.table, *args, **named)  # type: ignore[arg-type]
         return PhotoReading(None, None, problems, found.ms)
 
     monkeypatch.setattr(evening.table, "read", read)

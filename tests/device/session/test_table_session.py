@@ -196,7 +196,7 @@ def test_live_camera_gives_up_after_three_looks(playing: TableSession, table: Te
 def test_fault_of_our_own_changes_nothing_and_is_said(
     playing: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(table, "read", lambda *_: 1 / 0)
+    monkeypatch.setattr(table, "read", lambda *_, **__: 1 / 0)
     state = playing.end_turn().result(5)
     assert "nothing was changed" in state.notices[0].text and state.phase is Phase.TURN
     assert "ZeroDivisionError" in caplog.text
