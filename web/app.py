@@ -40,7 +40,7 @@ def create_app(
     """The page over `table`: everybody may look, paired phones have the buttons of the table.
 
     `app.extensions["pairing"].code` is what the table must show for that. `store` holds the games that were played
-    (None: none were), `own_lexicon_path` is the word list that the table's owner named, `place` tells of the machine.
+    (None: none were), `own_lexicon` is the word list that the table's owner named, `place` tells of the machine.
     The key of the session cookies is new with each start. Close the page (`app.extensions["live"].close()`) to end its
     streams before its server.
     """

@@ -12,7 +12,7 @@ _QUIET_ZONE_MODULES = 4
 
 
 def render_qr_svg(text: str, label: str) -> Markup:
-    """`text` as an SVG to be put into a page, dark on light whatever the page's colours are; `button_label` says what
+    """`text` as an SVG to be put into a page, dark on light whatever the page's colours are; `label` says what
     it is.
 
     It has no size of its own: the page's style sheet gives it one (`svg.qr`). Raises `ValueError` for a text that no

@@ -1,6 +1,7 @@
-"""What a command at the table means for the game: the events that it makes, or why it is refused. Pure.
+"""Turn commands into events of the game, or refuse them. Pure functions.
 
-Commands name squares as people do (`H8`), tiles as a tile set writes them.
+Squares are written as `H8`, tiles as the tile set writes them. All functions raise `CommandRefusedError` for a command
+that is not possible now.
 """
 
 from __future__ import annotations
@@ -39,27 +40,27 @@ from engine.turns import CLOSING_KINDS, Turn, TurnKind
 
 
 def exchange_tiles(game: Game, count: int) -> Event:
-    """The player whose turn it is exchanges so many tiles."""
+    """Return the exchange of `count` tiles by the player to move."""
     if not game.can_exchange(count):
         raise make_refusal("cannot-exchange", str(count), str(game.bag_count))
     return Exchanged(game.to_move, count)
 
 
 def pass_turn(game: Game) -> Event:
-    """The player whose turn it is lays nothing."""
+    """Return the pass of the player to move."""
     return Passed(game.to_move)
 
 
 def challenge_play(game: Game, words: WordList) -> Challenged:
-    """The last play is challenged, by whoever is most likely; the word list decides."""
+    """Return the challenge of the last play by the most likely player, decided by the word list."""
     wrong = _find_invalid_words(game, _get_challenged_play(game), words)
     return Challenged(find_challengers(game)[0], bool(wrong), wrong)
 
 
 def find_challengers(game: Game) -> tuple[int, ...]:
-    """Who may have challenged the last play, the next player first; that one alone where nothing hangs on who it was.
+    """Return the possible challengers of the last play, the next player first; only that one if it makes no difference.
 
-    Anybody may challenge, and who did so in vain loses the next turn (rule 8); under other rules nobody does.
+    Any opponent may challenge; under the double challenge (rule 8) the challenger of a valid play loses the next turn.
     """
     count, player = len(game.players), _get_challenged_play(game).player
     others = [seat for seat in ((game.to_move + i) % count for i in range(count)) if seat != player]
@@ -67,7 +68,7 @@ def find_challengers(game: Game) -> tuple[int, ...]:
 
 
 def _find_invalid_words(game: Game, play: Turn, words: WordList) -> tuple[str, ...]:
-    """The words of a play that are not in the list, whatever its blanks stand for that nobody has named."""
+    """Return the words of a play that are not in the list for any letter of its unnamed blanks."""
     squares = [range(word.start, BOARD_SIZE * BOARD_SIZE, 1 if word.across else BOARD_SIZE) for word in play.words]
     spelt = [list(zip(places, word.tiles, strict=False)) for places, word in zip(squares, play.words, strict=True)]
     blanks = sorted({square for word in spelt for square, tile in word if tile.is_unnamed})
@@ -84,7 +85,7 @@ def _find_invalid_words(game: Game, play: Turn, words: WordList) -> tuple[str, .
 
 
 def list_challenge_answers(game: Game) -> tuple[tuple[str, tuple[Event, ...]], ...]:
-    """What people may answer who look the words of the last play up themselves; first, that they have not yet."""
+    """Return the answers to choose from if the players look the words up themselves; the first one is \"not yet\"."""
     name, seats = game.players[_get_challenged_play(game).player], find_challengers(game)
     good = (
         [get_text("answer-in-vain", game.players[seat]) for seat in seats]
@@ -106,7 +107,7 @@ def _get_challenged_play(game: Game) -> Turn:
 
 
 def correct_square(game: Game, square: str, symbol: str) -> Event:
-    """A square was read wrong: `symbol` lies there (`A` a tile, `a` a blank, `.` nothing)."""
+    """Return the correction of a misread square: `A` is a tile, `a` a blank, `.` empty."""
     with convert_engine_errors():
         at = parse_square(square)
         tiles = () if symbol == EMPTY else game.tiles.parse(symbol)
@@ -116,7 +117,7 @@ def correct_square(game: Game, square: str, symbol: str) -> Event:
 
 
 def name_blank(game: Game, square: str, letter: str) -> Event:
-    """Somebody says what the blank on a square stands for."""
+    """Return the naming of the blank on a square."""
     with convert_engine_errors():
         at = parse_square(square)
     tile = game.board[at]
@@ -128,7 +129,7 @@ def name_blank(game: Game, square: str, letter: str) -> Event:
 
 
 def reveal_rack(game: Game, player: int, letters: str) -> Event:
-    """Somebody tells the unplayed letters of a player: tiles that neither the board nor another told rack has."""
+    """Return the unplayed letters of a player; each must be in neither the board nor another revealed rack."""
     with convert_engine_errors():
         tiles = tuple(tile.face for tile in game.tiles.parse(letters))
     if not 0 <= player < len(game.players):
@@ -140,7 +141,7 @@ def reveal_rack(game: Game, player: int, letters: str) -> Event:
 
 
 def draw_first(game: Game, letters: Sequence[str]) -> FirstDrawn:
-    """The players say what they drew for first play, in seat order; empty for who does not draw now."""
+    """Return the draw for first play, in seat order; empty for a player who does not draw now."""
     drawing = game.drawing or tuple(range(len(game.players)))
     if game.turns:
         raise make_refusal("not-drawing")
@@ -150,7 +151,7 @@ def draw_first(game: Game, letters: Sequence[str]) -> FirstDrawn:
 
 
 def correct_turn(game: Game, number: int, change: TurnChange) -> tuple[Event, ...]:
-    """What a turn really was; `number` counts from 1, as turns are shown."""
+    """Return the events that correct a turn; `number` counts from 1, as in the score sheet."""
     if not 1 <= number <= len(game.turns):
         raise make_refusal("no-turn", str(number), str(len(game.turns)))
     turn = game.turns[number - 1]
@@ -170,7 +171,7 @@ def correct_turn(game: Game, number: int, change: TurnChange) -> tuple[Event, ..
 
 
 def insert_turn(game: Game, number: int, change: TurnChange) -> tuple[Event, ...]:
-    """A turn was forgotten: it becomes the one with this number, counted from 1; the next number is a turn now."""
+    """Return the events that insert a missing turn; the number after the last one enters a turn by hand."""
     if not 1 <= number <= len(game.turns) + 1:
         raise make_refusal("no-turn", str(number), str(len(game.turns)))
     last = sum(turn.kind not in CLOSING_KINDS for turn in game.turns)
@@ -183,7 +184,8 @@ def insert_turn(game: Game, number: int, change: TurnChange) -> tuple[Event, ...
 
 
 def _make_turn_event(game: Game, change: TurnChange, before: Board, was: Turn | None) -> Event:
-    """The event that a change describes, on the board `before` it; what it does not say is as it `was`."""
+    """Return the event that a change describes, on the board `before` it; what the change leaves out is taken from
+    `was`."""
     player = change.player if change.player is not None else was.player if was else game.to_move
     if not 0 <= player < len(game.players):
         raise make_refusal("no-player", str(player + 1))
@@ -208,14 +210,14 @@ def _make_turn_event(game: Game, change: TurnChange, before: Board, was: Turn | 
 
 
 def end_game(game: Game) -> Event:
-    """The players end the game."""
+    """Return the end of the game."""
     due = game.end_due
     return GameEnded(due) if due else GameEnded()
 
 
 @contextmanager
 def convert_engine_errors() -> Iterator[None]:
-    """Turn what the engine objects to into a refusal."""
+    """Convert errors of the engine into `CommandRefusedError`."""
     try:
         yield
     except (NotationError, RulesError) as error:

@@ -1,4 +1,4 @@
-"""The game that is being played: what the table's commands do to it, and what it looks like. One thread uses it."""
+"""Controller of the current game: applies commands, keeps the open question and the notices, builds snapshots."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_PICTURES = 4
 
 
 class GameController:
-    """One evening's games, one at a time: its log, its clock, what is asked and what is said."""
+    """The current game with its log, its clock, the open question and the notices to show."""
 
     def __init__(self, store: GameStore, words: WordList | None, now: Callable[[], float]) -> None:
         self._store = store
@@ -41,15 +41,15 @@ class GameController:
         self._shown_warnings: set[str] = set()
         self._look_view: LookView | None = None
         self.words = words
-        """The list that words are checked by; None: they are not checked."""
+        """The word list in use; None: words are not checked."""
         self.pictures: dict[str, bytes] = {}
-        """The last rectified boards, JPEG, by the names that states give them."""
+        """The last rectified boards as JPEG, by the names in the snapshots."""
         self.notices: tuple[Notice, ...] = ()
-        """What is said with the next state."""
+        """The notices of the next snapshot."""
         self.open_question: OpenQuestion | None = None
         """The open question."""
         self.reading_history: ReadingHistory | None = None
-        """What earlier readings of this game's board said."""
+        """Evidence from earlier readings of this game's board."""
         self.squares_to_clear: tuple[Square, ...] = ()
         """Squares whose tiles must be taken off the board after a challenge."""
 
@@ -57,18 +57,18 @@ class GameController:
 
     @property
     def log(self) -> GameLog:
-        """The log of the game; commands that need one are refused without."""
+        """The log of the game; only used while there is a game."""
         assert self._log is not None, "commands that need a game are refused without one"
         return self._log
 
     @property
     def game(self) -> Game:
-        """The game as it stands."""
+        """The current game."""
         return self.log.game
 
     @property
     def has_game(self) -> bool:
-        """False in the lobby."""
+        """True if there is a game; False in the lobby."""
         return self._log is not None
 
     @property
@@ -78,7 +78,7 @@ class GameController:
 
     @property
     def phase(self) -> Phase:
-        """Where the evening stands while nobody looks at the board."""
+        """The phase while no picture is being read."""
         if self._log is None:
             return Phase.LOBBY
         return derive_phase(
@@ -88,7 +88,7 @@ class GameController:
         )
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
-        """Begin a game; `words` that are `...` stay as they are. Raises `CommandRefusedError`."""
+        """Start a game; `words` of `...` keeps the current word list. Raises `CommandRefusedError`."""
         with convert_engine_errors():
             log, trouble = GameLog.begin_game(self._store, started, self._log)
         if not isinstance(words, EllipsisType):
@@ -104,7 +104,7 @@ class GameController:
     def start_next_game(
         self, default: GameStarted, words_for: Callable[[GameStarted], WordList | None] | None = None
     ) -> None:
-        """Begin a game like the last one, the next player first; after a restart, like the newest of the store.
+        """Start a game like the last one, or after a restart like the newest of the store, with the next player first.
 
         Raises `CommandRefusedError`.
         """
@@ -116,7 +116,7 @@ class GameController:
         return self.start_game(replace(begun, first=(begun.first + 1) % len(begun.players)), words, ())
 
     def _load_newest_log(self) -> GameLog | None:
-        """The newest game of the store, as far as it can be read."""
+        """Return the newest game of the store, None if there is none or it cannot be read."""
         try:
             return GameLog.load_newest(self._store)
         except StoreError as error:
@@ -124,7 +124,7 @@ class GameController:
             return None
 
     def resume_game(self, words_for: Callable[[GameStarted], WordList | None] | None) -> None:
-        """Go on with the newest game. Raises `CommandRefusedError`, `StoreError`."""
+        """Resume the newest game. Raises `CommandRefusedError`, `StoreError`."""
         log = GameLog.load_newest(self._store)
         if log is None:
             raise make_refusal("nothing-to-resume")
@@ -146,7 +146,7 @@ class GameController:
     # What commands do
 
     def commit_events(self, events: Sequence[Event], look: TurnImages | None = None) -> None:
-        """Append the events of a press to the log, synced, with the picture that they were read from."""
+        """Append the events of a press to the log, synced, with the images that they were read from."""
         log, keeper = self.log, self._clock_keeper
         events = (*(keeper.make_clock_events(events) if keeper else ()), *events)
         if look:
@@ -157,18 +157,18 @@ class GameController:
             self.squares_to_clear = ()
 
     def commit_command(self, command: Callable[[Game], Event]) -> None:
-        """Carry out a command that is one event."""
+        """Commit a command that is a single event."""
         self.commit_events([command(self.game)])
 
     def ask_question(self, verdict: Decision) -> None:
-        """Offer the people what else it may have been; where there is no choice, only say what is wrong."""
+        """Open the question of a decision; if it only has a warning, show that once."""
         self.open_question = verdict.open_question
         if verdict.warning and (verdict.warning not in self._shown_warnings or not verdict.events):
             self._shown_warnings.add(verdict.warning)  # what was said and left alone is not nagged about
             self.add_notice(verdict.warning, Trouble.BOARD)
 
     def answer_question(self, number: int) -> None:
-        """Let one of the answers of the open question count. Raises `CommandRefusedError`."""
+        """Apply an answer of the open question. Raises `CommandRefusedError`."""
         asked = self.open_question
         if asked is None or not 0 <= number < len(asked.answers):
             raise make_refusal("nothing-asked")
@@ -186,7 +186,7 @@ class GameController:
             self.squares_to_clear = leaving
 
     def challenge_play(self) -> None:
-        """The last play is challenged: the word list decides, or people are asked. Raises `CommandRefusedError`."""
+        """Challenge the last play: the word list decides, or the players are asked. Raises `CommandRefusedError`."""
         game = self.game
         if self.words is None or not can_decide_challenge(self.words):
             answers = commands.list_challenge_answers(game)
@@ -209,28 +209,30 @@ class GameController:
         self._update_squares_to_clear([challenged], game)
 
     def _update_squares_to_clear(self, events: Sequence[Event], before: Game | None = None) -> None:
-        """After an upheld challenge the tiles must leave the board."""
+        """Remember the squares that must be cleared after an upheld challenge."""
         game = before or self.game
         upheld = any(isinstance(event, Challenged) and event.upheld for event in events)
         self.squares_to_clear = tuple(s for s, _ in game.turns[-1].placements) if upheld and game.turns else ()
 
     def draw_first(self, letters: tuple[str, ...]) -> None:
-        """The players drew for first play. Raises `CommandRefusedError`."""
+        """Record the draw for first play. Raises `CommandRefusedError`."""
         self.commit_command(lambda game: commands.draw_first(game, letters))
         again = format_list([self.game.players[player] for player in self.game.drawing])
         first = self.game.players[self.game.to_move]
         self.notices += (make_notice("draw-again", again) if again else make_notice("begins", first),)
 
     def end_game(self) -> None:
-        """The players end the game."""
+        """End the game, and ask for racks that are not known."""
         self.commit_command(commands.end_game)
         if self.game.racks_wanted:
             names = format_list([self.game.players[player] for player in self.game.racks_wanted])
             self.notices += (make_notice("racks-wanted", names),)
 
     def reveal_rack(self, player: int, letters: str) -> None:
-        """Somebody tells the unplayed letters of a player; a number that cannot be right is said. Raises
-        `CommandRefusedError`."""
+        """Record the unplayed letters of a player; warn if their number cannot be right.
+
+        Raises `CommandRefusedError`.
+        """
         self.commit_command(lambda game: commands.reveal_rack(game, player, letters))
         state = self.game.state
         told, held = len(state.revealed_racks[player]), state.rack_counts[player]
@@ -239,35 +241,35 @@ class GameController:
             self.notices += (make_notice("rack-count", name, str(held), str(told), trouble=Trouble.BOARD),)
 
     def set_paused(self, paused: bool) -> None:
-        """Stop the game, or go on."""
+        """Pause or continue the game."""
         if self._clock_keeper:
             self._clock_keeper.paused = paused
 
     def move_in_history(self, step: Callable[[], str]) -> None:
-        """Go back or forth by a press. Raises `CommandRefusedError`."""
+        """Undo or redo a press. Raises `CommandRefusedError`."""
         self._report_unsaved(step())
         self.reading_history, self.squares_to_clear = None, ()
 
     # What is shown
 
     def add_notice(self, text: str, trouble: Trouble = Trouble.NONE) -> None:
-        """Add a sentence to what is told with the next state; nothing for an empty one."""
+        """Add a notice to the next snapshot; an empty text adds nothing."""
         if text:
             self.notices += (Notice(format_sentence(text), trouble),)
 
     def show_images(self, look: TurnImages) -> None:
-        """Let the page have the picture of a look."""
+        """Show the images of a turn in the next snapshot."""
         self._look_view = look.view
         self.pictures = dict([*self.pictures.items(), (look.view.picture, look.crop)][-MAX_PICTURES:])
 
     def update_clock(self) -> None:
-        """The time of whose turn it is runs, unless something stands in its way."""
+        """Run the clock of the player to move, unless the game is paused or waits for an answer."""
         if self._clock_keeper:
             runs = self.phase.in_play and not (self.open_question and self.open_question.stops_clock)
             self._clock_keeper.set_running(self.game.to_move if runs else None)
 
     def build_snapshot(self, shown: TableSnapshot) -> TableSnapshot:
-        """What the table looks like; `shown` is what it looked like before there was a game."""
+        """Return the snapshot of the game; `shown` is the snapshot of the lobby."""
         if self._log is None:
             return replace(shown, phase=Phase.LOBBY, notices=self.notices)
         log = self.log
@@ -292,15 +294,15 @@ class GameController:
 
     @property
     def has_unsaved(self) -> bool:
-        """True while something of this evening's games is in memory only."""
+        """True while events are in memory only, because the disk did not accept them."""
         return self._log is not None and self._log.has_unsaved
 
     def save(self) -> bool:
-        """Try again to put it on disk; True when that is done."""
+        """Try again to save pending events; return True if nothing is pending."""
         return self._log is None or not self._log.save()
 
     def remove_notices(self, key: str) -> None:
-        """What a notice said is so no longer."""
+        """Remove the notices with this key."""
         self.notices = tuple(notice for notice in self.notices if notice.key != key)
 
     def _report_unsaved(self, trouble: str) -> None:

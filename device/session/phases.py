@@ -1,6 +1,6 @@
-"""The evening as a state machine: which command may be given in which phase, and where it can lead. Data.
+"""The session as a state machine: the commands allowed in each phase, and the phases that may follow. Data.
 
-`TableSession` asks `find_refusal_key` before it takes a command, and `derive_phase` says where a game stands.
+`TableSession` calls `find_refusal_key` before it accepts a command; `derive_phase` returns the phase of a game.
 docs/session.svg shows the machine.
 """
 
@@ -18,7 +18,7 @@ QUESTION, CHALLENGE, PAUSED, ENDED = Phase.QUESTION, Phase.CHALLENGE, Phase.PAUS
 
 
 class Command(StrEnum):
-    """What makes one phase follow another: the commands of the table, and the look that a turn ends with."""
+    """Transitions between phases: the commands of the table, and the end of a capture."""
 
     START = "start game"
     RESUME = "resume"
@@ -45,7 +45,7 @@ _TURN_OR_CHALLENGE = (TURN, CHALLENGE)
 
 
 def _make_turn_transitions(**more: tuple[Phase, ...]) -> Mapping[Command, tuple[Phase, ...]]:
-    """What can be done in every phase in which somebody has the turn, and `more` in this one."""
+    """Return the transitions common to all phases in which a player has the turn, and `more` of this one."""
     return {
         Command.START: _OPENING_PHASES,
         Command.RESUME: _RESUMABLE_PHASES,
@@ -107,7 +107,7 @@ TRANSITIONS: Mapping[Phase, Mapping[Command, tuple[Phase, ...]]] = MappingProxyT
         },
     }
 )
-"""By phase and cue, the phases that may follow."""
+"""For each phase and command, the phases that may follow."""
 
 _REFUSAL_KEY_BY_PHASE = MappingProxyType(
     {LOBBY: "no-game", DRAWING: "draw-first", LOOKING: "busy", PAUSED: "paused", ENDED: "ended"}
@@ -123,7 +123,7 @@ _REFUSAL_KEY_BY_COMMAND = MappingProxyType(
 
 
 def find_refusal_key(phase: Phase, cue: Command) -> str:
-    """The key of the sentence that says why a command cannot be given in a phase; empty where it can."""
+    """Return the key of the message why a command is refused in a phase; empty if it is allowed."""
     if cue in TRANSITIONS[phase]:
         return ""
     general = _REFUSAL_KEY_BY_COMMAND.get(cue, "") if phase not in (LOBBY, LOOKING) else ""
@@ -135,7 +135,7 @@ def find_refusal_key(phase: Phase, cue: Command) -> str:
 
 
 def derive_phase(game: Game, *, asked: bool, paused: bool) -> Phase:
-    """Where a game stands while nobody looks at the board; `asked` where a question is open."""
+    """Return the phase of a game while no picture is being read; `asked` is True if a question is open."""
     if game.is_over:
         return ENDED
     if paused:

@@ -1,8 +1,8 @@
-"""The table session: joins camera, reader, engine, store and everybody who wants to know.
+"""The table session: connects camera, reader, engine, store and listeners.
 
-A turn takes one way through the house: the button is pressed, the session asks the camera for a still picture, vision
-reads it, the engine explains what was played, the events are appended and synced, and page, lights and voice are told.
-`TableSession._take_turn` is that sentence. What may be done when is data, in `device.session.phases`.
+A turn is one data flow: a button is pressed, the session takes a still picture, vision reads it, the engine infers the
+play, the events are appended to the store and synced, and the listeners (page, panel, voice) get a new snapshot:
+`TableSession._take_turn`. The phases in which each command is allowed are data, in `device.session.phases`.
 """
 
 from __future__ import annotations
@@ -46,21 +46,22 @@ _log = logging.getLogger(__name__)
 
 MAX_PICTURE_NAME_LENGTH = 40
 CLOCK_SAVE_INTERVAL_S = 0.5
-"""So often the running clock is put on disk."""
+"""Interval for saving the running clock, in seconds."""
 SAVE_RETRY_INTERVAL_S = 5.0
-"""So often what the disk did not take is tried again."""
+"""Interval for trying to save again what the disk did not accept, in seconds."""
 MIN_EMPTY_PROBABILITY = 0.5
-"""A square is free again where the camera says so with this probability."""
+"""Probability of being empty from which a tile counts as taken off its square."""
 
 
 class TableSession:
-    """One table: its camera, its store, and a game at a time.
+    """One table: its camera, its store, and one game at a time.
 
-    Commands come from any thread and return at once; a thread named `table` carries them out one after the other. The
-    returned `Future` holds the state after it, or `CommandRefusedError`. `seen`, where given, is
-    `TableSnapshot.moment` of what the command was meant for: if the game has moved on since, it is refused. Another
-    thread, `run_demo`, looks at the camera between turns, `clock` keeps the running clock on disk, and `saving` what
-    the disk did not take at once.
+    Commands may be called from any thread and return at once; a thread named `table` runs them one at a time. The
+    returned `Future` holds the snapshot after the command, or `CommandRefusedError`. `expected` is the
+    `TableSnapshot.moment` that the command was meant for: if the game has moved on since then, it is refused.
+
+    Three more threads run between commands: `watch` monitors the camera, `clock` saves the running clock, and `saving`
+    retries what the disk did not accept.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class TableSession:
         self.close()
 
     def close(self) -> None:
-        """Finish the command that is being carried out, end the threads, give the camera back."""
+        """Finish the running command, stop the threads and release the camera."""
         for ticker in self._periodic_tasks:
             ticker.close()
         self._queue.close()
@@ -116,19 +117,19 @@ class TableSession:
 
     @property
     def state(self) -> TableSnapshot:
-        """The table now."""
+        """The current snapshot."""
         return self._queue.state
 
     def notify(self, notice: Notice) -> None:
-        """Let everybody know something that is no part of the game; the next command ends it."""
+        """Show a notice to all listeners, until the next command."""
         self._queue.add_notice(notice)
 
     def add_listener(self, listener: Listener) -> None:
-        """Tell `listener` each new state from now on."""
+        """Call `listener` with every new snapshot."""
         self._queue.add_listener(listener)
 
     def remove_listener(self, listener: Listener) -> None:
-        """Tell it no more."""
+        """Stop calling `listener`."""
         self._queue.remove_listener(listener)
 
     def ping(self) -> Future[None]:
@@ -149,12 +150,14 @@ class TableSession:
         return self._store.players()
 
     def look_up(self, word: str) -> bool | None:
-        """Whether the word list has a word; None where nobody can say. Raises `CommandRefusedError` while nobody may
-        look."""
+        """Return True if the word list has the word, None if it cannot decide.
+
+        Raises `CommandRefusedError` while the rules do not allow looking words up.
+        """
         return dictionary.look_up(self.state, self._controller.words, word)
 
     def list_blank_letters(self, square: str) -> tuple[str, ...]:
-        """The letters that the blank on a square may stand for, those that make words where there are any."""
+        """Return the letters that the blank on a square may stand for; only those that form words if there are any."""
         table = self._controller
         return dictionary.list_blank_letters(table.game, table.words, square) if table.has_game else ()
 
@@ -168,9 +171,10 @@ class TableSession:
         words: WordList | EllipsisType | None = ...,
         colours: Sequence[str] = (),
     ) -> Future[TableSnapshot]:
-        """Begin a game, with the players in these colours from now on.
+        """Start a new game. A running game is kept in the archive, unfinished.
 
-        `words`, where given, is the list to check by from now on (None: words are not checked).
+        `colours` are the players' colours from now on, `words` the word list (None: words are not checked; `...`: keep
+        the current list).
         """
         return self._submit_command(
             Command.START,
@@ -185,9 +189,9 @@ class TableSession:
         *,
         words_for: Callable[[GameStarted], WordList | None] | None = None,
     ) -> Future[TableSnapshot]:
-        """Begin another game as the last one was, the next player first; `otherwise`, where there was none yet.
+        """Start a game with the settings of the last one and the next player first; `default` if there was none.
 
-        After a restart the last one is the newest of the store; `make_lexicon_finder` finds its list, as in `resume`.
+        After a restart the last game is the newest one in the store; `words_for` finds its word list.
         """
         again = partial(self._controller.start_next_game, default, words_for)
         return self._submit_command(Command.START, lambda: self._begin_game(again), expected)
@@ -195,34 +199,34 @@ class TableSession:
     def resume_last_game(
         self, words_for: Callable[[GameStarted], WordList | None] | None = None
     ) -> Future[TableSnapshot]:
-        """Go on with the newest game of the store, if it has not ended.
+        """Resume the newest game of the store if it has not ended.
 
-        `make_lexicon_finder` finds the list that this game was begun with; without it the table's list stays.
+        `words_for` finds the word list that the game was started with; without it the current list is kept.
         """
         return self._submit_command(
             Command.RESUME, lambda: self._begin_game(lambda: self._controller.resume_game(words_for)), None
         )
 
     def draw_first(self, letters: tuple[str, ...], expected: Moment | None = None) -> Future[TableSnapshot]:
-        """The players drew these tiles for first play, in seat order (`?` a blank, empty: did not draw)."""
+        """Record the tiles drawn for first play, in seat order (`?` is a blank, empty: did not draw)."""
         return self._submit_command(Command.DRAW, lambda: self._controller.draw_first(letters), expected)
 
     def end_turn(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """The player whose turn it is has played, or passes: the board is read."""
+        """End the turn of the player to move: read the board and record the play, pass or exchange."""
         return self._submit_command(Command.END_TURN, self._take_turn, expected, meanwhile=Phase.LOOKING)
 
     def answer_question(self, number: int, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """The people choose one of the answers of the open question."""
+        """Choose an answer of the open question, by its number from 0."""
         return self._submit_command(
             Command.ANSWER, lambda: self._controller.answer_question(number), expected, keeps_question=True
         )
 
     def record_exchange(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """The answer to whether a player passed or exchanged: tiles were exchanged, nobody says how many."""
+        """Answer the question \"pass or exchange?\": tiles were exchanged, an unknown number."""
         return self._submit_command(Command.ANSWER, self._choose_last_answer, expected, keeps_question=True)
 
     def exchange_tiles(self, count: int, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """The player whose turn it is exchanges tiles."""
+        """Record an exchange of `count` tiles by the player to move."""
         return self._submit_command(
             Command.EXCHANGE,
             lambda: self._controller.commit_command(lambda game: commands.exchange_tiles(game, count)),
@@ -230,27 +234,30 @@ class TableSession:
         )
 
     def pass_turn(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """The player whose turn it is lays nothing; the board is not looked at."""
+        """Record a pass of the player to move, without reading the board."""
         return self._submit_command(Command.PASS, lambda: self._controller.commit_command(commands.pass_turn), expected)
 
     def challenge_play(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """The last play is challenged; the word list decides, or else people are asked. In vain: who it was, too."""
+        """Challenge the last play: the word list decides, otherwise the players are asked.
+
+        If the challenge fails and the challenger is not known, the players are asked who it was.
+        """
         return self._submit_command(Command.CHALLENGE, self._controller.challenge_play, expected)
 
     def undo(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """The last press never happened, with all that came of it; the end of a game too."""
+        """Undo the last press with all its events, including the end of a game."""
         return self._submit_command(
             Command.UNDO, lambda: self._controller.move_in_history(self._controller.log.undo), expected
         )
 
     def redo(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """The press that was taken back last counts again."""
+        """Redo the press that was undone last."""
         return self._submit_command(
             Command.REDO, lambda: self._controller.move_in_history(self._controller.log.redo), expected
         )
 
     def correct_square(self, square: str, symbol: str, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """A square (`H8`) was read wrong: `symbol` lies there (`A` a tile, `a` a blank, `.` nothing)."""
+        """Correct a misread square (`H8`): `symbol` is `A` for a tile, `a` for a blank, `.` for an empty square."""
         return self._submit_command(
             Command.CORRECT,
             lambda: self._controller.commit_command(lambda game: commands.correct_square(game, square, symbol)),
@@ -258,7 +265,7 @@ class TableSession:
         )
 
     def name_blank(self, square: str, letter: str, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Somebody says what the blank on a square (`H8`) stands for."""
+        """Name the letter that the blank on a square (`H8`) stands for."""
         return self._submit_command(
             Command.CORRECT,
             lambda: self._controller.commit_command(lambda game: commands.name_blank(game, square, letter)),
@@ -266,7 +273,7 @@ class TableSession:
         )
 
     def correct_turn(self, number: int, change: TurnChange, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """A turn (`TurnView.number`) was something else than what was recorded."""
+        """Correct a recorded turn, by its `TurnView.number`."""
         return self._submit_command(
             Command.CORRECT,
             lambda: self._controller.commit_events(commands.correct_turn(self._controller.game, number, change)),
@@ -274,7 +281,7 @@ class TableSession:
         )
 
     def insert_turn(self, number: int, change: TurnChange, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """A turn was forgotten: it becomes the one with this number; the next number is a turn entered by hand."""
+        """Insert a missing turn with this number; the number after the last turn enters a turn by hand."""
         return self._submit_command(
             Command.CORRECT,
             lambda: self._controller.commit_events(commands.insert_turn(self._controller.game, number, change)),
@@ -282,42 +289,42 @@ class TableSession:
         )
 
     def reveal_rack(self, player: int, letters: str, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Somebody tells the unplayed letters of a player; once the game has ended they are counted."""
+        """Enter the unplayed letters of a player; they are counted once the game has ended."""
         return self._submit_command(
             Command.REVEAL_RACK, lambda: self._controller.reveal_rack(player, letters), expected
         )
 
     def end_game(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """The players end the game; unplayed letters are counted."""
+        """End the game and count unplayed letters."""
         return self._submit_command(Command.END_GAME, self._controller.end_game, expected)
 
     def pause(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """The clocks stand still until `go_on`."""
+        """Pause the game and stop the clocks until `end_pause`."""
         return self._submit_command(
             Command.PAUSE, lambda: self._controller.set_paused(True), expected, keeps_question=True
         )
 
     def end_pause(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """The game goes on after a pause."""
+        """Continue a paused game."""
         return self._submit_command(
             Command.END_PAUSE, lambda: self._controller.set_paused(False), expected, keeps_question=True
         )
 
-    # Setting the table up; these wait for a command that is being carried out, and may raise `CameraError`
+    # Set-up: these wait for the running command and may raise `CameraError`
 
     def capture_setup_view(self) -> Future[SetupView]:
-        """The camera's whole picture, and where the board is in it."""
+        """Return the camera's whole picture and the corners of the board in it."""
         return self._queue.submit_task(lambda: self._setup.capture_setup_view(self._get_letters()))
 
     def place_corners(self, corners: Corners | None) -> Future[SetupView]:
-        """People say where the corners are, in pixels of `SetupView.jpeg`; None: the table finds them by itself."""
+        """Place the corners of the board, in pixels of `SetupView.jpeg`; None lets the reader find them."""
         return self._queue.submit_task(lambda: self._setup.place_corners(corners, self._get_letters()))
 
     def enrol_tiles(self, rows: Sequence[Sequence[str]]) -> Future[tuple[str, ...]]:
-        """The board shows these letters now (15 rows of faces): the table learns them; else which squares differ."""
+        """Learn the tiles on the board, which shows these 15 rows of faces; return the squares that differ."""
         return self._queue.submit_task(lambda: self._setup.enrol_tiles(rows, self._get_letters()))
 
-    # The way of a turn
+    # A turn
 
     def _take_turn(self) -> None:
         table = self._controller
@@ -337,7 +344,7 @@ class TableSession:
         self._queue.submit_task(lambda: self._update_profile(looked, table.game))
 
     def _update_profile(self, looked: TurnCapture, game: Game) -> None:
-        """The turn confirms the one before it, which the table learns from."""
+        """Let the profile learn the previous turn, which this one confirms."""
         if self._profile_updater:
             before, self._profile_error = (
                 self._profile_error,
@@ -346,7 +353,7 @@ class TableSession:
             if self._profile_error and not before:
                 self.notify(make_notice("not-learnt", self._profile_error, trouble=Trouble.STORE))
 
-    # What the other commands need of camera and threads
+    # Helpers of the commands
 
     def _begin_game(self, begin: Callable[[], None]) -> None:
         begin()
@@ -360,13 +367,13 @@ class TableSession:
         self._controller.answer_question(len(asked.answers) - 1 if asked else 0)
 
     def _get_letters(self) -> tuple[str, ...]:
-        """The letters that the camera may see now."""
+        """Return the letters of the tile set in use."""
         return self._controller.game.tiles.letters if self._controller.has_game else load_tile_set("en").letters
 
-    # Between turns: called by the threads `run_demo` and `clock`
+    # Between turns: called by the threads `watch`, `clock` and `saving`
 
     def _update_camera_notice(self, trouble: str | None) -> None:
-        """Say what is wrong with the camera until it is well again."""
+        """Show the camera's fault as a notice until it works again; None removes the notice."""
         before = self._camera_notice
         self._camera_notice = Notice(format_sentence(trouble), Trouble.CAMERA) if trouble else None
 
@@ -378,7 +385,7 @@ class TableSession:
             self._queue.update_state(told)
 
     def _handle_rest(self, frame: Frame) -> None:
-        """The board has come to rest: keep what it looks like, and see whether tiles have left that must."""
+        """Keep a key frame of the board at rest, and check if the tiles of an upheld challenge were taken off."""
         if self.state.phase.in_play:
             self._key_frames.add(frame)
         if self._controller.squares_to_clear:
@@ -409,7 +416,7 @@ class TableSession:
         return CLOCK_SAVE_INTERVAL_S
 
     def _retry_save(self) -> float:
-        """The disk may have room again though nobody presses anything."""
+        """Retry saving pending events, also while no button is pressed."""
 
         def save() -> None:
             if self._controller.save():
@@ -419,7 +426,7 @@ class TableSession:
             self._queue.submit_task(save)
         return SAVE_RETRY_INTERVAL_S
 
-    # Taking commands and telling what came of them
+    # Command queue
 
     def _submit_command(
         self,

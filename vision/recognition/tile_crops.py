@@ -79,9 +79,9 @@ class TilePoses:
         return lies
 
     def cut_crops(self, which: NDArray[np.intp] | None = None, offset_px: ArrayLike = (0, 0)) -> Image:
-        """Cut out all, or those of these numbers, `find_neighbours` pixels further down and right: `(n, 36, 36) uint8`.
+        """Cut out the crops of all tiles, or of those numbered `which`: `(n, 36, 36) uint8` grey.
 
-        `find_neighbours` is the same for all, or `(n, 2)`.
+        `offset_px` (down, right) shifts the crops: one offset for all, or `(n, 2)`.
         """
         numbers = np.arange(len(self.cells)) if which is None else which
         first = (

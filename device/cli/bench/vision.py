@@ -45,7 +45,8 @@ class VisionCost:
     """Medians in milliseconds of one core, and megabytes.
 
     `read` finds the board and reads it, `known` reads it where its corners are given, `follow` asks whether it is
-    still there, `run_demo` looks at one preview frame; `nothing` searches a picture without a board.
+    still there, `watch` is one look of the camera monitor at a preview frame; `nothing` searches a picture without a
+    board.
     """
 
     read_ms: float
