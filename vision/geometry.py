@@ -22,34 +22,35 @@ Floats = NDArray[np.float64]
 Image = NDArray[np.uint8]
 
 TILE_HEIGHT_SQUARES: Final = 0.21
-"""How high a tile's top lies above the board, in squares: 4 to 5 mm on squares of 20 to 22 mm."""
+"""Height of a tile's top above the board, in squares: 4 to 5 mm on squares of 20 to 22 mm."""
 
 _MEAN_PX_PER_OUTPUT_PX: Final = 2.0
-"""Pixels of the picture along one of the rectified view that linear sampling does justice to: of more it would jump
-over some, and let grain and thin lines flicker."""
+"""Mean scale, in picture pixels for one output pixel, above which the picture is halved first: linear interpolation
+would skip pixels, and noise and thin lines would alias."""
 _SHORTEST_PX_PER_OUTPUT_PX: Final = math.sqrt(2)
-"""The same where the board is farthest or seen most from the side: halved from less, it would lose what it shows."""
+"""Least scale at the farthest or most foreshortened corner for halving, so that no detail is lost there."""
 _HALVING_TRANSFORM: Final = np.array([[0.5, 0.0, -0.25], [0.0, 0.5, -0.25], [0.0, 0.0, 1.0]])
-"""A pixel of a picture to that of the picture halved, between the middles of pixels."""
+"""Homography from a picture to the picture halved, with (0, 0) at the centre of the first pixel."""
 _FOCAL_CANDIDATES: Final = np.geomspace(0.5, 3.0, 73)
-"""Focal lengths tried, in long sides of the picture."""
+"""Focal lengths to try, in multiples of the picture's longer side."""
 _USUAL_FOCAL: Final = 0.8
-"""Phones (26 mm equivalent), webcams and Pi cameras lie between 0.7 and 0.9 long sides."""
+"""Typical focal length: phones (26 mm equivalent), webcams and Pi cameras have 0.7 to 0.9 of the longer side."""
 _FOCAL_SPREAD: Final = 0.2
-"""How far (in natural logarithms) a focal length may lie from the usual one before that counts against it."""
+"""Standard deviation of the prior of the log focal length."""
 _ASPECT_SPREAD: Final = 0.05
-"""How far (in natural logarithms) a square's height may lie from its width before that counts against it."""
+"""Standard deviation of the prior of the log aspect ratio of a square."""
 _CORNER_NOISE_SQUARES: Final = 0.03
-"""How far off a corner may be, in squares, when a focal length is judged by how it explains the corners."""
+"""Standard deviation of the corner positions, in squares, in the likelihood of a focal length."""
 
 
 def grid_corners(size: float = BOARD_SIZE) -> Floats:
-    """The corners of a `size` x `size` square, clockwise from the top left: `(4, 2) float64`."""
+    """Return the corners of a `size` x `size` square, clockwise from the top left: `(4, 2) float64`."""
     return np.array([[0.0, 0.0], [size, 0.0], [size, size], [0.0, size]])
 
 
 def homography(corners: NDArray[np.floating]) -> Floats:
-    """Map board coordinates to a picture: `(4, 2)` outer corners of the grid, clockwise from the top left."""
+    """Return the homography from board to picture, from the `(4, 2)` outer corners of the grid, clockwise from the
+    top left."""
     return np.asarray(
         cv2.getPerspectiveTransform(grid_corners().astype(np.float32), np.asarray(corners, np.float32)),
         np.float64,
@@ -64,15 +65,15 @@ def project(H: NDArray[np.floating], points: NDArray[np.floating]) -> Floats:
 
 
 def square_side(corners: NDArray[np.floating]) -> float:
-    """The mean side of a square in pixels."""
+    """Return the mean side of a square in pixels."""
     c = np.asarray(corners, np.float64).tolist()
     return sum(map(math.dist, c, c[1:] + c[:1])) / (len(c) * BOARD_SIZE)
 
 
 def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
-    """Look straight down on a plane of the board, `scale` pixels a square, `margin` squares more all round.
+    """Rectify a plane of the board: `scale` pixels a square, with a margin of `margin` squares.
 
-    `H` maps board coordinates to the picture; what lies outside the picture repeats its edge. Returns
+    `H` maps board coordinates to the picture; outside the picture its edge is repeated. Returns
     `(n, n[, channels]) uint8` with `n = round(scale * (15 + 2 * margin))`.
     """
     n = round(scale * (BOARD_SIZE + 2 * margin))
@@ -93,7 +94,7 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
 
 
 def _find_shortest_side(H: Floats) -> float:
-    """The shortest side, in any direction, that a square at a corner of the grid has in the picture, in pixels."""
+    """Return the shortest extent, in any direction, of a square at a corner of the grid, in picture pixels."""
     seen = np.column_stack([grid_corners(), np.ones(4)]) @ H.T
     at = seen[:, :2] / seen[:, 2:]
     slopes = (H[None, :2, :2] - at[:, :, None] * H[None, 2:, :2]) / seen[:, 2, None, None]
@@ -101,7 +102,7 @@ def _find_shortest_side(H: Floats) -> float:
 
 
 def _halve_image(image: Image) -> Image:
-    """Each four pixels made one; an odd last row or column is left out."""
+    """Return the picture at half size (area average); an odd last row or column is dropped."""
     height, width = image.shape[0] // 2, image.shape[1] // 2
     even = image[: 2 * height, : 2 * width]
     return np.asarray(cv2.resize(even, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
@@ -109,24 +110,24 @@ def _halve_image(image: Image) -> Image:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoardPose:
-    """Where the board lies before the camera: its homography, and what height above it does to a picture."""
+    """Pose of the board: its homography, and how height above the board changes it."""
 
     homography: Floats
     height_column: Floats
-    """What one square of height adds to the last column of the homography, `(3,)`."""
+    """Change of the last column of the homography for one square of height, `(3,)`."""
     focal_px: float
-    """The focal length in pixels."""
+    """Focal length in pixels."""
     square_aspect: float
-    """The height of a square in widths of a square."""
+    """Height of a square divided by its width."""
 
     def plane_homography(self, height: float) -> Floats:
-        """The homography of the plane `height` squares above the board."""
+        """Return the homography of the plane `height` squares above the board."""
         H = self.homography.copy()
         H[:, 2] += height * self.height_column
         return H
 
     def tilt_degrees(self) -> float:
-        """How far from straight above the camera sees the middle of the board, in degrees."""
+        """Return the angle between the camera's view of the middle of the board and the vertical, in degrees."""
         middle, step = np.array([BOARD_SIZE / 2, BOARD_SIZE / 2]), 1e-3
         above = project(np.linalg.inv(self.homography), project(self.plane_homography(step), middle))
         return float(np.degrees(np.arctan(np.linalg.norm((above - middle) * [1, self.square_aspect]) / step)))
@@ -135,13 +136,12 @@ class BoardPose:
 def estimate_board_pose(
     corners: NDArray[np.floating], size: tuple[int, int], focal_px: float | None = None
 ) -> BoardPose:
-    """Work out the camera's pose from the grid's four corners.
+    """Estimate the camera pose from the four corners of the grid.
 
-    `size` is the picture's (width, height); pixels are taken as square and the principal point as the
-    centre. A plane seen at an angle tells the focal length (Zhang, A flexible new technique for camera
-    calibration, 2000); seen from straight above it does not, and squares need not be quite square, so that
-    focal lengths near those of usual cameras and squares near to square are preferred as far as the corners
-    allow. `focal` (pixels), where it is known, is taken as it is.
+    `size` is the picture's (width, height). Pixels are assumed to be square, with the principal point at the centre. A
+    plane seen at an angle determines the focal length (Zhang, A flexible new technique for camera calibration, 2000);
+    seen from above it does not, so priors for the focal length and the aspect ratio of squares are used. `focal`, in
+    pixels, is used if it is known.
     """
     H = homography(corners)
     width, height = size

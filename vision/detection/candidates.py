@@ -1,4 +1,4 @@
-"""Quads that may be boards, in what the finder answers: from peaks of its corner heat and patches on the grid."""
+"""Board candidates from the finder's output: quads from peaks of the corner heat map and patches of the grid mask."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from vision.quad import are_convex, order_corners
 _MIN_PEAK_HEAT: Final = 0.08
 _MAX_PEAKS: Final = 8
 _PEAK_MARGIN_CELLS: Final = 3
-"""Corners lie at most so many cells outside the patch of cells on the grid."""
+"""Largest distance of a corner from the patch of grid cells, in cells."""
 _MAX_PATCHES: Final = 2
 _MAX_QUADS_PER_PATCH: Final = 6
 _MAX_COMPLETED_QUADS: Final = 2
 _MIN_PATCH_CELLS: Final = 40
-"""Cells on the grid below which there is nothing like a board."""
+"""Smallest patch that may be a board, in cells."""
 
 
 def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:
-    """Possible boards in the finder's answer (4, n, n), in cells, patch by patch, about the likeliest first.
+    """Return candidate quads from the finder's output `(4, n, n)`, in cells, patch by patch, most likely first.
 
-    Four peaks of the corner heat whose quad covers a patch of cells on the grid, the quad about that patch, and
-    parallelograms over three peaks; the same of all patches as one, for tiles may part the grid.
+    Candidates are quads of four corner peaks that cover a patch of grid cells, the quad around that patch, and
+    parallelograms over three peaks. All patches together are tried as one, because tiles may split the grid.
     """
     heat = 1 / (1 + np.exp(-cells[0]))
     peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _MIN_PEAK_HEAT)
@@ -50,12 +50,12 @@ def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:
 
 
 def _list_combinations(among: int, count: int) -> NDArray[np.intp]:
-    """All choices of `count` out of so many, `(choices, count)`."""
+    """Return all combinations of `count` out of `among` indices, `(n, count)`."""
     return np.array(list(combinations(range(among), count)), np.intp).reshape(-1, count)
 
 
 def _rank_quads(fours: Floats, heats: NDArray[np.floating], patch: Image) -> list[Floats]:
-    """The quads of four points each, `(n, 4, 2)`, that cover a patch, by how well and by the heat of their peaks."""
+    """Return the quads `(n, 4, 2)` that cover a patch, ranked by coverage and by the heat of their peaks."""
     quads = order_corners(fours)
     convex = are_convex(quads)
     warmth = heats.mean(axis=1)[convex] ** 0.5
@@ -69,7 +69,7 @@ def _rank_quads(fours: Floats, heats: NDArray[np.floating], patch: Image) -> lis
 
 
 def _complete_parallelograms(threes: Floats) -> Floats:
-    """The parallelograms over each three peaks `(n, 3, 2)`, `(3 n, 4, 2)`: a hand may lie on the fourth corner."""
+    """Return the parallelograms over three peaks `(n, 3, 2)`, `(3 n, 4, 2)`: a hand may cover the fourth corner."""
     a, b, c = threes.transpose(1, 0, 2)
     fourths = np.stack([a + b - c, b + c - a, c + a - b], axis=1)
     fours = [np.broadcast_to(threes[:, None], (len(threes), 3, 3, 2)), fourths[:, :, None]]
@@ -77,7 +77,7 @@ def _complete_parallelograms(threes: Floats) -> Floats:
 
 
 def find_grid_patches(on_grid: NDArray[np.float32]) -> list[Image]:
-    """The largest patches of cells that are likely on a grid, each as a mask (n, n) of 0 and 1."""
+    """Return the largest patches of cells that are probably on a grid, each as a mask `(n, n)` of 0 and 1."""
     count, labels, stats, _ = cv2.connectedComponentsWithStats((on_grid > 0).astype(np.uint8), connectivity=4)
     sizes = stats[:, cv2.CC_STAT_AREA]
     largest = sorted(range(1, count), key=lambda k: -sizes[k])[:_MAX_PATCHES]
@@ -85,7 +85,7 @@ def find_grid_patches(on_grid: NDArray[np.float32]) -> list[Image]:
 
 
 def fit_quad_to_patch(patch: Image) -> Floats:
-    """The quad about a patch: its hull, simplified until four corners are left, else the box around it."""
+    """Return the quad around a patch: its convex hull simplified to four corners, otherwise its bounding box."""
     hull = cv2.convexHull(cv2.findNonZero(patch).reshape(-1, 2))
     length = cv2.arcLength(hull, True)
     for part in np.linspace(0.02, 0.15, 14):
@@ -98,7 +98,7 @@ def fit_quad_to_patch(patch: Image) -> Floats:
 
 
 def intersection_over_union(quad: Floats, on_grid: Image) -> float:
-    """Intersection over union of a quad and the cells on the grid; what of the quad lies beyond the picture counts."""
+    """Return the intersection over union of a quad and a patch; parts of the quad outside the picture count."""
     drawn = np.zeros_like(on_grid)
     cv2.fillConvexPoly(drawn, np.round(quad * 16).astype(np.int32), 1, cv2.LINE_8, 4)
     both = int(np.count_nonzero(drawn & on_grid))

@@ -1,8 +1,8 @@
-"""From local answers to one grid: the corners of squares seen in a rectified picture become a homography.
+"""Fit one grid to local predictions of corners of squares.
 
-The network says for each cell of the rectified picture where the nearest corner of squares lies and how sure that
-is. From a patch whose corners make a regular lattice the fit grows outwards over all that continue it; which of
-the corners is the first is told by the cells that lie on the playing grid.
+For each cell of the rectified picture, the network predicts the position of the nearest corner of squares and its
+error. From a patch with a regular lattice, the fit grows outwards over all corners that continue the lattice. The cells
+on the playing grid decide which corner is the first one.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from vision.geometry import Floats, project
 from vision.quad import fit_homography
 
 _MAX_USABLE_ERROR_SQUARES: Final = 0.25
-"""Expected error, in squares, up to which a cell's answer is used."""
+"""Predicted error, in squares, up to which the prediction of a cell is used."""
 _MAX_CORNER_MISS_SQUARES: Final = 0.22
-"""How far, in squares, a corner may lie from where the lattice continues."""
+"""Largest distance, in squares, of a corner from the continued lattice."""
 _GROW_ROUNDS: Final = 8
 _REFINE_ROUNDS: Final = 3
 _SUFFICIENT_SEEN_SHARE: Final = 0.7
-"""Share of the grid's corners that, seen in their places, make further patches needless."""
+"""Share of the corners seen in their places from which no further patch is tried."""
 _CANDIDATE_SHIFTS_SQUARES: Final = np.arange(-3.0, 4.0)
-"""By how many squares, right or down, the believed grid may be off."""
+"""Offsets of the expected grid to try, in squares, right and down."""
 _MIN_CORNERS: Final = 12
 _MIN_ALIGNED_SHARE: Final = 0.7
-"""Share of the corners that, where the believed grid has them, let the fit begin with it."""
+"""Share of the corners at their expected positions from which the fit starts with the expected grid."""
 _PATCH_RADIUS_CELLS: Final = 2
-"""A patch reaches so many cells to each side."""
+"""Cells from the middle of a patch to its edge."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatticeFit:
     """A grid fitted to the cells of a rectified picture.
 
-    `to_cells` (3, 3) takes board coordinates to cell coordinates (whole numbers in the middles of cells), `miss` is
-    the median distance of the corners of squares that were seen from the fit, in squares, `seen` the share (0..1)
-    of the cells on the grid whose answers agree with it.
+    `to_cells` `(3, 3)` maps board coordinates to cell coordinates (integers at the centres of cells); the median
+    distance of the seen corners from the fit is in squares; `seen_share` (0..1) is the share of the cells on the grid
+    whose predictions agree with the fit.
     """
 
     to_cells: Floats
@@ -51,9 +51,9 @@ class LatticeFit:
 
 
 def fit_lattice(cells: NDArray[np.float32], margin: float) -> LatticeFit | None:
-    """Fit a grid to the network's answer (4, n, n); None when too little of a lattice is to be seen.
+    """Fit a grid to the network's output `(4, n, n)`; return None if too little of a lattice is visible.
 
-    `margin` is the width in squares around the believed grid, one cell to the square.
+    `margin` is the width around the expected grid in squares; a cell is one square wide.
     """
     seen = _CellPredictions.from_output(cells)
     best: LatticeFit | None = None
@@ -70,17 +70,17 @@ def fit_lattice(cells: NDArray[np.float32], margin: float) -> LatticeFit | None:
 
 
 def refit_lattice(cells: NDArray[np.float32], to_cells: Floats, trust: Floats) -> Floats | None:
-    """Fit the same grid again, believing each of its corners of squares as much as `trust` (16, 16) says.
+    """Fit the same grid again with a weight for each corner of squares, `trust` `(16, 16)`.
 
-    The tops of tiles stand behind their squares, and draw the corners among them along.
+    Used to reduce the influence of tiles: their tops are displaced from their squares when seen from the side.
     """
     return _refine_homography(_CellPredictions.from_output(cells), to_cells, trust)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CellPredictions:
-    """The network's answer: for each of (n, n) cells its middle, the corner seen (x, y), its error, the odds of a
-    corner being there at all, and whether the answer is sure enough to be used."""
+    """The network's output for `(n, n)` cells: centre, predicted corner (x, y), its error, the log-odds that the cell
+    is on the grid, and True if the prediction is certain enough to be used."""
 
     middle: Floats
     corner: Floats
@@ -104,7 +104,7 @@ class _CellPredictions:
 
 
 def _propose_homographies(seen: _CellPredictions, margin: float) -> Iterator[Floats]:
-    """Homographies from the lattice to cells to begin with: the believed grid, then what grows from patches."""
+    """Yield initial homographies from lattice to cells: the expected grid, then those grown from patches."""
     believed = np.array([[1.0, 0, margin - 0.5], [0, 1.0, margin - 0.5], [0, 0, 1.0]])
     if (
         seen.usable.sum() >= _MIN_CORNERS
@@ -123,14 +123,14 @@ def _propose_homographies(seen: _CellPredictions, margin: float) -> Iterator[Flo
 
 
 def _match_corners(seen: _CellPredictions, H: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Which corner of the lattice each cell shows under `H`, and which cells show it where it should be."""
+    """Return the lattice corner of each cell under `H`, and a mask of the cells that see it at its place."""
     label = np.round(project(np.linalg.inv(H), seen.corner))
     miss = np.linalg.norm(project(H, label) - seen.corner, axis=2)
     return label, seen.usable & (miss < _MAX_CORNER_MISS_SQUARES)
 
 
 def _find_surest_patch(seen: _CellPredictions, rows: slice, columns: slice) -> tuple[int, int] | None:
-    """The middle of the patch with the smallest errors, among the given cells."""
+    """Return the centre of the patch with the smallest errors, among the given cells."""
     error = np.where(seen.usable, seen.error, 1.0)
     cost = np.asarray(cv2.blur(error, (2 * _PATCH_RADIUS_CELLS + 1,) * 2, borderType=cv2.BORDER_REFLECT))
     part = np.where(seen.usable, cost, np.inf)[rows, columns]
@@ -139,7 +139,7 @@ def _find_surest_patch(seen: _CellPredictions, rows: slice, columns: slice) -> t
 
 
 def _grow_homography(seen: _CellPredictions, patch: tuple[int, int], margin: float) -> Floats | None:
-    """A homography from lattice to cells that begins at a patch and takes in the corners that continue it."""
+    """Grow a homography from lattice to cells from a patch over all corners that continue it."""
     n = len(seen.middle)
     i, j = patch
     near = np.zeros((n, n), bool)
@@ -168,7 +168,7 @@ def _grow_homography(seen: _CellPredictions, patch: tuple[int, int], margin: flo
 
 
 def _refine_homography(seen: _CellPredictions, H: Floats, trust: Floats | None = None) -> Floats | None:
-    """The homography that all corners which continue the lattice agree on (Tukey's weights); None if too few do."""
+    """Fit the homography to all corners that continue the lattice (Tukey's biweight); None if there are too few."""
     label, fits = _match_corners(seen, H)
     for _ in range(_REFINE_ROUNDS):
         if fits.sum() < _MIN_CORNERS:
@@ -185,7 +185,7 @@ def _refine_homography(seen: _CellPredictions, H: Floats, trust: Floats | None =
 
 
 def _estimate_step(corners: Floats, usable: NDArray[np.bool_], axis: int) -> Floats:
-    """The way from a corner of squares to the next along `axis` (1 to the right, 0 down), the median of a patch."""
+    """Return the median step from a corner to the next one along `axis` (1 right, 0 down) in a patch."""
     both = usable[1:] & usable[:-1] if axis == 0 else usable[:, 1:] & usable[:, :-1]
     ways = np.diff(corners, axis=axis)[both]
     plain = np.array([1.0, 0.0]) if axis == 1 else np.array([0.0, 1.0])
@@ -194,7 +194,7 @@ def _estimate_step(corners: Floats, usable: NDArray[np.bool_], axis: int) -> Flo
 
 
 def _fit_affine(source: Floats, target: Floats, weight: Floats) -> Floats:
-    """The weighted least-squares affine map as a homography (3, 3)."""
+    """Return the weighted least-squares affine map as a homography `(3, 3)`."""
     design = np.column_stack([source, np.ones(len(source))])
     scaled = design * weight[:, None]
     solved = np.linalg.solve(design.T @ scaled + 1e-9 * np.eye(3), scaled.T @ target)
@@ -202,7 +202,7 @@ def _fit_affine(source: Floats, target: Floats, weight: Floats) -> Floats:
 
 
 def _score_fit(seen: _CellPredictions, to_cells: Floats) -> LatticeFit:
-    """How many of the grid's corners were seen where the fit has them."""
+    """Score a fit by the share of corners that were seen at their places."""
     inverse = np.linalg.inv(to_cells)
     at = project(inverse, seen.corner)
     miss = np.linalg.norm(at - np.round(at), axis=2)
@@ -213,7 +213,7 @@ def _score_fit(seen: _CellPredictions, to_cells: Floats) -> LatticeFit:
 
 
 def _find_grid_shift(seen: _CellPredictions, to_cells: Floats) -> Floats:
-    """The shift (3, 3) by whole squares under which the grid's corners are where corners were seen."""
+    """Return the translation `(3, 3)` by whole squares for which the grid agrees best with the seen corners."""
     board = project(np.linalg.inv(to_cells), seen.middle).reshape(-1, 2)
     covered = np.abs(board.T[:, None] - _CANDIDATE_SHIFTS_SQUARES[:, None] - BOARD_SIZE / 2) < BOARD_SIZE / 2 + 0.5
     odds = (covered[1] * seen.odds.ravel()) @ covered[0].T

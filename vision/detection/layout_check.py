@@ -1,8 +1,8 @@
-"""The standard layout as a fiducial: how well do the colours under a grid agree with its premium squares?
+"""Check a grid against the standard layout: how well the kinds of square explain the colours under the grid.
 
-Colours differ from edition to edition, positions do not: whatever they are, uncovered squares of one kind look
-alike. So a grid can be judged without knowing the board, and one that is off by a square, or that took the
-board's frame for the grid, explains its colours worse.
+Colours differ between editions, positions do not, and uncovered squares of one kind have the same colour. So a grid can
+be checked for any edition: one that is off by a square, or fitted to the frame of the board, explains its colours
+worse.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ _PREMIUMS: Final = tuple(Premium)
 
 
 def layout_kinds() -> NDArray[np.int64]:
-    """The standard layout, (15, 15): 0 plain, 1 double letter, 2 triple letter, 3 double word, 4 triple word."""
+    """Return the standard layout `(15, 15)`: 0 plain, 1 double letter, 2 triple letter, 3 double word, 4 triple
+    word."""
     return np.array([_PREMIUMS.index(premium) for premium in load_layout().premiums]).reshape(BOARD_SIZE, BOARD_SIZE)
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutFit:
-    """How well colours agree with the layout at one place.
+    """Agreement of colours with the layout at one shift.
 
-    `explained` is the share (0..1) of the squares' differences in colour that the kinds of square explain, tiles
-    and hands counted as outliers; about 0 for a wrong grid.
+    `explained_share` (0..1) is the share of the colour differences that the kinds of square explain, with tiles and
+    hands as outliers; about 0 for a wrong grid.
     """
 
     explained_share: float
@@ -39,9 +40,9 @@ class LayoutFit:
 
 
 def measure_lab_colours(flat: Image, pixels_per_square: int, inner: float = 0.6) -> Floats:
-    """Mean colour of the inner part of every square of a rectified picture, (rows, columns, 3), in Lab.
+    """Return the mean Lab colour of the inner part of each square of a rectified picture, `(rows, columns, 3)`.
 
-    `flat` is (n * pixels_per_square, m * pixels_per_square, 3) uint8 BGR with squares from its first pixel on.
+    `flat` is `(n * pixels_per_square, m * pixels_per_square, 3) uint8 BGR`, the first square at its top left.
     """
     rows, columns = flat.shape[0] // pixels_per_square, flat.shape[1] // pixels_per_square
     bright = max(
@@ -56,9 +57,9 @@ def measure_lab_colours(flat: Image, pixels_per_square: int, inner: float = 0.6)
 
 
 def fit_layout_shifts(colours: Floats, around: int = 2) -> list[LayoutFit]:
-    """Try the layout at every shift of up to `around` squares, best first.
+    """Fit the layout at every shift of up to `around` squares; return the fits, best first.
 
-    `colours` is (15 + 2 * around, 15 + 2 * around, 3): the squares of the grid and so many more on each side.
+    `colours` is `(15 + 2 * around, 15 + 2 * around, 3)`: the squares of the grid and `around` more on each side.
     """
     side = BOARD_SIZE + 2 * around
     flat = colours.reshape(-1, 3)
@@ -74,7 +75,7 @@ def fit_layout_shifts(colours: Floats, around: int = 2) -> list[LayoutFit]:
 
 
 def find_uncovered_squares(colours: Floats) -> NDArray[np.bool_]:
-    """Which squares show the board's own print and not a tile or a hand, (15, 15).
+    """Return a mask `(15, 15)` of the squares that show the board, not a tile or a hand.
 
     `colours` is (15, 15, 3), of a grid that agrees with the layout.
     """
@@ -86,20 +87,20 @@ def find_uncovered_squares(colours: Floats) -> NDArray[np.bool_]:
 
 
 def _compare_colours(colours: Floats) -> Floats:
-    """How alike each two of `colours` `(n, 3)` are: `(n, n)` in 0..1."""
+    """Return the similarity of each pair of `colours` `(n, 3)`: `(n, n)` in 0..1."""
     apart = sum(np.subtract.outer(channel, channel) ** 2 for channel in colours.T)
     return np.asarray(np.exp(-apart / (2 * _KIND_SPREAD_LAB**2)), np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _LayoutModel:
-    """Which of 225 squares are alike, and the linear model of their colours: kinds, tiles, and a fall of the light."""
+    """Linear model of the colours of 225 squares: kinds of square, tiles, and a linear change of the light."""
 
     members: tuple[NDArray[np.int64], ...]
     board_design: Floats
-    """(225, kinds + 1 + 3): each square as one of its kind."""
+    """`(225, kinds + 1 + 3)`: design matrix with each square as an uncovered one of its kind."""
     tile_design: Floats
-    """(225, kinds + 1 + 3): each square as a tile."""
+    """`(225, kinds + 1 + 3)`: design matrix with each square as a tile."""
 
     @classmethod
     def from_kinds(cls, kinds: NDArray[np.int64]) -> _LayoutModel:
@@ -112,9 +113,9 @@ class _LayoutModel:
 
 
 def _compute_explained_share(colours: Floats, near: Floats) -> float:
-    """1 less the ratio of what is left unexplained with the five kinds told apart and with all taken as one.
+    """Return 1 minus the ratio of the residuals with five kinds of square and with one kind for all.
 
-    `colours` (225, 3) and how alike they are, `near` (225, 225) in 0..1.
+    `colours` are `(225, 3)`, `near` `(225, 225)` their similarities in 0..1.
     """
     tile = _find_typical_tile(near)
     told_apart = _compute_residual(_PREMIUM_MODEL, colours, near, tile)
@@ -123,7 +124,7 @@ def _compute_explained_share(colours: Floats, near: Floats) -> float:
 
 
 def _find_typical_tile(near: Floats) -> int:
-    """The plain square that shows best what tiles look like: of the commonest colour that most squares do not have."""
+    """Return the plain square with the most common colour that most squares do not have: a typical tile."""
     plain = _PREMIUM_MODEL.members[0]
     among = near[np.ix_(plain, plain)]
     away = 1 - among[int(np.argmax(among.sum(axis=1)))]
@@ -131,13 +132,13 @@ def _find_typical_tile(near: Floats) -> int:
 
 
 def _compute_residual(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) -> float:
-    """What is left when each square has the colour of its kind or of a tile; a square unlike either counts as 1."""
+    """Return the residual if each square has the colour of its kind or of a tile; an outlier counts as 1."""
     least = np.minimum(*_compute_squared_errors(kinds, colours, _fit_colours(kinds, colours, near, tile)))
     return float((_SQUARE_WEIGHTS * least / (1 + least)).sum())
 
 
 def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) -> Floats:
-    """The colours of the kinds and of tiles, and how the light falls off: expectation and maximisation by turns."""
+    """Fit the colours of the kinds and of tiles, and the change of the light (expectation maximisation)."""
     # A kind begins with its commonest colour that is not the tiles'.
     free = 1 - 0.9 * near[tile]
     typical = [m[int(np.argmax((near[np.ix_(m, m)] @ free[m]) * free[m]))] for m in kinds.members]
@@ -152,8 +153,8 @@ def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) 
 
 
 def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) -> tuple[Floats, Floats]:
-    """How far each square is, squared and in units of `_KIND_SPREAD_LAB`, from the colour of its kind and from that
-    of tiles."""
+    """Return the squared distance of each square from the colour of its kind and from that of tiles, in units of
+    `_KIND_SPREAD_LAB`."""
     board, tiles = (
         ((colours - d @ beta) ** 2).sum(axis=1) / _KIND_SPREAD_LAB**2 for d in (kinds.board_design, kinds.tile_design)
     )
@@ -161,13 +162,14 @@ def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) 
 
 
 _KIND_SPREAD_LAB: Final = 8.0
-"""How far apart (CIE Lab) two squares of one kind may be."""
+"""Standard deviation of the colours of one kind of square (CIE Lab)."""
 _MAX_SQUARED_ERROR: Final = 4.0
 _EM_ROUNDS: Final = 4
 _MIN_WHITE_LEVEL: Final = 30.0
 _CHANCE_RESIDUAL: Final = 4.0
-"""Differences that could be chance; a picture of two plain colours has none to be explained."""
+"""Residual that may be chance (CIE Lab squared units of the spread); a picture of one or two plain colours has no
+more."""
 _PREMIUM_MODEL: Final = _LayoutModel.from_kinds(layout_kinds().ravel())
 _UNIFORM_MODEL: Final = _LayoutModel.from_kinds(np.zeros(BOARD_SIZE * BOARD_SIZE, np.int64))
 _SQUARE_WEIGHTS: Final = np.where(layout_kinds().ravel() > 0, 164 / 61, 1.0)
-"""Premium squares together count as much as the plain ones."""
+"""Weights of the squares: premium squares together count as much as plain ones."""

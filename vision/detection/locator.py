@@ -1,10 +1,11 @@
-"""Find the board in a picture: a coarse look, a fine fit, and the layout as the judge.
+"""Find the board in a picture: detect candidates, fit the grid, check the layout.
 
-1. A small network on the whole picture, 256 pixels a side, says where corners of a playing grid and the grid are.
-2. Another looks at the board rectified by these corners and says where the corners of squares are; a homography is
-   fitted to them all, again and again until it stays.
-3. The colours of the 225 squares must agree with the standard layout; of several possible grids the best wins.
-4. Where nothing is found, or the colours say little, the same once more with the light of all places made alike.
+1. The finder network, on the whole picture scaled to 256 x 256 pixels, predicts a heat map of grid corners and a mask
+   of cells on the grid. Candidates are quads made from both.
+2. The lattice network, on the picture rectified by a candidate, predicts the positions of the corners of squares. A
+   homography is fitted to all of them, and the step is repeated until it converges.
+3. The colours of the 225 squares must agree with the standard layout of premium squares; the best candidate wins.
+4. If nothing is found or the agreement is low, the steps are repeated on the picture with equalised lighting.
 """
 
 from __future__ import annotations
@@ -30,34 +31,35 @@ from vision.quad import is_convex, order_corners
 
 MODELS_DIR: Final = Path(__file__).parents[1] / "models"
 FINDER_SIDE_PX: Final = 256
-"""Pixels a side of the picture that the finder sees; the photograph takes the middle 224."""
+"""Side of the finder's input, in pixels; the picture fills the middle 224."""
 _FINDER_CONTENT_PX: Final = 224
 _FINDER_CELL_PX: Final = 4
 
 LATTICE_PX_PER_SQUARE: Final = 16
 LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
-"""16 pixels a square and 2.5 squares around the grid: cells of 16 pixels then have the corners in their middles."""
+"""Input of the lattice network: 16 px a square with a margin of 2.5 squares, so that its 16 px cells are centred on the
+corners of squares."""
 
 _GOOD_LAYOUT_AGREEMENT: Final = 0.34
-"""Explained share of the layout's colours from which a grid is taken without looking further."""
+"""Share of the colour variation explained by the layout from which a grid is accepted without trying others."""
 _MIN_LAYOUT_AGREEMENT: Final = 0.3
-"""Below this it is no board."""
+"""Explained share below which a grid is rejected."""
 _MAX_FIT_PASSES: Final = 6
 _CONVERGED_SHIFT_SQUARES: Final = 0.1
-"""Corners that moved by less than this, in squares, between two looks need no more."""
+"""Movement of the corners between two fits, in squares, below which the fit has converged."""
 _MIN_SEEN_SHARE: Final = 0.2
 _FULL_SEEN_SHARE: Final = 0.7
-"""Share of the grid's corners of squares seen in their places: below the first it is no grid, above the second all
-that can be asked for under tiles and hands."""
+"""Share of the 256 corners of squares that are seen where the grid has them: below the first value a grid is rejected,
+above the second it counts as complete (tiles and hands cover some)."""
 _START_OFFSETS_SQUARES: Final = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
-"""Halfway between two corners of squares the nearest is either: then the look begins half a square further on."""
+"""Starting points of the fit: a candidate that is off by half a square is ambiguous and is shifted by half a square."""
 _CLEAR_SEEN_SHARE: Final = 0.9
 _MIN_ROOM_SQUARES: Final = 0.3
-"""A grid of which so much is seen is one whatever its colours, if there are so many squares of room around it: half a
-board, stretched to a whole one, ends where the picture does."""
+"""Seen share from which a grid is accepted whatever its colours, if the picture has this margin around it, in squares:
+half a board, stretched to a whole one, ends at the edge of the picture."""
 _MAX_SIDE_RATIO: Final = 1.65
-"""Seen from 50 degrees off, a board is about so much longer one way than the other."""
+"""Ratio of the sides of a board seen at 50 degrees; a larger ratio is not accepted by lines alone."""
 _COVERED_CORNER_WEIGHT: Final = 0.003
 _HALVING_SLACK: Final = 0.1
 _MIN_GRID_CONFIDENCE: Final = 0.84
@@ -70,17 +72,19 @@ _UNCLEAR_GRID_MESSAGE: Final = said(
 )
 _CLOSEUP_HALF_SIDE_RATIO: Final = 0.75
 _MAX_CLOSEUP_SHARE: Final = 0.8
-"""A closer look takes in so much around what looks like a grid, and is worth it below this share of the picture."""
+"""The closer look covers this multiple of the grid-like patch, and is made if that is less than this share of the
+picture."""
 _MAX_SHIFT_SQUARES: Final = 2
 LAYOUT_PX_PER_SQUARE: Final = 12
 _LIGHT_MAP_SIDE_PX: Final = 64
 _LIGHT_BLUR_SHARE: Final = 0.1
-"""How far the light of a place is averaged, as a share of the picture: more than a square, less than a board."""
+"""Standard deviation of the blur of the light map, as a share of the picture: larger than a square, smaller than a
+board."""
 _MIDDLE_GREY: Final = 110.0
 
 
 def standardise_colours(picture: Image, inside: Image | None = None) -> NDArray[np.float32]:
-    """(H, W, 3) uint8 to (3, H, W) float32 without the light's strength and colour; 0 where `inside` is 0."""
+    """Normalise brightness and colour cast: `(H, W, 3) uint8` to `(3, H, W) float32`; 0 where `inside` is 0."""
     mean, deviation = cv2.meanStdDev(picture, mask=inside)
     spread = max(float(np.sqrt((deviation**2).mean())), 4.0)
     planes = cv2.dnn.blobFromImage(picture, 1 / spread, mean=mean.ravel().tolist())[0]
@@ -88,7 +92,7 @@ def standardise_colours(picture: Image, inside: Image | None = None) -> NDArray[
 
 
 def equalise_lighting(picture: Image) -> Image:
-    """(H, W, 3) uint8 with the light of each place made middling: half a board in shadow is still one board."""
+    """Return the picture with its local brightness equalised, so that a shadow over half the board disappears."""
     height, width = picture.shape[:2]
     grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
     small = cv2.resize(grey, (_LIGHT_MAP_SIDE_PX, _LIGHT_MAP_SIDE_PX), interpolation=cv2.INTER_AREA).astype(np.float32)
@@ -98,16 +102,16 @@ def equalise_lighting(picture: Image) -> Image:
 
 
 Box = tuple[int, int, int, int]
-"""Left, top, right and bottom pixel of a part of a picture, the last two beyond it."""
+"""Left, top, right and bottom of a part of a picture in pixels; right and bottom are exclusive."""
 
 
 _ScoredGrid = tuple[float, Floats]
-"""How good a grid is, as the share of colours that the layout explains, and its corners in the picture."""
+"""Score of a grid (share of the colours that the layout explains) and its corners in the picture."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _FinderResult:
-    """What the finder sees: possible quads, where to look closer, and what to say if none of them is a board."""
+    """Result of the finder: candidate quads, a part to look at closer, and the message if no candidate is a board."""
 
     quads: list[Floats]
     closeup: Box | None
@@ -116,8 +120,11 @@ class _FinderResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _GridFit:
-    """A grid fitted in one look: its corners in the picture, the share of its corners of squares that were seen, how
-    far it lay from where it was believed (squares), what the network said, and where its cells lie in the picture."""
+    """Result of one fit.
+
+    `corners` `(4, 2)` px, `seen_share` 0..1 of the corners of squares, `shift_squares` from the start of the fit, the
+    output `cells` of the lattice network, and the homography from its cells to the picture.
+    """
 
     corners: Floats
     seen_share: float
@@ -126,9 +133,10 @@ class _GridFit:
     cells_to_picture: Floats
 
     def refit_without_tiles(self, corners: Floats, bare: NDArray[np.bool_]) -> Floats:
-        """The grid at `corners` fitted again by the corners of squares that the board itself shows.
+        """Return the corners of the grid fitted again without the corners of squares that tiles cover.
 
-        `bare` (15, 15) tells where no tile lies. Tile tops stand behind their squares seen from the side.
+        `bare` `(15, 15)` marks squares without a tile. Tile tops are higher than the board, so seen from the side they
+        are displaced from their squares.
         """
         around = np.pad(bare, 1, constant_values=True).astype(np.float64)
         trust = (around[:-1, :-1] + around[1:, :-1] + around[:-1, 1:] + around[1:, 1:]) / 4
@@ -138,14 +146,14 @@ class _GridFit:
 
 
 class _Pyramid:
-    """A picture and its halves, made when asked for: halving is several times cheaper than any other shrinking."""
+    """A picture and its halved copies, made on demand: halving is several times cheaper than other scaling."""
 
     def __init__(self, image: Image) -> None:
         self.height, self.width = image.shape[:2]
         self._levels = [image]
 
     def level(self, finer: float) -> tuple[Image, Floats]:
-        """The picture halved while it is more than twice too fine, and its size as a share (2,) of the whole's."""
+        """Return the picture halved until it is at most twice `finer` than needed, and its scale (x, y)."""
         halvings = max(0, math.floor(math.log2(max(finer, 1.0)) - _HALVING_SLACK))
         while len(self._levels) <= halvings:
             last = self._levels[-1]
@@ -156,14 +164,14 @@ class _Pyramid:
 
 
 class BoardLocator:
-    """Finds boards. `models` is the folder with `finder.onnx` and `lattice.onnx`."""
+    """Finds boards with the networks `finder.onnx` and `lattice.onnx` in the folder `models`."""
 
     def __init__(self, models: Path = MODELS_DIR, load_net: Callable[[Path], Net] = Net) -> None:
         self._finder = load_net(models / "finder.onnx")
         self._lattice = load_net(models / "lattice.onnx")
 
     def locate(self, image: Image) -> BoardLocation:
-        """Find the board in an (H, W, 3) uint8 BGR picture. Raises BoardNotFound with a message for a person."""
+        """Find the board in a picture `(H, W, 3) uint8 BGR`. Raises `BoardNotFoundError`."""
         found, doubt = self._find_best_grid(image)
         if found is None or found[0] < _GOOD_LAYOUT_AGREEMENT:
             again, _ = self._find_best_grid(equalise_lighting(image))
@@ -174,7 +182,7 @@ class BoardLocator:
         return BoardLocation(order_corners(corners), _confidence_from_agreement(agreement))
 
     def _find_best_grid(self, image: Image) -> tuple[_ScoredGrid | None, str]:
-        """The best grid in a picture and how good it is, or None and what to say then."""
+        """Return the best grid with its score, or None, and the message for that case."""
         height, width = image.shape[:2]
         picture = _Pyramid(image)
         look = self._run_finder(picture, (0, 0, width, height))
@@ -190,10 +198,10 @@ class BoardLocator:
         return best, look.failure_message
 
     def follow(self, image: Image, corners: Floats) -> BoardLocation:
-        """The same board as in an earlier picture, where it had these `corners`, after a small push at most.
+        """Find the board near the `corners` that it had in an earlier picture.
 
-        Much cheaper than `locate`, and the corners keep their order, so that which way is up stays known. Raises
-        BoardNotFound when the board is no longer about there: more than a square off, covered, or gone.
+        Much cheaper than `locate`, and the corners keep their order, so that the orientation stays known. Raises
+        `BoardNotFoundError` if the board has moved by more than a square, is covered, or is gone.
         """
         found = self._fit_grid(_Pyramid(image), corners)
         if found is None or found[0] < _MIN_LAYOUT_AGREEMENT:
@@ -201,7 +209,7 @@ class BoardLocator:
         return BoardLocation(found[1], _confidence_from_agreement(found[0]), LocationSource.FOLLOWED)
 
     def _fit_best_quad(self, picture: _Pyramid, quads: list[Floats]) -> _ScoredGrid | None:
-        """The likeliest quads tried in turn until one agrees with the layout; else the best of them."""
+        """Fit the candidates in order until one agrees with the layout; return that one, otherwise the best."""
         best: _ScoredGrid | None = None
         for quad in quads:
             best = _choose_better_grid(best, self._fit_grid(picture, quad))
@@ -210,7 +218,7 @@ class BoardLocator:
         return best
 
     def _fit_grid(self, pyramid: _Pyramid, quad: Floats) -> _ScoredGrid | None:
-        """Fit the grid near `quad`: how good a grid it is, and its corners; None if no grid is there."""
+        """Fit the grid near `quad`; return its score and corners, None if there is no grid."""
         picture, scale = pyramid.level(square_side(quad) / LATTICE_PX_PER_SQUARE)
         settled = self._fit_until_stable(picture, (quad + 0.5) * scale - 0.5)
         if settled is None:
@@ -218,7 +226,7 @@ class BoardLocator:
         corners = settled.corners
         colours = _measure_square_colours(picture, corners, 0)
         agreement = fit_layout_shifts(colours, 0)[0].explained_share
-        if agreement < _GOOD_LAYOUT_AGREEMENT:  # the right lattice, perhaps, but counted from another square
+        if agreement < _GOOD_LAYOUT_AGREEMENT:  # the lattice may be right but off by whole squares
             best = fit_layout_shifts(_measure_square_colours(picture, corners, _MAX_SHIFT_SQUARES), _MAX_SHIFT_SQUARES)[
                 0
             ]
@@ -229,7 +237,7 @@ class BoardLocator:
         if agreement > _MIN_LAYOUT_AGREEMENT:
             corners = settled.refit_without_tiles(corners, find_uncovered_squares(colours))
         corners = (corners + 0.5) / scale - 0.5
-        # A lattice that skips a row can still lie under most of the premium squares, but not under the lines.
+        # A lattice that skips a row can still fit most premium squares, but not the corners of squares.
         worth = agreement * min(1.0, settled.seen_share / _FULL_SEEN_SHARE)
         room = -_measure_overhang(corners, pyramid.width, pyramid.height)
         if (
@@ -239,11 +247,11 @@ class BoardLocator:
         ):
             worth = max(
                 worth, _MIN_LAYOUT_AGREEMENT
-            )  # colours that tell little: tiles everywhere, odd light, a pale print
+            )  # the colours are not conclusive: many tiles, unusual light, pale print
         return worth, corners
 
     def _fit_until_stable(self, picture: Image, corners: Floats) -> _GridFit | None:
-        """Look and fit again until the corners stay where they are; None where they do not make a grid."""
+        """Repeat the fit until the corners converge; return None if they do not form a grid."""
         for nudge in _START_OFFSETS_SQUARES:
             fitted = self._fit_once(picture, project(homography(corners), grid_corners() + nudge))
             if fitted is not None:
@@ -255,7 +263,7 @@ class BoardLocator:
         return fitted
 
     def _fit_once(self, picture: Image, corners: Floats) -> _GridFit | None:
-        """One look at the board rectified by `corners`, and the grid seen there."""
+        """Rectify the picture by `corners`, run the lattice network and fit a grid to its output."""
         flat = rectify(picture, homography(corners), LATTICE_PX_PER_SQUARE, LATTICE_MARGIN_SQUARES)
         cells = self._lattice(standardise_colours(flat)[None])[0][0]
         fit = fit_lattice(cells, LATTICE_MARGIN_SQUARES)
@@ -269,7 +277,7 @@ class BoardLocator:
         return _GridFit(fitted, fit.seen_share, moved, cells, from_cells)
 
     def _run_finder(self, picture: _Pyramid, box: Box) -> _FinderResult:
-        """What the finder sees in a part of the picture."""
+        """Run the finder on a part of the picture."""
         x0, y0, x1, y1 = box
         image, scale = picture.level(max(x1 - x0, y1 - y0) / _FINDER_CONTENT_PX)
         a0, b0, a1, b1 = np.round(np.array([*scale, *scale]) * box).astype(int).tolist()
@@ -305,12 +313,12 @@ class BoardLocator:
 
 
 def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _ScoredGrid | None:
-    """The better of two grids, the first of two equals; None only where there is neither."""
+    """Return the grid with the higher score, the first one if equal; None if there is none."""
     return max((grid for grid in (one, other) if grid is not None), key=lambda grid: grid[0], default=None)
 
 
 def _is_board_like(cells: NDArray[np.float32], patch: Image) -> bool:
-    """Whether a patch of grid is as sure, as four-sided and as sharp at a corner as boards and parts of boards are."""
+    """Return True if a patch is as certain, as four-sided and as sharp at a corner as boards and parts of boards."""
     sure = float((1 / (1 + np.exp(-cells[3][patch > 0]))).mean())
     peak = float(1 / (1 + np.exp(-cells[0].max())))
     return (
@@ -321,7 +329,7 @@ def _is_board_like(cells: NDArray[np.float32], patch: Image) -> bool:
 
 
 def _find_closeup(spread: Floats, width: int, height: int) -> Box | None:
-    """The part of the picture worth a closer look at what spreads from one point to another (2, 2); None if all."""
+    """Return the part of the picture to look at closer, around the two points `spread` `(2, 2)`; None for all of it."""
     middle, half = spread.mean(axis=0), np.ptp(spread, axis=0).max() * _CLOSEUP_HALF_SIDE_RATIO
     low = np.clip(np.floor(middle - half), 0, [width, height]).astype(int)
     high = np.clip(np.ceil(middle + half), 0, [width, height]).astype(int)
@@ -331,31 +339,31 @@ def _find_closeup(spread: Floats, width: int, height: int) -> Box | None:
 
 
 def _measure_overhang(corners: Floats, width: int, height: int) -> float:
-    """How far, in squares, the farthest corner lies beyond the edge of a picture; negative when all are inside."""
+    """Return how far the outermost corner is outside the picture, in squares; negative if all are inside."""
     beyond = np.maximum(-0.5 - corners, corners - [width - 0.5, height - 0.5])
     return float(beyond.max()) / square_side(corners)
 
 
 def _compute_side_ratio(corners: Floats) -> float:
-    """The longer pair of opposite sides over the shorter."""
+    """Return the ratio of the longer to the shorter pair of opposite sides."""
     sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
     one, other = float(sides[0] + sides[2]), float(sides[1] + sides[3])
     return max(one, other) / min(one, other)
 
 
 def _confidence_from_agreement(agreement: float) -> float:
-    """From the share of the colours that the layout explains: 0.1 is chance, and most true grids have 0.45 or more."""
+    """Return the confidence (0..1) for an explained share: 0.1 is chance, most true grids have 0.45 or more."""
     return float(np.clip((agreement - 0.1) / 0.35, 0.0, 1.0))
 
 
 def _measure_square_colours(picture: Image, corners: Floats, around: int) -> Floats:
-    """The colours of the squares of a grid and of so many around it."""
+    """Return the mean colours of the squares of a grid and of `around` more on each side."""
     return measure_lab_colours(
         rectify(picture, homography(corners), LAYOUT_PX_PER_SQUARE, around), LAYOUT_PX_PER_SQUARE
     )
 
 
 def _cells_to_board() -> Floats:
-    """Cells of the rectified picture to board coordinates as believed."""
+    """Return the homography from cells of the rectified picture to board coordinates."""
     offset = 0.5 - LATTICE_MARGIN_SQUARES
     return np.array([[1.0, 0, offset], [0, 1.0, offset], [0, 0, 1.0]])

@@ -1,8 +1,8 @@
-"""Does a plain square show the board's lines at its edges, or does a tile cover them?
+"""Evidence for blanks from edges: does a square without print show the lines of the board, or does a tile cover them?
 
-A blank may have the very colour of the board that it lies on. What gives it away is that the lines, ridges or gaps
-between squares are gone at its edges. How those look differs from board to board, with the light from side to side, and
-beside a tile: each side of a square is compared with the same side of this board's own tiles and bare squares.
+A blank may have exactly the colour of the board, but it covers the lines, ridges or gaps between squares. These look
+different on each board, on each side of a square (because of the light) and next to a tile, so each side of a square is
+compared with the same side of tiles and empty squares of the same board.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from vision.recognition.blank_by_colour import SQUARE_KINDS, average_nearby_colo
 from vision.recognition.squares import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
 _EDGE_OFFSETS_PX: Final = np.arange(-2, 2)
-"""Pixels of a `rectify_board` across each edge."""
+"""Pixels of a rectified board across each edge, relative to it."""
 _CORNER_PX: Final = 3
-"""Pixels at either end of an edge that belong to other squares as well."""
+"""Pixels at both ends of an edge that are left out, because they belong to other squares as well."""
 _MIN_SIDES: Final = 8
-"""Sides of a sort that it takes to know how they look."""
+"""Least number of sides of a sort to estimate its appearance."""
 _MIN_COLOUR_SPREAD: Final = 0.05
-"""Sides of one sort differ by so much at least (logarithms of colours)."""
+"""Least standard deviation of the log-colours of sides of one sort."""
 _MAX_SIDE_LOG_RATIO_NATS: Final = 4.0
-"""Nats that one side may count. Half as much more, or a quarter less, of this and of the two above is as good on drawn
-scenes."""
+"""Clip of the log-likelihood ratio of one side, in nats. Values 50 % larger or 25 % smaller, of this and of the two
+above, are as good on rendered scenes."""
 _IS_PREMIUM: Final = np.array([premium is not Premium.NONE for premium in load_layout().premiums])
 
 
 def compute_edge_log_ratio(
     view: Image, colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], asked: NDArray[np.bool_]
 ) -> Floats:
-    """How much rather each `asked` square has the edges of a tile than of a bare square of its kind.
+    """Return the log-likelihood ratio tile : empty of the edges of each `asked` square, `(225,)` nats.
 
-    `view` is the `rectify_board`, `colours` are its `square_colours`. `empty` and `tiles` say which squares are known
-    to be one or the other, all `(225,)`. Returns the logarithms of the ratio of likelihoods of the four sides added up,
-    0 where nothing was asked or too little is known. A side counts where it is known what lies beyond it: a hand there,
-    or the frame, is no line between squares.
+    `view` is the rectified board, `colours` its `measure_log_colours`. `empty` and `tiles` mark the squares known to be
+    one or the other, `(225,)` each. The ratios of the four sides are added; the sum is 0 for squares that are not asked
+    and if too little is known. A side counts only if the square next to it is known: there is no line next to a hand or
+    the frame.
     """
     answer = np.zeros(BOARD_SIZE * BOARD_SIZE)
     plain = np.flatnonzero(empty & ~_IS_PREMIUM)
@@ -69,9 +69,9 @@ def compute_edge_log_ratio(
 
 
 def find_neighbours(squares: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Whether one of these squares lies beside each side of each square, clockwise from the upper: `(..., 15, 15, 4)`.
+    """Return, for each square, whether its top, right, bottom and left neighbours are in `squares`: `(..., 15, 15, 4)`.
 
-    `squares` are some of the squares of boards, `(..., 15, 15)`; beyond a board there is none.
+    `squares` is a mask `(..., 15, 15)`; outside the board there are none.
     """
     around = np.pad(squares, [(0, 0)] * (squares.ndim - 2) + [(1, 1), (1, 1)])
     above, below = around[..., :-2, 1:-1], around[..., 2:, 1:-1]
@@ -80,9 +80,9 @@ def find_neighbours(squares: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _measure_edges(view: Image) -> Floats:
-    """The logarithms of the colours of the pixels across each square's sides: `(225, 4, 3, 3)`.
+    """Return the log-colours of the pixels across the sides of each square: `(225, 4, 3, 3)`.
 
-    Sides run clockwise from the upper, the pixels of each from the last one outside the square to the second inside.
+    Sides are clockwise from the top; the pixels run from the last one outside the square to the second one inside.
     """
     lying, standing = _measure_row_edges(view), _measure_row_edges(view.transpose(1, 0, 2)).transpose(1, 0, 2, 3)
     # What lies beyond one square's lower side is the upper edge of the next.
@@ -91,7 +91,7 @@ def _measure_edges(view: Image) -> Floats:
 
 
 def _measure_row_edges(view: Image) -> Floats:
-    """The same of the pixels across the 16 edges above, between and below the rows of squares: `(16, 15, 4, 3)`."""
+    """Return the log-colours across the 16 edges above, between and below the rows of squares: `(16, 15, 4, 3)`."""
     border = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE
     rows = border + VIEW_PX_PER_SQUARE * np.arange(BOARD_SIZE + 1)[:, None] + _EDGE_OFFSETS_PX
     strips = view[rows, border:-border].reshape(
@@ -102,9 +102,9 @@ def _measure_row_edges(view: Image) -> Floats:
 
 
 def _select_edges(edges: Floats, which: NDArray[np.bool_], sides: NDArray[np.bool_], side: int) -> Floats:
-    """The edges on this side, or on any where those are too few, of `which` squares `(225,)`: `(n, 9)`.
+    """Return the edges of the squares `which` `(225,)` on one side, or on any side if those are too few: `(n, 9)`.
 
-    `sides` `(225, 4)` says which sides of all squares count.
+    `sides` `(225, 4)` marks the sides that count.
     """
     here = edges[which & sides[:, side], side]
     return here if len(here) >= _MIN_SIDES else edges[which[:, None] & sides]

@@ -1,9 +1,9 @@
-"""Several readings of one board made one: what a hand hid in one picture, another saw.
+"""Merge several readings of one board, so that a square hidden in one picture is read from another.
 
-Pictures of one camera moments apart err alike: the same letter is hard in all of them. So opinions are averaged, never
-multiplied: ten pictures that are 60 % sure make 60 %. The average is linear, because what differs between such
-pictures is glare, a hand or a moving tile, which makes one picture sure and wrong; one such voice must not veto the
-others (Genest and Zidek, Combining probability distributions, 1986).
+Pictures of one camera taken moments apart have the same errors, so probabilities are averaged, not multiplied: ten
+pictures with 60 % give 60 %. The average is linear (a linear opinion pool; Genest and Zidek, Combining probability
+distributions, 1986): glare, a hand or a moving tile can make one picture confident and wrong, and it must not veto the
+others.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Final
 from engine.reading import HIDDEN, BoardReading, SquareReading
 
 _MIN_CANDIDATE_PROBABILITY: Final = 1e-4
-"""Candidates less probable than this are left out, and no more than `_MOST` kept, as the reader does."""
+"""Probability below which a candidate is left out, as in the reader."""
 _MAX_CANDIDATES: Final = 8
 
 
 def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
-    """One reading from several of the same board, all upright. Raises ValueError for none.
+    """Merge upright readings of the same board. Raises ValueError if there are none.
 
-    A square takes what those pictures say that see it, each as much as it sees of it. It is as hidden as in the
-    picture that sees it best; where all are blind, it stays hidden.
+    A square is the average over the pictures, weighted by how visible it is in each. It is as hidden as in the picture
+    that shows it best.
     """
     if not readings:
         raise ValueError("there is nothing to merge")

@@ -1,7 +1,7 @@
-"""What lies on each square: nothing, a tile, or something that hides it.
+"""Classify squares as empty, tile or hidden.
 
-One fully convolutional network looks at the whole board at once, small: a square is judged with its neighbours
-and by how the light falls, not by colours set by hand.
+One fully convolutional network sees the whole board at low resolution, so that each square is classified in the context
+of its neighbours and the light, without colour thresholds.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from vision.geometry import TILE_HEIGHT_SQUARES, BoardPose, Image, rectify
 from vision.net import MODELS_DIR, Net
 
 VIEW_PX_PER_SQUARE: Final = 16
-"""Pixels a square."""
+"""Resolution of the view, in pixels a square."""
 VIEW_MARGIN_SQUARES: Final = 1
-"""Squares of surroundings that the network sees on each side."""
+"""Margin of the view on each side, in squares."""
 VIEW_HEIGHT_SQUARES: Final = TILE_HEIGHT_SQUARES / 2
-"""Half way up a tile, so that from low down neither its top nor the board's print is far from its place."""
+"""Height of the rectified plane, in squares: half way up a tile, a compromise between tile tops and printed squares."""
 EMPTY_KIND, TILE_KIND, HIDDEN_KIND = range(3)
 _MIN_TILE_PROBABILITY: Final = 0.001
-"""A square is read as a tile where the first look leaves at least this probability that it is one."""
+"""Least probability of a tile from which its letter is read."""
 _MIN_CLEAR_PROBABILITY: Final = 0.9
-"""Probability of the likeliest kind below which a square is unclear."""
+"""Probability of the best kind below which a square is classified from four sides."""
 
 
 def rectify_board(image: Image, pose: BoardPose) -> Image:
-    """The board and a little around it as the network sees it: `(272, 272, 3) uint8 BGR`."""
+    """Return the view of the board with its margin: `(272, 272, 3) uint8 BGR`."""
     return rectify(image, pose.plane_homography(VIEW_HEIGHT_SQUARES), VIEW_PX_PER_SQUARE, VIEW_MARGIN_SQUARES)
 
 
 def normalise_exposure(view: Image) -> NDArray[np.float32]:
-    """Even out exposure and colour cast over a whole board: `(3, n, n) float32`, most values in -1..1.
+    """Normalise exposure and colour cast of a board: `(3, n, n) float32`, most values in -1..1.
 
-    `view` is `(n, n, 3) uint8` with the margin of `rectify_board`. Each channel runs from its darkest to its
-    brightest 3 % on the grid.
+    `view` is `(n, n, 3) uint8` with the margin of `rectify_board`. Each channel is scaled from its 3rd to its 97th
+    percentile on the grid.
     """
     edge = view.shape[0] * VIEW_MARGIN_SQUARES // (BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES)
     grid = view[edge:-edge:3, edge:-edge:3].reshape(-1, 3)
@@ -53,15 +53,15 @@ def normalise_exposure(view: Image) -> NDArray[np.float32]:
 
 
 class SquareNet:
-    """The network that tells empty squares, tiles and hidden squares apart."""
+    """The network that classifies squares as empty, tile or hidden."""
 
     def __init__(self, path: Path = MODELS_DIR / "squares.onnx", load_net: Callable[[Path], Net] = Net) -> None:
         self._net = load_net(path)
 
     def predict(self, view: Image) -> NDArray[np.float32]:
-        """Probabilities of `EMPTY_KIND`, `TILE_KIND`, `HIDDEN_KIND` from a `rectify_board`: `(15, 15, 3)`.
+        """Return the probabilities of `EMPTY_KIND`, `TILE_KIND`, `HIDDEN_KIND` for a rectified board: `(15, 15, 3)`.
 
-        Where a square is unclear, the board is looked at from the other three sides as well.
+        If a square is unclear, the predictions for the board rotated by the other three quarter turns are averaged.
         """
         even = normalise_exposure(view)
         kinds = self.predict_normalised(even)
@@ -72,7 +72,7 @@ class SquareNet:
         return kinds
 
     def predict_normalised(self, even: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The same from a `normalise_exposure` view."""
+        """As `predict`, for a view from `normalise_exposure`."""
         (logits,) = self._net(np.ascontiguousarray(even)[None])
         grid = logits[
             0, :, VIEW_MARGIN_SQUARES:-VIEW_MARGIN_SQUARES, VIEW_MARGIN_SQUARES:-VIEW_MARGIN_SQUARES
@@ -82,7 +82,7 @@ class SquareNet:
 
 
 def find_likely_tiles(kinds: NDArray[np.float32]) -> list[tuple[int, int]]:
-    """(row, column) of the squares of `(15, 15, 3)` that may be tiles and are to be read, the likeliest first."""
+    """Return (row, column) of the squares that may be tiles, most probable first; `kinds` is `(15, 15, 3)`."""
     tile = kinds[:, :, TILE_KIND]
     order = np.argsort(-tile, axis=None, kind="stable")
     cells = [(int(i) // BOARD_SIZE, int(i) % BOARD_SIZE) for i in order]
