@@ -15,6 +15,7 @@ import numpy as np
 
 from calibration.empty_board import SQUARE_COUNT, EmptyBoardModel
 from calibration.tile_examples import MAX_EXAMPLES, Example
+from engine.errors import TilekeeperError
 from engine.messages import said
 from vision.recognition.tile_crops import CROP_SIDE_PX
 
@@ -24,7 +25,7 @@ _MAX_UNPACKED_BYTES: Final = 4_000_000
 _MAX_SOURCE_CHARS: Final = 24
 
 
-class ProfileError(Exception):
+class ProfileError(TilekeeperError):
     """The profile could not be saved."""
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from device.panel.buttons import Pins, PinsError
+from engine.errors import TilekeeperError
 from engine.tiles import tile_set_names
 
 SYSTEM_SETTINGS_FILE = Path("/etc/tilekeeper/settings.toml")
@@ -26,7 +27,7 @@ _CAMERA_PATTERN = re.compile(r"pi|usb:.+|folder:.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 
 
-class SettingsError(Exception):
+class SettingsError(TilekeeperError):
     """The settings file cannot be used; the message names file, line and key, and what to do, on one line."""
 
 
@@ -149,7 +150,7 @@ def parse_settings(text: str, name: str = "settings.toml") -> Settings:
         raise SettingsError(f"{where}: {key} {wrong.text}") from None
 
 
-class _InvalidSettingError(Exception):
+class _InvalidSettingError(TilekeeperError):
     def __init__(self, table: str, key: str, text: str) -> None:
         self.section, self.key, self.text = table, key, text
 

@@ -1,9 +1,16 @@
-"""What can go wrong, by whose fault it is. Each is a `ValueError` too; the message quotes the input."""
+"""The root of all exceptions of Tilekeeper, and the exceptions of the game.
+
+The exceptions of the game are `ValueError`s too; their messages quote the input.
+"""
 
 from __future__ import annotations
 
 
-class NotationError(ValueError):
+class TilekeeperError(Exception):
+    """Any error that Tilekeeper raises by a class of its own."""
+
+
+class NotationError(TilekeeperError, ValueError):
     """The text is not written as the notation asks: a square, a word, a tile or an event."""
 
 
@@ -15,5 +22,5 @@ class UnknownLayoutError(NotationError):
     """No board layout has this name; the message lists those there are."""
 
 
-class RulesError(ValueError):
+class RulesError(TilekeeperError, ValueError):
     """The rules in force do not allow it."""

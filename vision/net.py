@@ -10,6 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import TilekeeperError
+
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read on import: else it keeps a database at home to report from
 import onnxruntime
 
@@ -22,7 +24,7 @@ _MAX_OUTPUT: Final = 1e6
 """Logits and features are a few hundred at most."""
 
 
-class ModelError(Exception):
+class ModelError(TilekeeperError):
     """A model file is missing or not one of ours; the message says which and how to make it."""
 
 

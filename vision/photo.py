@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image as Pictures
 from PIL import ImageOps, UnidentifiedImageError
 
+from engine.errors import TilekeeperError
 from engine.messages import said
 from vision.geometry import Floats, Image
 
@@ -27,7 +28,7 @@ _SIDEWAYS_ORIENTATIONS: Final = (5, 6, 7, 8)
 _ORIENTATION_TAG: Final = 0x0112
 
 
-class PhotoError(Exception):
+class PhotoError(TilekeeperError):
     """A file could not be read as a photograph; the message says why, on one line."""
 
 

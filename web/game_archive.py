@@ -19,7 +19,7 @@ from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_
 from device.storage.store import EventBody, GameStore, StoredGame
 from device.storage.summary_cache import SummaryCache
 from engine.corrections import Ledger
-from engine.errors import NotationError, RulesError
+from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import Redone, from_json
 from engine.game import Game
 from engine.squares import SQUARES
@@ -29,11 +29,11 @@ MAX_IMPORT_BYTES = 32 * 1024 * 1024
 """The largest file of a game that the page takes in; one with a picture for each turn has a quarter of that."""
 
 
-class GameNotFoundError(Exception):
+class GameNotFoundError(TilekeeperError):
     """There is no such game, or this version cannot read it; the message says which, on one line."""
 
 
-class GameInProgressError(Exception):
+class GameInProgressError(TilekeeperError):
     """The game is the one at the table: it can be deleted when it has ended and another one has begun."""
 
 
@@ -230,7 +230,7 @@ class GameArchive:
         self._summary_cache.discard(number)
 
 
-class ImportFileError(Exception):
+class ImportFileError(TilekeeperError):
     """A file that is no game; the message says why, on one line."""
 
 

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from engine.errors import TilekeeperError
 from engine.messages import said
 
 Image = npt.NDArray[np.uint8]
@@ -16,7 +17,7 @@ BLACK_LEVEL = 6
 """A picture without one pixel in a thousand brighter than this (of 255) shows nothing."""
 
 
-class CameraError(Exception):
+class CameraError(TilekeeperError):
     """The camera gives no picture; the message says why and what to do next, on one line."""
 
 

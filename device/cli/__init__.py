@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from engine.errors import NotationError, RulesError
+from engine.errors import NotationError, RulesError, TilekeeperError
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 """Before numpy is taken in: its second thread gains nothing on small matrices, and waits for the next one spinning."""
@@ -27,7 +27,7 @@ _MODULES = {"import": "import_"}
 """The modules that are not called like their command: Python has taken the word."""
 
 
-class UserError(Exception):
+class UserError(TilekeeperError):
     """Something the user can put right; the message says what is wrong and what to do next, on one line."""
 
 

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.errors import TilekeeperError
+
 MAX_PLAYERS = 4
 """Buttons and lights for so many players."""
 FIRST_PIN, LAST_PIN = 2, 27
@@ -39,7 +41,7 @@ class Button(StrEnum):
 END_TURN_BUTTONS = (Button.END_TURN_1, Button.END_TURN_2, Button.END_TURN_3, Button.END_TURN_4)
 
 
-class PinsError(ValueError):
+class PinsError(TilekeeperError, ValueError):
     """Pins that cannot be wired so; `key` names the setting."""
 
     def __init__(self, key: str, text: str) -> None:

@@ -20,6 +20,7 @@ from device.panel.pairing_display import DIGIT_COUNT, PairingDetails, draw_pairi
 from device.panel.panel import PanelSession
 from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.system.voice import load_short_phrases
+from engine.errors import TilekeeperError
 from engine.messages import said
 
 _log = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ SecondsLeft = Callable[[int], float | None]
 """Seconds left of a player (by index), below zero in overtime; None where no clock runs."""
 
 
-class DisplayError(Exception):
+class DisplayError(TilekeeperError):
     """A display cannot be used; the message says why and what to do next, on one line."""
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from device.panel.buttons import Button, Pins
 from device.panel.lights import OUTPUTS_OFF, OutputLevels
+from engine.errors import TilekeeperError
 from engine.messages import said
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ GLITCH_FILTER_S = 0.002
 """The kernel leaves out contacts shorter than this: they come from interference. Bounce is left to `gestures`."""
 
 
-class GpioUnavailableError(Exception):
+class GpioUnavailableError(TilekeeperError):
     """There are no pins to use; the message says why and what to do next, on one line."""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from device.session.snapshot import PASS_OR_EXCHANGE, Notice, Question, Trouble
+from engine.errors import TilekeeperError
 from engine.messages import Said, key_of, said
 
 TEXTS: Mapping[str, str] = MappingProxyType(
@@ -118,7 +119,7 @@ def make_question(key: str, *values: str, answers: tuple[str, ...], squares: tup
     return Question(get_text(key, *values), answers, squares=squares)
 
 
-class CommandRefusedError(Exception):
+class CommandRefusedError(TilekeeperError):
     """A command that makes no sense now; the message says why, on one line, to whoever gave it."""
 
     @property

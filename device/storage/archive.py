@@ -25,7 +25,7 @@ from PIL import Image, UnidentifiedImageError
 from device.storage.errors import describe_missing_game, describe_unreadable_game
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoredGame, StoredPicture
 from engine.corrections import Ledger
-from engine.errors import NotationError, RulesError
+from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import Correction, Event, GameStarted, PlayMade, Redone, from_json, to_json
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg
@@ -68,7 +68,7 @@ _INVALID_GAME_ERRORS = (
 )
 
 
-class ArchiveError(Exception):
+class ArchiveError(TilekeeperError):
     """What was brought cannot be taken in, or what was asked for is not there; says what to do, on one line."""
 
 

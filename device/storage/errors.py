@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from engine.errors import TilekeeperError
 from engine.messages import said
 
 
-class StoreError(Exception):
+class StoreError(TilekeeperError):
     """The store cannot be read or written; the message says what to do next, on one line."""
 
 

@@ -10,6 +10,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.errors import TilekeeperError
 from engine.messages import said
 
 HOTSPOT_FILE = Path("/etc/tilekeeper/hotspot.toml")
@@ -17,7 +18,7 @@ _KEYS = ("name", "password", "address")
 _ROUTES_FILE = Path("/proc/net/fib_trie")
 
 
-class HotspotError(Exception):
+class HotspotError(TilekeeperError):
     """The file about the table's own Wi-Fi cannot be used; the message says why, on one line."""
 
 

@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any, Protocol
 
 from device.session.snapshot import Listener, Phase, TableSnapshot, TurnView
+from engine.errors import TilekeeperError
 from engine.messages import said
 
 _log = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ Sentences = Mapping[str, str]
 _SPOKEN_KINDS = ("play", "pass", "exchange", "withdrawn", "challenge")
 
 
-class VoiceError(Exception):
+class VoiceError(TilekeeperError):
     """Nothing can be said; the message says why and what to do, on one line."""
 
 

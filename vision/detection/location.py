@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from engine.errors import TilekeeperError
 from vision.geometry import Floats, Image
 
 
-class BoardNotFoundError(Exception):
+class BoardNotFoundError(TilekeeperError):
     """No whole board is in the picture; the message explains what is there instead."""
 
 

@@ -15,12 +15,13 @@ import msgspec
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
+from engine.errors import TilekeeperError
 from web.security.pairing import PairedClient
 
 JSON = "application/json"
 
 
-class ApiError(Exception):
+class ApiError(TilekeeperError):
     """An answer that is no success: its status, why (one line, for people), and what else the answer says."""
 
     def __init__(self, status: int, why: str, *, moment: str = "", headers: Mapping[str, str] | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from device.storage.archive import is_displayable
 from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
-from engine.errors import NotationError, RulesError
+from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import GameStarted
 from engine.game import Game
 from engine.lexicon import Lexicon, LexiconError
@@ -33,7 +33,7 @@ MAX_CLOCK_MINUTES = 180
 DRAW_FOR_FIRST = "draw"
 
 
-class FormError(Exception):
+class FormError(TilekeeperError):
     """A form that makes no game: the key of the sentence that says why, and what to put into it."""
 
     def __init__(self, key: str, **values: str) -> None:

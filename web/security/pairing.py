@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from flask import session
 
 from device.session.messages import get_text
+from engine.errors import TilekeeperError
 from web.security.rate_limit import PairingRateLimiter
 
 MAX_PAIRED_CLIENTS = 64
@@ -26,7 +27,7 @@ MAX_PAIRED_CLIENTS = 64
 _CLIENT_ID_KEY = "phone"
 
 
-class PairingCodeError(Exception):
+class PairingCodeError(TilekeeperError):
     """Not the code; so many tries are left."""
 
     def __init__(self, left: int) -> None:
@@ -34,7 +35,7 @@ class PairingCodeError(Exception):
         self.tries_left = left
 
 
-class PairingLockedError(Exception):
+class PairingLockedError(TilekeeperError):
     """Too many wrong codes from this device; it must wait so long."""
 
     def __init__(self, seconds: float) -> None:

@@ -20,6 +20,7 @@ from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 
+from engine.errors import TilekeeperError
 from web.security.csrf import MAX_BODY_BYTES, MAX_BODY_BYTES_BY_PATH
 
 THREADS = 128
@@ -31,7 +32,7 @@ STREAM_BUFFER_BYTES = 128 * 1024
 that 100 open pages took 1 GB after 150 s."""
 
 
-class PortInUseError(OSError):
+class PortInUseError(TilekeeperError, OSError):
     """Another program has the port."""
 
 

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from engine.errors import TilekeeperError
 from web.security.server import PageServer, create_listening_socket
 
 CHUNK_BYTES = 64 * 1024
@@ -24,7 +25,7 @@ MAX_CONNECTIONS = 256
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
-class TlsProxyError(Exception):
+class TlsProxyError(TilekeeperError):
     """The certificate or its key cannot be used; the message says what to do, on one line."""
 
 
