@@ -25,6 +25,7 @@ from device.cameras.base import (
     Image,
     is_black,
 )
+from device.system.backoff import Backoff
 from engine.messages import said
 
 _log = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ class PiCamera:
         self._clock = clock
         self._closed = False
         self._brightness = 0.0
-        self._failures = 0
+        self._backoff = Backoff(RETRY_DELAYS_S)
         self._next_try = 0.0
         self._camera: Any = None
         self._open()
@@ -129,7 +130,7 @@ class PiCamera:
             _configure_streams(self._camera)
             self._camera.start()
             self._settle_controls(self._camera)
-            self._failures = 0
+            self._backoff.reset()
         except Exception as error:
             raise self._record_failure(error) from error
 
@@ -176,8 +177,7 @@ class PiCamera:
     def _record_failure(self, error: Exception) -> CameraError:
         """Drop the camera, set the time of the next try, say in words what happened."""
         self._close_camera()
-        self._next_try = self._clock() + RETRY_DELAYS_S[min(self._failures, len(RETRY_DELAYS_S) - 1)]
-        self._failures += 1
+        self._next_try = self._clock() + self._backoff.record_failure()
         return error if isinstance(error, CameraError) else CameraError(describe_error(error))
 
     def _close_camera(self) -> None:

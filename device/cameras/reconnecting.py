@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from device.cameras.base import CLOSED_MESSAGE, AutoExposureCamera, Camera, CameraError, Frame
+from device.system.backoff import Backoff
 
 RETRY_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
 
@@ -23,7 +24,7 @@ class ReconnectingCamera:
         self._lock = threading.Lock()
         self._camera: Camera | None = None
         self._closed = False
-        self._failures = 0
+        self._backoff = Backoff(RETRY_DELAYS_S)
         self._next_try = clock()
         self.trouble = ""
         """Why there is no camera, one line; empty once there is."""
@@ -68,8 +69,7 @@ class ReconnectingCamera:
             camera = self._opener()
         except CameraError as error:
             self.trouble = str(error)
-            self._next_try = self._clock() + RETRY_DELAYS_S[min(self._failures, len(RETRY_DELAYS_S) - 1)]
-            self._failures += 1
+            self._next_try = self._clock() + self._backoff.record_failure()
             raise
         self.trouble = ""
         return camera

@@ -17,6 +17,7 @@ from device.cameras.base import (
     Frame,
     is_black,
 )
+from device.system.backoff import Backoff
 from engine.messages import said
 
 WIDTH, HEIGHT = 1920, 1080
@@ -106,11 +107,11 @@ class UsbCamera:
         return capture
 
     def _run(self, capture: cv2.VideoCapture | None) -> None:
-        failures = 0
+        backoff = Backoff(RETRY_DELAYS_S)
         while not self._closing.is_set():
             good, image = capture.read() if capture is not None else (False, None)
             if good and image is not None:
-                failures = 0
+                backoff.reset()
                 with self._frame_arrived:
                     self._newest_frame, self._lost = Frame(np.asarray(image, np.uint8), time.monotonic()), False
                     self._frame_arrived.notify_all()
@@ -120,8 +121,7 @@ class UsbCamera:
                 self._frame_arrived.notify_all()
             if capture is not None:
                 capture.release()
-            self._closing.wait(RETRY_DELAYS_S[min(failures, len(RETRY_DELAYS_S) - 1)])
-            failures += 1
+            self._closing.wait(backoff.record_failure())
             capture = None if self._closing.is_set() else self._open_capture()
         if capture is not None:
             capture.release()

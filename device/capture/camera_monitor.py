@@ -15,6 +15,7 @@ import numpy.typing as npt
 from device.cameras import BlackPictureError, CameraError, Frame
 from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, is_black
 from device.capture.motion import has_moved, make_thumbnail
+from device.system.backoff import Backoff
 
 CHECK_INTERVAL_S = 0.2
 MAX_FRAME_AGE_S = 1.5
@@ -54,7 +55,7 @@ class CameraMonitor:
         self._on_rest = on_rest
         self._is_idle = is_idle
         self._clock = clock
-        self._failure_count = 0
+        self._backoff = Backoff(BACK_OFF_S)
         self._last_thumbnail: npt.NDArray[np.float32] | None = None
         self._last_rest_thumbnail: npt.NDArray[np.float32] | None = None
         self._still_since: float | None = None
@@ -71,8 +72,8 @@ class CameraMonitor:
             self._detect_rest(frame)
         except CameraError as error:
             return self._handle_failure(str(error))
-        if self._failure_count:
-            self._failure_count = 0
+        if self._backoff.has_failed:
+            self._backoff.reset()
             self._report_trouble(None)
         return CHECK_INTERVAL_S
 
@@ -83,12 +84,12 @@ class CameraMonitor:
             raise BlackPictureError(BLACK_MESSAGE)
 
     def _handle_failure(self, why: str) -> float:
-        wait = BACK_OFF_S[min(self._failure_count, len(BACK_OFF_S) - 1)]
-        self._failure_count += 1
+        is_first_failure = not self._backoff.has_failed
+        wait_s = self._backoff.record_failure()
         self._last_thumbnail = None
-        if self._failure_count == 1:
+        if is_first_failure:
             self._report_trouble(why)
-        return wait
+        return wait_s
 
     def _detect_rest(self, frame: Frame) -> None:
         """Notice when the board comes to rest."""

@@ -1,0 +1,26 @@
+"""Growing delays between attempts."""
+
+from __future__ import annotations
+
+import pytest
+
+from device.system.backoff import Backoff
+
+
+def test_backoff_repeats_its_last_delay() -> None:
+    backoff = Backoff((0.5, 1.0, 2.0))
+    assert [backoff.record_failure() for _ in range(5)] == [0.5, 1.0, 2.0, 2.0, 2.0]
+
+
+def test_backoff_begins_again_after_a_success() -> None:
+    backoff = Backoff((0.5, 1.0))
+    backoff.record_failure()
+    assert backoff.has_failed
+    backoff.reset()
+    assert not backoff.has_failed
+    assert backoff.record_failure() == 0.5
+
+
+def test_backoff_without_delays_is_an_error() -> None:
+    with pytest.raises(ValueError, match="one delay"):
+        Backoff(())
