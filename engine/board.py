@@ -60,7 +60,7 @@ class Layout:
 
 
 def layout_names() -> tuple[str, ...]:
-    """The names that `layout` knows."""
+    """Return the names that `load_layout` accepts."""
     return tuple(sorted(entry.name.removesuffix(".json") for entry in _LAYOUT_DIR.iterdir()))
 
 

@@ -26,7 +26,7 @@ class EndScore:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended. `before` are the totals before unplayed letters; several winners: a draw."""
+    """The result of a game. `totals_before_unplayed` breaks a tie; more than one winner means a draw."""
 
     reason: EndReason
     winners: tuple[int, ...]

@@ -67,7 +67,7 @@ class Game:
         return game
 
     def push(self, event: Event) -> Game:
-        """The game after one more event. The event is trusted; ask `status` first where it should not be.
+        """The game after one more event. The event is trusted; call `check_play` first to verify a play.
 
         Raises `RulesError` for an event that makes no sense here, such as a challenge of nothing, `NotationError` for
         a tile that the set does not have.

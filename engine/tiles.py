@@ -182,7 +182,7 @@ def _lower(letter: str) -> str:
 
 
 def tile_set_names() -> tuple[str, ...]:
-    """The names that `tile_set` knows."""
+    """Return the names that `load_tile_set` accepts."""
     return tuple(sorted(entry.name.removesuffix(".json") for entry in _TILE_SET_DIR.iterdir()))
 
 

@@ -33,8 +33,9 @@ class Turn:
     """One line of the score sheet.
 
     `total` is the player's total after it, `board` the board after it. `at` and `word` are in GCG notation.
-    `drawn` tiles were taken from the bag. `target` is the number of the play that was withdrawn or
-    challenged, `by` who challenged. `computed` is the score by the rules where a person has put another one.
+    `drawn_count` tiles were taken from the bag. `target` is the number of the play that was withdrawn or
+    challenged, `by` who challenged. `computed_score` is the score by the rules if a
+    person has corrected it.
     `stands` is False for a play that was taken back later.
     """
 

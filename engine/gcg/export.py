@@ -26,8 +26,8 @@ def build_record(game: Game, title: str = "", double_end_rack: bool = False) -> 
 
     The camera sees no racks: on a rack stands what the player is known to have held, the tiles played then and, once
     nothing is drawn any more, those played or told later. A turn lost by a challenge in vain (rule 8) is a pass; what
-    GCG has no event for becomes a note. `doubled_end_rack`: in a game of two, who went out gains twice the other's
-    letters, and nobody loses any, for the programs that know no other end.
+    GCG has no event for becomes a note. With `double_end_rack`, in a game of two, the player who went out gains twice
+    the other's letters and the other loses none, for programs that support only this end.
     """
     turns = game.turns
     if double_end_rack and len(game.players) == 2:

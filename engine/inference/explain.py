@@ -45,8 +45,9 @@ _MAX_STRANGE_READINGS = 2  # readings that may be of another board before the re
 class Inference:
     """All explanations of a reading, the most likely first; there is always one.
 
-    `question` is what to ask when two are close or none fits, about the squares in `doubt`. `memory` goes into the next
-    call, so that an old tile that was read wrong is put right when later readings agree that it was.
+    `question` is the question to the players if two explanations are close or none fits, None otherwise;
+    `doubtful_squares` are the squares that it concerns. Pass `history` to the next call, so that an old tile that was
+    read wrong is corrected once later readings contradict it.
     """
 
     explanations: tuple[Explanation, ...]

@@ -80,10 +80,11 @@ def is_consistent(symbol: str, tile: Tile | None) -> bool:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A reading of what became of the `old` board, with the likelihood of every board that may have.
+    """A reading made after `old_board` was recorded, with the likelihood of each board that may explain it.
 
-    `false` are the squares where a tile was seen before though none lay there, and what was seen: print, a stain.
-    `marked` is True where a named blank may bear its letter, and a letter in its place says nothing else.
+    `false_readings` maps squares where earlier readings reported a tile by mistake (print, a stain) to those readings.
+    `has_marked_blanks` is True if a letter may be written on a named blank, so that reading this letter does not
+    contradict the blank.
     """
 
     reading: BoardReading
@@ -189,15 +190,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class ReadingHistory:
-    """What all readings together say of each tile on the board, since it was laid.
+    """The sum of all readings of each tile on the board since it was placed.
 
-    `said` maps a square to the symbols reported there and the sum of their log-likelihoods. An old tile of which the
-    memory knows nothing counts as read once, and clearly, as it is on the record. `false` are the squares where a tile
-    was seen alone and judged to be none, and how it was read. `strange` counts the readings since the last one that was
+    `log_likelihoods` maps a square to the symbols reported there and the sum of their log-likelihoods, in nats. An old
+    tile without an entry counts as read once, clearly, as recorded. `false_readings` maps squares where an isolated
+    tile was seen and judged to be a mistake to those readings. `strange_count` counts the readings since the last one
     of this game's board.
 
-    It is no part of the game's events: a table that was switched off begins anew with an empty one. Then a tile that
-    was read wrong is put right a reading later, and what was falsely seen is asked about once more.
+    The history is not stored with the events: after a restart it is empty. A misread tile is then corrected one reading
+    later, and the question about a false reading is asked once more.
     """
 
     log_likelihoods: Mapping[Square, Mapping[str, float]] = field(default_factory=dict)

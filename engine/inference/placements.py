@@ -28,10 +28,10 @@ _PLACEHOLDER = Tile("A")
 
 
 def find_play_squares(state: State, evidence: Evidence, allow_overlooked: bool = False) -> Iterator[tuple[Square, ...]]:
-    """The sets of squares that one legal play may have covered, each a line without a gap.
+    """Yield each set of squares that one legal play may have covered: a line without a gap.
 
-    One of them may be a square where no tile is seen because it is hidden; or, if tiles may be `overlooked`, because
-    the camera missed it.
+    One square of a set may show no tile because it is hidden or, with `allow_overlooked`, because the camera missed
+    the tile.
     """
     free = {square for square in evidence.candidate_squares if state.board[square] is None}
     bare = frozenset() if allow_overlooked else evidence.empty_squares
