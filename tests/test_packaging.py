@@ -1,4 +1,4 @@
-"""What is installed: every file that the program reads is in the wheel, and it runs from there."""
+"""The wheel: it holds every file that the program reads, no benchmark or training, and runs from there."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.test_architecture import MODULES, find_imports, name_module
 
 ROOT = Path(__file__).parents[1]
 HOUSES = ("engine", "vision", "calibration", "device", "web")
@@ -31,31 +34,88 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("tilekeeper-*.whl"))
 
 
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the unpacked wheel."""
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def read_excluded_folders() -> tuple[str, ...]:
+    """Return the packages that pyproject.toml keeps out of the wheel, as folders: `vision/training/`."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = settings["tool"]["setuptools"]["packages"]["find"]["exclude"]
+    return tuple(f"{pattern.removesuffix('*').replace('.', '/')}/" for pattern in patterns)
+
+
+def run_installed(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the unpacked program with the arguments `words` in `folder`, outside the checkout."""
+    return subprocess.run(
+        [sys.executable, "-P", "-c", f"from device.cli import main; raise SystemExit(main({list(words)!r}))"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_excluded_packages_exist() -> None:
+    assert read_excluded_folders() == ("vision/training/", "calibration/evaluation/", "device/cli/benchmarks/")
+    assert all((ROOT / folder / "__init__.py").is_file() for folder in read_excluded_folders())
+
+
+def test_installed_modules_import_only_installed_ones() -> None:
+    modules = {name_module(path): path for path in MODULES}
+    excluded = {
+        name for name, path in modules.items() if path.relative_to(ROOT).as_posix().startswith(read_excluded_folders())
+    }
+    assert excluded
+    assert {
+        name: found for name in modules.keys() - excluded if (found := find_imports(modules[name], modules) & excluded)
+    } == {}
+
+
 @pytest.mark.slow
 def test_the_wheel_has_every_file_that_the_program_reads(wheel: Path) -> None:
     wanted = {
-        path.relative_to(ROOT).as_posix()
+        name
         for house in HOUSES
         for path in (ROOT / house).rglob("*")
         if path.is_file() and path.suffix not in NOT_READ
+        if not (name := path.relative_to(ROOT).as_posix()).startswith(read_excluded_folders())
     }
     assert "engine/data/lexicon/en.marisa" in wanted
     assert wanted <= set(zipfile.ZipFile(wheel).namelist())
 
 
 @pytest.mark.slow
-def test_the_program_runs_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
-    installed = tmp_path / "installed"
-    zipfile.ZipFile(wheel).extractall(installed)
+def test_the_wheel_has_every_module_but_the_excluded_ones(wheel: Path) -> None:
+    wanted = {path.relative_to(ROOT).as_posix() for path in MODULES}
+    wanted = {name for name in wanted if not name.startswith(read_excluded_folders())}
+    assert "vision/rendering/simulated_table.py" in wanted  # the demo draws its table
+    assert {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".py")} == wanted
+
+
+@pytest.mark.slow
+def test_the_program_runs_outside_the_checkout(installed: Path, tmp_path: Path) -> None:
     game = tmp_path / "game.gcg"
     game.write_text(GAME, encoding="utf-8")
-    code = f"from device.cli import main; raise SystemExit(main(['score', {str(game)!r}, '--json']))"
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(installed)},
-        capture_output=True,
-        text=True,
-    )
+    done = run_installed(installed, tmp_path, "score", str(game), "--json")
     assert (done.returncode, done.stderr) == (0, "")
     assert '"score": 14' in done.stdout
+
+
+@pytest.mark.slow
+def test_installed_program_lists_all_commands(installed: Path, tmp_path: Path) -> None:
+    done = run_installed(installed, tmp_path, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "bench" in done.stdout
+
+
+@pytest.mark.slow
+def test_installed_bench_names_the_checkout_in_one_line(installed: Path, tmp_path: Path) -> None:
+    done = run_installed(installed, tmp_path, "bench", "engine", "--seconds", "0.01")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert "pip install -e" in done.stderr

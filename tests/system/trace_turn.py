@@ -23,7 +23,7 @@ from pathlib import Path
 from types import FrameType
 
 PACKAGES = ("engine", "vision", "calibration", "device", "web")
-BENCH = "device.cli.bench"
+BENCH = "device.cli.benchmarks"
 
 
 @dataclass

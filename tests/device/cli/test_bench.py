@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from device.cli import bench, main
-from device.cli.bench.engine import measure_engine
+from device.cli.benchmarks.engine import measure_engine
 
 
 def test_the_figures_are_printed(capsys: pytest.CaptureFixture[str]) -> None:

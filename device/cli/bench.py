@@ -1,0 +1,49 @@
+"""Measure this machine and this program: `tilekeeper bench engine | vision | table | sweep`, in a checkout.
+
+The benchmarks are the modules of `device.cli.benchmarks`. They measure on pictures that `calibration.evaluation` makes;
+neither package is in the wheel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from importlib.util import find_spec
+
+from device.cli import UserError
+
+HELP = "measure speed, memory and robustness (in a checkout)"
+
+BENCHMARKS = ("engine", "vision", "table", "sweep")
+_PACKAGE = "device.cli.benchmarks"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add a command for each benchmark; without the benchmarks, accept all arguments, for `run` to explain."""
+    if find_spec(_PACKAGE) is None:
+        parser.add_argument("what", nargs=argparse.REMAINDER, metavar="WHAT", help=" | ".join(BENCHMARKS))
+        return
+    commands = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+    for name in BENCHMARKS:
+        module = importlib.import_module(f"{_PACKAGE}.{name}")
+        sub = commands.add_parser(
+            name,
+            help=module.HELP,
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.configure(sub)
+        sub.set_defaults(measure=module.run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run one benchmark and print its figures.
+
+    Raises:
+        UserError: the program is installed without the benchmarks.
+    """
+    if "measure" not in args:
+        raise UserError(
+            "the benchmarks are not installed; clone Tilekeeper's repository and run pip install -e '.[dev]' in it"
+        )
+    return int(args.measure(args))

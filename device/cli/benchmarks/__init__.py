@@ -1,0 +1,1 @@
+"""Measure this machine and this program, a module for each benchmark. Not in the wheel."""
