@@ -1,7 +1,7 @@
-"""What is there, what is missing, and what mends it: `tilekeeper doctor`.
+"""Diagnosis of the machine for `tilekeeper doctor`: checks, findings and how to fix each fault.
 
-`examine` asks every check in turn; each is a function that looks at a `System` and the table's settings and gives
-`Finding`s. A check says what it saw in plain words, and with each fault the one thing to do about it.
+`examine` runs every check. A check is a function of a `System` and the table's `Settings` that yields `Finding`s: a
+sentence about the state, and for a fault the one command or action that fixes it.
 """
 
 from device.doctor.examination import Report, examine

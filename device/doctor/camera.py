@@ -1,4 +1,4 @@
-"""The camera: whether it is there, whether the table may use it, and what its picture is like."""
+"""Checks of the camera: present, accessible for the service's user, and its picture good enough."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from device.doctor.system import System, can_write
 from device.settings import SYSTEM_SETTINGS_FILE, Settings
 
 _LISTED_CAMERA = re.compile(r"^\s*\d+ ?: +(\S+)(?: \[(\d+)x(\d+))?", re.MULTILINE)
-"""A camera of `rpicam-hello --list-cameras`: `0 : imx708_wide [4608x2592 10-bit RGGB] (/base/soc/...)`."""
+"""One line of `rpicam-hello --list-cameras`, for example `0 : imx708_wide [4608x2592 10-bit RGGB] (/base/soc/...)`."""
 _LIST_COMMANDS = (("rpicam-hello", "--list-cameras"), ("libcamera-hello", "--list-cameras"))
 
 AUTOFOCUS_SENSORS = ("imx708", "ov64a40", "imx519")
-"""Sensors whose modules have a motor for the lens; others are focused by hand or not at all."""
+"""Sensors whose camera modules have autofocus; on all other modules the lens is fixed or turned by hand."""
 _NO_MODULE_ADVICE = (
     "switch the power off, then seat the ribbon cable anew at both ends: its contacts must face the contacts of the "
     "socket (a Pi 5 and a Zero need the narrow cable)"
@@ -26,7 +26,7 @@ _NO_MODULE_ADVICE = (
 
 
 def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
-    """The camera that the settings name: whether it is there, and the table may use it."""
+    """Check that the camera of the settings exists and that the service's user may open it."""
     source = settings.camera.source
     subject = Subject("camera")
     kind, _, where = source.partition(":")
@@ -38,7 +38,7 @@ def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
-    """What the camera sees: light, focus, the board."""
+    """Check light, focus and board in one picture; skipped while the running service uses the camera."""
     from device.cameras import CameraError
 
     subject = Subject("camera")
@@ -66,17 +66,17 @@ def _check_folder(system: System, subject: Subject, folder: Path) -> Iterator[Fi
 
 
 def _check_camera_module(system: System, subject: Subject) -> Iterator[Finding]:
-    """A camera module on the ribbon cable, as libcamera sees it."""
+    """Check that libcamera lists a camera module on the ribbon cable."""
     if not system.has_module("picamera2"):
         yield subject.fault(
             "picamera2 is not installed, which a camera module needs",
             "sudo apt install python3-picamera2 --no-install-recommends; where apt does not know it, this is no "
             f"Raspberry Pi OS: use a USB camera (camera.source in {SYSTEM_SETTINGS_FILE})",
         )
-    told = next((told for lister in _LIST_COMMANDS if (told := system.run(*lister)) is not None), None)
-    if told is None:
+    listing = next((listing for command in _LIST_COMMANDS if (listing := system.run(*command)) is not None), None)
+    if listing is None:
         return
-    listed = _LISTED_CAMERA.findall(told.out + told.err)
+    listed = _LISTED_CAMERA.findall(listing.out + listing.err)
     if not listed:
         if system.glob("/dev/v4l/by-id/*"):
             yield subject.fault(
@@ -93,7 +93,7 @@ def _check_camera_module(system: System, subject: Subject) -> Iterator[Finding]:
 
 
 def _check_usb_camera(system: System, subject: Subject, where: str) -> Iterator[Finding]:
-    """A USB camera, as V4L2 sees it."""
+    """Check that the V4L2 device exists; `where` is its number or its path."""
     device = f"/dev/video{where}" if where.isdecimal() else where
     if not system.path(device).exists():
         others = system.glob("/dev/v4l/by-id/*index0")
@@ -108,12 +108,12 @@ def _check_usb_camera(system: System, subject: Subject, where: str) -> Iterator[
 
 
 def _find_first_usb(system: System) -> str:
-    found = system.glob("/dev/v4l/by-id/*index0") or system.glob("/dev/v4l/by-id/*")
-    return f"/{found[0].relative_to(system.root)}"
+    paths = system.glob("/dev/v4l/by-id/*index0") or system.glob("/dev/v4l/by-id/*")
+    return f"/{paths[0].relative_to(system.root)}"
 
 
 def _check_access(system: System, subject: Subject) -> Iterator[Finding]:
-    """Whether the user of the service may open the camera."""
+    """Check that the service's user may open the camera's device files."""
     account = system.find_account(SERVICE_USER)
     if account is None or not system.path(SERVICE_UNIT).exists():
         return

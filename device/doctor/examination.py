@@ -1,4 +1,4 @@
-"""All checks, one after the other."""
+"""The list of all checks, and the report of running them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from device.settings import Settings
 Check = Callable[[System, Settings], Iterable[Finding]]
 
 PROGRAM_CHECKS: tuple[Check, ...] = (program.check_libraries, program.check_networks, program.check_word_list)
-"""What must be right before anything is plugged in: the installer asks for these before it switches to a version."""
+"""Checks that need no hardware; the installer runs them before it switches to a new version."""
 MACHINE_CHECKS: tuple[Check, ...] = (
     machine.check_architecture,
     machine.check_power,
@@ -37,31 +37,32 @@ MACHINE_CHECKS: tuple[Check, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that was found, and the versions of what is installed."""
+    """All findings of one examination, and the versions of the installed software."""
 
     findings: tuple[Finding, ...]
     versions: dict[str, str]
 
     def count(self, state: Severity) -> int:
-        """How many findings are so bad."""
+        """Return the number of findings of one severity."""
         return sum(finding.state is state for finding in self.findings)
 
 
 def examine(
     system: System, settings_path: Path | None = None, *, program_only: bool = False, picture: bool = True
 ) -> Report:
-    """Ask every check; `named` is the settings file, where it is not the machine's own.
+    """Run the checks and return their findings.
 
-    `program_only` leaves the machine out, `picture` says whether to look through the camera where there is one.
+    `settings_path` replaces the machine's own settings file. `program_only` skips `MACHINE_CHECKS`; `picture` takes a
+    picture with the camera if one is present.
     """
     settings, about_settings = program.load_settings_or_defaults(system, settings_path)
     findings = [about_settings]
     for check in PROGRAM_CHECKS if program_only else PROGRAM_CHECKS + MACHINE_CHECKS:
-        found = tuple(check(system, settings))
-        findings += found
-        bad = any(finding.state is Severity.FAULT for finding in found)
-        if check is program.check_libraries and bad:
+        results = tuple(check(system, settings))
+        findings += results
+        has_fault = any(finding.state is Severity.FAULT for finding in results)
+        if check is program.check_libraries and has_fault:
             break  # the checks that follow need them
-        if check is camera.check_camera and picture and not bad:
+        if check is camera.check_camera and picture and not has_fault:
             findings += camera.check_picture(system, settings)
     return Report(tuple(findings), program.collect_versions(system))

@@ -1,4 +1,4 @@
-"""What a check of the doctor found."""
+"""Result of a check of the doctor."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How bad it is."""
+    """Severity of a finding."""
 
     GOOD = "good"
     NOTE = "note"
-    """Worth knowing; nothing needs to be done."""
+    """Information only; nothing needs to be done."""
     WARNING = "warning"
-    """The table plays on, but something of it is missing or will not last."""
+    """The table works, but a part of it is missing or about to fail."""
     FAULT = "fault"
-    """The table does not work so."""
+    """The table does not work until this is fixed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: its subject (`camera`), how it is in plain words, and what mends it."""
+    """One result of a check.
+
+    `subject` is a short heading (`camera`), `state` its severity, `text` a sentence for the user, and `mend` the
+    command or
+    action that fixes it (empty if nothing needs to be done). The names are keys of `tilekeeper doctor --json`.
+    """
 
     subject: str
     state: Severity
@@ -30,22 +35,22 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Makes the findings of one subject."""
+    """Factory for the findings of one subject."""
 
     name: str
 
     def good(self, text: str) -> Finding:
-        """All is well."""
+        """Return a finding for something that is in order."""
         return Finding(self.name, Severity.GOOD, text)
 
     def note(self, text: str, mend: str = "") -> Finding:
-        """Worth knowing."""
+        """Return a finding that only informs."""
         return Finding(self.name, Severity.NOTE, text, mend)
 
     def warning(self, text: str, mend: str) -> Finding:
-        """Something is missing, or will not last."""
+        """Return a finding for a part that is missing or about to fail."""
         return Finding(self.name, Severity.WARNING, text, mend)
 
     def fault(self, text: str, mend: str) -> Finding:
-        """The table does not work so."""
+        """Return a finding for a fault that keeps the table from working."""
         return Finding(self.name, Severity.FAULT, text, mend)

@@ -1,4 +1,4 @@
-"""The machine: its kind, power supply, temperature, card, clock; and the service that keeps the table."""
+"""Checks of the Raspberry Pi and the service: architecture, power, temperature, SD card, date, systemd unit."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from device.doctor.system import System
 from device.settings import Settings
 
 WARM_CELSIUS, HOT_CELSIUS = 75.0, 80.0
-"""Degrees Celsius: from 80 on a Raspberry Pi slows itself down."""
+"""Degrees Celsius; a Raspberry Pi throttles itself from 80."""
 
 # Bits of `vcgencmd get_throttled` (raspberrypi.com/documentation, "vcgencmd").
 UNDER_VOLTAGE, CAPPED, THROTTLED, SOFT_LIMIT = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 SINCE_START_SHIFT = 16
-"""The same bits so many places higher: it has happened since the machine started."""
+"""Bit offset of the sticky flags: the same conditions at any time since the machine started."""
 
 _CARD_ERRORS = re.compile(r"mmc\d.*(error -|timeout|timed out)|I/O error.*mmcblk|EXT4-fs error", re.IGNORECASE)
 
 
 def check_architecture(_system: System, _settings: Settings) -> Iterator[Finding]:
-    """64 bits, or nothing works."""
+    """Check that Python is a 64-bit build; onnxruntime has no wheels for 32 bits."""
     subject = Subject("machine")
     if sys.maxsize < 2**32:
         yield subject.fault(
@@ -33,11 +33,14 @@ def check_architecture(_system: System, _settings: Settings) -> Iterator[Finding
 
 
 def check_power(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Under-voltage and throttling, as the firmware tells them, or the kernel where the firmware's tool is missing."""
+    """Check for under-voltage and throttling.
+
+    Reads the firmware's flags, or the kernel's voltage alarm where `vcgencmd` is missing.
+    """
     subject = Subject("power")
     mend = "use the Raspberry Pi's own power supply and a short cable (5 V 3 A; a Pi 5: 5 V 5 A)"
-    told = system.run("vcgencmd", "get_throttled")
-    bits = re.search(r"throttled=0x([0-9a-fA-F]+)", told.out) if told else None
+    answer = system.run("vcgencmd", "get_throttled")
+    bits = re.search(r"throttled=0x([0-9a-fA-F]+)", answer.out) if answer else None
     if bits is None:
         alarm = [system.read_text(path) for path in system.glob("/sys/class/hwmon/hwmon*/in0_lcrit_alarm")]
         if "1" in alarm:
@@ -60,7 +63,7 @@ def check_power(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_temperature(system: System, _settings: Settings) -> Iterator[Finding]:
-    """How hot the processor is."""
+    """Check the temperature of the processor."""
     subject = Subject("temperature")
     raw = system.read_text("/sys/class/thermal/thermal_zone0/temp")
     if raw is None or not raw.lstrip("-").isdecimal():
@@ -77,48 +80,48 @@ def check_temperature(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Whether the card still takes and gives back what is written to it."""
+    """Check the SD card for errors: a read-only mount, ext4 error counters, the kernel log, eMMC wear."""
     subject = Subject("card")
     mend = "copy the games away (the page: backup), then write a new card; take one marked A1 or A2, 16 GB or more"
-    fine = True
+    is_healthy = True
     for line in (system.read_text("/proc/mounts") or "").splitlines():
         fields = line.split()
         if len(fields) > 3 and fields[1] == "/" and "ro" in fields[3].split(","):
-            fine = False
+            is_healthy = False
             yield subject.fault("the card is mounted read-only: the kernel does so after errors", mend)
     for path in system.glob("/sys/fs/ext4/*/errors_count"):
         errors = system.read_text(path.relative_to(system.root)) or "0"
         if errors != "0":
-            fine = False
+            is_healthy = False
             yield subject.warning(f"the file system on {path.parent.name} has had {errors} errors", mend)
     log = system.run("journalctl", "--dmesg", "--boot", "--no-pager", "--output=cat")
-    seen = [line for line in (log.out if log else "").splitlines() if _CARD_ERRORS.search(line)]
-    if seen:
-        fine = False
-        yield subject.warning(f"the kernel reports errors of the card: {seen[-1].strip()}", mend)
-    for path in system.glob("/sys/block/mmcblk*/device/life_time"):  # eMMC tells its wear; SD cards do not
+    errors_in_log = [line for line in (log.out if log else "").splitlines() if _CARD_ERRORS.search(line)]
+    if errors_in_log:
+        is_healthy = False
+        yield subject.warning(f"the kernel reports errors of the card: {errors_in_log[-1].strip()}", mend)
+    for path in system.glob("/sys/block/mmcblk*/device/life_time"):  # only eMMC reports its wear, SD cards do not
         worn = [int(part, 16) for part in (system.read_text(path.relative_to(system.root)) or "").split()]
-        if worn and max(worn) >= 10:  # in tenths of its life (JEDEC EMMC 5.1, DEVICE_LIFE_TIME_EST)
-            fine = False
+        if worn and max(worn) >= 10:  # tenths of its lifetime (JEDEC EMMC 5.1, DEVICE_LIFE_TIME_EST)
+            is_healthy = False
             yield subject.warning("the storage has reached nine tenths of its life", mend)
-    if fine:
+    if is_healthy:
         yield subject.good("no errors are known")
 
 
 def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Whether the date is right: nothing depends on it but what the page says of old games."""
+    """Check that the clock is synchronised; only the dates that the page shows for old games depend on it."""
     subject = Subject("date")
-    told = system.run("timedatectl", "show", "--property=NTPSynchronized", "--value")
-    if told is None or told.status:
+    answer = system.run("timedatectl", "show", "--property=NTPSynchronized", "--value")
+    if answer is None or answer.status:
         return
-    if told.out.strip() == "yes":
+    if answer.out.strip() == "yes":
         yield subject.good("set by the network")
     else:
         yield subject.note("not set by the network: games keep their order, but may show a wrong date")
 
 
 def check_service(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Whether the table starts with the plug, and runs."""
+    """Check that the service is enabled and running."""
     subject = Subject("service")
     if not system.path(SERVICE_UNIT).exists():
         yield subject.note("not installed: the table does not start by itself", REINSTALL)
@@ -140,7 +143,7 @@ def check_service(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def read_service_state(system: System) -> str:
-    """`active`, `inactive`, `failed`, ...; empty where there is no systemd that runs."""
-    told = system.run("systemctl", "is-active", "tilekeeper.service")
-    word = told.out.strip() if told else ""
+    """Return systemd's state of the service (`active`, `failed`, ...), or an empty string without a running systemd."""
+    answer = system.run("systemctl", "is-active", "tilekeeper.service")
+    word = answer.out.strip() if answer else ""
     return word if word in ("active", "inactive", "failed", "activating", "deactivating", "reloading") else ""

@@ -1,4 +1,4 @@
-"""How phones reach the page: Wi-Fi, the table's own Wi-Fi, the name, the port."""
+"""Checks of how phones reach the page: Wi-Fi, the table's own hotspot, host name, port."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from device.settings import SYSTEM_SETTINGS_FILE, Settings
 from device.system.hotspot import HotspotError, read_hotspot
 
 FIRST_UNPRIVILEGED_PORT = 1024
-"""Ports below belong to the machine's own services (ip(7), ip_unprivileged_port_start)."""
+"""Lowest port that any user may open (ip(7), `ip_unprivileged_port_start`)."""
 
 
 def check_wifi(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Whether there is a network that phones can be in."""
+    """Check that the machine is connected to a network, by Wi-Fi or by cable."""
     subject = Subject("wi-fi")
     wired = [path.name for path in system.glob("/sys/class/net/e*") if _read_link_state(system, path.name) == "up"]
     radios = [path.parent.name for path in system.glob("/sys/class/net/*/wireless")]
@@ -43,31 +43,31 @@ def check_wifi(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_hotspot(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Whether the table opens a Wi-Fi of its own where no known one is."""
+    """Check that a hotspot is set up for places without a known Wi-Fi."""
     subject = Subject("own wi-fi")
     if not system.glob("/sys/class/net/*/wireless"):
         return
     try:
-        made = read_hotspot(system.path("/etc/tilekeeper/hotspot.toml"))
+        hotspot = read_hotspot(system.path("/etc/tilekeeper/hotspot.toml"))
     except HotspotError as error:
         yield subject.warning(str(error), "sudo rm /etc/tilekeeper/hotspot.toml, then sudo ./systemd/install.sh")
         return
-    if made is None:
+    if hotspot is None:
         yield subject.note(
             "none is set up: away from home phones cannot reach the table", "sudo ./systemd/install.sh --hotspot"
         )
     else:
-        yield subject.good(f"{made.name}, where no known one is in reach")
+        yield subject.good(f"{hotspot.name}, where no known one is in reach")
 
 
 def check_host_name(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Whether phones find the table by its name."""
+    """Check that phones can resolve the host name with mDNS (Avahi)."""
     subject = Subject("name")
-    told = system.run("systemctl", "is-active", "avahi-daemon.service")
+    answer = system.run("systemctl", "is-active", "avahi-daemon.service")
     host = system.read_text("/etc/hostname") or "this machine"
     if not system.path("/usr/sbin/avahi-daemon").exists():
         yield subject.warning(f"{host}.local cannot be found: avahi-daemon is missing", "sudo apt install avahi-daemon")
-    elif told is not None and told.out.strip() not in ("active", ""):
+    elif answer is not None and answer.out.strip() not in ("active", ""):
         yield subject.warning(
             f"{host}.local cannot be found: avahi-daemon does not run", "sudo systemctl enable --now avahi-daemon"
         )
@@ -76,7 +76,7 @@ def check_host_name(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_port(system: System, settings: Settings) -> Iterator[Finding]:
-    """Whether the page can be served."""
+    """Check that the page's address and port are free, or already served by the table."""
     subject = Subject("page")
     page = settings.page
     if page.port < FIRST_UNPRIVILEGED_PORT and system.path(SERVICE_UNIT).exists():
@@ -107,10 +107,10 @@ def check_port(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def _find_port_user(system: System, number: int) -> str:
-    """The program that listens on a port, as ` (apache2)`; empty where it is not told."""
-    told = system.run("ss", "-Hltnp", f"sport = :{number}")
-    found = re.search(r'users:\(\("([^"]+)"', told.out) if told else None
-    return f" ({found[1]})" if found else ""
+    """Return the program that listens on a port as ` (apache2)`, or an empty string if unknown."""
+    answer = system.run("ss", "-Hltnp", f"sport = :{number}")
+    match = re.search(r'users:\(\("([^"]+)"', answer.out) if answer else None
+    return f" ({match[1]})" if match else ""
 
 
 def _read_link_state(system: System, interface: str) -> str:

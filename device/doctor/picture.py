@@ -1,4 +1,4 @@
-"""What a picture of the table is like: light, focus, and whether the board in it is large enough to be read."""
+"""Checks of one picture of the table: brightness, reflections, size of the board, focus."""
 
 from __future__ import annotations
 
@@ -16,23 +16,25 @@ if TYPE_CHECKING:
     from device.cameras import Image
 
 MIN_BRIGHTNESS, MAX_BRIGHTNESS = 40.0, 215.0
-"""Mean brightness of the picture, of 255."""
+"""Limits of the mean brightness of the picture, 0 to 255."""
 OVEREXPOSED_LEVEL, MAX_OVEREXPOSED_SHARE = 250, 0.04
-"""So bright a pixel shows nothing any more; so many of them on the board are a lamp's reflection."""
+"""Grey level from which a pixel counts as overexposed, and the largest share of such pixels on a board without
+glare."""
 MIN_SQUARE_PX = 24.0
-"""Pixels a square; below, letters are told apart badly."""
+"""Pixels per square below which letters are often confused."""
 SOFT_EDGE_WIDTH, BLURRED_EDGE_WIDTH = 0.10, 0.15
-"""Width of an edge in squares: a letter's stroke is about a tenth of a square. Sharp photographs have 0.03 to 0.05."""
+"""Edge widths in squares. A letter's stroke is about 0.1 of a square wide; sharp photographs have edges of 0.03 to
+0.05."""
 MIN_EDGE_WIDTH_PX = 2.5
-"""Pixels; no lens and no eye makes an edge much narrower, so a narrower one is sharp however small the board is."""
+"""Pixels; no lens makes edges much narrower, so such an edge is sharp even on a board that is small in the picture."""
 MIN_EDGE_CONTRAST = 60.0
-"""A step of brightness lower than this may be anything, a shadow too."""
+"""Smallest brightness step, 0 to 255, that counts as an edge; weaker steps may be shadows."""
 MIN_CONFIDENCE = 0.9
-"""Squares less certain than this are doubtful."""
+"""Squares read with a lower confidence count as doubtful."""
 
 
 def check_image(image: Image, settings: Settings) -> Iterator[Finding]:
-    """What is to be said of one picture, `(H, W, 3) uint8 BGR`."""
+    """Check one picture, `(H, W, 3) uint8 BGR`, and the board in it."""
     import cv2
 
     from engine.tiles import load_tile_set
@@ -68,7 +70,7 @@ def _check_light(mean: float) -> Iterator[Finding]:
 
 
 def _check_board(image: Image, corners: npt.NDArray[np.float64]) -> Iterator[Finding]:
-    """Size, reflections and focus of the board with these `(4, 2)` corners."""
+    """Check size, glare and focus of the board with these `(4, 2)` corners (px)."""
     import cv2
     import numpy as np
 
@@ -84,48 +86,53 @@ def _check_board(image: Image, corners: npt.NDArray[np.float64]) -> Iterator[Fin
     else:
         yield subject.good(f"found, {side:.0f} pixels a square")
     flat = np.asarray(cv2.cvtColor(rectify(image, homography(corners), round(side)), cv2.COLOR_BGR2GRAY), np.uint8)
-    burnt = float((flat >= OVEREXPOSED_LEVEL).mean())
-    if burnt > MAX_OVEREXPOSED_SHARE:
+    overexposed_share = float((flat >= OVEREXPOSED_LEVEL).mean())
+    if overexposed_share > MAX_OVEREXPOSED_SHARE:
         yield Subject("light").warning(
-            f"{100 * burnt:.0f} % of the board are burnt out: a lamp is mirrored there",
+            f"{100 * overexposed_share:.0f} % of the board is overexposed: a lamp is reflected there",
             "move the lamp to the side, or put something white and thin before it",
         )
     yield from _check_focus(measure_edge_width(flat), side)
 
 
 def _check_focus(edge: float | None, side: float) -> Iterator[Finding]:
-    """`edge` and `side` of a square in pixels."""
+    """Check the focus, given the width of an edge and the side of a square in pixels."""
     subject = Subject("focus")
     if edge is None:
         yield subject.note("cannot be judged: nothing on the board has edges", "lay some tiles, then again")
         return
-    told = f"edges are {edge / side:.2f} of a square wide"
+    width = f"edges are {edge / side:.2f} of a square wide"
     if edge > max(BLURRED_EDGE_WIDTH * side, MIN_EDGE_WIDTH_PX):
         yield subject.warning(
-            f"the picture is blurred: {told}", "turn the lens (a module 3 focuses by itself: clean it, wait 3 s)"
+            f"the picture is blurred: {width}", "turn the lens (a module 3 focuses by itself: clean it, wait 3 s)"
         )
     elif edge > max(SOFT_EDGE_WIDTH * side, MIN_EDGE_WIDTH_PX):
-        yield subject.note(f"the picture is a little soft: {told}", "turn the lens, or clean it")
+        yield subject.note(f"the picture is a little soft: {width}", "turn the lens, or clean it")
     else:
-        yield subject.good(f"sharp: {told}")
+        yield subject.good(f"sharp: {width}")
 
 
 def measure_edge_width(grey: npt.NDArray[np.uint8]) -> float | None:
-    """How wide edges are in a rectified board, `(N, N) uint8`, in pixels; None where there are hardly any.
+    """Return the typical width of edges in a rectified board, `(N, N) uint8`, in pixels.
 
-    The width of an edge is the step of brightness over its steepest slope, each taken in a window of a third of a
-    square; the median over the fifth of the board with the highest steps.
+    The width of an edge is its brightness step divided by its steepest slope, both within a window of a third of a
+    square.
+    Returns the median over the fifth of the pixels with the highest steps, or None if there are hardly any edges.
     """
     import cv2
     import numpy as np
 
+    # Window of a third of a square, odd.
     picture = grey.astype(np.float32)
     window = max(3, round(len(grey) / 15 / 3) | 1)
     around = np.ones((window, window), np.uint8)
+    # Height of the brightness step in each window.
     step = cv2.dilate(picture, around) - cv2.erode(picture, around)
+    # Steepest slope in each window, in grey levels per pixel.
     along_x = cv2.Sobel(picture, cv2.CV_32F, 1, 0, ksize=1) / 2
     along_y = cv2.Sobel(picture, cv2.CV_32F, 0, 1, ksize=1) / 2
     slope = cv2.dilate(np.hypot(along_x, along_y), around)
+    # Median width over the highest steps.
     high = step >= max(MIN_EDGE_CONTRAST, float(np.percentile(step, 80)))
     if np.count_nonzero(high) < len(grey):
         return None

@@ -1,4 +1,4 @@
-"""The pins of the panel, and the buses of its displays."""
+"""Checks of the panel: GPIO pins, the buses of its displays, and the groups of the service's user."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from device.panel.gpio import GpioUnavailableError, find_header_chip
 from device.settings import SYSTEM_SETTINGS_FILE, Settings
 
 OWN_LINE_USERS = frozenset({"lg", "tilekeeper"})
-"""By what name lgpio holds a line."""
+"""Consumer names under which lgpio holds GPIO lines for the table itself."""
 _BUSES = {
     "oled": ("/dev/i2c-1", "i2c", "sudo raspi-config nonint do_i2c 0 && sudo reboot"),
     "digits": ("/dev/spidev0.*", "spi", "sudo raspi-config nonint do_spi 0 && sudo reboot"),
 }
-"""Kind of display -> its bus, the group that may use it, how to switch it on."""
+"""Kind of display -> device file of its bus, group with access to it, command that enables it."""
 
 
 def check_pins(system: System, settings: Settings) -> Iterator[Finding]:
-    """Whether the pins of the settings can be had."""
+    """Check that the GPIO lines of the settings exist and that no other program uses them."""
     subject = Subject("pins")
     if not settings.panel.use:
         yield subject.good("not in use: the page has the buttons")
@@ -57,7 +57,7 @@ def check_pins(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_displays(system: System, settings: Settings) -> Iterator[Finding]:
-    """Whether the displays' buses are switched on."""
+    """Check that the buses of the displays are enabled and accessible."""
     subject = Subject("displays")
     if not settings.panel.use or not settings.panel.displays:
         return
@@ -66,13 +66,13 @@ def check_displays(system: System, settings: Settings) -> Iterator[Finding]:
         return
     for kind in sorted({spec.partition(":")[0] for spec in settings.panel.displays}):
         bus, group, mend = _BUSES[kind]
-        found = system.glob(bus)
+        paths = system.glob(bus)
         account = system.find_account(SERVICE_USER)
-        if not found:
+        if not paths:
             yield subject.warning(f"{bus} is not there: its bus is switched off", mend)
-        elif account is not None and system.path(SERVICE_UNIT).exists() and not can_write(found[0], account):
+        elif account is not None and system.path(SERVICE_UNIT).exists() and not can_write(paths[0], account):
             yield subject.warning(
-                f"the user {SERVICE_USER} may not use /{found[0].relative_to(system.root)}",
+                f"the user {SERVICE_USER} may not use /{paths[0].relative_to(system.root)}",
                 f"sudo usermod -aG {group} {SERVICE_USER} && sudo systemctl restart tilekeeper",
             )
         else:
@@ -80,7 +80,7 @@ def check_displays(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_groups(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Whether the service's user exists and is in the groups of camera, pins and buses."""
+    """Check that the service's user exists and belongs to the groups for camera, pins and buses."""
     subject = Subject("user")
     if not system.path(SERVICE_UNIT).exists():
         return
@@ -93,11 +93,11 @@ def check_groups(system: System, _settings: Settings) -> Iterator[Finding]:
         return
     missing = [name for name in ("video", "gpio", "i2c", "spi", "render") if name not in account.groups]
     if missing:
-        known = [name for name in missing if name in system.read_group_names()]
-        make = "" if known == missing else "sudo systemd-sysusers /etc/sysusers.d/tilekeeper.conf && "
+        existing = [name for name in missing if name in system.read_group_names()]
+        create_groups = "" if existing == missing else "sudo systemd-sysusers /etc/sysusers.d/tilekeeper.conf && "
         yield subject.fault(
             f"{SERVICE_USER} is not in the group{'' if len(missing) == 1 else 's'} {', '.join(missing)}",
-            f"{make}sudo usermod -aG {','.join(missing)} {SERVICE_USER} && sudo systemctl restart tilekeeper",
+            f"{create_groups}sudo usermod -aG {','.join(missing)} {SERVICE_USER} && sudo systemctl restart tilekeeper",
         )
     else:
         yield subject.good(f"{SERVICE_USER} is in the groups of camera, pins and buses")

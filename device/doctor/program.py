@@ -1,4 +1,4 @@
-"""The program itself: its libraries, its networks, its word list, its settings, its games."""
+"""Checks of the program itself: libraries, networks, word list, voice, settings, stored games."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ REQUIRED_MODULES = {
     "waitress": "waitress",
     "marisa_trie": "marisa-trie",
 }
-"""What the table cannot run without: module -> distribution."""
+"""Modules that the table cannot run without -> the distributions that contain them."""
 MIN_FREE_BYTES, LOW_FREE_BYTES = 200_000_000, 1_000_000_000
-"""Bytes on the card: a game with its pictures takes about ten million."""
+"""Bytes of free space; a game with its pictures takes about ten million."""
 SERVICE_USER = "tilekeeper"
 SERVICE_UNIT = "/etc/systemd/system/tilekeeper.service"
 
@@ -42,11 +42,11 @@ _SQLITE_MAGIC = b"SQLite format 3\0"
 
 
 def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Settings, Finding]:
-    """The settings of the table, and how the file is; the defaults where it cannot be used."""
+    """Return the settings and a finding about their file; the default settings if the file is missing or invalid."""
     subject = Subject("settings")
     path = named or system.path(SYSTEM_SETTINGS_FILE)
     if named is None and path == SYSTEM_SETTINGS_FILE and not path.exists() and user_settings_file().is_file():
-        path = user_settings_file()  # a table that nobody installed
+        path = user_settings_file()  # run from a checkout, without an installed service
     if named is None and not path.exists():
         return Settings(), subject.note(f"{SYSTEM_SETTINGS_FILE} is not there: everything is as by default")
     try:
@@ -56,7 +56,7 @@ def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Setti
 
 
 def check_libraries(_system: System, _settings: Settings) -> Iterator[Finding]:
-    """Whether what the table needs can be loaded: a file being there says little."""
+    """Check the required libraries by importing them; an installed file may still fail to load."""
     subject = Subject("libraries")
     broken = False
     for module, distribution in REQUIRED_MODULES.items():
@@ -70,7 +70,7 @@ def check_libraries(_system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
-    """Whether the networks that read boards can be loaded, and know the letters of the tile set."""
+    """Check that the networks load and know all letters of the tile set."""
     from engine.tiles import load_tile_set
     from vision.detection.locator import BoardLocator
     from vision.net import ModelError
@@ -95,7 +95,7 @@ def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_word_list(_system: System, settings: Settings) -> Iterator[Finding]:
-    """Whether words can be checked."""
+    """Check that a word list is available for the tile set."""
     from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
     from engine.lexicon import LexiconError
 
@@ -119,7 +119,7 @@ def check_word_list(_system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_voice(system: System, settings: Settings) -> Iterator[Finding]:
-    """Whether the score can be spoken, where that is wanted."""
+    """Check that the score can be spoken, if voice is enabled."""
     subject = Subject("voice")
     if not settings.voice.use:
         yield subject.good("not in use")
@@ -132,7 +132,7 @@ def check_voice(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_games(system: System, settings: Settings) -> Iterator[Finding]:
-    """Whether games can be kept: the folder, its owner, the space, the file."""
+    """Check that games can be stored: folder, permissions, file system, free space, database."""
     subject = Subject("games")
     folder = find_data_folder(system, settings)
     shown = folder
@@ -172,7 +172,7 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def find_data_folder(system: System, settings: Settings) -> Path:
-    """Where the games of this table are, as the machine calls it."""
+    """Return the folder of the games, as a path on the examined machine (without `System.root`)."""
     if settings.data.folder is not None:
         return settings.data.folder
     return (
@@ -181,7 +181,7 @@ def find_data_folder(system: System, settings: Settings) -> Path:
 
 
 def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]:
-    """The file of the games. It is only read, and no lock is taken: a running table holds it."""
+    """Check the database file without opening a lock; a running table may hold it."""
     from device.storage.schema import SCHEMA_VERSION
 
     aside = f"sudo systemctl stop tilekeeper; sudo mv {shown} {shown}.damaged; sudo systemctl start tilekeeper"
@@ -197,7 +197,7 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
         yield subject.fault(f"{shown} cannot be read ({error.strerror}): the card may be failing", aside)
         return
     if not head:
-        return  # the table is just making it
+        return  # the table is creating it at this moment
     if len(head) < 100 or not head.startswith(_SQLITE_MAGIC):
         yield subject.fault(f"{shown} is damaged or no store of games", aside)
         return
@@ -211,24 +211,27 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
 
 
 def _check_integrity(subject: Subject, path: Path, shown: Path, aside: str) -> Iterator[Finding]:
-    """Reads the store of a table that does not run from end to end; `immutable`: without making files beside it."""
+    """Run SQLite's quick check on the database of a stopped table.
+
+    Opened as `immutable`, so that SQLite creates no files beside it.
+    """
     try:
         store = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
         try:
-            (said,) = store.execute("PRAGMA quick_check(1)").fetchone()
+            (result,) = store.execute("PRAGMA quick_check(1)").fetchone()
             (count,) = store.execute("SELECT count(*) FROM game").fetchone()
         finally:
             store.close()
     except sqlite3.Error as error:
-        said, count = str(error), 0
-    if said == "ok":
+        result, count = str(error), 0
+    if result == "ok":
         yield subject.good(f"{shown} is whole: {count} game{'' if count == 1 else 's'}")
     else:
-        yield subject.fault(f"{shown} is damaged ({said})", aside)
+        yield subject.fault(f"{shown} is damaged ({result})", aside)
 
 
 def _find_file_system(system: System, folder: Path) -> str:
-    """The kind of file system that a folder is on (empty: not known)."""
+    """Return the type of the file system that contains `folder`, or an empty string if unknown."""
     kind, longest = "", -1
     for line in (system.read_text("/proc/mounts") or "").splitlines():
         fields = line.split()
@@ -238,13 +241,13 @@ def _find_file_system(system: System, folder: Path) -> str:
 
 
 def collect_versions(system: System) -> dict[str, str]:
-    """What is installed, by name: for a report of a fault."""
+    """Return the names and versions of the installed software, for bug reports."""
     import platform
 
     release = dict(
         line.split("=", 1) for line in (system.read_text("/etc/os-release") or "").splitlines() if "=" in line
     )
-    found = {
+    versions = {
         "tilekeeper": _installed_version("tilekeeper") or "not installed (run from a checkout)",
         "machine": system.read_text("/proc/device-tree/model") or platform.machine(),
         "system": release.get("PRETTY_NAME", "not known").strip('"'),
@@ -252,12 +255,12 @@ def collect_versions(system: System) -> dict[str, str]:
         "python": f"{platform.python_version()} ({platform.machine()})",
     }
     for name in (*REQUIRED_MODULES.values(), "picamera2", "gpiozero", "lgpio", "luma.oled"):
-        found[name] = (
+        versions[name] = (
             _installed_version(name)
             or _installed_version(name.removesuffix("-headless"))
             or ("not installed" if name in REQUIRED_MODULES.values() else "")
         )
-    return {name: version for name, version in found.items() if version}
+    return {name: version for name, version in versions.items() if version}
 
 
 def _installed_version(distribution: str) -> str:

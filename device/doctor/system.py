@@ -1,4 +1,4 @@
-"""The machine that the doctor looks at: its files, its commands, its pins, its camera. Nothing of it is changed."""
+"""Read-only access to the machine that the doctor examines: files, commands, GPIO lines, camera."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from device.cameras import Image
 
 COMMAND_TIMEOUT_S = 15.0
-"""A command that takes longer hangs."""
+"""Seconds after which a command counts as hanging."""
 _COMMAND_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # a service's PATH may lack the sbins
 
 
 @dataclass(frozen=True, slots=True)
 class CompletedCommand:
-    """What a command answered."""
+    """Exit status and output of a command."""
 
     status: int
     out: str
@@ -32,7 +32,7 @@ class CompletedCommand:
 
 @dataclass(frozen=True, slots=True)
 class GpioLine:
-    """A line of a GPIO chip: its number, and who uses it (empty: nobody)."""
+    """A line of a GPIO chip: its number and its consumer (empty if unused)."""
 
     number: int
     user: str
@@ -40,7 +40,7 @@ class GpioLine:
 
 @dataclass(frozen=True, slots=True)
 class UserAccount:
-    """A user by name, with the names and numbers of all its groups."""
+    """A Unix user, with the names and numbers of all groups it belongs to."""
 
     name: str
     uid: int
@@ -48,42 +48,42 @@ class UserAccount:
 
 
 class System:
-    """This machine, or one that is laid out under another root with commands of its own."""
+    """The machine to examine: this one, or for tests a folder with the layout of one."""
 
     def __init__(
         self, root: Path = Path("/"), commands: str = _COMMAND_PATH, modules: Sequence[str] | None = None
     ) -> None:
-        """`commands` is a search path as in PATH, `modules` one as `sys.path` (default: that)."""
+        """Use `root` as the root folder, `commands` as PATH and `modules` as `sys.path` (default: Python's own)."""
         self.root = root
         self._commands = commands
         self._modules = modules
 
     def path(self, name: str | Path) -> Path:
-        """Where the file is that the machine calls `name` (an absolute path)."""
+        """Return where the machine's absolute path `name` is below `root`."""
         return self.root / str(name).lstrip("/")
 
     def read_text(self, name: str | Path) -> str | None:
-        """What stands in a file, without the spaces and zeros around it; None where it cannot be read."""
+        """Return the text of a file without surrounding white space and NULs, or None if it cannot be read."""
         try:
             return self.path(name).read_text(encoding="utf-8", errors="replace").strip(" \t\r\n\0")
         except OSError:
             return None
 
     def glob(self, pattern: str) -> list[Path]:
-        """The files that `pattern` (absolute) finds, in order."""
+        """Return the paths that match an absolute `pattern`, sorted."""
         return sorted(self.root.glob(pattern.lstrip("/")))
 
     def has_command(self, command: str) -> bool:
-        """Whether there is such a command."""
+        """Return True if a command of that name is on the path."""
         return shutil.which(command, path=self._commands) is not None
 
     def run(self, command: str, *arguments: str) -> CompletedCommand | None:
-        """What a command answers; None where there is no such command, or it hangs."""
+        """Run a command; return None if it does not exist or takes longer than `COMMAND_TIMEOUT_S`."""
         program = shutil.which(command, path=self._commands)
         if program is None:
             return None
         try:
-            done = subprocess.run(
+            completed = subprocess.run(
                 [program, *arguments],
                 capture_output=True,
                 text=True,
@@ -94,24 +94,24 @@ class System:
             )
         except (OSError, subprocess.TimeoutExpired):
             return None
-        return CompletedCommand(done.returncode, done.stdout, done.stderr)
+        return CompletedCommand(completed.returncode, completed.stdout, completed.stderr)
 
     def has_module(self, name: str) -> bool:
-        """Whether Python finds a module of that name; it is not imported."""
+        """Return True if Python can find the module; it is not imported."""
         return PathFinder.find_spec(name, self._modules) is not None
 
     def free_bytes(self, name: str | Path) -> int | None:
-        """Bytes free for files under a folder, or under the nearest one above it that exists."""
-        place = self.path(name)
-        while not place.exists() and place != place.parent:
-            place = place.parent
+        """Return the free bytes for files under a folder, or under its nearest existing parent."""
+        folder = self.path(name)
+        while not folder.exists() and folder != folder.parent:
+            folder = folder.parent
         try:
-            return shutil.disk_usage(place).free
+            return shutil.disk_usage(folder).free
         except OSError:
             return None
 
     def find_account(self, name: str) -> UserAccount | None:
-        """The user of that name, from the machine's own lists."""
+        """Return the user of that name from `/etc/passwd` and `/etc/group`, or None."""
         number = group = None
         for fields in _split_entries(self.read_text("/etc/passwd")):
             if fields[0] == name and len(fields) > 3:
@@ -126,30 +126,32 @@ class System:
         return UserAccount(name, number, groups)
 
     def read_group_names(self) -> frozenset[str]:
-        """The names of all groups of the machine."""
+        """Return the names of all groups in `/etc/group`."""
         return frozenset(fields[0] for fields in _split_entries(self.read_text("/etc/group")))
 
     def read_gpio_chips(self) -> dict[int, tuple[str, tuple[GpioLine, ...]]]:
-        """Number -> label and lines of every GPIO chip. Raises ImportError without lgpio, `GpioUnavailableError`
-        otherwise."""
+        """Return the label and the lines of every GPIO chip, by chip number.
+
+        Raises ImportError without lgpio, and `GpioUnavailableError` if no chip can be opened.
+        """
         import lgpio
 
         from device.panel.gpio import read_chip_labels
 
-        found = {}
+        chips = {}
         for number, label in read_chip_labels(lgpio).items():
             handle = lgpio.gpiochip_open(number)
             try:
                 count = lgpio.gpio_get_chip_info(handle)[1]
-                told = (lgpio.gpio_get_line_info(handle, line) for line in range(count))
-                lines = tuple(GpioLine(line, user.rstrip("\0")) for _, line, _, _, user in told)
+                line_infos = (lgpio.gpio_get_line_info(handle, line) for line in range(count))
+                lines = tuple(GpioLine(line, user.rstrip("\0")) for _, line, _, _, user in line_infos)
             finally:
                 lgpio.gpiochip_close(handle)
-            found[number] = (label.rstrip("\0"), lines)
-        return found
+            chips[number] = (label.rstrip("\0"), lines)
+        return chips
 
     def take_picture(self, source: str) -> Image:
-        """One picture of the table, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
+        """Return one picture of the camera `source`, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
         from device.cameras import open_camera
 
         camera = open_camera(source)
@@ -159,7 +161,10 @@ class System:
             camera.close()
 
     def is_port_free(self, host: str, port: int) -> bool:
-        """Whether a page could be served there. Raises OSError where something else than another server forbids it."""
+        """Return True if a server could listen on the port, False if another program does.
+
+        Raises OSError for any other reason, such as a missing permission.
+        """
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.socket(family) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -173,15 +178,15 @@ class System:
 
 
 def can_write(path: Path, account: UserAccount) -> bool:
-    """Whether `account` may read and write a file or folder, by its owner, group and mode."""
+    """Return True if `account` may read and write a file or folder, by its owner, group and mode."""
     if account.uid == 0:
         return True
-    found = path.stat()
-    if found.st_uid == account.uid:
-        return found.st_mode & 0o600 == 0o600
-    if found.st_gid in account.groups.values():
-        return found.st_mode & 0o060 == 0o060
-    return found.st_mode & 0o006 == 0o006
+    status = path.stat()
+    if status.st_uid == account.uid:
+        return status.st_mode & 0o600 == 0o600
+    if status.st_gid in account.groups.values():
+        return status.st_mode & 0o060 == 0o060
+    return status.st_mode & 0o006 == 0o006
 
 
 def _split_entries(text: str | None) -> Iterable[list[str]]:
