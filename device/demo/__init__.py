@@ -1,1 +1,1 @@
-"""A simulated table that plays recorded games."""
+"""The simulated table of `tilekeeper demo`, which plays recorded games."""

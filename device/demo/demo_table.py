@@ -1,4 +1,4 @@
-"""The demo's table: recorded games are laid on a simulated table tile by tile, and the session does the rest."""
+"""The demo: play recorded games on a simulated table, tile by tile, with a real session behind the camera."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from vision.recognition.reader import PhotoReader
 from vision.rendering.simulated_table import EDITIONS, SimulatedTable
 
 TILE_INTERVAL_S = 0.5
-"""From one tile to the next, at speed 1."""
+"""Seconds from one tile to the next at speed 1."""
 THINKING_TIME_S = 2.0
 SCORE_DISPLAY_TIME_S = 3.0
-"""The page is looked at before the next player thinks."""
+"""Seconds at speed 1, to let viewers see the score on the page before the next player thinks."""
 GAME_PAUSE_S = 15.0
 
 _GAMES = files("device") / "data" / "games"
 
 
 def load_demo_games() -> dict[str, Record]:
-    """The games that are shipped, by name."""
-    found = {
+    """Return the recorded games of the package, by name."""
+    games = {
         entry.name.removesuffix(".gcg"): parse_gcg(entry.read_text(encoding="utf-8")) for entry in _GAMES.iterdir()
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(games.items()))
 
 
 def started(record: Record, lexicon: str | None) -> GameStarted:
@@ -50,18 +50,18 @@ def started(record: Record, lexicon: str | None) -> GameStarted:
 
 @dataclass
 class _Pace:
-    """Waits, shortened by the demo's speed; over at once when the demo is stopped."""
+    """Clock of the demo: waits are divided by its speed and end at once when the demo is stopped."""
 
     speed: float
     stop: threading.Event
 
     def wait(self, seconds: float) -> None:
-        """Sleep so long at speed 1."""
+        """Wait for `seconds` at speed 1."""
         self.stop.wait(seconds / self.speed)
 
 
 class Demo:
-    """A simulated table with a session on it. `play` plays one game; use it in `with`."""
+    """A simulated table with a session. Use it in `with` and call `play_game` for each game."""
 
     def __init__(
         self,
@@ -90,18 +90,18 @@ class Demo:
         self._store.close()
 
     def pause_between_games(self) -> None:
-        """The pause between two games."""
+        """Wait before the next game."""
         self._pace.wait(GAME_PAUSE_S)
 
     def play_game(self) -> Iterator[str]:
-        """Play one game and tell each turn as a line; the last line compares the totals with the record."""
+        """Play one game and yield a line for each turn; the last line compares the totals with the record."""
         name, record = self._random.choice(list(load_demo_games().items()))
         yield f"{name}: {', '.join(player.name for player in record.players)}"
         self._last_play = None
         self._show_board(Board())
         self.session.start_game(started(record, self._lexicon.name if self._lexicon else None)).result()
         board = Board()
-        told = 0
+        shown_turns = 0
         for event in replay(record).events:
             if self._stop.is_set():
                 return
@@ -109,13 +109,13 @@ class Demo:
             notes = [f"  {notice.text}" for notice in self.session.state.notices]
             notes += self._correct_reading(board)
             turns = self.session.state.turns
-            yield from (self._format_turn(n) for n in range(told, len(turns)))
+            yield from (self._format_turn(n) for n in range(shown_turns, len(turns)))
             yield from notes
-            told = len(turns)
+            shown_turns = len(turns)
         yield _compare_totals(self._end_game(record), record)
 
     def _perform_event(self, event: ReplayedEvent, board: Board) -> Board:
-        """Do at the table what the record says; returns the board after it."""
+        """Perform a recorded event on the simulated table and return the board after it."""
         pace = self._pace
         match event.entry.kind:
             case TurnKind.PLAY:
@@ -150,7 +150,10 @@ class Demo:
             self._pace.wait(TILE_INTERVAL_S)
 
     def _correct_reading(self, truth: Board) -> Iterator[str]:
-        """What the players do after a turn: answer a question, name the blanks, put a misread square right."""
+        """Do what players would do after a turn: answer questions, correct misread squares, name blanks.
+
+        Yields a line for each correction.
+        """
         question = self.session.state.question
         if question:
             chosen = _choose_answer(question, truth) if self._find_misread_squares(truth) else question.chosen
@@ -161,20 +164,20 @@ class Demo:
             tile = truth[square]
             symbol = EMPTY if tile is None else tile.face
             self.session.correct_square(square_name(square), symbol).result()
-            yield f"  {square_name(square)} is put right by hand: {symbol}"
+            yield f"  {square_name(square)} is corrected by hand: {symbol}"
         for square, tile in self._last_play.tiles if self._last_play else ():
             shown = self.session.state.board.tiles[square]
             if truth[square] == tile and shown and shown.blank and shown.letter != tile.letter:
                 self.session.name_blank(square_name(square), tile.letter).result()
 
     def _find_misread_squares(self, truth: Board) -> list[Square]:
-        """The squares on which the session does not have what lies there."""
+        """Return the squares on which the session's board differs from the simulated one."""
         shown = self.session.state.board.tiles
-        seen = (EMPTY if tile is None else BLANK if tile.blank else tile.letter for tile in shown)
-        return [square for square, face in zip(SQUARES, seen, strict=True) if face != _face_of(truth[square])]
+        faces = (EMPTY if tile is None else BLANK if tile.blank else tile.letter for tile in shown)
+        return [square for square, face in zip(SQUARES, faces, strict=True) if face != _face_of(truth[square])]
 
     def _end_game(self, record: Record) -> TableSnapshot:
-        """End the game; the players tell what they did not play."""
+        """End the game and enter the unplayed tiles of each player."""
         state = self.session.end_game().result()
         left = {e.player: e.text for e in record.entries if e.kind is TurnKind.ENDRACK and e.score < 0}
         for player in state.racks_wanted:
@@ -198,10 +201,10 @@ def _face_of(tile: Tile | None) -> str:
 
 
 def _choose_answer(question: Question, truth: Board) -> int:
-    """The answer that says of its squares what truly lies there; else the next likely one."""
-    there = tuple(_face_of(truth[square]) for square in question.squares)
-    said = [tuple(BLANK if symbol.islower() else symbol for symbol in symbols) for symbols in question.symbols]
-    return said.index(there) if there in said else min(1, len(question.answers) - 1)
+    """Return the index of the answer that matches the simulated board, or else of the second answer."""
+    true_faces = tuple(_face_of(truth[square]) for square in question.squares)
+    answers = [tuple(BLANK if symbol.islower() else symbol for symbol in symbols) for symbols in question.symbols]
+    return answers.index(true_faces) if true_faces in answers else min(1, len(question.answers) - 1)
 
 
 def _compare_totals(state: TableSnapshot, record: Record) -> str:
