@@ -1,6 +1,6 @@
-"""The Wi-Fi that the table opens where no known one is in reach: its name and password, for people and their phones.
+"""The table's own Wi-Fi for places without a known network: name, password, address, QR code.
 
-The installer makes it as a connection of NetworkManager and writes what people need into a file; here it is read.
+The installer creates it as a NetworkManager connection and writes these details to `HOTSPOT_FILE`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _ROUTES_FILE = Path("/proc/net/fib_trie")
 
 
 class HotspotError(TilekeeperError):
-    """The file about the table's own Wi-Fi cannot be used; the message says why, on one line."""
+    """An unreadable or invalid hotspot file; the message gives the reason on one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hotspot:
-    """The table's own Wi-Fi, and the address of the table in it."""
+    """Name and password of the table's own Wi-Fi, and the table's address in it."""
 
     name: str
     password: str
@@ -32,9 +32,9 @@ class Hotspot:
 
     @property
     def qr_text(self) -> str:
-        """What a phone's camera understands as a Wi-Fi to join.
+        """Text of a QR code with which phones join the Wi-Fi.
 
-        As in https://github.com/zxing/zxing/wiki/Barcode-Contents#wi-fi-network-config-android-ios-11.
+        Format: https://github.com/zxing/zxing/wiki/Barcode-Contents#wi-fi-network-config-android-ios-11.
 
         >>> Hotspot("Tile;keeper", "abc", "10.42.0.1").qr_text
         'WIFI:T:WPA;S:Tile\\\\;keeper;P:abc;;'
@@ -42,7 +42,7 @@ class Hotspot:
         return f"WIFI:T:WPA;S:{_escape_field(self.name)};P:{_escape_field(self.password)};;"
 
     def is_active(self, routes: Path = _ROUTES_FILE) -> bool:
-        """Whether the machine has the Wi-Fi's address now: then the Wi-Fi is open."""
+        """Return True while the Wi-Fi is open, that is while the machine has its address."""
         try:
             return re.search(rf"\b{re.escape(self.address)}\b", routes.read_text(encoding="ascii")) is not None
         except OSError:
@@ -50,16 +50,16 @@ class Hotspot:
 
 
 def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:
-    """The table's own Wi-Fi, or None where there is none, or not for this user. Raises `HotspotError`."""
+    """Return the table's own Wi-Fi, or None if there is none or the file may not be read. Raises `HotspotError`."""
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, PermissionError):
         return None
     except OSError as error:
         raise HotspotError(said("wifi-unreadable", "{0} cannot be read ({1})", path, error.strerror)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise HotspotError(said("wifi-no-toml", "{0} is not written as TOML: {1}", path, error)) from error
-    values = [told.get(key) for key in _KEYS]
+    values = [table.get(key) for key in _KEYS]
     if not all(isinstance(value, str) and value for value in values):
         raise HotspotError(said("wifi-keys", "{0} must give {1}, each as text", path, ", ".join(_KEYS)))
     return Hotspot(*map(str, values))

@@ -1,9 +1,9 @@
-"""How high a camera must hang over a board, and how many pixels a square gets then: the table in `docs/parts.md`.
+"""Camera heights over a board, and pixels per square at each height: generates the table in `docs/parts.md`.
 
     python -m device.system.mounting
 
-A camera that looks straight down from the height h sees 2 h tan(view / 2) of the table, in each direction
-(https://en.wikipedia.org/wiki/Angle_of_view; lenses without distortion, which a wide lens is not).
+A camera that looks straight down from height h sees 2 h tan(view / 2) of the table in each direction
+(https://en.wikipedia.org/wiki/Angle_of_view). Lens distortion is ignored; wide lenses have some.
 """
 
 from __future__ import annotations
@@ -13,44 +13,44 @@ from dataclasses import dataclass
 from math import atan, degrees, hypot, radians, tan
 
 STILL_WIDTH_PX = 2304
-"""As `device.cameras.pi` takes pictures."""
+"""Width of stills in pixels, as `device.cameras.pi` takes them."""
 BOARD_MARGIN_RATIO = 1.1
-"""The board's side in the picture's shorter side: hands, and arms that give way, need some room around it."""
+"""Shorter side of the picture divided by the side of the board: room for hands and a loose camera arm."""
 GOOD_SQUARE_PX = 32.0
-"""Pixels a square; more make letters no surer: they are read at 28 (docs/reading.md)."""
+"""Pixels per square. More do not improve the reading: letters are read at 28 pixels (docs/reading.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class CameraSpec:
-    """A camera: its picture in pixels, and what it sees across and down, in degrees."""
+    """A camera: size of its picture in pixels, and its horizontal and vertical angles of view in degrees."""
 
     name: str
     pixels: tuple[int, int]
     view: tuple[float, float]
 
     def min_height(self, side: float) -> float:
-        """How high it must hang at least to see a board of that side with some room; the unit of `side`."""
+        """Return the lowest height from which a board of that side fits in the picture, in the unit of `side`."""
         across, down = (side * BOARD_MARGIN_RATIO / 2 / tan(radians(angle) / 2) for angle in self.view)
         return max(across, down)
 
     def square_px(self, square: float, height: float) -> float:
-        """Pixels that the side of a square gets from that height; both in one unit."""
+        """Return the side of a square in pixels, seen from `height`; both lengths in the same unit."""
         return square * self._pixels_at_unit_distance / height
 
     def max_height(self, square: float, pixels: float = GOOD_SQUARE_PX) -> float:
-        """How high it may hang so that a square gets that many pixels; the unit of `square`."""
+        """Return the greatest height at which a square is still `pixels` wide, in the unit of `square`."""
         return square * self._pixels_at_unit_distance / pixels
 
     @property
     def _pixels_at_unit_distance(self) -> float:
-        """Pixels that something gets which is as wide as it is far away."""
+        """Width in pixels of an object that is as wide as it is far away."""
         taken = min(self.pixels[0], STILL_WIDTH_PX)
         return taken / (2 * tan(radians(self.view[0]) / 2))
 
 
 @dataclass(frozen=True, slots=True)
 class BoardSize:
-    """A board: the sides of the whole and of one square, in centimetres."""
+    """A board: its side and the side of one square, in centimetres."""
 
     name: str
     side: float
@@ -58,13 +58,16 @@ class BoardSize:
 
 
 def view_from_diagonal(diagonal: float, width: int, height: int) -> tuple[float, float]:
-    """What a camera sees across and down, in degrees, where its maker tells the diagonal only."""
+    """Return the horizontal and vertical angles of view from the diagonal one, in degrees.
+
+    For cameras whose data sheet gives only the diagonal; `width` and `height` give the aspect ratio.
+    """
     reach = tan(radians(diagonal) / 2) / hypot(width, height)
     return 2 * degrees(atan(reach * width)), 2 * degrees(atan(reach * height))
 
 
 def view_from_lens(sensor: tuple[float, float], focal: float) -> tuple[float, float]:
-    """What a lens of that focal length shows a sensor of that size; degrees, from lengths in one unit."""
+    """Return the angles of view in degrees of a lens with this focal length; both lengths in the same unit."""
     return 2 * degrees(atan(sensor[0] / 2 / focal)), 2 * degrees(atan(sensor[1] / 2 / focal))
 
 
@@ -81,7 +84,7 @@ BOARDS = (BoardSize("travel", 21.0, 1.2), BoardSize("usual", 36.0, 2.1), BoardSi
 
 
 def format_height_table() -> Iterator[str]:
-    """The lines of a Markdown table: a camera each, a board in each column."""
+    """Yield the lines of a Markdown table with a row for each camera and a column for each board."""
     yield "| camera | " + " | ".join(f"{board.name} board, {board.side:.0f} cm" for board in BOARDS) + " |"
     yield "| --- |" + " --- |" * len(BOARDS)
     for camera in CAMERAS:
@@ -90,8 +93,8 @@ def format_height_table() -> Iterator[str]:
 
 def _format_cell(camera: CameraSpec, board: BoardSize) -> str:
     height = camera.min_height(board.side)
-    most = camera.max_height(board.square)
-    return f"{height:.0f} to {most:.0f} cm; {camera.square_px(board.square, height):.0f} px"
+    max_height = camera.max_height(board.square)
+    return f"{height:.0f} to {max_height:.0f} cm; {camera.square_px(board.square, height):.0f} px"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Speaking: the score of a turn and whose turn it is, by espeak-ng, in the tile set's language where it is known.
+"""Speech output: scores and whose turn it is, spoken by espeak-ng in the language of the tile set.
 
-A thread named `voice` speaks, and the session is never kept waiting: of several things to say, the newest is said.
+A thread named `voice` speaks, so that the session never waits. If several texts are pending, only the newest is spoken.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ from engine.messages import said
 _log = logging.getLogger(__name__)
 
 DEFAULT_LANGUAGE = "en"
-"""The language for tile sets whose sentences nobody has written."""
+"""Language for tile sets without translated sentences."""
 SPEECH_TIMEOUT_S = 30.0
-"""A sentence that takes longer to speak is broken off."""
+"""Seconds after which a text that is still being spoken is broken off."""
 MAX_NAME_LENGTH = 40
 
 SpeakFunction = Callable[[str, str], None]
-"""Says a text in a language (`en`, `de`); may take as long as it speaks. Raises `VoiceError`."""
+"""Speak a text in a language (`en`, `de`) and return when it is spoken. Raises `VoiceError`."""
 Sentences = Mapping[str, str]
 
 _SPOKEN_KINDS = ("play", "pass", "exchange", "withdrawn", "challenge")
 
 
 class VoiceError(TilekeeperError):
-    """Nothing can be said; the message says why and what to do, on one line."""
+    """A failure of the speech output; the message gives reason and remedy on one line."""
 
 
 class VoiceSession(Protocol):
-    """What the voice needs of the session to follow it."""
+    """The part of the session that the voice follows."""
 
     @property
     def state(self) -> TableSnapshot:
-        """The table now."""
+        """Current snapshot of the table."""
 
     def add_listener(self, listener: Listener) -> None:
-        """Tell `listener` each new state from now on."""
+        """Call `listener` with each new snapshot from now on."""
 
     def remove_listener(self, listener: Listener) -> None:
-        """Tell it no more."""
+        """Stop calling `listener`."""
 
 
 class Voice:
-    """Follows a table and speaks. Use it in `with`, or `close` it.
+    """Speech output that follows a session. Use it in `with`, or `close` it.
 
-    `say` is told once, in one line, when there is no voice; then it is silent.
+    If speaking fails, `report` is called once with a one-line message and the voice stays silent.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class Voice:
         self.close()
 
     def close(self) -> None:
-        """Say nothing more, and end the thread once the sentence that is being spoken is over."""
+        """Stop speaking; wait for the current text to end, and end the thread."""
         self._session.remove_listener(self._on_state)
         self._pending.put(None)
         self._thread.join(timeout=SPEECH_TIMEOUT_S)
 
     def _on_state(self, state: TableSnapshot) -> None:
-        """The session's news, in its thread: what is to be said is worked out and left for the voice's own thread."""
+        """Queue a description of the change. Runs in the session's thread, so it does not speak itself."""
         language, sentences = load_sentences(language_of(state.tile_set))
         if state.phase is Phase.LOOKING:
             return
@@ -92,23 +92,23 @@ class Voice:
         self._last_state = state
 
     def _run(self) -> None:
-        while (coming := self._wait_for_newest()) is not None:
+        while (pending := self._wait_for_newest()) is not None:
             try:
-                self._speak(*coming)
+                self._speak(*pending)
             except VoiceError as error:
                 self._report(str(error))
                 return
 
     def _wait_for_newest(self) -> tuple[str, str] | None:
-        """Wait for something to say; of several, the newest. None at the end."""
-        coming = self._pending.get()
-        while coming is not None and not self._pending.empty():
-            coming = self._pending.get()
-        return coming
+        """Wait for a text and return the newest pending one, or None when the voice is closed."""
+        newest = self._pending.get()
+        while newest is not None and not self._pending.empty():
+            newest = self._pending.get()
+        return newest
 
 
 def describe_change(before: TableSnapshot, now: TableSnapshot, sentences: Sentences) -> str:
-    """What is worth saying of a change, in a few sentences; empty where nothing is. Pure."""
+    """Return a few sentences about what changed between two snapshots, or an empty string."""
     spoken = []
     same = before.game == now.game
     if same and len(now.turns) > len(before.turns):
@@ -131,32 +131,35 @@ def describe_change(before: TableSnapshot, now: TableSnapshot, sentences: Senten
 
 
 def load_sentences(language: str) -> tuple[str, Sentences]:
-    """The sentences of a language and its name; of English for a language that nobody has written."""
-    chosen, told = _load_phrases(language)
-    return chosen, {name: text for name, text in told.items() if isinstance(text, str)}
+    """Return the language that is used and its sentences; English if there is no translation."""
+    chosen, phrases = _load_phrases(language)
+    return chosen, {name: text for name, text in phrases.items() if isinstance(text, str)}
 
 
 def load_short_phrases(tiles: str) -> Sentences:
-    """What a small display shows of a turn without a word, by its kind, in the language of a tile set."""
+    """Return abbreviations for turns without a word (pass, exchange, ...) by kind, for small displays."""
     short: Sentences = _load_phrases(language_of(tiles))[1]["short"]
     return short
 
 
 def language_of(tiles: str) -> str:
-    """The language of a tile set."""
+    """Return the language of a tile set: the part of its name before `_`."""
     return tiles.partition("_")[0]
 
 
 @cache
 def _load_phrases(language: str) -> tuple[str, Mapping[str, Any]]:
     folder = files("device") / "data" / "voice"
-    known = {entry.name.removesuffix(".toml") for entry in folder.iterdir()}
-    chosen = language if language in known else DEFAULT_LANGUAGE
+    languages = {entry.name.removesuffix(".toml") for entry in folder.iterdir()}
+    chosen = language if language in languages else DEFAULT_LANGUAGE
     return chosen, tomllib.loads((folder / f"{chosen}.toml").read_text(encoding="utf-8"))
 
 
 def make_espeak_speaker(program: str = "espeak-ng", *options: str) -> SpeakFunction:
-    """Speaks through the machine's loudspeaker; `options` are further ones of espeak-ng (`-w`, `file.wav`)."""
+    """Return a function that speaks through the loudspeaker.
+
+    `options` are further options of espeak-ng, such as `-w file.wav`.
+    """
 
     def speak(text: str, language: str) -> None:
         command = [program, "-v", language, *options, "--stdin"]  # not as an argument: a name may begin with a dash
@@ -190,5 +193,5 @@ def _describe_winners(state: TableSnapshot, sentences: Sentences) -> str:
 
 
 def _spoken_name(state: TableSnapshot, player: int) -> str:
-    """A name as it is spoken: on one line, not endless."""
+    """Return a player's name on one line, cut to `MAX_NAME_LENGTH` characters."""
     return " ".join(state.players[player].name.split())[:MAX_NAME_LENGTH]
