@@ -1,8 +1,8 @@
-"""The command line: `tilekeeper run`, `demo`, `export` and so on (`COMMANDS`), a module each.
+"""The command line `tilekeeper COMMAND`, with one module for each command (`COMMANDS`).
 
-Each module has `HELP` (one line), `configure(parser)` and `run(args) -> int` (the exit status). A `UserError`, or an
-error of the engine's notation and rules or of the system, ends the program with its message on one line and exit
-status 2.
+Each module has `HELP` (one line), `configure(parser)` and `run(args)`, which returns the exit status; its docstring is
+the command's description in `--help`. A `UserError`, an error of the engine's notation or rules, or an OSError ends the
+program with a one-line message and exit status 2.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from collections.abc import Sequence
 from engine.errors import NotationError, RulesError, TilekeeperError
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-"""Before numpy is taken in: its second thread gains nothing on small matrices, and waits for the next one spinning."""
+"""Set before numpy is imported: a second BLAS thread does not speed up small matrices, but spins while it waits."""
 
-# Shared libraries that OpenCV wants and a system without a screen may lack, and where they come from.
+# Shared libraries that OpenCV needs and a system without a desktop may lack -> their Debian packages.
 _DEBIAN_PACKAGES = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}
 
 COMMANDS = ("read", "replay", "score", "demo", "run", "export", "import", "backup", "bench", "doctor")
 _MODULES = {"import": "import_"}
-"""The modules that are not called like their command: Python has taken the word."""
+"""Modules whose command has another name, because it is a Python keyword."""
 
 
 class UserError(TilekeeperError):
-    """Something the user can put right; the message says what is wrong and what to do next, on one line."""
+    """An error that the user can fix; the message gives cause and remedy on one line."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
+    """Run one command and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         args = _make_parser(words).parse_args(words)
@@ -56,7 +56,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """The arguments of the command that `words` begin with; of all commands where they name none."""
+    """Return a parser for the command that `words` begin with, or for all commands.
+
+    Importing only the module of that command keeps the start of the program fast.
+    """
     parser = argparse.ArgumentParser(
         prog="tilekeeper", description="Keeps the score of a Scrabble game on a real table."
     )

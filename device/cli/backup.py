@@ -1,7 +1,7 @@
-"""Copy all games with their pictures into one file, whole and consistent.
+"""Copy all games with their pictures into one consistent file.
 
-To go back to it, put it in the place of games.db while the table is not running. While the table runs, its page makes
-the backup.
+To restore it, stop the table and put the copy in the place of games.db. While the table runs, use the backup on its
+page instead.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the copy."""
+    """Write the copy."""
     from device.storage.store import GameStore, StoreError
 
     try:

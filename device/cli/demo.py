@@ -1,6 +1,6 @@
-"""Watch a whole game on a simulated table: the main job without any hardware.
+"""Watch a game on a simulated table, without any hardware.
 
-The table is drawn, the drawing is the camera's picture, and everything from there on is the real thing. The game is
+The table is drawn and the drawing serves as the camera's picture; everything else works as at a real table. The game is
 chosen at random from those in device/data/games. Open the page and watch.
 """
 
@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve the page and play."""
+    """Serve the page and play games."""
     if not args.speed > 0:
         raise UserError(f"--speed {args.speed}: must be more than 0")
     if args.seed is not None and args.seed < 0:
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
-    """Play demo games at the simulated table, read by `reader`, until the end or Ctrl-C."""
+    """Play demo games until the end or Ctrl-C, and return the exit status."""
     from device.demo.demo_table import Demo
     from web import create_app
     from web.security.server import PageServer, PortInUseError
@@ -61,9 +61,9 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
             ) from None
         with server:
             host = "" if args.host in ("0.0.0.0", "::") else args.host.replace("127.0.0.1", "localhost")
-            found = find_page_addresses(host, server.port)
-            print(f"The page is up: {' or '.join(found)} (seed {seed}; Ctrl-C ends)")
-            announce_pairing(found[-1], app.extensions["pairing"].code, print)
+            urls = find_page_addresses(host, server.port)
+            print(f"The page is up: {' or '.join(urls)} (seed {seed}; Ctrl-C ends)")
+            announce_pairing(urls[-1], app.extensions["pairing"].code, print)
             sys.stdout.flush()
             try:
                 return _play_games(demo, once=args.once)
@@ -73,7 +73,7 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
 
 
 def _play_games(demo: Demo, *, once: bool) -> int:
-    """Play one game, or one after the other; 1 if a total was not the record's."""
+    """Play one game, or one after the other; return 1 if a total differs from the record."""
     from device.session.table_session import CommandRefusedError
 
     while True:
@@ -82,7 +82,7 @@ def _play_games(demo: Demo, *, once: bool) -> int:
             for line in demo.play_game():
                 print(line, flush=True)
                 right = right and not line.startswith("wrong")
-        except CommandRefusedError as refusal:  # a paired phone took the game in hand
+        except CommandRefusedError as refusal:  # a paired phone changed the game
             print(f"This game is not the demo's any more ({refusal}) Another one follows.", flush=True)
         if once:
             return 0 if right else 1

@@ -1,8 +1,8 @@
-"""Look at this machine: what is there, what is missing, and the command that mends it.
+"""Check this machine: what works, what is missing, and the command that fixes it.
 
-Ends with status 0 when nothing keeps the table from working (warnings and notes may be left), with 1 otherwise. With
---json one object: findings (subject, state: good | note | warning | fault, text, mend), versions, faults, warnings.
-Run it with sudo: some things only root may look at.
+Exit status: 0 if nothing keeps the table from working (there may be warnings and notes), otherwise 1. With --json one
+object: findings (subject, state: good | note | warning | fault, text, mend), versions, faults, warnings. Run it with
+sudo: some checks need root.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Examine this machine and tell."""
+    """Examine this machine and print the report."""
     from device.doctor import Severity, System, examine
 
     report = examine(System(), args.settings, program_only=args.program, picture=not args.no_picture)
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def as_json(report: Report) -> str:
-    """The report for other programs."""
+    """Return the report as JSON."""
     from device.doctor import Severity
 
     answer = {
@@ -54,7 +54,7 @@ def as_json(report: Report) -> str:
 
 
 def as_text(report: Report) -> str:
-    """The report to read: a line for each finding, and under it what mends it."""
+    """Return the report as text: a line for each finding, followed by its remedy."""
     from device.doctor import Severity
 
     lines = []

@@ -1,6 +1,6 @@
-"""Write a game of the table to a file: GCG for other programs, or everything with its pictures as a ZIP.
+"""Write a game to a file: GCG for other programs, or ZIP with everything including the pictures.
 
-Without a game, the games are listed. The table itself must not be running; while it runs, its page has the downloads.
+Without a game, list the games. The table must not be running; while it runs, download games from its page.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List the games, or write one."""
+    """List the games, or write one to a file."""
     from device.storage.archive import ArchiveError
     from device.storage.store import GameStore, StoreError
 

@@ -1,6 +1,6 @@
-"""Take games into the table's store: GCG files of any program, or ZIP files that `tilekeeper export` wrote.
+"""Import games into the table's store: GCG files of any program, or ZIP files from `tilekeeper export`.
 
-A file is taken in whole or not at all. The table itself must not be running; while it runs, its page has the uploads.
+A file is imported completely or not at all. The table must not be running; while it runs, upload files on its page.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Take each file in; 1 where one was refused."""
+    """Import each file; return 1 if one was refused."""
     from device.storage.store import GameStore, StoreError
 
     refused = 0

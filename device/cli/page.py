@@ -1,4 +1,4 @@
-"""The page as a command serves it: over http, over https where there is a certificate, and how people find it."""
+"""The web server of `tilekeeper run`: http, https if there is a certificate, and the messages about its addresses."""
 
 from __future__ import annotations
 
@@ -18,33 +18,34 @@ if TYPE_CHECKING:
 
 
 _LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.|\[::1\])")
-"""Addresses that no phone can reach."""
+"""Addresses that phones cannot reach."""
 
 
 @contextmanager
 def open_page(
     app: Flask, page: PageSettings, addresses: Callable[[str, int], Sequence[str]], report: Callable[[str], None]
 ) -> Iterator[tuple[PageServer, str]]:
-    """Serve the page and say where it is and how phones are paired, as text and QR code. Raises `UserError`.
+    """Serve the page and report its addresses and how to pair phones. Raises `UserError`.
 
-    `addresses` gives the addresses of a host and port, the best one for phones last. Yields the server, and where the
-    page is, in a sentence.
+    `addresses` returns the URLs for a host and a port, with the best url for phones last. Yields the server and a
+    sentence
+    with the URLs.
     """
     from web.security.server import PageServer, PortInUseError
     from web.security.tls_proxy import ClientAddresses, TlsProxy, TlsProxyError
 
-    visitors, port = ClientAddresses(), page.port
-    app.wsgi_app = visitors.wrap_app(app.wsgi_app)  # type: ignore[method-assign, assignment]
+    clients, port = ClientAddresses(), page.port
+    app.wsgi_app = clients.wrap_app(app.wsgi_app)  # type: ignore[method-assign, assignment]
     try:
         with ExitStack() as stack:
             server = stack.enter_context(PageServer(app, port, page.host))
-            found = list(addresses(page.host, server.port))
+            urls = list(addresses(page.host, server.port))
             if page.certificate and page.key:
                 port = page.secure_port
-                door = TlsProxy(server, visitors, page.certificate, page.key, port, page.host)
-                stack.enter_context(door)
-                found += [one.replace("http:", "https:", 1) for one in addresses(page.host, door.port)]
-            up = f"The page is up: {' or '.join(found)}"
+                tls_proxy = TlsProxy(server, clients, page.certificate, page.key, port, page.host)
+                stack.enter_context(tls_proxy)
+                urls += [url.replace("http:", "https:", 1) for url in addresses(page.host, tls_proxy.port)]
+            up = f"The page is up: {' or '.join(urls)}"
             report(up)
             announce_pairing(addresses(page.host, server.port)[-1], app.extensions["pairing"].code, report)
             yield server, up
@@ -56,7 +57,7 @@ def open_page(
 
 
 def announce_pairing(address: str, code: str, report: Callable[[str], None]) -> None:
-    """Say how phones are paired on the page at this address; as a QR code too, on a terminal but not in a log."""
+    """Report how to pair phones on the page at `address`; on a terminal also as a QR code."""
     from web.qr import render_qr_blocks
 
     if sys.stdout.isatty() and not _LOCAL_ADDRESS.match(address):

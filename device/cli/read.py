@@ -1,8 +1,8 @@
 """Read the board in each photograph.
 
-With --json, one object a line for each photograph: board (15 strings of 15: `.` empty, capital a letter, `?` a blank),
-corners (pixels of the file's picture, clockwise from the top left as the tiles read upright), confidence for each
-square, milliseconds, problems. A tile of several letters (Spanish CH) is shown by its first letter in the board, and
+With --json, one object per line and photograph: board (15 strings of 15: `.` empty, a capital a letter, `?` a blank),
+corners (in pixels of the file's picture, clockwise from the top left as the tiles read upright), confidence for each
+square, milliseconds, problems. A tile with several letters (Spanish CH) is shown by its first letter in the board, and
 in full under `digraphs`, by square.
 """
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 HELP = "read the board in photographs"
 _MIN_CONFIDENCE = 0.9
-"""Squares less certain than this are marked."""
+"""Squares read with a lower confidence are marked."""
 _MAX_CORNER_PX = 100_000
-"""Pixels; no photograph of 178 million pixels has its board so far outside."""
+"""Pixels; even the largest picture that OpenCV opens has no corner so far outside."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read all photographs; those that cannot be opened are named at the end."""
+    """Read all photographs, then raise `UserError` with the names of those that could not be opened."""
     from engine.errors import UnknownTileSetError
     from engine.tiles import load_tile_set
     from vision.photo import PhotoError, load_photo
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def parse_corners(text: str) -> Floats:
-    """`x,y x,y x,y x,y` as a (4, 2) array. Raises `UserError`."""
+    """Parse `x,y x,y x,y x,y` and return a (4, 2) array in pixels. Raises `UserError`."""
     from vision.quad import as_quad, is_convex
 
     try:
@@ -86,16 +86,14 @@ def parse_corners(text: str) -> Floats:
             "bottom left"
         )
     if abs(quad).max() > _MAX_CORNER_PX:
-        raise UserError(
-            f'--corners "{text}": no corner lies so far outside; they are counted in pixels of the photograph'
-        )
+        raise UserError(f'--corners "{text}": a corner is too far outside; corners are in pixels of the photograph')
     return quad
 
 
 def read_photo(
     reader: BoardReader, photo: Photo, letters: Collection[str], corners: Floats | None
 ) -> tuple[PhotoReading, Floats | None]:
-    """Read one photograph; corners go in and come out in pixels of the file's picture."""
+    """Read one photograph; return the reading and the corners. All corners are in pixels of the file's picture."""
     reading = reader.read(photo.image, letters, corners=None if corners is None else photo.file_to_image(corners))
     return reading, None if reading.corners is None else photo.image_to_file(reading.corners)
 
@@ -130,7 +128,7 @@ def _make_json(
 
 
 def as_text(path: Path, reading: PhotoReading) -> str:
-    """A board to look at: rows and columns named, tiles as letters, doubtful ones marked."""
+    """Return the board as text, with row and column names and a mark on doubtful squares."""
     from engine.reading import BOARD_SIZE, EMPTY
     from vision.recognition.reader import best_guess
 

@@ -1,4 +1,4 @@
-"""Score a game from photographs: the board at the end of each turn, in order, players in turn.
+"""Score a game from photographs: one of the board after each turn, in order.
 
 With --json, one object: turns (each with its photo, player, kind, where, words and scores), totals, problems.
 """
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play the photographs back through the table session."""
+    """Replay the photographs through a table session and print the game."""
     missing = next((path for path in args.photos if not path.is_file()), None)
     if missing is not None:
         why = "this is a folder; name the photographs in it" if missing.is_dir() else "there is no such file"
@@ -54,10 +54,11 @@ def replay_photos(
     lexicon: WordList | None,
     profile: TableProfile | None = None,
 ) -> tuple[TableSnapshot, tuple[str, ...], tuple[str, ...]]:
-    """The table after the last photograph, the photograph of each turn, and what was not clear.
+    """Replay the photographs; return the last snapshot, the photograph of each turn, and problems.
 
-    The turns are those of the end: a tile that a later photograph puts right counts for the turn that laid it. What is
-    confirmed teaches `knowledge` the table's own tiles.
+    Turns are as known at the end: a tile that a later photograph corrects counts for the turn in which it was laid.
+    Confirmed
+    tiles train `profile`.
     """
     from device.cameras.folder import FolderCamera
     from device.session.snapshot import PASS_OR_EXCHANGE
@@ -75,15 +76,15 @@ def replay_photos(
         for photo in photos:
             state = session.end_turn().result()
             photo_of += [str(photo)] * (len(state.turns) - len(photo_of))
-            said = [notice.text for notice in state.notices]
-            if state.question is not None and state.question.key != PASS_OR_EXCHANGE:  # nobody is there to say
-                said.append(state.question.text)
-            problems += [_format_problem(photo, text) for text in said]
+            texts = [notice.text for notice in state.notices]
+            if state.question is not None and state.question.key != PASS_OR_EXCHANGE:  # no player can answer it
+                texts.append(state.question.text)
+            problems += [_format_problem(photo, text) for text in texts]
     return state, tuple(photo_of), tuple(problems)
 
 
 def as_json(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[str]) -> dict[str, Any]:
-    """The game as plain data."""
+    """Return the game as plain data for JSON."""
     return {
         "turns": [_make_turn_json(state, turn, photo) for turn, photo in zip(state.turns, photo_of, strict=True)],
         "totals": {player.name: player.total for player in state.players},
@@ -92,7 +93,7 @@ def as_json(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[st
 
 
 def as_text(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[str]) -> Iterator[str]:
-    """The game for people: a line for each turn, with its words."""
+    """Yield the game as text: a line for each turn with its words, the totals, the problems."""
     width = max(len(player.name) for player in state.players)
     for turn, photo in zip(state.turns, photo_of, strict=True):
         what = f"{turn.at} {turn.word}" if turn.at else f"({turn.kind})"
