@@ -46,27 +46,27 @@ class BoardCamera:
 
     @property
     def live(self) -> bool:
-        """True when looking again shows the table anew."""
+        """True if a new picture can show something new (False for a list of files)."""
         return self._camera.live
 
     def settle_camera(self) -> None:
-        """Let the camera find exposure and focus anew. Raises `CameraError`."""
+        """Let the camera adjust exposure and focus again. Raises `CameraError`."""
         if isinstance(self._camera, AutoExposureCamera):
             with self._lock:
                 self._camera.settle()
 
     def preview(self) -> Frame | None:
-        """A cheap picture to see motion by, None where pictures do not move. Raises `CameraError`."""
+        """Return a small picture for motion detection, None if the camera has none. Raises `CameraError`."""
         with self._lock:
             return self._camera.preview()
 
     def still(self) -> Frame:
-        """A picture as things stand now. Raises `CameraError`."""
+        """Return a full picture. Raises `CameraError`."""
         with self._lock:
             return self._camera.still()
 
     def capture_board(self, tiles: Collection[str]) -> Capture:
-        """Wait until nothing moves before the board, for a while at most, then read it. Raises `CameraError`."""
+        """Wait until nothing moves, for a limited time, then read the board. Raises `CameraError`."""
         with self._lock:
             frame = wait_until_still(self._camera)
             return Capture(frame, self.read_board(frame.image, tiles))
@@ -115,5 +115,5 @@ class BoardCamera:
             self._tracker = self._tracker.reset()
 
     def close(self) -> None:
-        """Give the camera back."""
+        """Release the camera."""
         self._camera.close()

@@ -1,6 +1,6 @@
-"""Watches the table between turns: is the camera well, and has the board come to rest after a hand moved?
+"""Monitor the camera between turns: report faults, and detect when the board comes to rest after motion.
 
-A look costs a small picture a few times a second. Nothing is read: what was seen is read when somebody asks.
+It takes a small preview a few times a second. No picture is read by the networks here.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from device.system.backoff import Backoff
 
 CHECK_INTERVAL_S = 0.2
 MAX_FRAME_AGE_S = 1.5
-"""A camera whose newest picture is older than this gives none any more."""
+"""Age of the newest frame, in seconds, from which the camera counts as stalled."""
 MIN_REST_S = 0.4
-"""So long nothing may move before the board is at rest."""
+"""Time without motion after which the board is at rest, in seconds."""
 BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 
 
 class FrameSource(Protocol):
-    """What the watch needs of `device.capture.board_camera.BoardCamera`."""
+    """The part of `device.capture.board_camera.BoardCamera` that the monitor uses."""
 
     def preview(self) -> Frame | None:
-        """A cheap picture. Raises `CameraError`."""
+        """Return a small picture. Raises `CameraError`."""
 
     def still(self) -> Frame:
-        """A good picture. Raises `CameraError`."""
+        """Return a full picture. Raises `CameraError`."""
 
 
 class CameraMonitor:
@@ -61,7 +61,7 @@ class CameraMonitor:
         self._still_since: float | None = None
 
     def check_camera(self) -> float | None:
-        """Look once; returns the seconds until the next look, None where there is nothing to watch."""
+        """Check the camera once; return the seconds until the next check, None if there is nothing to monitor."""
         if not self._is_idle():
             return CHECK_INTERVAL_S
         try:
@@ -92,7 +92,7 @@ class CameraMonitor:
         return wait_s
 
     def _detect_rest(self, frame: Frame) -> None:
-        """Notice when the board comes to rest."""
+        """Call the rest callback if the board has come to rest and looks different."""
         now, before = make_thumbnail(frame.image), self._last_thumbnail
         self._last_thumbnail = now
         if before is None or has_moved(before, now):

@@ -1,4 +1,4 @@
-"""What the board looked like between two presses: a forgotten button is made good by when each play lay there."""
+"""Key frames: pictures of the board at rest between two presses, used to split turns that were ended with one press."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from engine.plays import Play
 from engine.reading import BoardReading
 
 MAX_KEY_FRAMES = 6
-"""So many pictures are kept between two presses, the newest."""
+"""Largest number of key frames kept between two presses; the newest are kept."""
 JPEG_QUALITY = 92
 MIN_STABLE_S = 3.0
-"""What lies untouched for so long may be a whole play: players who lay tile by tile are quicker."""
+"""Time unchanged, in seconds, from which tiles may be a complete play; players who place tile by tile are faster."""
 MIN_STABLE_UNKNOWN_WORDS_S = 10.0
-"""The same where not all of its words are known to be words: then somebody may have stopped to think."""
+"""The same for a play with a word that is not in the list: the player may have paused to think."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +38,26 @@ class KeyFrame:
     jpeg: bytes
     time: float
     reverted_at: float = inf
-    """When the board was seen as it had been before, where it was: what lay there was taken back."""
+    """Time at which the board looked as before this key frame again: the tiles were taken back."""
 
     def decode_image(self) -> Image:
-        """The picture, `(H, W, 3) uint8 BGR`."""
+        """Return the picture, `(H, W, 3) uint8 BGR`."""
         return np.asarray(cv2.imdecode(np.frombuffer(self.jpeg, np.uint8), cv2.IMREAD_COLOR), np.uint8)
 
 
 class KeyFrameBuffer:
-    """The last few pictures of the board at rest. One thread adds, another takes."""
+    """The last key frames. One thread adds them, another one takes them."""
 
     def __init__(self) -> None:
         self._frames: deque[KeyFrame] = deque(maxlen=MAX_KEY_FRAMES)
         self._reference: npt.NDArray[np.float32] | None = None
 
     def set_reference(self, frame: Frame) -> None:
-        """The board was read as it is here: pictures like this one would tell nothing new."""
+        """Set the picture of the last reading: frames that look the same are not kept."""
         self._reference = make_thumbnail(frame.image)
 
     def add(self, frame: Frame) -> None:
-        """Keep a picture."""
+        """Add a picture if it differs from the reference and the last key frame."""
         if self._reference is not None and not has_moved(self._reference, make_thumbnail(frame.image)):
             if self._frames and self._frames[-1].reverted_at == inf:
                 self._frames.append(replace(self._frames.pop(), reverted_at=frame.time))
@@ -67,14 +67,15 @@ class KeyFrameBuffer:
             self._frames.append(KeyFrame(data.tobytes(), frame.time))
 
     def take_all(self) -> tuple[KeyFrame, ...]:
-        """The pictures since the last time, the oldest first; they are kept no longer."""
+        """Return the key frames, oldest first, and remove them from the buffer."""
         kept = tuple(self._frames)
         self._frames.clear()
         return kept
 
 
 def find_stable_frames(glimpses: Sequence[KeyFrame], last: Frame) -> Iterator[tuple[KeyFrame, float]]:
-    """Those in which the board looked other than in the last picture, for so many seconds that they may matter."""
+    """Yield the key frames that differ from the last picture and were stable for `MIN_STABLE_S`, with their
+    duration."""
     now, until = make_thumbnail(last.image), (*(glimpse.time for glimpse in glimpses[1:]), last.time)
     for glimpse, after in zip(glimpses, until, strict=False):
         end = min(after, glimpse.reverted_at)
@@ -83,7 +84,7 @@ def find_stable_frames(glimpses: Sequence[KeyFrame], last: Frame) -> Iterator[tu
 
 
 def needs_key_frames(explained: Inference) -> bool:
-    """True where a reading looks like more than one turn, or like none: earlier pictures may tell."""
+    """Return True if a reading looks like several turns or like none, so that key frames may help."""
     best = explained.best
     return len(filter_plays(best.events)) > 1 or bool(best.leftover_squares and not best.events)
 
@@ -95,9 +96,9 @@ def find_extended_play(
     memory: ReadingHistory | None,
     words: WordList | None,
 ) -> tuple[PlayMade, PlayMade] | None:
-    """The two plays that a play may have been, if a part of it lay on the board as a play of its own before.
+    """Return the two plays that a play may be, if a part of it was on the board as a play before; otherwise None.
 
-    `glimpses` are readings of the board, and for how many seconds it looked so.
+    `glimpses` are readings of key frames with the seconds that each was stable.
     """
     whole = _find_single_play(explained)
     for reading, stood in glimpses:
@@ -117,7 +118,7 @@ def find_extended_play(
 
 
 def _find_single_play(explained: Inference) -> PlayMade | None:
-    """The play, where that and nothing else happened for certain."""
+    """Return the play if it is certain and nothing else happened; otherwise None."""
     plays = filter_plays(explained.events)
     return plays[0] if explained.is_certain and len(explained.events) == len(plays) == 1 else None
 
@@ -125,9 +126,9 @@ def _find_single_play(explained: Inference) -> PlayMade | None:
 def split_turns(
     game: Game, last: BoardReading, glimpses: Sequence[BoardReading], memory: ReadingHistory | None
 ) -> Inference | None:
-    """Two turns of which the first lay alone on the board in one of the glimpses; None where none shows that.
+    """Infer two turns with the help of a key frame that shows the first play alone; return None if there is none.
 
-    The newest such glimpse counts: then the first play was whole.
+    The newest such key frame is used, because then the first play was complete.
     """
     for reading in reversed(glimpses):
         first = _find_single_play(infer_play(game, reading, memory))

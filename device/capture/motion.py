@@ -1,4 +1,4 @@
-"""A picture of a board at rest: hands leave the picture before it is read."""
+"""Motion detection: wait until hands have left the picture before it is read."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy.typing as npt
 from device.cameras.base import Camera, Frame, Image
 
 MAX_WAIT_S = 2.0
-"""So long it is waited for the board to come to rest; then it is read as it is."""
+"""Longest wait for the board to come to rest, in seconds; then it is read as it is."""
 MIN_STILL_S = 0.2
-"""So long nothing may have moved."""
+"""Minimum time without motion, in seconds."""
 POLL_INTERVAL_S = 1 / 30
 THUMBNAIL_SIZE_PX = (96, 72)
 MIN_MOTION_DIFFERENCE = 12.0
-"""Two pictures differ where a ninety-sixth of their width changed by more than this (of 255): noise stays below."""
+"""Difference of a thumbnail pixel (of 255) that counts as motion; camera noise is smaller."""
 
 
 def wait_until_still(
@@ -29,7 +29,7 @@ def wait_until_still(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Frame:
-    """A still from `camera` once nothing moves before it, or after `patience` seconds all the same.
+    """Return a still from `camera` once nothing moves, or after the longest wait.
 
     Raises `CameraError`.
     """
@@ -51,11 +51,11 @@ def wait_until_still(
 
 
 def has_moved(before: npt.NDArray[np.float32], now: npt.NDArray[np.float32]) -> bool:
-    """True when something moved between two thumbnails."""
+    """Return True if something moved between two thumbnails."""
     return float(np.abs(now - before).max()) > MIN_MOTION_DIFFERENCE
 
 
 def make_thumbnail(image: Image) -> npt.NDArray[np.float32]:
-    """A small grey picture in which noise is averaged out: `(72, 96) float32`."""
+    """Return a small grey picture with the noise averaged out: `(72, 96) float32`."""
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     return np.asarray(cv2.resize(grey, THUMBNAIL_SIZE_PX, interpolation=cv2.INTER_AREA), np.float32)

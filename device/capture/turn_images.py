@@ -1,4 +1,4 @@
-"""One look at the board: the picture as it is kept and shown, and the squares that were in doubt."""
+"""The images of a turn, as they are stored and shown, and its uncertain squares."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from vision.geometry import homography, rectify
 from vision.recognition.reader import PhotoReading
 
 MAX_PHOTO_SIDE_PX = 1600
-"""The longest side, in pixels, of a photograph that is kept."""
+"""Longest side of a stored photograph, in pixels."""
 SQUARE_SIDE_PX = 44
 MARGIN_SQUARES = 0.5
-"""How much more than the grid the rectified picture shows on each side, in squares."""
+"""Margin of the rectified picture around the grid, in squares."""
 JPEG_QUALITY = 82
 MIN_FACE_PROBABILITY = 0.5
-"""A square is in doubt when the reading gives less than this to what the board is now said to hold there."""
+"""Probability of the accepted face below which a square is marked as uncertain."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnImages:
-    """What the camera saw: `photo` the whole picture, `crop` the board rectified, both JPEG, both of bounded size."""
+    """Images of a turn: `photo` is the whole picture, `crop` the rectified board; both are JPEG of bounded size."""
 
     view: LookView
     photo: bytes
     crop: bytes
 
     def with_name(self, picture: str) -> TurnImages:
-        """The same look under another name."""
+        """Return the same images under another name."""
         return replace(self, view=replace(self.view, picture=picture))
 
     def jpegs(self) -> dict[str, bytes]:
-        """The pictures as the store keeps them, by kind."""
+        """Return the images by their kind in the store."""
         return {"photo": self.photo, "board": self.crop}
 
 
 def make_turn_images(frame: Frame, reading: PhotoReading, explained: Inference | None, name: str) -> TurnImages:
-    """What is kept and shown of a reading. Where no board was found, the whole picture stands for it."""
+    """Return the images to store and show for a reading; without a board the whole picture is used for both."""
     photo = _shrink_image(frame.image, MAX_PHOTO_SIDE_PX)
     if reading.corners is None:
         side = round(SQUARE_SIDE_PX * (BOARD_SIZE + 2 * MARGIN_SQUARES))
@@ -78,7 +78,7 @@ def _shrink_image(image: Image, longest: int) -> Image:
 
 
 def _letterbox_image(image: Image, side: int) -> Image:
-    """The whole picture in the middle of a black square."""
+    """Return the whole picture, centred in a black square."""
     small = _shrink_image(image, side)
     height, width = small.shape[:2]
     box = np.zeros((side, side, 3), np.uint8)

@@ -1,4 +1,4 @@
-"""Where commands are taken and news is given: one thread carries them out, one after the other, and all are told."""
+"""Command queue: one thread runs the commands one at a time, and listeners get a snapshot after each."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Result = TypeVar("Result")
 
 
 class CommandQueue:
-    """Takes commands from any thread; a thread named `table` carries them out. One is carried out at a time."""
+    """Accepts commands from any thread; a thread named `table` runs them, one at a time."""
 
     def __init__(self, state: TableSnapshot, build_snapshot: Callable[[], TableSnapshot]) -> None:
-        """`view` says, in the commands' thread, what the table looks like after a command."""
+        """Start the thread. `build_snapshot` is called on it after each command."""
         self._build_snapshot = build_snapshot
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="table")
         self._lock = threading.RLock()
@@ -29,32 +29,32 @@ class CommandQueue:
 
     @property
     def state(self) -> TableSnapshot:
-        """The table now."""
+        """The current snapshot."""
         return self._state
 
     @property
     def is_busy(self) -> bool:
-        """True while a command is waiting or being carried out."""
+        """True while a command is waiting or running."""
         return self._is_busy
 
     def close(self) -> None:
-        """Finish the command that is being carried out, end the thread; commands are refused from now on."""
+        """Finish the running command and stop the thread; further commands are refused."""
         with self._lock:
             self._is_closed = True
         self._worker.shutdown(cancel_futures=True)
 
     def add_listener(self, listener: Listener) -> None:
-        """Tell `listener` each new state from now on."""
+        """Call `listener` with every new snapshot."""
         with self._lock:
             self._listeners.append(listener)
 
     def remove_listener(self, listener: Listener) -> None:
-        """Tell it no more."""
+        """Stop calling `listener`."""
         with self._lock:
             self._listeners.remove(listener)
 
     def update_state(self, change: Callable[[TableSnapshot], TableSnapshot]) -> None:
-        """Change what the table looks like: everybody who listens is told, in order."""
+        """Change the snapshot and call all listeners, in order."""
         with self._lock:
             self._state = replace(change(self._state), revision=self._state.revision + 1)
             for listener in self._listeners:
@@ -66,11 +66,10 @@ class CommandQueue:
         find_refusal: Callable[[TableSnapshot], CommandRefusedError | None],
         make_interim_state: Callable[[TableSnapshot], TableSnapshot] | None = None,
     ) -> Future[TableSnapshot]:
-        """Carry out a command, unless there is an `find_refusal_key`; `meanwhile` is what the table looks like until
-        then.
+        """Run a command unless `find_refusal` returns an error; `make_interim_state` changes the snapshot meanwhile.
 
-        The future holds the state after it, or `CommandRefusedError`. Commands do not queue: the next one is refused
-        meanwhile.
+        The future holds the snapshot after the command, or `CommandRefusedError`. Commands are not queued: while one is
+        running, others are refused.
         """
         with self._lock:
             why = self._find_refusal() or find_refusal(self._state)
@@ -82,14 +81,15 @@ class CommandQueue:
             return self._worker.submit(self._run_command, work)
 
     def submit_task(self, work: Callable[[], Result]) -> Future[Result]:
-        """Do something in the commands' thread that is none: it waits for its turn, and lets commands wait."""
+        """Run a task that is not a command on the same thread; it waits for the running command, and commands wait
+        for it."""
         with self._lock:
             if self._is_closed:
                 return _make_failed_future(make_refusal("closing"))
             return self._worker.submit(work)
 
     def add_notice(self, notice: Notice) -> None:
-        """Let everybody know something; a sentence that is shown already is not said again."""
+        """Add a notice to the snapshot; a notice that is shown already is not added again."""
         with self._lock:
             if notice not in self._state.notices:
                 self.update_state(lambda state: replace(state, notices=(*state.notices, notice)))

@@ -1,4 +1,4 @@
-"""What can be wrong with a store, in words: from SQLite's errors to what people at a table can do about them."""
+"""Errors of the store, with what a user can do about them."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from engine.messages import said
 
 
 class StoreError(TilekeeperError):
-    """The store cannot be read or written; the message says what to do next, on one line."""
+    """The store cannot be read or written; the message says what to do."""
 
 
 class StoreFullError(StoreError):
-    """No room is left on the disk."""
+    """The disk is full."""
 
 
 class StoreLockedError(StoreError):
-    """Another program has the file."""
+    """Another program uses the file."""
 
 
 class StoreDamagedError(StoreError):
-    """The file is no store, or no longer one."""
+    """The file is damaged or not a store."""
 
 
 class StoreReadOnlyError(StoreError):
-    """The file or its folder cannot be written, or is not there."""
+    """The file or its folder is read-only or missing."""
 
 
 class StoreTooNewError(StoreError):
-    """A later version of this program wrote the file."""
+    """The file was written by a newer version of this program."""
 
 
 class GameDeletedError(StoreError):
-    """The game was deleted: no more is written of it."""
+    """The game was deleted; nothing more is saved of it."""
 
 
 def describe_missing_game(number: int) -> str:
-    """What is said of a game that is not in the store."""
+    """Return the message for a game that is not in the store."""
     return said("game-gone", "there is no game {0}: it may have been deleted", number)
 
 
 def describe_unreadable_game(number: int, error: Exception) -> str:
-    """What is said of a game whose events this version does not understand."""
+    """Return the message for a game that this version cannot read."""
     text = "game {0} cannot be read by this version ({1}); nothing of it is lost"
     return said("game-unreadable", text, number, error)
 
 
 def to_store_error(error: Exception, path: str) -> StoreError:
-    """The fault behind an error of SQLite or of the system."""
+    """Convert an error of SQLite or of the system to a `StoreError`."""
     name = getattr(error, "sqlite_errorname", "")
     if name in ("SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK"):  # so a file that may only be read says it is locked
         name = "SQLITE_READONLY"

@@ -1,7 +1,7 @@
-"""A game and its log: each event is on disk before it counts, and each press can be taken back as a whole.
+"""A game and its log: each event is on disk before it takes effect, and each press can be undone as a whole.
 
-Every event in the log carries the number of the press that it came with (`press`), and `way` where that press took
-back another or brought it back. Undo and redo are more events, so that the log only grows.
+Every event in the log has the number of its press (`press`), and `way` if that press undid or redid another one. Undo
+and redo append events, so the log only grows.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ UNDO, REDO = "undo", "redo"
 
 
 class GameLog:
-    """One game of the store. While the disk cannot take events, they are kept and tried again with the next ones."""
+    """A game of the store. Events that the disk does not accept are kept in memory and saved with the next ones."""
 
     def __init__(self, store: GameStore, number: int, bodies: Iterable[EventBody]) -> None:
-        """The game of these events. Raises `RulesError`, `NotationError` for what makes none."""
+        """Replay the events of a game. Raises `RulesError`, `NotationError` for events that are not a game."""
         self._store = store
         self.number = number
         """The game's number in the store."""
         self.length = 0
-        """How many events the log has, those that were taken back among them."""
+        """Number of events in the log, including those that were undone."""
         self._unsaved_start: EventBody | None = None
         self._unsaved_presses: list[tuple[list[EventBody], Mapping[str, bytes]]] = []
         self._earlier_logs: tuple[GameLog, ...] = ()
@@ -36,7 +36,7 @@ class GameLog:
         self._redo_stack: list[Game] = []
         self._press_number = 0
         self.seconds_used: tuple[float, ...] = ()
-        """The seconds that each player had used when the log last said so, in events since taken back or not."""
+        """Seconds used by each player in the last clock events, whether these were undone or not."""
         numbered = enumerate(bodies)
         for (_, way), group in groupby(
             numbered, key=lambda pair: (pair[1].get("press", pair[0]), _read_direction(pair[1]))
@@ -55,10 +55,10 @@ class GameLog:
 
     @classmethod
     def begin_game(cls, store: GameStore, started: GameStarted, before: GameLog | None = None) -> tuple[GameLog, str]:
-        """A new game, and why it is in memory only, empty when it is not.
+        """Start a game; return it and why it is in memory only (empty if it is on disk).
 
-        What the disk did not take of the game `before` it is kept on, and comes first when it takes events again.
-        Raises `RulesError`, `NotationError` for what no sheet allows.
+        Unsaved events of the game `before` are kept and saved first. Raises `RulesError`, `NotationError` for a game
+        that no rule sheet allows.
         """
         body = {**to_json(started), "press": 0}
         earlier = before._find_unsaved_logs() if before else ()
@@ -68,7 +68,7 @@ class GameLog:
 
     @classmethod
     def load_newest(cls, store: GameStore) -> GameLog | None:
-        """The game that was begun last, as far as it was played; None in an empty store. Raises `StoreError`."""
+        """Return the newest game of the store; None if the store is empty. Raises `StoreError`."""
         newest = next((game for game in store.games() if not game.imported), None)
         if newest is None:
             return None
@@ -79,11 +79,11 @@ class GameLog:
 
     @property
     def has_unsaved(self) -> bool:
-        """True while something of this game, or of one before it, is in memory only."""
+        """True while events of this game, or of one before it, are in memory only."""
         return bool(self._find_unsaved_logs())
 
     def save(self) -> str:
-        """Try again what the disk has not taken, the oldest game first; why it does not, empty when it does."""
+        """Save unsaved events, oldest game first; return why that failed, empty if it did not."""
         try:
             for log in self._find_unsaved_logs():
                 log._write_unsaved()
@@ -94,19 +94,19 @@ class GameLog:
 
     @property
     def can_undo(self) -> bool:
-        """True when there is a press to take back."""
+        """True if there is a press to undo."""
         return bool(self._undo_stack)
 
     @property
     def can_redo(self) -> bool:
-        """True when there is a press to bring back."""
+        """True if there is a press to redo."""
         return bool(self._redo_stack)
 
     def append(self, events: Sequence[Event], pictures: Mapping[str, bytes] | None = None) -> str:
-        """Put the events of a press on disk, then let them count.
+        """Save the events of a press, then apply them.
 
-        Returns why they are in memory only, empty when they are not. Raises `RulesError` for events that make no
-        sense; then nothing has changed.
+        Returns why they are in memory only, empty if they are on disk. Raises `RulesError` for impossible events; then
+        nothing has changed.
         """
         game = self._push_events(events)
         self._press_number += 1
@@ -114,7 +114,7 @@ class GameLog:
         return self._save_events(events, "", pictures or {})
 
     def replace_last_press(self, events: Sequence[Event]) -> str:
-        """Let other events count in the place of those of the last press; both are one press."""
+        """Replace the events of the last press by others, as part of the same press."""
         before = self._undo_stack[-1]
         game = before
         for event in events:
@@ -124,13 +124,13 @@ class GameLog:
         return self._save_events(way, "", {})
 
     def undo(self) -> str:
-        """Take back the last press, with all its events. Raises `CommandRefusedError`."""
+        """Undo the last press with all its events. Raises `CommandRefusedError`."""
         if not self._undo_stack:
             raise make_refusal("nothing-to-undo")
         return self._move_to(self._undo_stack[-1], UNDO)
 
     def redo(self) -> str:
-        """Bring back the press that was taken back last. Raises `CommandRefusedError`."""
+        """Redo the press that was undone last. Raises `CommandRefusedError`."""
         if not self._redo_stack:
             raise make_refusal("nothing-to-redo")
         return self._move_to(self._redo_stack[-1], REDO)
@@ -148,7 +148,7 @@ class GameLog:
         return game
 
     def _set_game(self, game: Game, way: str) -> None:
-        """Let another game be the one that counts, and remember how to go back."""
+        """Make another game the current one and update the undo and redo stacks."""
         if way == UNDO:
             self._undo_stack.pop()
             self._redo_stack.append(self.game)
@@ -168,13 +168,13 @@ class GameLog:
         return self.save()
 
     def _find_unsaved_logs(self) -> tuple[GameLog, ...]:
-        """The games of which something is in memory only, in the order in which they were begun."""
+        """Return the games with unsaved events, in the order they were started."""
         return tuple(
             one for one in (*self._earlier_logs, self) if one._unsaved_start is not None or one._unsaved_presses
         )
 
     def _write_unsaved(self) -> None:
-        """Put on disk what is not there. Raises `StoreError`."""
+        """Save the unsaved events of this game. Raises `StoreError`."""
         try:
             if self._unsaved_start is not None:
                 self.number = self._store.begin_game(self._unsaved_start)
@@ -194,7 +194,7 @@ class GameLog:
 
 
 def _find_events_between(now: Game, then: Game) -> list[Event]:
-    """The events that lead from one game to another."""
+    """Return the events that lead from one game to another."""
     shared = 0
     for one, other in zip(now.events, then.events, strict=False):
         if one != other:
@@ -204,7 +204,7 @@ def _find_events_between(now: Game, then: Game) -> list[Event]:
 
 
 def _read_direction(body: EventBody) -> str:
-    """What a press did; logs of the first version have it in the event alone."""
+    """Return if an event belongs to an undo, a redo, or neither; logs of version 1 have it in the event kind."""
     if "press" in body:
         return str(body.get("way", ""))
     return {Undone.kind: UNDO, Redone.kind: REDO}.get(str(body.get("kind")), "")

@@ -1,6 +1,6 @@
-"""Opens the store of a table so that play can always begin: what is damaged is set aside and read as far as possible.
+"""Open the store so that a game can always start; a damaged store is set aside and its readable games are recovered.
 
-A file that cannot be used is never changed: it is renamed, or left where it is while play goes on in memory.
+A file that cannot be used is never changed: it is renamed, or left in place while the games are kept in memory.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
 
 
 class FallbackStore(GameStore):
-    """A store in memory while the table's own cannot be used; at its end its games go there, if they can by then."""
+    """A store in memory while the table's own cannot be used; when closed, it copies its games there if possible."""
 
     def __init__(self, own: Path) -> None:
         super().__init__(":memory:")
         self._own_path = own
 
     def close(self) -> None:
-        """Bring the games home, the oldest first, and end."""
+        """Copy the games to the table's store, oldest first, and close."""
         try:
             if games := self.games():
                 with GameStore(self._own_path) as own:
@@ -53,9 +53,9 @@ class FallbackStore(GameStore):
 
 
 def open_store(path: Path) -> tuple[GameStore, str]:
-    """The store at `path`, and one sentence for people about what is wrong with it, empty where nothing is.
+    """Open the store at `path`; return it and a message about what is wrong with it (empty if nothing).
 
-    Raises `StoreLockedError` where another program has it: two would share one camera.
+    Raises `StoreLockedError` if another program uses it: both would use the same camera.
     """
     try:
         return GameStore(path), ""
@@ -69,7 +69,7 @@ def open_store(path: Path) -> tuple[GameStore, str]:
 
 
 def _rescue_store(path: Path) -> tuple[GameStore, str]:
-    """A new store in the place of a damaged one, with what could be read from it."""
+    """Replace a damaged store by a new one with everything that could be read."""
     aside = _find_free_name(path)
     try:
         for end in ("", *_COMPANION_SUFFIXES):
@@ -95,7 +95,7 @@ def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
 
 
 def _copy_readable_games(store: GameStore, damaged: Path) -> tuple[int, int]:
-    """Take over what can be read; how many games that were, and how many are missing or not whole."""
+    """Copy the readable games; return how many were copied and how many are missing or incomplete."""
     kept, lost = 0, 0
     try:
         with closing(_open_damaged(damaged)) as db:
@@ -114,7 +114,7 @@ def _copy_readable_games(store: GameStore, damaged: Path) -> tuple[int, int]:
 
 
 def _copy_table_data(store: GameStore, notes: Mapping[str, str], players: Iterable[tuple[str, str]]) -> None:
-    """Bring what is no game's: what is noted of the table, and the colours that players chose."""
+    """Copy the notes of the table and the players' colours."""
     try:
         for name, text in notes.items():
             store.save_note(TABLE_NOTES, name, text)
@@ -127,7 +127,7 @@ def _copy_table_data(store: GameStore, notes: Mapping[str, str], players: Iterab
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RecoveredGame:
-    """What can be read of one game: the events up to the first that cannot be, and whether these are all."""
+    """The readable part of a game: its events up to the first unreadable one, and if these are all."""
 
     events: list[StoredEvent]
     pictures: Iterator[StoredPicture]
@@ -138,7 +138,7 @@ class _RecoveredGame:
 
 
 def _find_readable_games(db: sqlite3.Connection) -> Iterator[_RecoveredGame]:
-    """The games of a damaged store of which anything can be read."""
+    """Yield the games of a damaged store that are at least partly readable."""
     pictures = _find_picture_rows(db)
     for number, started, imported in _list_games(db):
         events, whole = _read_events(db, number)
@@ -148,7 +148,7 @@ def _find_readable_games(db: sqlite3.Connection) -> Iterator[_RecoveredGame]:
 
 
 def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
-    """What is noted of a game, such as its clock; nothing in files of version 1."""
+    """Return the notes of a game, such as its clock; empty for files of version 1."""
     rows = _read_rows(db, "SELECT name, text FROM note WHERE game = ?", game)
     return {name: text for name, text in rows if isinstance(name, str) and isinstance(text, str)}
 
@@ -162,7 +162,7 @@ def _open_damaged(path: Path) -> sqlite3.Connection:
 
 
 def _list_games(db: sqlite3.Connection) -> list[tuple[int, float, bool]]:
-    """The games by number; where that table cannot be read, those that the log and the pictures tell of."""
+    """Return the games by number, from the list of games or, if that is unreadable, from the log and the pictures."""
     for columns in ("id, started, imported", "id, started, 0"):  # the second for files of version 1
         try:
             where = " WHERE NOT deleted" if "imported" in columns else ""
@@ -176,7 +176,7 @@ def _list_games(db: sqlite3.Connection) -> list[tuple[int, float, bool]]:
 
 
 def _read_events(db: sqlite3.Connection, game: int) -> tuple[list[StoredEvent], bool]:
-    """A game's events from the first without a gap, and whether these are all."""
+    """Return a game's events up to the first gap, and True if these are all."""
     try:
         (expected,) = db.execute("SELECT max(number) + 1 FROM event WHERE game = ?", (game,)).fetchone()
     except sqlite3.Error:
@@ -195,7 +195,7 @@ def _read_events(db: sqlite3.Connection, game: int) -> tuple[list[StoredEvent], 
 
 
 def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int, str]]]:
-    """Where the pictures of each game are: row, number of the event, kind. Read from both ends, without the index."""
+    """Return the pictures of each game as (row, event number, kind), read from both ends without the index."""
     rows = {
         row: (game, number, kind)
         for order in ("", " DESC")
@@ -217,7 +217,7 @@ def _read_pictures(db: sqlite3.Connection, rows: list[tuple[int, int, str]], eve
 
 
 def _read_rows(db: sqlite3.Connection, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
-    """The rows up to the first that cannot be read."""
+    """Yield the rows up to the first unreadable one."""
     try:
         yield from db.execute(sql, values)
     except sqlite3.Error as error:
@@ -225,7 +225,7 @@ def _read_rows(db: sqlite3.Connection, sql: str, *values: object) -> Iterator[tu
 
 
 def _find_free_name(path: Path) -> Path:
-    """A name beside `path` that no file has."""
+    """Return an unused file name beside `path`."""
     stem = f"{path.name}.damaged-{time.strftime('%Y%m%d')}"
     numbered = (path.with_name(stem if n == 0 else f"{stem}-{n}") for n in range(10_000))
     return next(name for name in numbered if not os.path.lexists(name))

@@ -1,6 +1,6 @@
-"""The tables of the store, version by version: a file of any earlier version is brought to the newest one.
+"""SQL schema of the store by version, and the migration of older files.
 
-Statements that were released are never changed: a new version adds its own.
+Released statements never change: a new version adds its own.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ INSERT INTO player (name, played)
 """
 
 MIGRATIONS = (_VERSION_1_SQL, _VERSION_2_SQL)
-"""What leads from version 0, an empty file, to version 1, from there to version 2, and so on."""
+"""Migrations: from version 0 (an empty file) to 1, from 1 to 2, and so on."""
 SCHEMA_VERSION = len(MIGRATIONS)
 
 
 def migrate(db: sqlite3.Connection, version: int) -> None:
-    """Bring the tables from `version` to the newest; the caller holds a transaction. Raises `sqlite3.Error`."""
+    """Migrate from `version` to the newest, inside the caller's transaction. Raises `sqlite3.Error`."""
     for script in MIGRATIONS[version:]:
         for statement in _split_statements(script):
             db.execute(statement)
@@ -78,7 +78,7 @@ def migrate(db: sqlite3.Connection, version: int) -> None:
 
 
 def _split_statements(script: str) -> list[str]:
-    """The statements of an SQL script (`executescript` would commit by itself)."""
+    """Split an SQL script into statements (`executescript` would commit by itself)."""
     found, rest = [], ""
     for line in script.splitlines(keepends=True):
         rest += line

@@ -1,7 +1,7 @@
-"""What many games say of those who played them: who beat whom, highest games and plays, averages. Pure.
+"""Player statistics over many games: wins, head-to-head results, highest games and plays, averages. Pure functions.
 
-Games that have not ended count for nothing. A game is summed up once (`summarise_game`); records are made from the
-sums.
+Only games that have ended count. Each game is summarised once (`summarise_game`); statistics are computed from the
+summaries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.turns import Turn, TurnKind
 
 @dataclass(frozen=True, slots=True)
 class PlaySummary:
-    """A play that stood: its score, its main word, the number of its turn (from 1)."""
+    """A play that was not withdrawn: its score, main word, and turn number (from 1)."""
 
     score: int
     word: str
@@ -25,10 +25,10 @@ class PlaySummary:
 
 @dataclass(frozen=True, slots=True)
 class SeatSummary:
-    """What one player did in one game.
+    """One player's results in one game.
 
-    `turns` are plays (withdrawn ones too), passes and exchanges, `points` those of the plays that stood, `best` the
-    highest of them; `phonies` counts plays that were withdrawn.
+    `turns` counts plays (also withdrawn ones), passes and exchanges; `points` are those of the plays that were not
+    withdrawn, `best` is the highest of them, and `phonies` counts withdrawn plays.
     """
 
     name: str
@@ -44,7 +44,7 @@ class SeatSummary:
 
 @dataclass(frozen=True, slots=True)
 class GameSummary:
-    """A game that has ended: its number in the store, when it began (seconds since 1970), its players in seat order."""
+    """A finished game: its number in the store, its start time (seconds since 1970), its players in seat order."""
 
     number: int
     started: float
@@ -53,13 +53,13 @@ class GameSummary:
 
     @property
     def drawn(self) -> bool:
-        """True when several share the first place."""
+        """True if several players share the first place."""
         return sum(seat.won for seat in self.seats) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """A record: how much, in which game of the store, in which turn of it (0: the whole game), by which word."""
+    """A record: its value, the game in the store, the turn (0: the whole game) and the word."""
 
     score: int
     game: int
@@ -69,7 +69,7 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class PlayerRecord:
-    """One player over all games. A shared first place counts as drawn.
+    """One player's statistics over all games. A shared first place counts as drawn.
 
     `average` is points a game, `average_turn` points a turn (a pass counts), without unplayed letters and overtime.
     """
@@ -87,13 +87,13 @@ class PlayerRecord:
 
     @property
     def lost(self) -> int:
-        """Games that somebody else won."""
+        """Number of games that another player won."""
         return self.games - self.won - self.drawn
 
 
 @dataclass(frozen=True, slots=True)
 class HeadToHead:
-    """Two players over the games that both played: who had more points how often, and the points of each."""
+    """Two players over their common games: how often each had more points, and the points of each."""
 
     names: tuple[str, str]
     games: int
@@ -102,12 +102,12 @@ class HeadToHead:
 
     @property
     def level(self) -> int:
-        """Games in which both had the same."""
+        """Number of games in which both had the same points."""
         return self.games - sum(self.ahead)
 
 
 def summarise_game(number: int, started: float, game: Game) -> GameSummary | None:
-    """The sum of a game, None of one that has not ended."""
+    """Return the summary of a game, None if it has not ended."""
     outcome = game.outcome
     if outcome is None:
         return None
@@ -119,7 +119,7 @@ def summarise_game(number: int, started: float, game: Game) -> GameSummary | Non
 
 
 def compute_player_records(games: Iterable[GameSummary]) -> tuple[PlayerRecord, ...]:
-    """A record for each player, who won most first."""
+    """Return the statistics of each player, most wins first."""
     seats = sorted(((seat.name, game, seat) for game in games for seat in game.seats), key=lambda one: one[0])
     records = [
         _compute_player_record(name, [(game, seat) for _, game, seat in of_player])
@@ -129,7 +129,7 @@ def compute_player_records(games: Iterable[GameSummary]) -> tuple[PlayerRecord, 
 
 
 def compute_head_to_heads(games: Iterable[GameSummary]) -> tuple[HeadToHead, ...]:
-    """Each pair of players who met, those who met most first."""
+    """Return the results of each pair of players, most common games first."""
     met: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for game in games:
         for one, other in combinations(sorted(game.seats, key=lambda seat: seat.name), 2):

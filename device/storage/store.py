@@ -1,9 +1,10 @@
-"""The store: every game as a log of events that only grows, and a picture of the board for each turn.
+"""The store: an append-only log of events for each game, and a picture of the board for each turn.
 
-The log is the only truth: totals, board and whose turn it is follow from it, and undo is one more event. SQLite keeps
-it in write-ahead mode with `synchronous=FULL`, because NORMAL may lose the last commits when the plug is pulled
-(https://www.sqlite.org/pragma.html#pragma_synchronous). What `append` returned from is on disk. Beside the log there
-are notes (texts that are overwritten, such as a running clock), the players' colours, and pictures, which may go.
+The log is the only source of truth: totals, board and turn are computed from it, and undo is one more event. SQLite
+runs in write-ahead mode with `synchronous=FULL`, because NORMAL may lose the last commits in a power cut
+(https://www.sqlite.org/pragma.html#pragma_synchronous). When `append` returns, the events are on disk. The store also
+has notes (texts that are overwritten, such as the running clock), the players' colours, and pictures, of which old ones
+may be deleted.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ __all__ = ["TABLE_NOTES", "GameStore", "StoreError", "StoredEvent", "StoredGame"
 _log = logging.getLogger(__name__)
 
 MAX_PICTURE_BYTES = 4_000_000
-"""Bytes; a larger picture is not kept."""
+"""Largest picture that is stored, in bytes."""
 MAX_STORE_BYTES = 4 * 2**30
-"""Bytes; in a larger store the pictures of the oldest games make room when a game begins."""
+"""Size of the store, in bytes, above which pictures of the oldest games are deleted when a game starts."""
 
 TABLE_NOTES = 0
-"""Notes under this number are of no game, but of the table itself."""
+"""Game number of the notes that belong to the table itself."""
 
 _LOG_TABLES = ("game", "event")
 _INSERT_EVENT = "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)"
@@ -53,12 +54,12 @@ INSERT INTO player (name, played) VALUES (?, ?)
 """
 
 EventBody = Mapping[str, Any]
-"""An event as plain JSON values."""
+"""An event as JSON values."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """One entry of a game's log: its number in the game (from 0), seconds since 1970, and what happened."""
+    """An event in a game's log: its number in the game (from 0), its time in seconds since 1970, and its body."""
 
     number: int
     time: float
@@ -67,9 +68,9 @@ class StoredEvent:
 
 @dataclass(frozen=True, slots=True)
 class StoredGame:
-    """A game as the store lists it: its number, when it began (seconds since 1970), its first event, its events.
+    """A game in the list of the store: its number, start time (seconds since 1970), first event and number of events.
 
-    `imported` games were brought from elsewhere: they are not gone on with at this table.
+    `imported` games came from a file: they are not resumed at this table.
     """
 
     id: int
@@ -81,7 +82,7 @@ class StoredGame:
 
 @dataclass(frozen=True, slots=True)
 class StoredPicture:
-    """A picture that goes with an event (its number in the game), its kind (`board`, `photo`), and its bytes."""
+    """A picture of an event (by its number in the game), its kind (`board`, `photo`) and its bytes."""
 
     number: int
     kind: str
@@ -89,12 +90,12 @@ class StoredPicture:
 
 
 class GameStore:
-    """Many games in one SQLite file. Safe to use from several threads; two programs cannot open one file."""
+    """Games in one SQLite file. Thread-safe; only one program can open the file."""
 
     def __init__(
         self, path: Path | str, *, clock: Callable[[], float] = time.time, max_bytes: int = MAX_STORE_BYTES
     ) -> None:
-        """Open or make the file; `":memory:"` keeps nothing. Raises `StoreError`."""
+        """Open or create the file; `":memory:"` keeps nothing. Raises `StoreError`."""
         self._clock = clock
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
@@ -125,7 +126,7 @@ class GameStore:
         self.close()
 
     def close(self) -> None:
-        """Close the file; nothing is lost that `append` returned from."""
+        """Close the file."""
         with self._lock:
             self._db.close()
 
@@ -133,11 +134,11 @@ class GameStore:
 
     @property
     def next_game_number(self) -> int:
-        """The number that `begin` gives next; it is known even while the disk cannot be read."""
+        """The number of the next game; known even while the disk cannot be read."""
         return self._last_game_number + 1
 
     def begin_game(self, first: EventBody) -> int:
-        """Begin a game with its first event, and give its number. Its players are known from now on."""
+        """Start a game with its first event, remember its players, and return its number."""
         with self._open_transaction() as db:
             now = self._clock()
             game = self._insert_game(db, now, first, imported=False)
@@ -149,10 +150,10 @@ class GameStore:
     def append(
         self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes] | None = None
     ) -> tuple[StoredEvent, ...]:
-        """Add events to a game's log, all or none, and return when they are on disk.
+        """Append events to a game's log, all or none; when it returns they are on disk.
 
-        `pictures` (a kind such as `photo` or `board`, and a JPEG) go with the last of them; on a full disk the turn
-        goes before its pictures.
+        `pictures` (a JPEG by kind, such as `photo` or `board`) belong to the last of them; if the disk is full, the
+        events are saved without them.
         """
         kept = {kind: jpeg for kind, jpeg in (pictures or {}).items() if len(jpeg) <= MAX_PICTURE_BYTES}
         if pictures and len(kept) < len(pictures):
@@ -166,7 +167,7 @@ class GameStore:
             return self._append_events(game, bodies, {})
 
     def games(self) -> tuple[StoredGame, ...]:
-        """All games, the newest first."""
+        """Return all games, newest first."""
         sql = """
             SELECT id, started, body, (SELECT max(number) + 1 FROM event WHERE game = id), imported
             FROM game JOIN event ON event.game = id AND number = 0 WHERE NOT deleted ORDER BY id DESC
@@ -177,12 +178,12 @@ class GameStore:
         )
 
     def events(self, game: int) -> tuple[StoredEvent, ...]:
-        """The log of a game, in order; empty for a game that there is not."""
+        """Return the log of a game, in order; empty if there is no such game."""
         rows = self._fetch_rows("SELECT number, time, body FROM event WHERE game = ? ORDER BY number", game)
         return tuple(StoredEvent(number, at, json.loads(body)) for number, at, body in rows)
 
     def delete_game(self, game: int) -> None:
-        """Remove a whole game with its pictures and notes; its number is not given again. Raises `StoreError`."""
+        """Delete a game with its pictures and notes; its number is not used again. Raises `StoreError`."""
         with self._open_transaction() as db:
             if db.execute("UPDATE game SET deleted = 1 WHERE id = ? AND NOT deleted", (game,)).rowcount == 0:
                 raise StoreError(describe_missing_game(game))
@@ -199,7 +200,7 @@ class GameStore:
         *,
         imported: bool = True,
     ) -> int:
-        """Take in a whole game from elsewhere, all or nothing, and give its number; times stay as they are."""
+        """Add a complete game from a file, all or nothing, and return its number; its times are kept."""
         with self._open_transaction() as db:
             game = self._insert_game(db, started, events[0].body, imported=imported)
             db.executemany(_INSERT_EVENT, ((game, e.number, e.time, _encode_body(e.body)) for e in events))
@@ -211,7 +212,7 @@ class GameStore:
     # Pictures
 
     def picture(self, game: int, number: int, kind: str) -> bytes | None:
-        """The JPEG that went with an event, or None; also where it cannot be read: no turn depends on it."""
+        """Return the JPEG of an event, or None; also if it cannot be read, since no turn depends on it."""
         sql = "SELECT jpeg FROM picture WHERE game = ? AND number = ? AND kind = ?"
         try:
             rows = self._fetch_rows(sql, game, number, kind)
@@ -221,30 +222,30 @@ class GameStore:
         return bytes(rows[0][0]) if rows else None
 
     def pictures(self, game: int) -> tuple[tuple[int, str], ...]:
-        """Which pictures a game has: the number of the event and the kind, in order."""
+        """Return the pictures of a game as (event number, kind), in order."""
         rows = self._fetch_rows("SELECT number, kind FROM picture WHERE game = ? ORDER BY number, kind", game)
         return tuple((number, kind) for number, kind in rows)
 
     # Notes and players
 
     def save_note(self, game: int, name: str, text: str) -> None:
-        """Keep a text under a name, in the place of the one before; `TABLE_NOTES` is no game. On disk at return."""
+        """Save a text under a name, replacing the one before; `TABLE_NOTES` is the table itself. On disk at return."""
         with self._open_transaction() as db:
             db.execute(_INSERT_NOTE, (game, name, text))
 
     def read_note(self, game: int, name: str) -> str | None:
-        """The text that was noted last under a name, or None."""
+        """Return the text saved last under a name, or None."""
         rows = self._fetch_rows("SELECT text FROM note WHERE game = ? AND name = ?", game, name)
         return str(rows[0][0]) if rows else None
 
     def read_game_notes(self, game: int) -> dict[str, str]:
-        """All that is noted of a game, or of the `TABLE_NOTES`, by name."""
+        """Return all notes of a game, or of `TABLE_NOTES`, by name."""
         return dict(self._fetch_rows("SELECT name, text FROM note WHERE game = ?", game))
 
     def save_notes(self, name: str, texts: Mapping[int, str]) -> None:
-        """Keep a text for each of many games under one name, all or none. On disk at return.
+        """Save texts of several games under one name, all or none. On disk at return.
 
-        Games that have been deleted meanwhile are left out.
+        Games that were deleted meanwhile are skipped.
         """
         with self._open_transaction() as db:
             rows = ((game, name, text, game) for game, text in texts.items())
@@ -255,16 +256,16 @@ class GameStore:
             )
 
     def read_notes_by_game(self, name: str) -> dict[int, str]:
-        """The texts that were noted last under a name, by game."""
+        """Return the texts saved last under a name, by game."""
         return dict(self._fetch_rows("SELECT game, text FROM note WHERE name = ?", name))
 
     def players(self) -> tuple[tuple[str, str], ...]:
-        """Everybody who played here and their colour (empty: none chosen), who played last first."""
+        """Return all players and their colours (empty: none chosen), most recent first."""
         rows = self._fetch_rows("SELECT name, colour FROM player ORDER BY played DESC, name")
         return tuple((name, colour) for name, colour in rows)
 
     def save_colour(self, name: str, colour: str) -> None:
-        """Keep a player's colour for all games to come."""
+        """Save a player's colour for future games."""
         with self._open_transaction() as db:
             db.execute(_UPSERT_PLAYER, (name, 0.0))
             db.execute("UPDATE player SET colour = ? WHERE name = ?", (colour, name))
@@ -272,7 +273,7 @@ class GameStore:
     # All of it
 
     def backup(self, path: Path) -> None:
-        """Copy everything into a new file while play goes on. Raises `StoreError`, also where `path` exists."""
+        """Copy the whole store into a new file while it is in use. Raises `StoreError`, also if `path` exists."""
         part = path.with_name(f"{path.name}.part")
         try:
             if path.exists():
@@ -342,7 +343,7 @@ class GameStore:
             return events
 
     def _delete_old_pictures(self) -> None:
-        """Let the pictures of the oldest games go while the store is too large."""
+        """Delete pictures of the oldest games while the store is too large."""
         used = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count"
         used += ", pragma_page_size"
         try:
@@ -372,7 +373,7 @@ def _encode_body(body: EventBody) -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the name of a new file on disk, not only what is in it."""
+    """Sync a folder, so that the name of a new file survives a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

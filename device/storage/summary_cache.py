@@ -1,7 +1,7 @@
-"""Sums of the games in a store, kept beside their logs: no page plays a game through again that was summed up before.
+"""Cache of game summaries, so that pages do not replay finished games.
 
-A sum is a note of its game (`GameStore.save_note`), and nothing depends on it: the log is the truth. It counts for the
-length of the log that it was made of, and for the program that made it.
+A summary is a note of its game (`GameStore.save_note`) and can always be computed again from the log. It is valid for
+the number of events that it was made from and for the version of the code that made it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NOTE_NAME = "sum"
 
 @dataclass(frozen=True, slots=True)
 class GameStanding:
-    """How a game stands or ended: totals in seat order, the winners by number, and its sum if it has ended."""
+    """Standing of a game: totals in seat order, the winners' seats, and its summary if it has ended."""
 
     totals: tuple[int, ...]
     winners: tuple[int, ...] = ()
@@ -38,7 +38,7 @@ class GameStanding:
 
 
 class SummaryCache:
-    """How each game of a store stands, for several threads."""
+    """Standings of the games of a store. Thread-safe."""
 
     def __init__(self, store: GameStore) -> None:
         self._store = store
@@ -48,7 +48,7 @@ class SummaryCache:
         self._unsaved: set[int] = set()
 
     def get_standing(self, stored: StoredGame) -> GameStanding | None:
-        """How a game stands; None where this version cannot read it. Raises `StoreError`."""
+        """Return the standing of a game; None if this version cannot read it. Raises `StoreError`."""
         with self._lock:
             if self._saved_notes is None:
                 self._saved_notes = self._store.read_notes_by_game(NOTE_NAME)
@@ -64,7 +64,7 @@ class SummaryCache:
         return standing
 
     def save(self) -> None:
-        """Note what was worked out since the last time."""
+        """Save the standings computed since the last call."""
         with self._lock:
             fresh = {
                 number: _encode_note(*self._standings[number]) for number in self._unsaved & self._standings.keys()
@@ -77,7 +77,7 @@ class SummaryCache:
             _log.warning("sums of games are not kept: %s", error)
 
     def discard(self, number: int) -> None:
-        """The game was deleted."""
+        """Forget a deleted game."""
         with self._lock:
             self._standings.pop(number, None)
 
@@ -95,7 +95,7 @@ def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | No
 
 @cache
 def _compute_code_checksum() -> int:
-    """A number that is another one as soon as another program works out the sums."""
+    """Return a checksum of the scoring code, which invalidates summaries of other versions."""
     files = [Path(__file__).with_name("statistics.py"), *sorted(Path(engine.__path__[0]).rglob("*.py"))]
     made = 0
     for file in files:
@@ -111,7 +111,7 @@ def _encode_note(length: int, standing: GameStanding | None) -> str:
 
 
 def _decode_note(stored: StoredGame, text: str) -> tuple[int, GameStanding | None]:
-    """The length of the log that a note was made of, and what it says; length 0 for one that says nothing now."""
+    """Return the number of events a note was made from and its standing; 0 for an invalid note."""
     try:
         told = json.loads(text)
         if told["maker"] != _compute_code_checksum():

@@ -1,4 +1,4 @@
-"""Writing to a store: all of it or nothing, and on disk at the end."""
+"""Write transactions of the store: all or nothing, and synced at the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 class Transaction:
-    """One transaction under the store's lock: committed and synced at its end, or undone by an exception."""
+    """A transaction under the store's lock: committed and synced at the end, rolled back on an exception."""
 
     def __init__(self, db: sqlite3.Connection, lock: threading.Lock, path: str) -> None:
         self._db, self._lock, self._path = db, lock, path
@@ -44,6 +44,6 @@ class Transaction:
             raise to_store_error(error, self._path) from error
 
     def _roll_back(self) -> None:
-        """Roll back what is open still; SQLite itself has done so after some errors."""
+        """Roll back if a transaction is still open; after some errors SQLite has done so itself."""
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")

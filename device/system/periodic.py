@@ -1,4 +1,4 @@
-"""A thread that does one thing again and again until it is closed."""
+"""Periodic task: a thread that repeats some work until it is closed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _log = logging.getLogger(__name__)
 
 
 class PeriodicTask:
-    """Calls `work` from a thread of its own, named `name`; it says how many seconds to wait, None to end."""
+    """Calls `work` repeatedly on a thread named `name`; `work` returns the seconds to wait, or None to stop."""
 
     def __init__(self, name: str, work: Callable[[], float | None]) -> None:
         self._work = work
@@ -19,7 +19,7 @@ class PeriodicTask:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread; what it is doing now is finished."""
+        """Stop the thread after the current call."""
         self._closing.set()
         if self._thread is not threading.current_thread():
             self._thread.join()

@@ -1,7 +1,7 @@
-"""Tells systemd that the table is up and that it still works: sd_notify(3) in a few lines, without a library.
+"""Notify systemd of the service's state and feed its watchdog (sd_notify(3)).
 
-The watchdog is fed by proofs, not by a thread that would go on feeding while the table hangs. Without systemd nothing
-is told, and nothing is asked for proofs.
+The watchdog is fed only after health checks of the parts of the program, not by a thread that would go on while the
+table hangs. Without systemd nothing is sent and nothing is checked.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from concurrent.futures import Future
 _log = logging.getLogger(__name__)
 
 HealthCheck = Callable[[float], object]
-"""Raises if a part of the program does not work, or has not answered after so many seconds."""
+"""Raises if a part of the program does not work or does not answer within the given seconds."""
 WATCHDOG_PINGS = 3
-"""The watchdog is fed three times in its time: a busy machine may miss one."""
+"""Pings for each watchdog interval; a busy machine may miss one."""
 
 STACK_DEPTH = 5
-"""So many calls of each thread are told when the table hangs."""
+"""Frames of each thread's stack that are logged when a health check fails."""
 
 
 def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Tell systemd `states` (`READY=1`, `STATUS=...`; sd_notify(3)); False where nobody listens."""
+    """Send states such as `READY=1` or `STATUS=...` to systemd; return False if it does not listen."""
     path = environment.get("NOTIFY_SOCKET")
     if not path:
         return False
@@ -44,7 +44,7 @@ def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def read_watchdog_interval_s(environment: Mapping[str, str] = os.environ) -> float | None:
-    """The seconds after which systemd restarts a silent program; None where it does not watch this one."""
+    """Return the watchdog interval in seconds; None if systemd does not watch this program."""
     microseconds, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", str(os.getpid()))
     return int(microseconds) / 1e6 if microseconds.isdecimal() and pid == str(os.getpid()) else None
 
@@ -52,7 +52,7 @@ def read_watchdog_interval_s(environment: Mapping[str, str] = os.environ) -> flo
 def wait_with_watchdog(
     ended: threading.Event, checks: Mapping[str, HealthCheck], *, environment: Mapping[str, str] = os.environ
 ) -> None:
-    """Wait until `ended`; meanwhile feed the watchdog as long as each of `proofs` (name: proof) is given."""
+    """Wait until `ended` is set; until then feed the watchdog while all health checks (by name) pass."""
     watched = read_watchdog_interval_s(environment)
     if watched is None:
         ended.wait()
@@ -71,12 +71,12 @@ def wait_with_watchdog(
 
 
 def make_thread_check(ask: Callable[[], Future[None]]) -> HealthCheck:
-    """That the thread behind `ask` carries out what it is given."""
+    """Return a check that the thread behind `ask` completes what it is given."""
     return lambda patience: ask().result(patience)
 
 
 def make_page_check(host: str, port: int) -> HealthCheck:
-    """That the page is served: any answer but a server's failure. `host` empty: all networks, this machine too."""
+    """Return a check that the page answers without a server error; an empty `host` means all interfaces."""
 
     def get(patience: float) -> None:
         connection = http.client.HTTPConnection(host or "127.0.0.1", port, timeout=patience)
@@ -92,14 +92,14 @@ def make_page_check(host: str, port: int) -> HealthCheck:
 
 
 def format_thread_stacks() -> str:
-    """Where each of the table's own threads is, a line a call; those that wait for phones are left out."""
+    """Return the stacks of the program's own threads, one line for each frame, without the web server's workers."""
     names = {thread.ident: thread.name for thread in threading.enumerate() if "waitress" not in thread.name}
     frames = [(names[ident], frame) for ident, frame in sys._current_frames().items() if ident in names]
     return "".join(f"\n{name}:\n" + "".join(traceback.format_stack(frame)[-STACK_DEPTH:]) for name, frame in frames)
 
 
 def _find_failed_check(proofs: Mapping[str, HealthCheck], patience: float) -> str:
-    """Which proof is not given, and why; empty if all are."""
+    """Return which health check fails and why; empty if none does."""
     for name, proof in proofs.items():
         try:
             proof(patience)
