@@ -27,9 +27,8 @@ def open_page(
 ) -> Iterator[tuple[PageServer, str]]:
     """Serve the page and report its addresses and how to pair phones. Raises `UserError`.
 
-    `addresses` returns the URLs for a host and a port, with the best url for phones last. Yields the server and a
-    sentence
-    with the URLs.
+    `addresses` returns the URLs for a host and a port, with the best one for phones last. Yields the server and a
+    sentence with the URLs.
     """
     from web.security.server import PageServer, PortInUseError
     from web.security.tls_proxy import ClientAddresses, TlsProxy, TlsProxyError

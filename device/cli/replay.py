@@ -57,8 +57,7 @@ def replay_photos(
     """Replay the photographs; return the last snapshot, the photograph of each turn, and problems.
 
     Turns are as known at the end: a tile that a later photograph corrects counts for the turn in which it was laid.
-    Confirmed
-    tiles train `profile`.
+    Confirmed tiles train `profile`.
     """
     from device.cameras.folder import FolderCamera
     from device.session.snapshot import PASS_OR_EXCHANGE

@@ -23,8 +23,8 @@ class Finding:
     """One result of a check.
 
     `subject` is a short heading (`camera`), `state` its severity, `text` a sentence for the user, and `mend` the
-    command or
-    action that fixes it (empty if nothing needs to be done). The names are keys of `tilekeeper doctor --json`.
+    command or action that fixes it (empty if nothing needs to be done). The names are keys of `tilekeeper doctor
+    --json`.
     """
 
     subject: str

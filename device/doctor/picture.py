@@ -116,8 +116,8 @@ def measure_edge_width(grey: npt.NDArray[np.uint8]) -> float | None:
     """Return the typical width of edges in a rectified board, `(N, N) uint8`, in pixels.
 
     The width of an edge is its brightness step divided by its steepest slope, both within a window of a third of a
-    square.
-    Returns the median over the fifth of the pixels with the highest steps, or None if there are hardly any edges.
+    square. Returns the median over the fifth of the pixels with the highest steps, or None if there are hardly any
+    edges.
     """
     import cv2
     import numpy as np
