@@ -1,6 +1,6 @@
-"""The panel: buttons, lights, buzzer and small displays of the table, on GPIO pins or on the page.
+"""The panel: buttons, lights, buzzer and small displays, on GPIO pins or on the page.
 
-`gestures` makes presses and holds of edges, `answers` says what each of them means at this moment, `lights` what is
-shown: pure logic, all three. `panel` joins them in one thread; `gpio` is the thin layer to the pins, `displays` that to
-the screens. Without GPIO the same `Panel` serves the page alone.
+Pure logic: `gestures` turns edges into presses and holds, `button_commands` maps them to table commands, `lights`
+computes what is shown. `panel` runs them in one thread; `gpio` and `displays` are thin layers over the hardware.
+Without GPIO the same `Panel` serves the page alone.
 """

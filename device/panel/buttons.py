@@ -1,4 +1,4 @@
-"""The buttons of the panel by name, and the pins that buttons and lights are wired to."""
+"""The buttons of the panel, and the pins of buttons, lights and buzzer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from enum import StrEnum
 from engine.errors import TilekeeperError
 
 MAX_PLAYERS = 4
-"""Buttons and lights for so many players."""
+"""Number of players that buttons and lights are designed for."""
 FIRST_PIN, LAST_PIN = 2, 27
-"""GPIO numbers free on the 40-pin header; 0 and 1 belong to the identification of add-on boards."""
+"""GPIO numbers that are free on the 40-pin header; 0 and 1 are reserved for the ID EEPROM of add-on boards."""
 
 
 class Button(StrEnum):
-    """A button of the panel. The end of a turn is one shared button, or one for each player."""
+    """A button of the panel. A turn is ended with one shared button, or each player has a button."""
 
     END_TURN = "end-turn"
     END_TURN_1 = "end-turn-1"
@@ -34,7 +34,7 @@ class Button(StrEnum):
 
     @property
     def player(self) -> int | None:
-        """The index of the player whose own end-turn button it is."""
+        """Index of the player to whom this end-turn button belongs; None for all other buttons."""
         return int(self[-1]) - 1 if self[-1].isdecimal() else None
 
 
@@ -42,7 +42,7 @@ END_TURN_BUTTONS = (Button.END_TURN_1, Button.END_TURN_2, Button.END_TURN_3, But
 
 
 class PinsError(TilekeeperError, ValueError):
-    """Pins that cannot be wired so; `key` names the setting."""
+    """An unusable assignment of pins; `key` is the setting with the error."""
 
     def __init__(self, key: str, text: str) -> None:
         super().__init__(f"{key} {text}")
@@ -52,11 +52,11 @@ class PinsError(TilekeeperError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """GPIO numbers (BCM, not places on the header) of everything on the panel; None or empty: not wired.
+    """GPIO numbers (BCM numbers, not header positions) of everything on the panel; None or empty if not wired.
 
-    Buttons join their pin to ground. Lights get 3.3 V through a resistor; `common_anode` is for an RGB LED whose common
-    leg is the positive one. One pin in `end_turn` is a shared button, two to four are one for each player. The status
-    light is red, green, blue. Raises `PinsError`.
+    Buttons connect their pin to ground. Lights get 3.3 V through a resistor; `common_anode` is for an RGB LED whose
+    common leg is positive. One pin in `end_turn` is a shared button, two to four are one for each player.
+    `status_light` is red, green, blue. Raises `PinsError`.
     """
 
     end_turn: tuple[int, ...] = (5, 6, 13, 19)
@@ -102,7 +102,7 @@ class Pins:
         return ends | {button: pin for button, pin in others.items() if pin is not None}
 
     def list_wired_pins(self) -> list[tuple[str, int]]:
-        """Every pin in use with the setting that names it, in the order of the settings."""
+        """Return (setting, pin) for every pin in use, in the order of the settings."""
         lists = {
             "end_turn": self.end_turn,
             "challenge": (self.challenge,),

@@ -1,8 +1,7 @@
-"""Small displays through luma: name, total, clock and last play of a player.
+"""Small displays driven by luma: a player's name, total, clock and last play.
 
-An OLED shows all four, a row of eight 7-segment digits the total and the clock. While nothing is played they show, in
-turns, how phones come to the table. A display is written in tens of milliseconds over its bus, so they have a thread
-of their own, named `displays`.
+An OLED shows all four, a row of eight 7-segment digits the total and the clock. Between games and in pauses they also
+show how to pair a phone. Writing to a display takes tens of milliseconds, so a thread named `displays` does it.
 """
 
 from __future__ import annotations
@@ -26,25 +25,28 @@ from engine.messages import said
 _log = logging.getLogger(__name__)
 
 CLOCK_REFRESH_S = 1.0
-"""How often a running clock is shown anew."""
+"""Seconds between updates of a running clock."""
 PAGE_DURATION_S = 4.0
-"""So long a page of the invitation stands."""
+"""Seconds for which each page of the pairing details is shown."""
 IDLE_PHASES = (Phase.LOBBY, Phase.DRAWING, Phase.PAUSED, Phase.ENDED)
-"""Phases in which the invitation is shown; so it is until the first turn, and whenever somebody presses pause."""
+"""Phases in which pairing details are shown; they are also shown before the first turn."""
 
 PairingDetailsSource = Callable[[], PairingDetails]
-"""How phones come to the table now."""
+"""Returns the current pairing details."""
 SecondsLeft = Callable[[int], float | None]
-"""Seconds left of a player (by index), below zero in overtime; None where no clock runs."""
+"""Returns the seconds left of a player (by index), negative in overtime, or None without a running clock."""
 
 
 class DisplayError(TilekeeperError):
-    """A display cannot be used; the message says why and what to do next, on one line."""
+    """A display that cannot be used; the message gives reason and remedy on one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScorePage:
-    """What one display shows: `clock` as text, empty without one; `to_move` marks whose turn it is."""
+    """Content of one display.
+
+    `clock` is formatted text, empty without a clock; `to_move` marks the player whose turn it is.
+    """
 
     name: str = ""
     total: int = 0
@@ -58,30 +60,30 @@ BLANK_SCORE_PAGE = ScorePage()
 
 @dataclass(frozen=True, slots=True)
 class PairingPage:
-    """A page of an invitation; the numbers go on and on, a display begins again after its last page."""
+    """One of the pages of the pairing details. `number` grows without end; a display takes it modulo its page count."""
 
     pairing: PairingDetails
     number: int
 
 
 class Display(Protocol):
-    """A display that shows a face, or how phones come to the table."""
+    """A display that shows a score page or a page of the pairing details."""
 
     def show(self, what: ScorePage | PairingPage) -> None:
-        """Show it; may take as long as the bus takes."""
+        """Show a page; blocks while it is sent over the bus."""
 
     def close(self) -> None:
-        """Switch it off."""
+        """Switch the display off."""
 
 
 class PixelDisplay:
-    """A luma device with pixels (an OLED, or luma's `dummy`): name, total, clock, last play."""
+    """A luma device with pixels, such as an OLED or luma's `dummy`."""
 
     def __init__(self, device: Any) -> None:
         self._device = device
 
     def show(self, what: ScorePage | PairingPage) -> None:
-        """Draw it and send it."""
+        """Draw the page and send it."""
         if isinstance(what, ScorePage):
             image = draw_score_page(what, self._device.size)
         else:
@@ -90,18 +92,18 @@ class PixelDisplay:
         self._device.display(image.convert(self._device.mode))
 
     def close(self) -> None:
-        """Dark, and the bus given back."""
+        """Switch the display off and release its bus."""
         self._device.cleanup()
 
 
 class DigitDisplay:
-    """Eight 7-segment digits (`luma.core.virtual.sevensegment`): the total, and the clock to its right."""
+    """Eight 7-segment digits (`luma.core.virtual.sevensegment`): the total, with the clock to its right."""
 
     def __init__(self, segments: Any) -> None:
         self._segments = segments
 
     def show(self, what: ScorePage | PairingPage) -> None:
-        """Send the digits."""
+        """Send the digits of the page."""
         if isinstance(what, ScorePage):
             self._segments.text = format_digits(what)
         else:
@@ -109,12 +111,12 @@ class DigitDisplay:
             self._segments.text = pages[what.number % len(pages)]
 
     def close(self) -> None:
-        """Dark, and the bus given back."""
+        """Switch the display off and release its bus."""
         self._segments.device.cleanup()
 
 
 def open_display(spec: str) -> Display:
-    """The display that `spec` names: `oled:0x3C` (SSD1306, I2C bus 1) or `digits:0` (MAX7219, SPI).
+    """Open the display that `spec` names: `oled:0x3C` (SSD1306, I2C bus 1) or `digits:0` (MAX7219, SPI).
 
     Raises `DisplayError`.
     """
@@ -139,7 +141,7 @@ def _open_oled(address: int) -> Display:
 
 
 def _open_digits(device: int) -> Display:
-    # This import alone starts four idle threads of luma's: it is not done where no digits are wired.
+    # Imported only if digits are wired: the import alone starts four idle threads of luma's.
     from luma.core.interface.serial import noop, spi
     from luma.core.virtual import sevensegment
     from luma.led_matrix.device import max7219
@@ -151,7 +153,7 @@ _OPENERS: dict[str, Callable[[int], Display]] = {"oled": _open_oled, "digits": _
 
 
 class DisplayController:
-    """Follows a table on one or two displays. Use it in `with`, or `close` it."""
+    """Thread that shows a session on one or two displays. Use it in `with`, or `close` it."""
 
     def __init__(
         self,
@@ -193,7 +195,7 @@ class DisplayController:
             self._wake_up.clear()
             try:
                 due = self._choose_pages(int((time.monotonic() - begun) / PAGE_DURATION_S))
-            except OSError as error:  # an invitation asks the network for its addresses
+            except OSError as error:  # the pairing details need the network's addresses
                 _log.warning("the displays stay as they are: %s", error)
                 due = ()
             for index, what in enumerate(due):
@@ -205,7 +207,7 @@ class DisplayController:
             display.close()
 
     def _choose_pages(self, page: int) -> tuple[ScorePage | PairingPage, ...]:
-        """What the displays show while it is the time of this page."""
+        """Return the pages to show; `page` counts periods of `PAGE_DURATION_S` since the start."""
         state, count = self._session.state, len(self._displays)
         if self._pairing_details is None or (state.turns and state.phase not in IDLE_PHASES):
             return choose_score_pages(state, count, self._seconds_left)
@@ -225,7 +227,11 @@ class DisplayController:
 def choose_score_pages(
     state: TableSnapshot, count: int, seconds_left: SecondsLeft | None = None
 ) -> tuple[ScorePage, ...]:
-    """What `count` displays show: as many players have one each; else whose turn it is, and who played last."""
+    """Return the pages of `count` displays.
+
+    With as many displays as players, each player has one. Otherwise the first shows whose turn it is, and the second
+    who played last.
+    """
     if len(state.players) <= count:
         shown: list[int | None] = list(range(len(state.players)))
     else:
@@ -236,7 +242,7 @@ def choose_score_pages(
 
 
 def draw_score_page(face: ScorePage, size: tuple[int, int]) -> Image.Image:
-    """A face in white on black, mode `1`."""
+    """Draw a score page in white on black, mode `1`; `size` is (width, height) in pixels."""
     width, height = size
     image = Image.new("1", size)
     draw = ImageDraw.Draw(image)
@@ -252,7 +258,10 @@ def draw_score_page(face: ScorePage, size: tuple[int, int]) -> Image.Image:
 
 
 def format_digits(face: ScorePage) -> str:
-    """A face as eight 7-segment digits: the total, and the clock at the right; its point takes no place."""
+    """Return a score page as eight 7-segment digits: the total, and the clock at the right.
+
+    A decimal point does not need a digit of its own.
+    """
     if not face.name:
         return " " * DIGIT_COUNT
     clock = face.clock.replace(":", ".")
@@ -263,7 +272,7 @@ def format_digits(face: ScorePage) -> str:
 
 
 def format_clock(seconds: float | None) -> str:
-    """Minutes and seconds, as `9:05` or in overtime `-0:30`; empty where no clock runs."""
+    """Return minutes and seconds as `9:05`, in overtime as `-0:30`, or an empty string without a clock."""
     if seconds is None:
         return ""
     whole = abs(int(seconds))
@@ -278,7 +287,7 @@ def _make_score_page(state: TableSnapshot, player: int, clock: SecondsLeft | Non
 
 
 def _abbreviate_turn(turn: TurnView | None, tiles: str) -> str:
-    """A turn in a word, in the language of the tile set as the voice speaks it."""
+    """Return a turn in one word with its score, in the language of the tile set."""
     if turn is None:
         return ""
     return f"{turn.word or load_short_phrases(tiles)[turn.kind]} {turn.score:+}"

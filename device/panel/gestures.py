@@ -1,7 +1,7 @@
-"""From edges to gestures: bounce, double presses, holds, two buttons at once, stuck buttons. Pure: time comes in.
+"""Detection of presses, holds, double presses, simultaneous presses and stuck buttons from edges.
 
-A press counts at its first edge, so that nothing is waited for; what follows within the bounce time belongs to it. A
-release counts when the button has stayed up for the bounce time.
+Pure: all times are passed in. A press counts at its first edge, so that it takes effect at once; edges within the
+debounce time belong to it. A release counts once the contact has been open for the debounce time.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from math import inf
 from device.panel.buttons import Button
 
 DEBOUNCE_S = 0.03
-"""Contacts of push buttons come to rest within 10 ms or so; people do not press twice within 30."""
+"""Seconds. Contacts of push buttons settle within about 10 ms, and no user presses twice within 30 ms."""
 DOUBLE_PRESS_S = 0.7
-"""A button pressed again so soon is the same press."""
+"""Seconds after a press within which the same button counts as pressed twice by accident."""
 STUCK_AFTER_S = 10.0
-"""A button down for so long is stuck, or something lies on it."""
+"""Seconds after which a pressed button counts as stuck."""
 HOLD_S: Mapping[Button, float] = {Button.PAUSE: 1.0, Button.NEW_GAME: 2.0, Button.POWER: 3.0}
-"""Buttons that mean something when held, and how long."""
+"""Seconds for which these buttons must be held; the others have no hold."""
 
 
 class GestureKind(StrEnum):
-    """What was done with a button.
+    """The kinds of gestures.
 
-    A PRESS counts as it goes down; PRESSED_AGAIN is the second half of a double press. Buttons with a hold end in one
-    of TAP, HOLD, or TOGETHER: another was pressed meanwhile. STUCK is told once, FREED when it comes up at last.
+    PRESS is reported as the button goes down; PRESSED_AGAIN instead of it for the second half of a double press. A
+    button with a hold then ends in TAP, HOLD, or TOGETHER (another button was pressed meanwhile). STUCK is reported
+    once, FREED when that button comes up.
     """
 
     PRESS = "press"
@@ -41,7 +42,7 @@ class GestureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gesture:
-    """A button, what was done with it, and when that was sure (seconds of the caller's clock)."""
+    """A gesture on a button, and the time at which it was recognised (seconds of the caller's clock)."""
 
     button: Button
     kind: GestureKind
@@ -50,7 +51,7 @@ class Gesture:
 
 @dataclass(slots=True)
 class _Contact:
-    """One button as its pin shows it (`closed`, since when) and as it counts (`down`, since when)."""
+    """State of one button: raw (`closed`, `changed_at`) and debounced (`down`, `down_since`)."""
 
     closed: bool = False
     changed_at: float = -inf
@@ -62,16 +63,16 @@ class _Contact:
 
 
 class GestureDetector:
-    """Follows all buttons of a panel. Feed it edges and the passing of time, in order of time."""
+    """Detector of gestures for all buttons of a panel. Pass it edges and times in chronological order."""
 
     def __init__(self, pressed: Iterable[Button] = (), now: float = 0.0) -> None:
-        """Buttons that are `held` from the beginning mean nothing until they come up."""
+        """Start at time `now`; buttons already `pressed` cause no gestures until they are released."""
         self._contacts = {button: _Contact() for button in Button}
         for button in pressed:
             self._contacts[button] = _Contact(closed=True, changed_at=now, down=True, down_since=now)
 
     def handle_edge(self, button: Button, down: bool, now: float) -> tuple[Gesture, ...]:
-        """The contact of a button closed (`down`) or opened."""
+        """Process an edge: the contact of a button closed (`down`) or opened. Return the gestures up to `now`."""
         before = self.advance_time(now)
         contact = self._contacts[button]
         if contact.closed == down:
@@ -79,33 +80,33 @@ class GestureDetector:
         contact.closed, contact.changed_at = down, now
         if not down:
             return before
-        if contact.down:  # it bounced: while it was open another may have gone down
+        if contact.down:  # a bounce; another button may have gone down meanwhile
             return (*before, *self._cancel_holds(now))
         contact.down, contact.down_since = True, now
         contact.is_hold_possible = button in HOLD_S
         return (*before, self._count_press(button, now), *self._cancel_holds(now))
 
     def tap(self, button: Button, now: float) -> tuple[Gesture, ...]:
-        """A tap on a button of the page, which has no contact and knows for itself what was tapped twice."""
+        """Return the gestures of a tap on the page's button, which has no contact and handles double taps itself."""
         taps = (Gesture(button, GestureKind.TAP, now),) if button in HOLD_S else ()
         return (*self.advance_time(now), Gesture(button, GestureKind.PRESS, now), *taps)
 
     def hold(self, button: Button, now: float) -> tuple[Gesture, ...]:
-        """A button of the page that was held, or that was asked about and confirmed."""
+        """Return the gestures of a button on the page that was held or confirmed in a dialog."""
         return (*self.advance_time(now), Gesture(button, GestureKind.HOLD, now))
 
     def advance_time(self, now: float) -> tuple[Gesture, ...]:
-        """What has become of the buttons by `now`."""
+        """Return the gestures that are complete by `now`."""
         return tuple(gesture for button in self._contacts for gesture in self._update_button(button, now))
 
     @property
     def deadline(self) -> float:
-        """When `pass_time` will next have something to say; infinity while nothing is pressed."""
+        """Time at which `advance_time` will report the next gesture; infinity while no button is pressed."""
         return min(self._button_deadline(button) for button in self._contacts)
 
     @property
     def is_holding(self) -> bool:
-        """True while a button is on its way to a hold."""
+        """True while a button is down that may still become a hold."""
         return any(contact.down and contact.closed and contact.is_hold_possible for contact in self._contacts.values())
 
     @property
@@ -121,12 +122,15 @@ class GestureDetector:
         return Gesture(button, GestureKind.PRESS, now)
 
     def _cancel_holds(self, now: float) -> tuple[Gesture, ...]:
-        """Holds that end because two buttons are down. A stuck button does not count, or no hold would work again."""
+        """End the holds of all buttons that are down at the same time as another one.
+
+        Stuck buttons do not count, or no hold would work any more.
+        """
         down = [button for button, contact in self._contacts.items() if contact.closed and not contact.stuck]
-        spoiled = [button for button in down if self._contacts[button].is_hold_possible] if len(down) > 1 else []
-        for button in spoiled:
+        cancelled = [button for button in down if self._contacts[button].is_hold_possible] if len(down) > 1 else []
+        for button in cancelled:
             self._contacts[button].is_hold_possible = False
-        return tuple(Gesture(button, GestureKind.TOGETHER, now) for button in spoiled)
+        return tuple(Gesture(button, GestureKind.TOGETHER, now) for button in cancelled)
 
     def _update_button(self, button: Button, now: float) -> list[Gesture]:
         contact = self._contacts[button]
@@ -134,14 +138,14 @@ class GestureDetector:
             return []
         if not contact.closed:
             return self._release_button(button) if now >= contact.changed_at + DEBOUNCE_S else []
-        found = []
+        gestures = []
         if contact.is_hold_possible and now >= contact.down_since + HOLD_S[button]:
             contact.is_hold_possible = False
-            found.append(Gesture(button, GestureKind.HOLD, contact.down_since + HOLD_S[button]))
+            gestures.append(Gesture(button, GestureKind.HOLD, contact.down_since + HOLD_S[button]))
         if not contact.stuck and now >= contact.down_since + STUCK_AFTER_S:
             contact.stuck = True
-            found.append(Gesture(button, GestureKind.STUCK, contact.down_since + STUCK_AFTER_S))
-        return found
+            gestures.append(Gesture(button, GestureKind.STUCK, contact.down_since + STUCK_AFTER_S))
+        return gestures
 
     def _release_button(self, button: Button) -> list[Gesture]:
         contact = self._contacts[button]

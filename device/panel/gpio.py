@@ -1,7 +1,7 @@
-"""The panel on GPIO pins: a thin layer over gpiozero.
+"""The panel on GPIO pins, as a thin layer over gpiozero.
 
-The header's chip is found by its label: its number moves between kernels (0, 4, 10 and more on a Raspberry Pi 5), and
-gpiozero itself only tries 4 or 0.
+The header's chip is found by its label, because its number differs between kernels (0, 4, 10 and more on a Raspberry
+Pi 5), while gpiozero itself only tries 4 and 0.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     from device.panel.panel import EdgeHandler
 
 HEADER_CHIP_LABELS = frozenset({"pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835"})
-"""Who owns the 40-pin header: of a Raspberry Pi 5, of a 4, of all before."""
+"""Labels of the chip that owns the 40-pin header: on a Raspberry Pi 5, on a 4, on all earlier models."""
 GLITCH_FILTER_S = 0.002
-"""The kernel leaves out contacts shorter than this: they come from interference. Bounce is left to `gestures`."""
+"""Seconds; the kernel drops shorter pulses, which come from interference. `gestures` does the debouncing."""
 
 
 class GpioUnavailableError(TilekeeperError):
-    """There are no pins to use; the message says why and what to do next, on one line."""
+    """Missing or inaccessible GPIO pins; the message gives reason and remedy on one line."""
 
 
 class GpioHardware:
-    """Buttons and lights on pins. Everything is closed again where one of them cannot be had.
+    """Buttons and lights on pins.
 
-    `edge` is told of buttons from gpiozero's thread. Raises `GpioUnavailableError`.
+    `edge` is called for each edge of a button, in gpiozero's thread. Raises `GpioUnavailableError` if a pin cannot be
+    used; all pins are then released.
     """
 
     def __init__(self, pins: Pins, factory: Any, edge: EdgeHandler) -> None:
@@ -61,13 +62,13 @@ class GpioHardware:
             return device
 
         opened.callback(factory.close)
-        # Not gpiozero's Button: it starts a thread for each, to time holds that are timed in `gestures` here.
+        # Not gpiozero's Button, which starts a thread for each button to time holds; `gestures` does that here.
         self._buttons = {
             button: keep(DigitalInputDevice(pin, pull_up=True, bounce_time=GLITCH_FILTER_S, pin_factory=factory))
             for button, pin in pins.buttons.items()
         }
         for device in self._buttons.values():
-            # gpiozero would leave it with lgpio, whose thread then ends at the first edge of whoever uses the pin next.
+            # gpiozero leaves this callback with lgpio, whose thread then ends at the first edge of the pin's next user.
             opened.callback(setattr, device.pin, "when_changed", None)
         self._player_leds = [keep(LED(pin, pin_factory=factory)) for pin in pins.player_lights]
         self._status_led = (
@@ -97,17 +98,20 @@ class GpioHardware:
             self._buzzer.value = levels.buzzer
 
     def close(self) -> None:
-        """Everything dark and silent, the pins given back."""
+        """Switch everything off and release the pins."""
         self._resources.close()
 
 
 def make_gpio_hardware(pins: Pins) -> Callable[[EdgeHandler], GpioHardware]:
-    """The pins of this machine's header, ready for `Panel`. Raises `GpioUnavailableError`."""
+    """Return a factory that opens this machine's header for `Panel`. Raises `GpioUnavailableError`."""
     return partial(GpioHardware, pins, _make_pin_factory())
 
 
 def find_header_chip(labels: Mapping[int, str]) -> int:
-    """The number of the chip that owns the 40-pin header, given the labels of all. Raises `GpioUnavailableError`."""
+    """Return the number of the chip that owns the 40-pin header, given the labels of all chips.
+
+    Raises `GpioUnavailableError`.
+    """
     for number, name in sorted(labels.items()):
         if name.rstrip("\0") in HEADER_CHIP_LABELS:
             return number
@@ -136,7 +140,7 @@ def _describe_open_error(what: object, error: Exception) -> str:
 
 
 def read_chip_labels(lgpio: Any) -> dict[int, str]:
-    """Number and label of every GPIO chip of the machine."""
+    """Return the label of every GPIO chip of the machine by its number. Raises `GpioUnavailableError`."""
     paths = sorted(Path("/dev").glob("gpiochip*"))
     if not paths:
         raise GpioUnavailableError(said("pins-none", "this machine has no GPIO pins: the page has the buttons"))

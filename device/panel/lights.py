@@ -1,6 +1,6 @@
-"""What the lights and the buzzer show. Pure: a table's state becomes lights, lights and a moment become levels.
+"""What lights and buzzer show: a snapshot becomes `Lights`, lights and a time become `OutputLevels`. Pure.
 
-Red and green are told apart by rhythm too, for those who see no difference.
+Red and green lights also differ in rhythm, for players who cannot tell these colours apart.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from device.panel.buttons import MAX_PLAYERS
 from device.session.snapshot import Phase, TableSnapshot, Trouble
 
 RGB = tuple[float, float, float]
-"""Red, green, blue, 0 to 1."""
+"""Red, green, blue, each 0 to 1."""
 
 
 class Colour(Enum):
-    """The colours that an RGB LED shows distinctly."""
+    """Colours that an RGB LED shows distinctly."""
 
     OFF = (0.0, 0.0, 0.0)
     WHITE = (1.0, 1.0, 1.0)
@@ -29,7 +29,7 @@ class Colour(Enum):
 
 
 class Rhythm(Enum):
-    """How a light burns: the seconds that it is on, and the seconds that it is off in between."""
+    """Blinking pattern: seconds on, seconds off."""
 
     STEADY = (1.0, 0.0)
     SLOW = (0.6, 0.6)
@@ -39,18 +39,18 @@ class Rhythm(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """A light that is on: its colour and rhythm."""
+    """Colour and rhythm of a light."""
 
     colour: Colour = Colour.OFF
     rhythm: Rhythm = Rhythm.STEADY
 
     def brightness_at(self, elapsed: float) -> RGB:
-        """Its brightness, `elapsed` seconds after it began."""
+        """Return the brightness `elapsed` seconds after the light was switched on."""
         lit, _ = self._phase(elapsed)
         return self.colour.value if lit else Colour.OFF.value
 
     def next_change(self, elapsed: float) -> float:
-        """When its brightness changes next, in seconds after it began; infinity when it stays."""
+        """Return when the brightness changes next, in seconds since the light was switched on; infinity if never."""
         _, change = self._phase(elapsed)
         return inf if self.colour is Colour.OFF or self.rhythm is Rhythm.STEADY else change
 
@@ -65,7 +65,7 @@ LIGHT_OFF = Light()
 
 
 class PanelStatus(StrEnum):
-    """What the status light says."""
+    """Meanings of the status light."""
 
     LOBBY = "no game"
     READY = "ready"
@@ -95,7 +95,7 @@ STATUS_LIGHTS = {
 
 @dataclass(frozen=True, slots=True)
 class Lights:
-    """All lights of the panel: the status, and one for each player."""
+    """All lights of the panel: the status light, and one for each player."""
 
     status: Light = LIGHT_OFF
     players: tuple[Light, ...] = (LIGHT_OFF,) * MAX_PLAYERS
@@ -103,7 +103,7 @@ class Lights:
 
 @dataclass(frozen=True, slots=True)
 class OutputLevels:
-    """What the pins are to show at one moment."""
+    """Levels of all output pins at one moment."""
 
     status: RGB = Colour.OFF.value
     players: tuple[bool, ...] = (False,) * MAX_PLAYERS
@@ -115,7 +115,7 @@ OUTPUTS_OFF = OutputLevels()
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Something shown for a moment over the lights. `beeps` are seconds of sound and silence in turn."""
+    """A short indication that replaces the lights. `beeps` alternates seconds of sound and of silence."""
 
     seconds: float
     status: Light
@@ -123,14 +123,14 @@ class Signal:
     player: int | None = None
 
     def overlay_on(self, lights: Lights) -> Lights:
-        """The lights while the signal is shown."""
+        """Return the lights with the signal shown over them."""
         players = list(lights.players)
         if self.player is not None:
             players[self.player] = Light(Colour.WHITE, Rhythm.FAST)
         return replace(lights, status=self.status, players=tuple(players))
 
     def is_sounding(self, elapsed: float) -> bool:
-        """True while the buzzer is on."""
+        """Return True while the buzzer sounds."""
         end = 0.0
         for index, seconds in enumerate(self.beeps):
             end += seconds
@@ -139,19 +139,19 @@ class Signal:
         return False
 
     def next_change(self, elapsed: float) -> float:
-        """When the buzzer changes next, or the signal ends."""
+        """Return when the buzzer changes next or the signal ends, in seconds since its start."""
         ends = [sum(self.beeps[: n + 1]) for n in range(len(self.beeps))]
         return min((end for end in (*ends, self.seconds) if end > elapsed), default=inf)
 
 
 PRESSED_SIGNAL = Signal(0.15, Light(Colour.WHITE), beeps=(0.03,))
-"""A button was felt: shown before anything else is done."""
+"""Feedback that a button was pressed, shown before the press is processed."""
 HOLDING_SIGNAL = Signal(inf, Light(Colour.WHITE, Rhythm.FAST))
-"""A button is on its way to a hold."""
+"""A button is down that may become a hold."""
 HELD_SIGNAL = Signal(0.5, Light(Colour.WHITE), beeps=(0.2,))
-"""Held long enough: it may be let go."""
+"""The button was held long enough and may be released."""
 REFUSED_SIGNAL = Signal(0.8, Light(Colour.RED, Rhythm.FAST), beeps=(0.08, 0.08, 0.08))
-"""The press changes nothing."""
+"""The press was refused and changes nothing."""
 STATUS_BEEPS_S: dict[PanelStatus, tuple[float, ...]] = {
     PanelStatus.SCORED: (0.1,),
     PanelStatus.INVALID: (0.3, 0.1, 0.1),
@@ -162,13 +162,13 @@ STATUS_BEEPS_S: dict[PanelStatus, tuple[float, ...]] = {
 
 
 def signal_for(status: PanelStatus) -> Signal | None:
-    """The signal that a status begins with after the board was looked at: people wait for it."""
+    """Return the signal with which a status begins after a board was read, or None."""
     beeps = STATUS_BEEPS_S.get(status)
     return Signal(0.6, STATUS_LIGHTS[status], beeps) if beeps else None
 
 
 def status_of(state: TableSnapshot) -> PanelStatus:
-    """What the status light says about a table."""
+    """Return the status that the status light shows for a snapshot."""
     if state.phase is Phase.LOOKING:
         return PanelStatus.LOOKING
     troubles = {notice.trouble for notice in state.notices}
@@ -188,24 +188,24 @@ def status_of(state: TableSnapshot) -> PanelStatus:
     last = state.last_turn
     if last is not None and last.stands and last.invalid_words:
         return PanelStatus.INVALID
-    if state.end_due:  # is the last play challenged, or is the game over?
+    if state.end_due:  # the players decide: challenge the last play, or end the game
         return PanelStatus.QUESTION
     return PanelStatus.READY if last is None else PanelStatus.SCORED
 
 
 def lights_of(state: TableSnapshot) -> Lights:
-    """The lights of a table: the player whose turn it is burns; the winners blink."""
+    """Return the lights for a snapshot: steady for the player whose turn it is, blinking for winners."""
     return Lights(STATUS_LIGHTS[status_of(state)], tuple(_player_light(state, player) for player in range(MAX_PLAYERS)))
 
 
 def levels_at(lights: Lights, elapsed: float, *, buzzer: bool = False) -> OutputLevels:
-    """What the pins show `elapsed` seconds after these lights began."""
+    """Return the levels of the pins `elapsed` seconds after these lights were switched on."""
     players = tuple(any(light.brightness_at(elapsed)) for light in lights.players)
     return OutputLevels(lights.status.brightness_at(elapsed), players, buzzer)
 
 
 def next_change(lights: Lights, elapsed: float) -> float:
-    """When these lights blink next, in seconds after they began; infinity when they are steady."""
+    """Return when these lights change next, in seconds since they were switched on; infinity if never."""
     return min(light.next_change(elapsed) for light in (lights.status, *lights.players))
 
 

@@ -1,6 +1,6 @@
-"""How phones come to the table, on its small displays: the page's address, the code, the table's own Wi-Fi.
+"""Pairing details on small displays: the page's address, the code, the table's own Wi-Fi.
 
-An OLED has room for QR codes, eight 7-segment digits for the code and an address in numbers.
+An OLED has room for QR codes; eight 7-segment digits show the code and a numeric address.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from device.system.hotspot import Hotspot
 
 DIGIT_COUNT = 8
 _QUIET_ZONE_MODULES = 2
-"""Modules of white around a code, both sides together: what 64 pixels leave. Phones read it; a test does, too."""
+"""Modules of white around a QR code, both sides together; 64 pixels leave no more. Phones, and a test, can read it."""
 _MIN_MODULE_PX = 2
-"""Pixels a module below which no phone could read a code off a display."""
+"""Pixels per module; phones cannot read a smaller code from a display."""
 _MIN_TEXT_HEIGHT_PX = 8
-"""Pixels; smaller letters could not be read."""
+"""Pixels; smaller letters are not legible."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairingDetails:
-    """The page's address as people type it, the same as a link with the code in it, the code, and the open Wi-Fi."""
+    """Details for pairing a phone: address to type, link with the code, the code, and the Wi-Fi if it is open."""
 
     address: str
     link: str
@@ -34,7 +34,9 @@ class PairingDetails:
 
 
 def make_pairing_details(code: str, addresses: Sequence[str], hotspot: Hotspot | None) -> PairingDetails:
-    """To the last of the page's `addresses`, the best one for phones, or, while its own Wi-Fi is open, in that.
+    """Return the details for the last of `addresses`, which is the best one for phones.
+
+    While the table's own Wi-Fi is open, the address in that network replaces it.
 
     >>> make_pairing_details("123456", ["http://localhost:8080", "http://192.168.1.7:8080"], None).address
     '192.168.1.7:8080'
@@ -47,7 +49,7 @@ def make_pairing_details(code: str, addresses: Sequence[str], hotspot: Hotspot |
 
 
 def draw_pairing_pages(pairing: PairingDetails, size: tuple[int, int]) -> tuple[Image.Image, ...]:
-    """What a display of `size` (width, height) shows one after the other, white on black, mode `1`."""
+    """Draw the pages for a display of `size` (width, height), white on black, mode `1`."""
     code = f"{pairing.code[:3]} {pairing.code[3:]}"
     pages = [_draw_qr_page(pairing.link, code.split(), size), _draw_text_page((pairing.address, code), size)]
     if pairing.wifi:
@@ -60,7 +62,7 @@ def draw_pairing_pages(pairing: PairingDetails, size: tuple[int, int]) -> tuple[
 
 
 def format_pairing_digits(pairing: PairingDetails) -> tuple[str, ...]:
-    """What eight 7-segment digits show one after the other: the code, and an address in numbers with its port.
+    """Return the pages for eight 7-segment digits: the code, and a numeric address with its port.
 
     >>> format_pairing_digits(PairingDetails("192.168.1.7:8080", "", "123456"))
     ('C 123456', '192.168.  ', '1.7      ', 'P   8080')
@@ -73,7 +75,7 @@ def format_pairing_digits(pairing: PairingDetails) -> tuple[str, ...]:
 
 
 def _draw_qr_page(text: str, beside: Sequence[str], size: tuple[int, int]) -> Image.Image | None:
-    """A QR code, as large as fits, and a few words beside it; None where it would be too small to read."""
+    """Draw a QR code as large as it fits, with a few words beside it; None if it would be too small to read."""
     width, height = size
     modules = segno.make(text, micro=False, error="l").matrix
     module = height // (len(modules) + _QUIET_ZONE_MODULES)
@@ -99,7 +101,7 @@ def _draw_text_page(lines: Sequence[str], size: tuple[int, int]) -> Image.Image:
 
 
 def _draw_lines(draw: ImageDraw.ImageDraw, lines: Sequence[str], box: tuple[int, int, int, int]) -> None:
-    """Lines below one another, each as large as fits."""
+    """Draw lines of text in `box` (left, top, right, bottom), each in the largest font that fits."""
     left, top, right, bottom = box
     room = (bottom - top) / len(lines)
     for number, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Puts the panel of a table together: on its pins where there are any, on the page alone where there are none."""
+"""Opens the panel of a table: on its pins if there are any, otherwise for the page alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def open_panel(
     seconds_left: SecondsLeft | None = None,
     pairing_details: PairingDetailsSource | None = None,
 ) -> Iterator[Panel]:
-    """The panel for the time of a `with`; `say` is told, in one line each, what of it is missing here."""
+    """Open panel and displays for the time of a `with`.
+
+    `report` is called with one line for each part that is not available.
+    """
     with ExitStack() as opened:
         panel = opened.enter_context(_make_panel(session, actions, settings, report))
         if displays := list(_open_displays(settings, report)):
