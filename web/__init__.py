@@ -1,6 +1,7 @@
-"""The page that phones at the table see: shows the session and steers it.
+"""The web page with which phones show and control the session.
 
-`create_app(session)` makes the Flask application, `serve.PageServer` serves it from the process that owns the camera.
+`create_app(session)` makes the Flask application; `web.security.server.PageServer` serves it in the process that owns
+the camera.
 """
 
 from __future__ import annotations

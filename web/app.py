@@ -1,4 +1,4 @@
-"""The application factory: what the page is made of, given the table that it shows."""
+"""The Flask application factory."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ from web.security.pairing import Pairing
 from web.table import Table
 
 MAX_STREAMS = 104
-"""Event streams open at a time; the server has more threads than that (`web.security.server.THREADS`), or pages would
-starve."""
+"""Maximum number of open event streams.
+
+The server has more threads than that (`web.security.server.THREADS`), so that other requests are still answered.
+"""
 
 
 def create_app(
@@ -37,12 +39,12 @@ def create_app(
     host_info: HostInfo | None = None,
     max_streams: int = MAX_STREAMS,
 ) -> Flask:
-    """The page over `table`: everybody may look, paired phones have the buttons of the table.
+    """Make the page for `table`: every client may view it, paired phones may control the table.
 
-    `app.extensions["pairing"].code` is what the table must show for that. `store` holds the games that were played
-    (None: none were), `own_lexicon` is the word list that the table's owner named, `place` tells of the machine.
-    The key of the session cookies is new with each start. Close the page (`app.extensions["live"].close()`) to end its
-    streams before its server.
+    `app.extensions["pairing"].code` is the pairing code that the table must show. `store` holds the stored games (None:
+    none), `own_lexicon` is the word list of the table's owner, `host_info` describes the machine. Session cookies are
+    signed with a new key at each start. Call `app.extensions["live"].close()` before stopping the server, to end the
+    open streams.
     """
     app = Flask(__name__)
     app.config.update(
@@ -69,9 +71,9 @@ def create_app(
     app.register_blueprint(actions.create_blueprint(table, own_lexicon))
     app.register_blueprint(panel.create_blueprint(table, pairing, host_info))
     app.register_blueprint(setup.create_blueprint(table, pairing, host_info))
-    library = GameArchive(store or GameStore(":memory:"), lambda: table.state.game)
-    app.register_blueprint(history.create_blueprint(library, pairing))
-    api.register_api(app, table, page, pairing, library, own_lexicon)
+    archive = GameArchive(store or GameStore(":memory:"), lambda: table.state.game)
+    app.register_blueprint(history.create_blueprint(archive, pairing))
+    api.register_api(app, table, page, pairing, archive, own_lexicon)
     app.after_request(remember_language)
     app.after_request(compress_response)
     app.register_error_handler(HTTPException, _handle_http_error)
@@ -82,9 +84,9 @@ _ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.fai
 
 
 def _handle_http_error(error: HTTPException) -> ResponseReturnValue:
-    """What somebody is told whose request cannot be answered."""
-    if (told := api.make_problem_response(error)) is not None:
-        return told
+    """Answer an HTTP error: JSON for the API, a page for browsers, otherwise plain text."""
+    if (problem := api.make_problem_response(error)) is not None:
+        return problem
     text = texts()(_ERROR_TEXT_KEYS.get(error.code or 500, "page.misunderstood"))
     if csrf.is_document_request():
         return render_template("refused.html", t=texts(), why=text), error.code or 500

@@ -1,4 +1,4 @@
-"""The colours of the page that the game knows by name: those of players, and those of an edition's board."""
+"""Colours of the page: those of the players, and those of each edition's board."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from device.session.snapshot import TableSnapshot
 from engine.rules import EDITION_COLOURS, PremiumColours
 
 PALETTE = ("amber", "blue", "green", "violet", "red", "teal", "pink", "lime")
-"""Colours of players, each a class `c-NAME` of the style sheet; by seat where nobody chose."""
+"""Colours of players, each a class `c-NAME` of the style sheet; assigned by seat unless a player chose one."""
 
 _DARK_GROUND, _LIGHT_GROUND = "#14171c", "#fffdf8"
 _GROUND_SHARE = {_DARK_GROUND: 0.28, _LIGHT_GROUND: 0.12}
-"""A printed board in the light of a screen: its colours mixed with so much of the page's ground."""
+"""Share of the page's ground that is mixed into the colours of the printed board, which are too strong on a screen."""
 _INKS = ("#10151a", "#ffffff")
 _MIN_CONTRAST = 4.5
 
 
 def colour_of(state: TableSnapshot, player: int) -> str:
-    """The colour of a player: the remembered one, else the one of the seat, else one that nobody else has."""
+    """Return a player's colour: the remembered one, else the one of the seat, else one that is still free."""
     taken: list[str] = []
     for seat, seen in enumerate(state.players):
         wishes = (seen.colour, PALETTE[seat % len(PALETTE)], *PALETTE)
@@ -27,7 +27,7 @@ def colour_of(state: TableSnapshot, player: int) -> str:
 
 
 def build_editions_css() -> str:
-    """The style sheet of all editions: `--p` (the square) and `--on` (what is written on it) for each premium."""
+    """Return the style sheet of all editions: `--p` (square) and `--on` (text on it) for each premium."""
     light = "".join(_generate_css_rules(_LIGHT_GROUND))
     return f"{''.join(_generate_css_rules(_DARK_GROUND))}@media (prefers-color-scheme:light){{{light}}}\n"
 
@@ -49,25 +49,25 @@ def _list_premium_colours(colours: PremiumColours) -> dict[str, str]:
 
 
 def mix_colours(colour: str, ground: str, share: float) -> str:
-    """`colour` with so much of `ground` in it, both `#rrggbb`."""
+    """Return `colour` mixed with a `share` (0 to 1) of `ground`; all colours are `#rrggbb`."""
     pairs = zip(_parse_channels(colour), _parse_channels(ground), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 def choose_ink(ground: str) -> str:
-    """The ink that is read better on a ground."""
+    """Return the ink with the higher contrast on a ground."""
     return max(_INKS, key=lambda ink: contrast_ratio(ink, ground))
 
 
 def ensure_contrast(ground: str) -> str:
-    """`ground`, or one so near that small type on it is read well (WCAG 2.2, 1.4.3)."""
+    """Return `ground`, changed as little as small type needs for sufficient contrast (WCAG 2.2, 1.4.3)."""
     while contrast_ratio(ink := choose_ink(ground), ground) < _MIN_CONTRAST:
         ground = mix_colours(ground, _INKS[0] if ink == _INKS[1] else _INKS[1], 0.03)
     return ground
 
 
 def contrast_ratio(one: str, other: str) -> float:
-    """The contrast ratio of two colours, 1 to 21 (WCAG 2.2)."""
+    """Return the contrast ratio of two colours, 1 to 21 (WCAG 2.2)."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 

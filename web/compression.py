@@ -1,4 +1,4 @@
-"""Answers are sent compressed to whoever takes them so: on a crowded Wi-Fi bytes cost more than the table's time."""
+"""Compression of responses with gzip; on a crowded Wi-Fi transfer takes longer than compressing."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import lru_cache
 from flask import Response, request
 
 MIN_COMPRESSED_BYTES = 700
-"""Below this a packet is not filled anyway."""
+"""Bytes; smaller responses fit in one packet anyway."""
 _GZIP_LEVEL = 6
 _COMPRESSIBLE_TYPES = ("text/html", "text/css", "text/plain", "text/javascript", "application/json", "image/svg+xml")
 
 
 def compress_response(response: Response) -> Response:
-    """Send a text with gzip (RFC 9110, 8.4.1.3) where the browser takes it; streams, files and pictures as they are."""
+    """Compress a text with gzip (RFC 9110, 8.4.1.3) if the client accepts it; not streams, files or pictures."""
     kind = response.mimetype
     if kind not in _COMPRESSIBLE_TYPES and kind != "application/manifest+json":
         return response

@@ -1,4 +1,4 @@
-"""How numbers and positions are written on the page."""
+"""Template filters: numbers, positions, names and clocks as the page shows them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from web.live import flags
 
 
 def register_filters(app: Flask) -> None:
-    """Give the templates the filters of this module."""
+    """Register the filters of this module with the application."""
     app.jinja_env.filters.update(
         signed=signed,
         column=column,
@@ -43,68 +43,68 @@ def register_filters(app: Flask) -> None:
 
 
 def signed(score: int) -> str:
-    """`+14`, `−5` with a true minus sign, `0`."""
+    """Return a score as `+14`, `−5` (with a true minus sign) or `0`."""
     return f"+{score}" if score > 0 else f"−{-score}" if score < 0 else "0"
 
 
 def digits(score: int) -> str:
-    """A total with a true minus sign."""
+    """Return a total, with a true minus sign if negative."""
     return str(score) if score >= 0 else f"−{-score}"
 
 
 def column(square: int) -> int:
-    """The column of a square, from 0."""
+    """Return the column of a square, from 0."""
     return square % BOARD_SIZE
 
 
 def row(square: int) -> int:
-    """The row of a square, from 0."""
+    """Return the row of a square, from 0."""
     return square // BOARD_SIZE
 
 
 def letters_of(turn: TurnView) -> tuple[LetterView, ...]:
-    """The tiles of the main word of a play."""
+    """Return the tiles of the main word of a play."""
     return turn.words[0].letters if turn.words else ()
 
 
 def clock_time(since: float) -> str:
-    """Hours and minutes of a moment, as the table's clock shows them."""
+    """Return a Unix time as hours and minutes of local time."""
     return time.strftime("%H:%M", time.localtime(since))
 
 
 def clock_text(left: float) -> str:
-    """What is left on a player's clock: `24:05`, in overtime `−0:30`, as a chess clock shows it."""
+    """Return the seconds left on a player's clock as `24:05`, in overtime as `−0:30`."""
     whole = abs(int(left))
     return f"{'−' if left < 0 else ''}{whole // 60}:{whole % 60:02}"
 
 
 def tenths(value: float, language: str) -> str:
-    """A number with one decimal, as the language writes it."""
+    """Return a number with one decimal, in the notation of the language."""
     text = f"{value:.1f}".replace("-", "−")
     return text if language == "en" else text.replace(".", ",")
 
 
 def unseen_tiles(state: TableSnapshot) -> tuple[tuple[str, int], ...]:
-    """Every tile of the set and how many of it do not lie on the board: also those of which none is left."""
+    """Return every tile of the set with its number of unseen tiles, including those with none left."""
     left = dict(state.unseen)
     return tuple((tile, left.get(tile, 0)) for tile in load_tile_set(state.tile_set).counts)
 
 
 def asked_squares(state: TableSnapshot) -> tuple[int, ...]:
-    """The squares that the open question is about."""
+    """Return the squares that the open question is about."""
     return state.question.squares if state.question else ()
 
 
 def premiums_shown(state: TableSnapshot) -> tuple[str, ...]:
-    """The premiums of the board; before the first game those of the standard one, as it lies on most tables."""
+    """Return the premiums of the board; before the first game those of the standard layout."""
     return list_premium_texts(load_layout()) if state.phase is Phase.LOBBY else state.board.premiums
 
 
 def names(state: TableSnapshot, players: Iterable[int]) -> str:
-    """The names of players, in one text."""
+    """Return the names of players, separated by commas."""
     return ", ".join(state.players[player].name for player in players)
 
 
 def standing(state: TableSnapshot) -> str:
-    """Names and totals in one text."""
+    """Return names and totals of all players in one text."""
     return ", ".join(f"{player.name} {digits(player.total)}" for player in state.players)

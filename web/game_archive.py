@@ -1,4 +1,4 @@
-"""The games that were played at this table: found, shown turn by turn, counted, taken away and brought back."""
+"""The stored games of this table: list, replay turn by turn, statistics, export, import, delete."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from engine.squares import SQUARES
 from engine.turns import Turn
 
 MAX_IMPORT_BYTES = 32 * 1024 * 1024
-"""The largest file of a game that the page takes in; one with a picture for each turn has a quarter of that."""
+"""Largest file that can be imported; a game with a picture for each turn has a quarter of that."""
 
 
 class GameNotFoundError(TilekeeperError):
-    """There is no such game, or this version cannot read it; the message says which, on one line."""
+    """A game that does not exist or that this version cannot read; the message explains it on one line."""
 
 
 class GameInProgressError(TilekeeperError):
-    """The game is the one at the table: it can be deleted when it has ended and another one has begun."""
+    """The game is in progress at the table; it can be deleted after another one has started."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameLine:
-    """A game in the list: its number, when it began (seconds since 1970), its players in seat order.
+    """A game in the list.
 
-    `totals` and `winners` (players by number) stand where the game can be read, `ended` says whether it was played to
-    its end, `running` that it is the one at the table now.
+    `started` is Unix time, `players` is in seat order. `totals` and `winners` (player indices) are set if the game can
+    be read; `ended` means that it was played to its end, `running` that it is in progress at the table.
     """
 
     number: int
@@ -57,31 +57,31 @@ class GameLine:
 
 @dataclass(frozen=True)
 class Replay:
-    """A game to be looked at turn by turn: the state after each, and the name of the picture that it was read from."""
+    """A stored game for viewing turn by turn, with the pictures from which it was read."""
 
     line: GameLine
     game: Game
     picture_events: tuple[int | None, ...]
-    """For each turn the event whose picture it was read from; None without one, as those of old games make room."""
+    """For each turn the event with its picture, or None; pictures of old games are deleted to save space."""
 
     @property
     def turn_count(self) -> int:
-        """How many turns there are to look at."""
+        """Number of turns of the game."""
         return len(self.game.turns)
 
     @cached_property
     def _final_state(self) -> TableSnapshot:
-        # Its list may not be here any more: words are not looked up again, and nobody is told that they never were.
+        # Words are not looked up again: the game's word list may be gone, and its name still has to be shown.
         return replace(build_snapshot(self.game, None), lexicon=self.game.start_event.lexicon, lexicon_advises=False)
 
     def state_after(self, turn: int) -> TableSnapshot:
-        """The table after so many turns (0: the empty board)."""
+        """Return the snapshot after `turn` turns (0: the empty board)."""
         end, made = self._final_state, self.game.turns[:turn]
         if turn >= self.turn_count:
             return end
         totals = [0] * len(end.players)
-        for one in made:
-            totals[one.player] = one.total
+        for turn_view in made:
+            totals[turn_view.player] = turn_view.total
         players = tuple(PlayerView(seat.name, totals[i], seat.colour) for i, seat in enumerate(end.players))
         last = made[-1] if made else None
         mover = self.game.turns[turn].player
@@ -100,7 +100,7 @@ class Replay:
         )
 
     def picture_name(self, turn: int) -> str:
-        """The name of the picture from which a turn was read; empty where there is none."""
+        """Return the name of the picture of a turn, or an empty string."""
         event = self.picture_events[turn - 1] if turn else None
         return "" if event is None else f"{self.line.number}-{event}"
 
@@ -118,7 +118,7 @@ class Replay:
 
 
 class GameArchive:
-    """The games of a store. `at_table` gives the number of the game at the table now, which is not to be deleted."""
+    """The games of a store. `at_table` returns the number of the game in progress, which cannot be deleted."""
 
     def __init__(self, store: GameStore, at_table: Callable[[], int]) -> None:
         self._store = store
@@ -128,7 +128,7 @@ class GameArchive:
     def find_games(
         self, player: str = "", since: date | None = None, until: date | None = None
     ) -> tuple[StoredGame, ...]:
-        """The games of a player (empty: of anybody) between two days, the newest first. Raises `StoreError`."""
+        """Return the games of a player (empty: of all) between two days, newest first. Raises `StoreError`."""
         return tuple(
             stored
             for stored in self._store.games()
@@ -138,7 +138,7 @@ class GameArchive:
         )
 
     def make_line(self, stored: StoredGame) -> GameLine:
-        """A game as a line of the list. Raises `StoreError`."""
+        """Return a game as a line of the list. Raises `StoreError`."""
         line = GameLine(
             stored.id,
             stored.started,
@@ -146,30 +146,30 @@ class GameArchive:
             running=stored.id == self._get_current_game(),
             imported=stored.imported,
         )
-        stands = self._summary_cache.get_standing(stored)
-        if stands is None:
+        standing = self._summary_cache.get_standing(stored)
+        if standing is None:
             return line
-        return replace(line, totals=stands.totals, winners=stands.winners, ended=stands.sum is not None)
+        return replace(line, totals=standing.totals, winners=standing.winners, ended=standing.sum is not None)
 
     def make_lines(self, games: Sequence[StoredGame]) -> tuple[GameLine, ...]:
-        """Games as lines of the list. Raises `StoreError`."""
-        found = tuple(map(self.make_line, games))
+        """Return games as lines of the list. Raises `StoreError`."""
+        lines = tuple(map(self.make_line, games))
         self._summary_cache.save()
-        return found
+        return lines
 
     def list_players(self) -> tuple[tuple[str, str], ...]:
-        """Everybody who played here and their colour, who played last first. Raises `StoreError`."""
+        """Return the name and colour of every player, most recent first. Raises `StoreError`."""
         return self._store.players()
 
     def compute_records(self, games: Sequence[StoredGame]) -> tuple[tuple[PlayerRecord, ...], tuple[HeadToHead, ...]]:
-        """What these games say of each player, and of each pair. Raises `StoreError`."""
+        """Return statistics of these games for each player and for each pair of players. Raises `StoreError`."""
         standings = [stands for stored in games if (stands := self._summary_cache.get_standing(stored)) is not None]
         self._summary_cache.save()
         sums = [stands.sum for stands in standings if stands.sum is not None]
         return compute_player_records(sums), compute_head_to_heads(sums)
 
     def load_replay(self, number: int) -> Replay:
-        """A game turn by turn. Raises `GameNotFoundError`, `StoreError`."""
+        """Return a game for viewing turn by turn. Raises `GameNotFoundError`, `StoreError`."""
         stored = self.find_game(number)
         try:
             bodies = [event.body for event in self._store.events(number)]
@@ -181,18 +181,18 @@ class GameArchive:
         return Replay(self.make_line(stored), game, tuple(taken.get(presses[event]) for event in events))
 
     def find_game(self, number: int) -> StoredGame:
-        """A game by its number. Raises `GameNotFoundError`, `StoreError`."""
-        found = next((stored for stored in self._store.games() if stored.id == number), None)
-        if found is None:
+        """Return a game by its number. Raises `GameNotFoundError`, `StoreError`."""
+        match = next((stored for stored in self._store.games() if stored.id == number), None)
+        if match is None:
             raise GameNotFoundError(format_sentence(describe_missing_game(number)))
-        return found
+        return match
 
     def load_picture(self, number: int, event: int) -> bytes | None:
-        """The rectified board that went with an event of a game, as JPEG, or None."""
+        """Return the rectified board of an event as JPEG, or None."""
         return self._store.picture(number, event, "board")
 
     def export_gcg(self, number: int) -> tuple[str, str]:
-        """A game as GCG, and the name of the file. Raises `GameNotFoundError`, `StoreError`."""
+        """Return a game as GCG, and a file name. Raises `GameNotFoundError`, `StoreError`."""
         stored = self.find_game(number)
         try:
             return export_gcg(self._store, number), make_file_name(stored, ".gcg")
@@ -200,7 +200,10 @@ class GameArchive:
             raise GameNotFoundError(format_sentence(str(error))) from None
 
     def export_zip(self, number: int) -> tuple[Iterator[bytes], str]:
-        """A game whole, as the parts of a ZIP, and the name of the file. Raises `GameNotFoundError`, `StoreError`."""
+        """Return a game with its pictures as the parts of a ZIP, and a file name.
+
+        Raises `GameNotFoundError`, `StoreError`.
+        """
         stored = self.find_game(number)
         try:
             return export_zip(self._store, number), make_file_name(stored, ".zip")
@@ -208,11 +211,10 @@ class GameArchive:
             raise GameNotFoundError(format_sentence(str(error))) from None
 
     def import_game(self, data: bytes) -> int:
-        """Take in a ZIP that was exported, or a GCG file, and give the game's number. Raises `ImportFileError`,
-        `StoreError`.
+        """Import an exported ZIP or a GCG file and return the game's number.
 
-        Nothing is written but the store; what the file says of paths and sizes is not believed
-        (`device.storage.archive`).
+        Writes only to the store; paths and sizes in the file are not trusted (`device.storage.archive`). Raises
+        `ImportFileError`, `StoreError`.
         """
         try:
             return (
@@ -222,7 +224,7 @@ class GameArchive:
             raise ImportFileError(format_sentence(str(error))) from None
 
     def delete_game(self, number: int) -> None:
-        """Delete a game for good. Raises `GameNotFoundError`, `GameInProgressError`, `StoreError`."""
+        """Delete a game permanently. Raises `GameNotFoundError`, `GameInProgressError`, `StoreError`."""
         self.find_game(number)
         if number == self._get_current_game():
             raise GameInProgressError
@@ -231,16 +233,16 @@ class GameArchive:
 
 
 class ImportFileError(TilekeeperError):
-    """A file that is no game; the message says why, on one line."""
+    """A file that contains no game; the message gives the reason on one line."""
 
 
 def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
-    """The game that a log makes, and for each of its turns the number of the event that made it.
+    """Return the game of an event log, and for each turn the number of the event that created it.
 
-    A turn that was put right, or came back after it was taken back, is still of the event that made it first.
+    A turn that was corrected, or undone and redone, keeps the event that created it first.
     """
     game = Game.from_events(from_json(body) for body in bodies[:1])
-    made: list[tuple[int, ...]] = [()]  # at each number of standing events: which event made each entry of the ledger
+    made: list[tuple[int, ...]] = [()]  # by number of events in effect: creating event of each ledger entry
     for number, body in enumerate(bodies[1:], 1):
         event, before = from_json(body), game
         game = game.push(event)
@@ -253,7 +255,7 @@ def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
 
 
 def _map_entries_to_events(known: tuple[int, ...], before: Ledger, after: Ledger, number: int) -> tuple[int, ...]:
-    """Which event made each entry of the ledger `after` this one, where it is `known` of the ledger `before`."""
+    """Return the creating event of each entry of the ledger `after`, given those of the ledger `before`."""
     same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, after, strict=False)))
     grown = len(after) - len(before)
     return (*known[:same], *[number] * max(0, grown), *known[same + max(0, -grown) :])

@@ -1,4 +1,4 @@
-"""What is told of a game when it is over: who played what best, and how it came about. Pure."""
+"""Summary of a finished game for each player: best play, bingos, average. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from device.session.snapshot import TableSnapshot, TurnView
 
 _TURN_KINDS = frozenset({"play", "exchange", "pass", "recycled", "blank-taken"})
-"""Kinds of lines that are a turn of a player."""
+"""Kinds of score lines that count as a turn of a player."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerSummary:
-    """One player's game: the best play that stands (None without one), bingos, points a turn, unplayed letters."""
+    """One player's game: best valid play (None without one), bingos, points per turn, unplayed letters."""
 
     player: int
     best: TurnView | None
@@ -22,15 +22,15 @@ class PlayerSummary:
 
 
 def summaries(state: TableSnapshot) -> tuple[PlayerSummary, ...]:
-    """Every player's game, in seat order.
+    """Return every player's summary, in seat order.
 
-    A play that was taken back counts as a turn without points; unplayed letters and overtime are no turns.
+    A withdrawn play counts as a turn without points; unplayed letters and overtime are no turns.
     """
     return tuple(_summarise_player(state, player) for player in range(len(state.players)))
 
 
 def find_best_play(state: TableSnapshot) -> TurnView | None:
-    """The play that counted most, the first of equals."""
+    """Return the play with the highest score, the first of equals."""
     return max(_select_standing_plays(state.turns), key=lambda turn: turn.score, default=None)
 
 

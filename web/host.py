@@ -1,4 +1,4 @@
-"""What the page knows of the machine that it runs on: what is needed to set a table up, and no more."""
+"""What the page needs to know of its machine: panel, addresses, Wi-Fi, set-up problems."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from device.system.hotspot import Hotspot
 
 
 class PanelControl(Protocol):
-    """The panel of the table (`device.panel.panel.Panel`), as the page presses and shows it."""
+    """The panel of the table (`device.panel.panel.Panel`), as the page uses it."""
 
     @property
     def view(self) -> PanelView:
-        """What it shows now."""
+        """What the panel shows now."""
 
     def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableSnapshot]:
-        """A tap or a hold, by the same way as one on the pins."""
+        """Press or hold a button, with the same effect as on the pins."""
 
     def rehearse(self, on: bool) -> None:
-        """Buttons do nothing but show that they were felt, until it is ended."""
+        """Start or end a test in which buttons only confirm that they were pressed."""
 
     def give(self, signal: Signal) -> None:
         """Show a signal."""
@@ -33,12 +33,11 @@ class PanelControl(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HostInfo:
-    """Where the page stands.
+    """The machine that serves the page.
 
-    `panel` is the table's (None: it has none, as in the demo), `buttons` those that are wired, `remarks` say in
-    sentences what is missing or set wrongly here, `addresses` where phones find the page, the best one last, and
-    `hotspot` is the Wi-Fi that the table opens where it knows none, `wifi` the one that phones join otherwise: its name
-    and password.
+    `panel` is None at a table without one, as in the demo. `setup_problems` are sentences about what is missing or
+    configured wrongly. `addresses` returns the page's URLs, with the best one for phones last. `hotspot` is the Wi-Fi
+    that the table opens where it knows none, `wifi` the name and password of the one that phones join otherwise.
     """
 
     panel: PanelControl | None = None

@@ -1,8 +1,8 @@
-"""The page that follows the game: its parts are drawn once for each state and sent to every phone.
+"""Live updates of the page: its changing parts are rendered once for each state and sent to every phone.
 
-Three ways lead to the same HTML. Server-Sent Events bring each state as it comes, under an id, and a phone that slept
-says the last id it saw and catches up. When all streams are taken, `/live/state` answers to a phone that asks every
-few seconds. And without script the page itself is whole and can be loaded again.
+Three ways give the same HTML. Server-Sent Events deliver each state under an id, and a phone that was asleep sends the
+last id it has and catches up. If all streams are taken, phones poll `/live/state`. Without JavaScript the page itself
+is complete and can be reloaded.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from web.i18n import Texts, texts
 from web.table import Table
 
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns")
-"""The parts of the page that change, each a template of that name and an element with that id."""
+"""The changing parts of the page: template names, and ids of elements."""
 HEARTBEAT_INTERVAL_S = 5.0
-"""A stream without news says so this often, so that both ends notice when the other is gone."""
+"""Seconds between heartbeats on a stream without news, so that both ends notice a broken connection."""
 POLL_INTERVAL_S = 2
 MAX_CACHE_ENTRIES = 16
-"""Drawings and messages kept, to send a phone only the parts that changed since the one it has."""
+"""Number of rendered states and of messages kept, so that phones get only the parts that changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedState:
-    """The changing parts of the page as HTML, for one state in one language. `id` is unique over restarts."""
+    """The changing parts of the page as HTML, for one state in one language. `id` is unique across restarts."""
 
     id: str
     t: Texts
@@ -42,7 +42,7 @@ class RenderedState:
     parts: dict[str, str]
 
     def build_message(self, since: RenderedState | None) -> str:
-        """What a phone that shows `since` must be told, as JSON; everything where that is not known."""
+        """Return the update for a phone that shows `since` as JSON; all parts if `since` is None."""
         known = since.parts if since else {}
         changed = {name: html for name, html in self.parts.items() if known.get(name) != html}
         state = self.state
@@ -51,8 +51,8 @@ class RenderedState:
 
 
 def flags(state: TableSnapshot) -> str:
-    """What the buttons of the table depend on: `in-play`, `end-due`, `racks-wanted`, `clock`, `undo`, `redo`."""
-    found = {
+    """Return the conditions on which buttons depend: `in-play`, `end-due`, `racks-wanted`, `clock`, `undo`, `redo`."""
+    flag_values = {
         "in-play": state.phase.in_play,
         "end-due": state.end_due,
         "racks-wanted": bool(state.racks_wanted),
@@ -60,16 +60,16 @@ def flags(state: TableSnapshot) -> str:
         "undo": state.undo,
         "redo": state.redo,
     }
-    return " ".join(name for name, holds in found.items() if holds)
+    return " ".join(name for name, holds in flag_values.items() if holds)
 
 
 def add_server_time(message: str) -> str:
-    """The message with the server's clock in it (`now`, seconds), by which phones let the players' clocks run."""
+    """Return the message with the server's time added (`now`, seconds), with which phones run the players' clocks."""
     return f'{{"now":{time.monotonic():.2f},{message[1:]}'
 
 
 class LiveUpdates:
-    """Draws each state once, and lets many threads wait for the next."""
+    """Cache of rendered states, and the streams of the threads that wait for the next state."""
 
     def __init__(self, templates: Environment, table: Table, streams: int) -> None:
         self._templates = templates
@@ -85,7 +85,7 @@ class LiveUpdates:
         table.add_listener(self._handle_state)
 
     def close(self) -> None:
-        """End the streams: their threads come home."""
+        """End all streams, so that their threads finish."""
         with self._state_changed:
             if self._closed:
                 return
@@ -94,7 +94,7 @@ class LiveUpdates:
         self._table.remove_listener(self._handle_state)
 
     def render_newest(self, t: Texts) -> RenderedState:
-        """The newest state, drawn in this language."""
+        """Return the newest state, rendered in this language."""
         with self._state_changed:
             state = self._newest_state
         with self._cache_lock:
@@ -106,14 +106,14 @@ class LiveUpdates:
             return self._rendered_states[key]
 
     def refresh_parts(self, drawing: RenderedState) -> dict[str, str]:
-        """The parts of a drawing for a page that is loaded now: a clock that runs shows what is left now."""
+        """Return the parts for a page load, with a running clock brought up to date."""
         clock = drawing.state.clock
         if clock is None or clock.running is None or clock.paused:
             return drawing.parts
         return {**drawing.parts, "scores": self._render_part("scores", drawing.state, drawing.t)}
 
     def build_message(self, drawing: RenderedState, since: str) -> str:
-        """What a phone that shows the drawing of the id `since` must be told; made once for all such phones."""
+        """Return the update for phones that show the state with the id `since`; cached for all such phones."""
         with self._cache_lock:
             before = self._rendered_states.get((since, drawing.t.language))
             key = drawing.id, drawing.t.language, before.id if before else ""
@@ -124,16 +124,16 @@ class LiveUpdates:
             return self._messages[key]
 
     def wait_for_change(self, name: str, timeout: float) -> bool:
-        """Wait until the newest state is another than that of the drawing `name`; False when nothing came."""
+        """Wait until the newest state has another id than `name`; return False on a timeout."""
         with self._state_changed:
             return self._state_changed.wait_for(
                 lambda: self._closed or self._make_state_id(self._newest_state) != name, timeout
             )
 
     def stream_messages(self, since: str, gone: Callable[[], bool], t: Texts) -> Iterator[str] | None:
-        """The events for one phone that shows the drawing `since`, or None when all streams are taken.
+        """Return the stream of events for one phone that shows the state `since`, or None if all streams are taken.
 
-        Ends when the page is closed or the phone is `gone`.
+        Ends when the page is closed or `gone()` returns True.
         """
 
         def tell(known: str) -> tuple[str, str]:
@@ -145,7 +145,7 @@ class LiveUpdates:
     def stream_states(
         self, since: str, gone: Callable[[], bool], data: Callable[[TableSnapshot], str]
     ) -> Iterator[str] | None:
-        """The same with each state as `data` writes it, on one line: for programs."""
+        """Return a stream like `stream_messages`, with each state formatted by `data` on one line, for programs."""
 
         def tell(_: str) -> tuple[str, str]:
             with self._state_changed:
@@ -194,7 +194,7 @@ class LiveUpdates:
 
 
 class _Stream(Iterator[str]):
-    """Events with the place they take: it is given back once, also when the stream ends before its first event."""
+    """An event stream with its slot, which is released once, even if the stream ends before its first event."""
 
     def __init__(self, events: Iterator[str], release: Callable[[], None]) -> None:
         self._events, self._release = events, release
@@ -204,14 +204,14 @@ class _Stream(Iterator[str]):
         return next(self._events)
 
     def close(self) -> None:
-        """Called by the server at the end of the answer, however it ends (PEP 3333)."""
+        """Release the slot; the server calls this at the end of each response (PEP 3333)."""
         if self._open:
             self._open = False
             self._release()
 
 
 def create_blueprint(page: LiveUpdates) -> Blueprint:
-    """`/live/stream` (Server-Sent Events) and `/live/state` (the same, asked for)."""
+    """Return the routes `/live/stream` (Server-Sent Events) and `/live/state` (polling)."""
     routes = Blueprint("live", __name__, url_prefix="/live")
 
     @routes.get("/stream")

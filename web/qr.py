@@ -1,4 +1,4 @@
-"""Texts as QR codes: the address of the page, the name of the Wi-Fi, the code of the table."""
+"""QR codes for the page's address, the Wi-Fi and the pairing code."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ _QUIET_ZONE_MODULES = 4
 
 
 def render_qr_svg(text: str, label: str) -> Markup:
-    """`text` as an SVG to be put into a page, dark on light whatever the page's colours are; `label` says what
-    it is.
+    """Return a QR code as inline SVG, dark on light in every colour scheme; `label` describes it for screen readers.
 
-    It has no size of its own: the page's style sheet gives it one (`svg.qr`). Raises `ValueError` for a text that no
-    QR code can hold (more than about two thousand letters).
+    The style sheet sets its size (`svg.qr`). Raises `ValueError` if the text is too long for a QR code (more than about
+    two thousand letters).
     """
     try:
         code = segno.make(text, micro=False, error="m")
@@ -29,14 +28,14 @@ def render_qr_svg(text: str, label: str) -> Markup:
 
 
 def render_qr_blocks(text: str) -> str:
-    """`text` as a QR code of block letters, for a dark or light terminal."""
+    """Return a QR code as block characters, for a dark or a light terminal."""
     drawn = io.StringIO()
     segno.make(text, micro=False, error="l").terminal(out=drawn, border=2, compact=True)
     return drawn.getvalue()
 
 
 def format_wifi_text(name: str, password: str) -> str:
-    """What a phone reads from a code to join a network: `WIFI:T:WPA;S:...;P:...;;`, `T:nopass` without a password."""
+    """Return the text of a QR code that joins a Wi-Fi: `WIFI:T:WPA;S:...;P:...;;`, `T:nopass` without a password."""
     from segno.helpers import make_wifi_data
 
     return str(make_wifi_data(ssid=name, password=password or None, security="WPA" if password else None))

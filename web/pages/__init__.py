@@ -1,1 +1,1 @@
-"""The pages of the web application, one blueprint a module."""
+"""The pages of the web application, one blueprint in each module."""

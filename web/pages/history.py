@@ -1,4 +1,4 @@
-"""The games that were played: a list, each game turn by turn, records, downloads; paired phones import and delete."""
+"""Stored games: list, replay turn by turn, records, downloads; for paired phones also import and delete."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GAMES_PER_PAGE = 30
 
 
 def create_blueprint(library: GameArchive, pairing: Pairing) -> Blueprint:
-    """`/history`, `/history/NUMBER` (`?turn=N`), its files, `/records`; `POST /history/import` and `.../delete`."""
+    """Return the routes `/history`, `/history/NUMBER` (`?turn=N`), its files, import and delete, and `/records`."""
     routes = Blueprint("history", __name__)
 
     def show(template: str, **values: object) -> Response:
@@ -141,7 +141,7 @@ def _refuse(why: str, status: int) -> ResponseReturnValue:
 
 
 def _parse_date(field: str) -> date | None:
-    """A day of the form; none for one that cannot be read."""
+    """Return the date in a field of the query, or None if it is missing or invalid."""
     try:
         return date.fromisoformat(request.args.get(field, ""))
     except ValueError:
@@ -153,12 +153,12 @@ def _local_date(line: GameLine) -> date:
 
 
 def _make_page_query(skip: int) -> Mapping[str, str]:
-    """The question of this page, for games further on."""
+    """Return the query of this page with another number of games to skip."""
     return {**request.args.to_dict(), "skip": str(skip)}
 
 
 def _put_player_first(name: str, pair: HeadToHead) -> HeadToHead:
-    """A pair with this player first."""
+    """Return the pair with this player first."""
     if pair.names[0] == name:
         return pair
     return HeadToHead(_swap_pair(pair.names), pair.games, _swap_pair(pair.ahead), _swap_pair(pair.points))

@@ -1,4 +1,4 @@
-"""Pairing a phone, and the list of those that are."""
+"""Pages for pairing a phone and for the list of paired phones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_DEVICE_NAME_LETTERS = 40
 
 
 def create_blueprint(pairing: Pairing) -> Blueprint:
-    """`/pair`, `/phones`, `/phones/unpair`."""
+    """Return the routes `/pair`, `/phones` and `/phones/unpair`."""
     routes = Blueprint("phones", __name__)
 
     @routes.get(PAIR_PATH)
@@ -59,7 +59,7 @@ def _refuse(why: str, status: int) -> ResponseReturnValue:
 
 
 def _read_device_name() -> str:
-    """What the browser says of its device, for people to tell phones apart: `iPhone`, `Android 14; Pixel 8`."""
+    """Return the device from the User-Agent header, for the list of phones: `iPhone`, `Android 14; Pixel 8`."""
     agent = request.headers.get("User-Agent", "")
     inside = agent.partition("(")[2].partition(")")[0]
     return (inside or agent or "?")[:MAX_DEVICE_NAME_LETTERS]

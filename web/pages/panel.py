@@ -1,4 +1,4 @@
-"""The panel on the page: the same buttons and lights as those on the pins, by the same way (`device.panel.panel`)."""
+"""The panel on the page: the same buttons and lights as on the pins, handled by the same `device.panel.panel`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from web.table import Table
 
 REFUSAL_TIMEOUT_S = 0.25
 TEST_SIGNAL_S = 2.0
-"""So long a light burns that was tapped to see whether it works."""
+"""Seconds for which a light is lit to test it."""
 
 TEST_SIGNALS: Mapping[str, Signal] = MappingProxyType(
     {
@@ -34,11 +34,11 @@ TEST_SIGNALS: Mapping[str, Signal] = MappingProxyType(
         "buzzer": Signal(TEST_SIGNAL_S, LIGHT_OFF, beeps=(0.4,)),
     }
 )
-"""What can be tried out, one light after the other."""
+"""Signals that test each light and the buzzer."""
 
 
 def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Blueprint:
-    """`/panel` and what is pressed on it; for paired phones."""
+    """Return the routes `/panel` and below; for paired phones only."""
     routes = Blueprint("desk", __name__, url_prefix="/panel")
 
     @routes.before_request
@@ -91,7 +91,7 @@ def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Bluepri
 
 
 def build_panel_context(table: Table, place: HostInfo) -> dict[str, object]:
-    """What the templates of the panel need: its view, and the buttons that make sense with these players."""
+    """Return the context of the panel's templates: its view, and the buttons for this number of players."""
     players = len(table.state.players) or MAX_PLAYERS
     ends = END_TURN_BUTTONS[:players]
     others = (Button.CHALLENGE, Button.PAUSE, Button.NEW_GAME, Button.POWER)

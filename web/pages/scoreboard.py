@@ -1,4 +1,4 @@
-"""The scoreboard itself, its big-screen form, and the pictures on it."""
+"""The scoreboard, its large version, the page to join, and the pictures on them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from web.table import Table
 
 
 def create_blueprint(page: LiveUpdates, table: Table, pairing: Pairing, place: HostInfo) -> Blueprint:
-    """`/`, `/big` (with `?overlay` transparent, for a broadcast), `/join`,
-    `/pictures/NAME.jpg`, `/editions.css`."""
+    """Return the routes `/`, `/big`, `/join`, `/pictures/NAME.jpg` and `/editions.css`.
+
+    `/big?overlay` has a transparent background, for a broadcast.
+    """
     routes = Blueprint("pages", __name__)
 
     def show(template: str, **values: object) -> Response:
@@ -55,16 +57,16 @@ def create_blueprint(page: LiveUpdates, table: Table, pairing: Pairing, place: H
         )
 
     def code_to_show() -> str:
-        """The code of the table, for a screen that was told it before, or that hangs on the table's own machine.
+        """Return the pairing code for paired clients and for screens at the table's own machine, otherwise "".
 
-        Anybody on the network may open these pages, also through a proxy on this machine.
+        Requests that a proxy on this machine forwarded do not count as local.
         """
         is_here = request.remote_addr in ("127.0.0.1", "::1", "::ffff:127.0.0.1")
         passed_on = any(name in request.headers for name in ("Forwarded", "X-Forwarded-For", "Via"))
         return pairing.code if current_client(pairing) or (is_here and not passed_on) else ""
 
     def invitation(code: str) -> list[tuple[Markup, str, str]]:
-        """What phones scan to join: QR codes, each with what it is for and the same as text."""
+        """Return the QR codes to join, each with its purpose and its content as text."""
         t, found = texts(), []
         wifi = place.wifi
         if wifi is None and place.hotspot is not None and place.hotspot.is_active():

@@ -1,4 +1,4 @@
-"""Setting a table up: where the board is in the camera's picture, a lesson in its tiles, the panel, what is missing."""
+"""Set-up of a table: the board in the camera's picture, enrolment of tiles, the panel, missing parts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from web.security.pairing import Pairing, current_client
 from web.table import Table
 
 LOOK_TIMEOUT_S = 20.0
-"""A look around is given so long: a small machine reads a whole picture."""
+"""Seconds; a small machine needs that long to find and read a board in a full picture."""
 MAX_KEPT_IMAGES = 4
-"""Pictures kept, so that one that is being fetched is still there."""
+"""Number of pictures kept, so that one is still there when a client fetches it."""
 
 
 class SetupImages:
@@ -38,18 +38,18 @@ class SetupImages:
         self._count = 0
 
     def add_image(self, jpeg: bytes) -> int:
-        """Keep a picture; returns its number."""
+        """Keep a picture and return its number."""
         self._count += 1
         self._images.append((self._count, jpeg))
         return self._count
 
     def find_image(self, number: int) -> bytes | None:
-        """The picture of this number, while it is kept."""
+        """Return the picture with this number, or None if it is no longer kept."""
         return dict(self._images).get(number)
 
 
 def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Blueprint:
-    """`/setup` and what its script asks for; for paired phones."""
+    """Return the routes `/setup` and below; for paired phones only."""
     routes = Blueprint("setup", __name__, url_prefix="/setup")
     sights = SetupImages()
 
@@ -130,7 +130,7 @@ def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Bluepri
 
 
 def parse_corners(text: str) -> tuple[tuple[float, float], ...] | None:
-    """Four corners written `x,y x,y x,y x,y`, None for an empty text. Raises `ValueError`."""
+    """Parse four corners written as `x,y x,y x,y x,y`; None for an empty text. Raises `ValueError`."""
     if not text.strip():
         return None
     points = tuple(tuple(float(part) for part in point.split(",")) for point in text[:200].split())

@@ -1,1 +1,1 @@
-"""Who may connect, and who may change the game."""
+"""Access control: pairing, CSRF protection, rate limits, the server and its https proxy."""

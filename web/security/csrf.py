@@ -1,4 +1,4 @@
-"""What keeps strangers from steering the table: headers on every answer, a check on every change."""
+"""Protection against requests from other sites: security headers, CSRF tokens, body size limits."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from web.i18n import texts
 from web.security.pairing import Pairing, current_client
 
 PAIR_PATH = "/pair"
-"""The one change that a phone may make that is not paired."""
+"""The only path at which an unpaired phone may make a change."""
 
 API_PATH = "/api/"
-"""Under this, programs are let in by a token instead of a cookie (`web.api`)."""
+"""Prefix of paths that authenticate programs with a token instead of a cookie (`web.api`)."""
 MAX_BODY_BYTES = 64 * 1024
-"""What a request may carry."""
+"""Largest body of a request."""
 MAX_BODY_BYTES_BY_PATH = {"/history/import": MAX_IMPORT_BYTES, "/api/v1/games": MAX_IMPORT_BYTES}
-"""What it may carry to these addresses. The server refuses more before it has read it (`web.security.server`)."""
+"""Largest body at the paths that accept files; the server enforces it while reading (`web.security.server`)."""
 
 _TOKEN_KEY = "csrf"
 _SECURITY_HEADERS = {
@@ -39,7 +39,7 @@ _SECURITY_HEADERS = {
 
 
 def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
-    """Set the headers on every answer, refuse changes that come from elsewhere or from phones that are not paired."""
+    """Add security headers to all responses; refuse changes from other sites and from unpaired phones."""
 
     def check_change() -> Response | None:
         request.max_content_length = MAX_BODY_BYTES_BY_PATH.get(request.path, MAX_BODY_BYTES)
@@ -60,34 +60,34 @@ def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
 
 
 class HostCookieSessionInterface(SecureCookieSessionInterface):
-    """The visitor's signed cookie: one over http, and another over https that never goes over http.
+    """Session cookies with separate names for http and https; the https one is never sent over http.
 
-    The prefix ties the latter to this very machine (RFC 6265bis, 4.1.3.2).
+    Its `__Host-` prefix ties it to this host (RFC 6265bis, 4.1.3.2).
     """
 
     def get_cookie_name(self, app: Flask) -> str:  # noqa: ARG002 (Flask's signature)
-        """The cookie's name."""
+        """Return the cookie's name for this request."""
         return "__Host-tilekeeper" if request.is_secure else "tilekeeper"
 
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
-        """Whether the cookie goes over https only."""
+        """Return True if the cookie may only be sent over https."""
         return request.is_secure
 
 
 def csrf_token() -> str:
-    """The token that a form of this visitor must send back; it lives in the signed cookie."""
+    """Return the CSRF token of this client, kept in its signed cookie."""
     if _TOKEN_KEY not in session:
         session[_TOKEN_KEY] = secrets.token_urlsafe(24)
     return str(session[_TOKEN_KEY])
 
 
 def is_document_request() -> bool:
-    """True for a request that the browser made for a page of its own, not our script."""
+    """Return True if the browser requests a page to display, and not data for a script."""
     return request.headers.get("Sec-Fetch-Dest") == "document"
 
 
 def is_cross_site() -> bool:
-    """True for a request that a page of another site made the browser send, as the browser says."""
+    """Return True if a page of another site caused the request, according to the browser's headers."""
     origin = request.headers.get("Origin") or request.headers.get("Referer")
     if origin is not None and urlsplit(origin).netloc != request.host:
         return True
@@ -95,7 +95,7 @@ def is_cross_site() -> bool:
 
 
 def _has_valid_token() -> bool:
-    """True for a form that a page of ours gave to this visitor."""
+    """Return True if the request carries the CSRF token of this client."""
     sent = request.form.get(_TOKEN_KEY) or request.headers.get("X-CSRF-Token") or ""
     expected = session.get(_TOKEN_KEY)
     return bool(expected) and hmac.compare_digest(sent.encode(), str(expected).encode())

@@ -1,8 +1,8 @@
-"""Who may touch the game: phones that were told the code which stands at the table.
+"""Authorisation: devices paired with the six-digit code that is shown at the table.
 
-The code is new with each start, and after many wrong tries (`web.security.rate_limit` counts them). A phone is known
-again by a random name in its signed cookie, a program by the same name in a signed token; the first one that was
-paired is the admin, who may unpair others.
+The code is new at each start, and after many wrong codes (counted by `web.security.rate_limit`). A phone is recognised
+by a random id in its signed cookie, a program by one in a signed token. The first paired device is the admin, which may
+unpair others.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from engine.errors import TilekeeperError
 from web.security.rate_limit import PairingRateLimiter
 
 MAX_PAIRED_CLIENTS = 64
-"""Phones paired at a time; the one that was paired longest ago makes room, but never the admin."""
+"""Maximum number of paired devices; the one paired first, except the admin, makes room for a new one."""
 
 
 _CLIENT_ID_KEY = "phone"
 
 
 class PairingCodeError(TilekeeperError):
-    """Not the code; so many tries are left."""
+    """A wrong code; `tries_left` counts the remaining tries."""
 
     def __init__(self, left: int) -> None:
         super().__init__(left)
@@ -36,7 +36,7 @@ class PairingCodeError(TilekeeperError):
 
 
 class PairingLockedError(TilekeeperError):
-    """Too many wrong codes from this device; it must wait so long."""
+    """Too many wrong codes; the device must wait for `minutes`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
@@ -45,7 +45,7 @@ class PairingLockedError(TilekeeperError):
 
 @dataclass(frozen=True, slots=True)
 class PairedClient:
-    """A paired device: the name it is told apart by, what it says it is, since when (Unix time), and its rank."""
+    """A paired device: its id, its description (`iPhone`), when it was paired (Unix time), and its rank."""
 
     id: str
     device: str
@@ -54,7 +54,7 @@ class PairedClient:
 
 
 class Pairing:
-    """The code of the table and the phones that know it. `tell` hears, in a sentence, of attempts to guess it."""
+    """The pairing code and the paired devices. `tell` is called with a sentence about attempts to guess the code."""
 
     def __init__(
         self,
@@ -72,17 +72,17 @@ class Pairing:
 
     @property
     def code(self) -> str:
-        """Six digits, to be shown at the table only."""
+        """The six-digit code; show it at the table only."""
         return self._code
 
     @property
     def clients(self) -> tuple[PairedClient, ...]:
-        """The paired phones, in the order in which they were paired."""
+        """The paired devices in the order of pairing."""
         with self._lock:
             return tuple(self._clients.values())
 
     def pair(self, code: str, address: str, device: str) -> PairedClient:
-        """Pair the device at this address if it knows the code. Raises `PairingCodeError`, `PairingLockedError`."""
+        """Pair the device at this address if the code is correct. Raises `PairingCodeError`, `PairingLockedError`."""
         with self._lock:
             now = self._clock()
             if (seconds := self._rate_limiter.wait_time(address, now)) > 0:
@@ -102,16 +102,19 @@ class Pairing:
         raise PairingCodeError(left)
 
     def unpair(self, phone: str) -> bool:
-        """Forget a phone; when the admin goes, the oldest of the others is admin. False: it was not paired."""
+        """Unpair a device and return True, or False if it was not paired.
+
+        If it was the admin, the device that was paired next becomes admin.
+        """
         with self._lock:
-            gone = self._clients.pop(phone, None)
-            if gone is not None and gone.admin and self._clients:
+            removed = self._clients.pop(phone, None)
+            if removed is not None and removed.admin and self._clients:
                 oldest = next(iter(self._clients.values()))
                 self._clients[oldest.id] = PairedClient(oldest.id, oldest.device, oldest.since, admin=True)
-            return gone is not None
+            return removed is not None
 
     def find_client(self, phone: str) -> PairedClient | None:
-        """The phone of this name, if it is paired."""
+        """Return the paired device with this id, or None."""
         with self._lock:
             return self._clients.get(phone)
 
@@ -124,12 +127,12 @@ class Pairing:
 
 
 def current_client(pairing: Pairing) -> PairedClient | None:
-    """The paired phone that asks now, by its cookie; None for everybody else."""
+    """Return the paired device that made the current request, according to its cookie, or None."""
     return pairing.find_client(str(session.get(_CLIENT_ID_KEY, "")))
 
 
 def remember_client(phone: PairedClient) -> None:
-    """Let this visitor's cookie say from now on which phone it is."""
+    """Store the device's id in the session cookie."""
     session[_CLIENT_ID_KEY] = phone.id
     session.permanent = True
 

@@ -1,8 +1,8 @@
-"""How often somebody may guess the code of the table.
+"""Rate limit for guesses of the pairing code.
 
-A device has a few tries, then it waits. All devices together have some more, then nobody can pair for a while, the
-first time a minute and each time twice as long: a million codes cannot be tried in an evening, whatever addresses the
-guesses come from. What is remembered is bounded.
+Each device has a few tries and then must wait. All devices together have some more; then no device can pair for a
+while, one minute at first and twice as long each further time. So the million codes cannot be tried in an evening from
+any number of addresses. The memory used is bounded.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 MAX_TRIES_PER_CLIENT = 5
-"""Wrong codes of one device in succession, then it waits."""
+"""Wrong codes in succession after which a device must wait."""
 LOCKOUT_S = 600.0
 MAX_TRIES_ALL_CLIENTS = 30
-"""Wrong codes of all devices together, then everybody waits."""
+"""Wrong codes of all devices together after which all must wait."""
 FIRST_PAUSE_S = 60.0
 MAX_PAUSE_S = 3600.0
 MAX_TRACKED_CLIENTS = 256
-"""Devices whose tries are counted; the one that has been silent longest makes room."""
+"""Number of devices whose tries are counted; the one that was inactive longest is dropped first."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Failures:
-    """Wrong codes in succession, and when the last one came."""
+    """Number of wrong codes in succession, and the time of the last one."""
 
     count: int
     last_at: float
 
 
 class PairingRateLimiter:
-    """Counts wrong codes by address. Times are seconds of one clock, told by the caller; no lock of its own."""
+    """Counter of wrong codes by address. Times are seconds of the caller's clock; the caller provides the locking."""
 
     def __init__(self) -> None:
         self._failures: OrderedDict[str, _Failures] = OrderedDict()
@@ -43,21 +43,23 @@ class PairingRateLimiter:
         return len(self._failures)
 
     def wait_time(self, address: str, now: float) -> float:
-        """How long this address must wait before it may try, in seconds; 0.0 or less: it may."""
+        """Return the seconds that this address must wait before its next try; 0.0 or less if it need not wait."""
         count = self._failures.get(_make_client_key(address))
         alone = count.last_at + LOCKOUT_S - now if count and count.count >= MAX_TRIES_PER_CLIENT else 0.0
         return max(alone, self._paused_until - now)
 
     def tries_left(self, address: str) -> int:
-        """How many wrong codes this address has left."""
+        """Return the number of tries that this address has left."""
         count = self._failures.get(_make_client_key(address))
         return MAX_TRIES_PER_CLIENT - count.count if count else MAX_TRIES_PER_CLIENT
 
     def record_failure(self, address: str, now: float) -> bool:
-        """Count a wrong code; True when all devices together have had theirs, and everybody waits from now on."""
+        """Count a wrong code; return True if from now on all devices must wait."""
         device = _make_client_key(address)
         before = self._failures.pop(device, None)
-        so_far = before.count if before and before.count < MAX_TRIES_PER_CLIENT else 0  # who has waited begins anew
+        so_far = (
+            before.count if before and before.count < MAX_TRIES_PER_CLIENT else 0
+        )  # after the lockout the count starts again
         self._failures[device] = _Failures(so_far + 1, now)
         while len(self._failures) > MAX_TRACKED_CLIENTS:
             self._failures.popitem(last=False)
@@ -70,20 +72,20 @@ class PairingRateLimiter:
         return True
 
     def record_success(self, address: str) -> None:
-        """The code was right: the wrong ones before it are forgotten."""
+        """Forget the wrong codes of this address after a correct one."""
         self._failures.pop(_make_client_key(address), None)
 
 
 def _make_client_key(address: str) -> str:
-    """What counts as one device: an address, or the 64 bits that a network gives one in IPv6 (RFC 4291, 2.5.4)."""
+    """Return the key under which a device is counted: its address, or the /64 network in IPv6 (RFC 4291, 2.5.4)."""
     try:
-        found = ipaddress.ip_address(address.partition("%")[0])
+        ip_address = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return address[:64]
-    if isinstance(found, ipaddress.IPv4Address):
-        return str(found)
-    if found.ipv4_mapped:
-        return str(found.ipv4_mapped)
-    if found.is_link_local:
-        return str(found)
-    return str(ipaddress.ip_network((found, 64), strict=False))
+    if isinstance(ip_address, ipaddress.IPv4Address):
+        return str(ip_address)
+    if ip_address.ipv4_mapped:
+        return str(ip_address.ipv4_mapped)
+    if ip_address.is_link_local:
+        return str(ip_address)
+    return str(ipaddress.ip_network((ip_address, 64), strict=False))

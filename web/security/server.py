@@ -1,8 +1,8 @@
-"""Serves the page from the process that owns camera and panel.
+"""Server of the page in the process that owns camera and panel.
 
-Waitress, because it neither forks nor needs the main thread. Two traps were measured with many open streams: more
-streams than threads starve every other request, so streams are bounded well below the threads; and a phone that falls
-asleep holds its thread until the kernel gives up on it, so the kernel is told to do that after ten seconds.
+Waitress, because it neither forks nor needs the main thread. Measurements with many open streams showed two traps. More
+streams than threads starve every other request, so streams are limited well below the number of threads. And a phone
+that falls asleep holds its thread until the kernel gives up the connection, so that timeout is set to ten seconds.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from engine.errors import TilekeeperError
 from web.security.csrf import MAX_BODY_BYTES, MAX_BODY_BYTES_BY_PATH
 
 THREADS = 128
-"""Threads are cheap while they wait; `web.app.MAX_STREAMS` of them may hold a stream."""
+"""Number of threads; waiting threads are cheap, and `web.app.MAX_STREAMS` of them may hold a stream."""
 SEND_TIMEOUT_MS = 10_000
-"""A phone that has not taken our bytes for so long is gone (RFC 5482)."""
+"""Milliseconds without an acknowledgement after which a connection is closed (RFC 5482, TCP_USER_TIMEOUT)."""
 STREAM_BUFFER_BYTES = 128 * 1024
-"""Bytes of an answer that are kept for a client. Waitress keeps all that it sent until this mark: 16 MB by default, so
-that 100 open pages took 1 GB after 150 s."""
+"""Bytes of a response that are kept for a client. With waitress's default of 16 MB, 100 open pages took 1 GB after
+150 s."""
 
 
 class PortInUseError(TilekeeperError, OSError):
-    """Another program has the port."""
+    """Another program uses the port."""
 
 
 class PageServer:
-    """The page at a port, in a thread of its own named `page`. Serving begins with the first line of `with`."""
+    """Server of the page at a port, in a thread named `page`. Serving starts when `with` is entered."""
 
     def __init__(self, app: Flask, port: int, host: str = "", *, threads: int = THREADS) -> None:
-        """Take the port; `host` empty means every network the machine is on. Raises `PortInUseError`, `OSError`."""
+        """Bind the port; an empty `host` means all interfaces. Raises `PortInUseError`, `OSError`."""
         self._app = app
         self._socket = create_listening_socket(host, port)
         self.port: int = self._socket.getsockname()[1]
@@ -79,7 +79,7 @@ class PageServer:
         self._thread.join()
 
     def _run(self) -> None:
-        """Waitress's own loop has no end but an exception; this one has, and closes what is open."""
+        """Run waitress's loop until `close`, then close all connections; waitress itself only ends on an exception."""
         while not self._closing.is_set():
             wasyncore.loop(timeout=1.0, use_poll=True, map=self._sockets, count=1)
         self._server.task_dispatcher.shutdown()
@@ -87,7 +87,7 @@ class PageServer:
 
 
 class _LargeBodyParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
-    """Lets those addresses have large bodies that take files, and no others, whoever asks."""
+    """Parser that accepts large bodies only at the paths that take files."""
 
     adj: Any
 
@@ -104,7 +104,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]
 
 
 def create_listening_socket(host: str, port: int) -> socket.socket:
-    """A listening socket whose connections give up on a silent phone. Raises `PortInUseError`, `OSError`."""
+    """Return a listening socket whose connections time out on silent phones. Raises `PortInUseError`, `OSError`."""
     if not 0 <= port <= 65535:
         raise OSError(errno.EINVAL, f"no port {port}: choose one from 1 to 65535")
     both = not host and socket.has_dualstack_ipv6()

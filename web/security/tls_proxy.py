@@ -1,8 +1,7 @@
-"""The page over https, for what browsers allow there only: a screen that stays awake, an app to install.
+"""TLS proxy that serves the page over https, which browsers require to keep the screen on or to install an app.
 
-Waitress speaks no TLS, and one server thread for each connection's handshake would be two traps more. So a door stands
-before it: one thread with an event loop takes TLS off and passes the bytes on to the page's own port, as they are. The
-page learns from the door who stands before it, so that tries of the code are counted by device.
+Waitress has no TLS. One thread with an event loop terminates TLS and forwards the bytes to the page's own port. The
+proxy passes the client's address to the application, so that wrong codes are counted by device.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 class TlsProxyError(TilekeeperError):
-    """The certificate or its key cannot be used; the message says what to do, on one line."""
+    """An unusable certificate or key; the message gives the remedy on one line."""
 
 
 class ClientAddresses:
-    """Who came through the door: by the address and port from which the door asks the page for them."""
+    """Addresses of the proxy's clients, by the local address of the proxy's connection to the page."""
 
     def __init__(self) -> None:
         self._addresses: dict[tuple[str, str], str] = {}
 
     def wrap_app(self, page: WsgiApp) -> WsgiApp:
-        """The page, told the visitor's own address, and that the visitor came by https."""
+        """Return the application with the client's own address and the scheme `https` in its environment."""
 
         def tell(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
             came = str(environ.get("REMOTE_ADDR")), str(environ.get("REMOTE_PORT"))
@@ -47,23 +46,23 @@ class ClientAddresses:
         return tell
 
     def add_client(self, asking: tuple[str, int], address: str) -> None:
-        """Somebody comes in from `address`, and the door asks for them from `asking`."""
+        """Record that the proxy's connection from `asking` belongs to the client at `address`."""
         for own in (asking[0], f"::ffff:{asking[0]}"):  # as a socket of both protocols sees it
             self._addresses[own, str(asking[1])] = address
 
     def remove_client(self, asking: tuple[str, int]) -> None:
-        """And goes."""
+        """Forget a connection of the proxy."""
         for own in (asking[0], f"::ffff:{asking[0]}"):
             self._addresses.pop((own, str(asking[1])), None)
 
 
 class TlsProxy:
-    """https at a port of its own, in a thread named `https`. It opens with the first line of `with`."""
+    """https server at a port of its own, in a thread named `https`. It starts when `with` is entered."""
 
     def __init__(
         self, server: PageServer, visitors: ClientAddresses, certificate: Path, key: Path, port: int, host: str = ""
     ) -> None:
-        """Take the port. Raises `TlsProxyError`, `PortInUseError`, `OSError`."""
+        """Bind the port. Raises `TlsProxyError`, `PortInUseError`, `OSError`."""
         self._page_address = host or "127.0.0.1", server.port
         self._client_addresses = visitors
         self._ssl_context = _load_ssl_context(certificate, key)
@@ -131,7 +130,7 @@ class TlsProxy:
 
 
 async def _run_until_either_ends(one: Any, other: Any) -> None:
-    """Carry out both until either has ended: a connection is of use with both its directions only."""
+    """Run two coroutines until one of them ends, then cancel the other: both directions are needed."""
     tasks = [asyncio.ensure_future(one), asyncio.ensure_future(other)]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
