@@ -1,1 +1,1 @@
-"""A simulated table: boards, tiles, light and a camera, drawn. Training, tests and the demo look at it."""
+"""Rendered photographs of boards, for training, tests and the demo."""

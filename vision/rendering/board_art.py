@@ -1,6 +1,6 @@
 """A board as flat art: ground, premium squares with their print, grid lines, frame, labels.
 
-The art is a picture of the board seen straight from above; `scene` bends it into a photograph.
+The art shows the board from straight above; `scene` projects it into a photograph.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ _FRAME_WORDS = (
 
 
 def art_to_table(px: int, left: float, top: float) -> npt.NDArray[np.float64]:
-    """(3, 3) map from pixels of flat art, `px` a square with margins `left` and `top`, to table coordinates.
+    """Return the (3, 3) map from pixels of flat art to table coordinates (squares).
 
-    Pixel centres are whole numbers, so that the edge between squares lies half a pixel before a multiple of `px`.
+    The art has `px` pixels per square and margins `left` and `top` in squares. Pixel centres are at whole numbers, so
+    the edge between two squares is half a pixel before a multiple of `px`.
     """
     half = 0.5 / px
     return np.array([[1 / px, 0, half - left], [0, 1 / px, half - top], [0, 0, 1]])
@@ -39,21 +40,21 @@ def art_to_table(px: int, left: float, top: float) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class BoardArt:
-    """(H, W, 3) uint8 BGR art at `px` pixels a square, with its margins (left, top, right, bottom) in squares."""
+    """Flat art, (H, W, 3) uint8 BGR, with `px` pixels per square and margins (left, top, right, bottom) in squares."""
 
     image: Picture
     px: int
     margin: tuple[float, float, float, float]
 
     def to_table(self) -> npt.NDArray[np.float64]:
-        """(3, 3) map from art pixels to table coordinates (squares)."""
+        """Return the (3, 3) map from art pixels to table coordinates (squares)."""
         return art_to_table(self.px, *self.margin[:2])
 
 
 def print_mask(
     image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour: Colour, strength: float = 1.0
 ) -> None:
-    """Print `mask` centred at (x, y) px into `image`, clipped at its edges."""
+    """Blend `colour` into `image` through `mask`, centred at (x, y) px and clipped at the edges of the image."""
     h, w = mask.shape
     x0, y0 = round(x - w / 2), round(y - h / 2)
     left, top = max(x0, 0), max(y0, 0)
@@ -81,7 +82,7 @@ def _draw_rounded_box(
 
 
 def _draw_spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, px: int, count: int) -> None:
-    """Ornaments that reach from a premium square at (x, y) into its neighbours: bursts, teeth, arrows."""
+    """Draw ornaments that reach from the premium square at (x, y) into its neighbours: bursts, teeth, arrows."""
     for side in range(4):
         along = (np.arange(count) + 0.5) / count if kind != "arrows" else np.array([0.5])
         half = {"burst": 0.5 / count, "teeth": 0.25 / count, "arrows": 0.13}[kind]
@@ -101,7 +102,7 @@ def _draw_spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, 
 
 
 def star_outline(points: int, centre: float, radius: float) -> npt.NDArray[np.int32]:
-    """The corners of a star in sixteenths of a pixel, as OpenCV takes them with a shift of 4."""
+    """Return the corners of a star in sixteenths of a pixel, for OpenCV's `shift=4`."""
     angles = np.arange(2 * points) * np.pi / points - np.pi / 2
     reach = np.where(np.arange(2 * points) % 2, 0.4 + 0.02 * points, 1.0) * radius
     corners = np.stack([centre + reach * np.cos(angles), centre + reach * np.sin(angles)], axis=1)
@@ -109,7 +110,7 @@ def star_outline(points: int, centre: float, radius: float) -> npt.NDArray[np.in
 
 
 def _render_square_print(style: BoardStyle, kind: str, px: int) -> Picture:
-    """The print of a premium square: text lines or an ornament, as a (px, px) uint8 mask."""
+    """Return the print of a premium square, text or an ornament, as a (px, px) uint8 mask."""
     mask = np.zeros((px, px), np.uint8)
     if kind == "*" and style.centre != "text":
         c = px / 2
@@ -147,7 +148,7 @@ def _render_square_print(style: BoardStyle, kind: str, px: int) -> Picture:
 
 
 def _print_quarter_turns(style: BoardStyle, row: int, column: int) -> int:
-    """Quarter turns of the print on a square: fixed, or towards the nearest side of the board."""
+    """Return the quarter turns of the print on a square: constant, or facing the nearest side of the board."""
     if not style.text_faces:
         return style.text_turn
     dx, dy = column - 7, row - 7
@@ -214,7 +215,7 @@ def _draw_grid_lines(image: Picture, style: BoardStyle, left: float, top: float,
 def _draw_frame_print(
     rng: Rng, image: Picture, style: BoardStyle, margin: tuple[float, float, float, float], px: int
 ) -> None:
-    """Words on the frame and labels along the grid."""
+    """Draw words on the frame and labels along the grid."""
     left, top, right, bottom = margin
     contrast = (
         (20.0, 20.0, 20.0)
@@ -252,7 +253,7 @@ def _draw_frame_print(
 
 
 def _apply_texture(rng: Rng, image: Picture, style: BoardStyle, px: int) -> None:
-    """Grain of the print, wear, and the fold of a folding board."""
+    """Add the grain of the print, wear, and the fold of a folding board."""
     h, w = image.shape[:2]
     if style.grain > 0.004:
         noise = rng.normal(0, 1, (h // 2 + 1, w // 2 + 1)).astype(np.float32)
@@ -278,7 +279,7 @@ def _apply_texture(rng: Rng, image: Picture, style: BoardStyle, px: int) -> None
 
 
 def draw_board(rng: Rng, style: BoardStyle, px: int) -> BoardArt:
-    """The board's art at `px` pixels a square. `rng` decides the wording of the frame and the wear."""
+    """Draw a board at `px` pixels per square; `rng` chooses the words on the frame and the wear."""
     band = sum(width for width, _ in style.frame_bands)
     extra = [band + p + (0.7 if style.labels else 0.0) for p in style.frame_panels]
     margin = (extra[0], extra[1], extra[2], extra[3])

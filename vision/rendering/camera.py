@@ -1,7 +1,7 @@
-"""A pinhole camera over a board: where points of the table appear in the picture.
+"""Pinhole camera above a board: projection of table points into the picture.
 
-Table coordinates are in squares: x to the right along a row, y down along a column, the grid's top left corner at
-(0, 0) and its bottom right at (15, 15); `height` rises from the board's plane towards the viewer.
+Table coordinates are in squares: x to the right along a row, y down along a column, with the grid's top left corner at
+(0, 0) and its bottom right corner at (15, 15). `height` is the height above the board's plane, towards the viewer.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ CENTRE = 7.5
 class Camera:
     """A calibrated pinhole camera.
 
-    size      (width, height) of the picture in px; pixel centres are whole numbers, as in OpenCV
-    focal     focal length in px; the principal point is the picture's centre
-    rotation  (3, 3) world to camera, world z pointing away from the viewer into the table
-    position  (3,) translation in squares
-    bend      radial distortion k1 of the normalised image plane (0 = none)
-    stretch   height of a square over its width: on many boards 1.05 to 1.1
+    size        (width, height) of the picture in px; pixel centres are at whole numbers, as in OpenCV
+    focal       focal length in px; the principal point is the centre of the picture
+    rotation    (3, 3) world to camera; the world's z axis points away from the viewer into the table
+    position    (3,) translation in squares
+    distortion  radial distortion k1 on the normalised image plane (0 = none)
+    stretch     height of a square divided by its width; 1.05 to 1.1 on many boards
     """
 
     size: tuple[int, int]
@@ -37,7 +37,7 @@ class Camera:
     stretch: float = 1.0
 
     def plane_homography(self, height: float = 0.0) -> Matrix:
-        """(3, 3) homography from table coordinates at `height` squares above the board to pixels, without bend."""
+        """Return the (3, 3) homography from table coordinates at `height` squares to undistorted pixels."""
         x, y = self._centre
         intrinsic = np.array([[self.focal, 0, x], [0, self.focal, y], [0, 0, 1]])
         r = self.rotation
@@ -50,7 +50,7 @@ class Camera:
         return (self.size[0] - 1) / 2, (self.size[1] - 1) / 2
 
     def project(self, points: npt.ArrayLike, height: float = 0.0) -> Matrix:
-        """Pixels (N, 2) of table points (N, 2) at `height`, bend included."""
+        """Project table points (N, 2) at `height` to pixels (N, 2), with lens distortion."""
         flat = cv2.perspectiveTransform(
             np.asarray(points, np.float64).reshape(-1, 1, 2), self.plane_homography(height)
         ).reshape(-1, 2)
@@ -61,7 +61,7 @@ class Camera:
         return np.asarray(centre + (flat - centre) * (1 + self.distortion * (n**2).sum(axis=1, keepdims=True)))
 
     def distortion_maps(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Maps for cv2.remap that turn a straight drawing into the bent picture (inverse of `project`'s bend)."""
+        """Return the maps for `cv2.remap` that apply the lens distortion to an undistorted picture."""
         w, h = self.size
         cx, cy = self._centre
         x, y = np.meshgrid((np.arange(w) - cx) / self.focal, (np.arange(h) - cy) / self.focal)
@@ -81,11 +81,14 @@ def look_at_board(
     distortion: float = 0.0,
     stretch: float = 1.0,
 ) -> Camera:
-    """A camera that sees the board's centre from `tilt` radians off the vertical.
+    """Return a camera that looks at the board's centre, `tilt` radians off the vertical.
 
-    azimuth  direction of the tilt, radians; roll  turn of the camera about its axis, radians
-    fill     how much of the picture's shorter side (wide or high) the grid takes
-    shift    where the board's centre lands, as a fraction of the picture's size from its centre
+    azimuth  direction of the tilt, radians
+    roll     rotation of the camera about its axis, radians
+    fill     size of the grid as a fraction of the picture, in the direction in which it fills more
+    shift    position of the board's centre as a fraction of the picture's size, from the picture's centre
+
+    The distance that gives `fill` is found by bisection.
     """
     ca, sa, ct, st = math.cos(azimuth), math.sin(azimuth), math.cos(tilt), math.sin(tilt)
     cr, sr = math.cos(roll), math.sin(roll)

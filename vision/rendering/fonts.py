@@ -1,7 +1,7 @@
-"""The fonts that tiles and boards are lettered with, and letters drawn from them as masks.
+"""Fonts for tiles and boards, and masks of letters drawn with them.
 
-Two lists. `packaged_fonts()` come as Python packages and are there on every machine: the demo's table uses them.
-`training_fonts()` adds the families of Debian packages, so that the letters are learned in many hands.
+`packaged_fonts()` come with Python packages and are available on every machine; the demo uses them. `training_fonts()`
+adds families from Debian packages, so that training sees a wide range of letters.
 """
 
 from __future__ import annotations
@@ -191,23 +191,26 @@ DEBIAN_FONTS = {
 }
 _HANDWRITTEN_STEMS = ("Breip", "Humor-Sans")
 _SHAPING_CAP_PX = 96
-"""Height of capitals, px, at which letters are drawn before they are shaped."""
+"""Height of capitals in px at which letters are drawn before their shape is changed."""
 _ROUND_LETTERS = frozenset("CDGJOQSUОСЭФΘΟΦΩ")
 
 
 def packaged_fonts() -> tuple[Path, ...]:
-    """Font files that come with the program's own dependencies."""
-    found = []
+    """Return the font files that the program's own dependencies contain."""
+    paths = []
     for package, files in PACKAGED_FONTS.items():
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:
             raise RuntimeError(f"the font package {package} is missing: pip install {package.replace('_', '-')}")
-        found += [Path(spec.origin).parent / "files" / name for name in files]
-    return tuple(found)
+        paths += [Path(spec.origin).parent / "files" / name for name in files]
+    return tuple(paths)
 
 
 def installed_fonts(packages: Mapping[str, Sequence[str]], root: Path = DEBIAN_ROOT) -> tuple[Path, ...]:
-    """The font files below `root` of these Debian packages. Raises RuntimeError naming those that are missing."""
+    """Return the font files of these Debian packages below `root`.
+
+    Raises RuntimeError with the names of missing packages.
+    """
     missing = [package for package, files in packages.items() if not all((root / f).exists() for f in files)]
     if missing:
         raise RuntimeError(f"fonts are missing: apt-get install {' '.join(sorted(missing))}")
@@ -215,7 +218,7 @@ def installed_fonts(packages: Mapping[str, Sequence[str]], root: Path = DEBIAN_R
 
 
 def training_fonts(root: Path = DEBIAN_ROOT) -> tuple[Path, ...]:
-    """All fonts of the training set. Raises RuntimeError naming the Debian packages that are missing."""
+    """Return all fonts of the training set. Raises RuntimeError with the names of missing Debian packages."""
     return packaged_fonts() + installed_fonts(DEBIAN_FONTS, root)
 
 
@@ -226,25 +229,25 @@ def _load_font(path: Path, size: int) -> ImageFont.FreeTypeFont:
 
 @lru_cache(maxsize=4096)
 def _can_draw(path: Path, text: str) -> bool:
-    """True when the font has a drawing of its own for every character: none looks like the 'missing' box."""
+    """Return True if the font has a glyph for every character, that is none is drawn as the "missing" box."""
     face = _load_font(path, 40)
     missing = bytes(face.getmask("\U000fffff"))
     return all(bytes(face.getmask(c)) != missing for c in text)
 
 
 def select_handwritten_fonts(fonts: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Those of `fonts` that look written by hand, or all where none does."""
+    """Return those of `fonts` that look handwritten, or all if none does."""
     return tuple(path for path in fonts if path.stem in _HANDWRITTEN_STEMS) or fonts
 
 
 def select_supporting_fonts(fonts: tuple[Path, ...], text: str) -> tuple[Path, ...]:
-    """Those of `fonts` that can draw `text`."""
+    """Return those of `fonts` that can draw `text`."""
     return tuple(path for path in fonts if _can_draw(path, text))
 
 
 @lru_cache(maxsize=8192)
 def text_mask(path: Path, text: str, size: int) -> Mask:
-    """`text` drawn in one line, cropped to its ink: (h, w) uint8, 255 = ink. `size` is the font's em in px."""
+    """Draw `text` on one line, cropped to its ink: (h, w) uint8, 255 = ink. `size` is the font's em in px."""
     face = _load_font(path, size)
     left, top, right, bottom = face.getbbox(text)
     width, height = max(int(right - left), 1), max(int(bottom - top), 1)
@@ -255,15 +258,15 @@ def text_mask(path: Path, text: str, size: int) -> Mask:
 
 @lru_cache(maxsize=512)
 def cap_height(path: Path, size: int) -> int:
-    """Height of a capital H in px at an em of `size` px."""
+    """Return the height of a capital H in px at an em of `size` px."""
     return int(text_mask(path, "H", size).shape[0])
 
 
 @lru_cache(maxsize=8192)
 def letter_mask(path: Path, letter: str, cap: int) -> tuple[Mask, int]:
-    """A tile's letter with capitals `cap` px high: its mask, and how far its ink rises above the cap line (px).
+    """Draw a letter with capitals `cap` px high; return its mask and the height of its ink above the cap line (px).
 
-    Accented capitals rise above the cap line; Q, J and Ş hang below the base line.
+    Accented capitals rise above the cap line; Q, J and Ş descend below the base line.
     """
     size = max(4, round(cap * 100 / max(cap_height(path, 100), 1)))
     face = _load_font(path, size)
@@ -274,21 +277,21 @@ def letter_mask(path: Path, letter: str, cap: int) -> tuple[Mask, int]:
 
 @dataclass(frozen=True, slots=True)
 class LetterShape:
-    """How a letter departs from its font: no two makers of tiles cut the same one."""
+    """Variation of a font's letters, because no two makers of tiles use the same ones."""
 
     width: float = 1.0
-    """Width over the font's own."""
+    """Width relative to the font's own."""
     weight: float = 0.0
-    """How much thicker its strokes are on each side, as a fraction of the capitals' height."""
+    """Additional thickness of strokes on each side, as a fraction of the capitals' height."""
     squareness: float = 0.0
-    """How square the shoulders of round letters are, from 0 to 1."""
+    """Squareness of the shoulders of round letters, 0 to 1."""
 
 
 PLAIN_SHAPE = LetterShape()
 
 
 def shaped_mask(path: Path, letter: str, cap: int, shape: LetterShape) -> tuple[Mask, int]:
-    """`letter_mask` of a letter that departs from its font."""
+    """Return `letter_mask` of a letter with a varied shape."""
     if shape == PLAIN_SHAPE:
         return letter_mask(path, letter, cap)
     mask, rise = _shape_letter(path, letter, shape)
@@ -314,12 +317,12 @@ def _shape_letter(path: Path, letter: str, shape: LetterShape) -> tuple[Mask, in
         mask = np.pad(mask, more)
         return np.asarray(cv2.dilate(mask, kernel), np.uint8), rise + more
     thin = np.asarray(cv2.erode(mask, kernel, borderType=cv2.BORDER_CONSTANT, borderValue=0), np.uint8)
-    # A thin stroke made thinner would break.
+    # Keep the mask if thinning would break thin strokes.
     return (thin if thin.sum() > 0.5 * mask.sum() else mask), rise
 
 
 def _square_round_parts(mask: Mask, square: float) -> Mask:
-    """Pull what is round towards the corners of its box (elliptical mapping of the disc to the square)."""
+    """Pull round parts towards the corners of their box (elliptical mapping of the disc to the square)."""
     height, width = mask.shape
     x, y = np.meshgrid(np.linspace(-1, 1, width, dtype=np.float32), np.linspace(-1, 1, height, dtype=np.float32))
     across = (x * np.sqrt(1 - square * y**2 / 2) + 1) * (width - 1) / 2

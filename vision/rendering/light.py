@@ -1,4 +1,4 @@
-"""Light on the table and what a camera makes of it: lamps, shadows, glare, blur, noise, colour, JPEG."""
+"""Light on the table and camera effects: lamps, shadows, glare, blur, noise, colour, JPEG compression."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Picture = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Light:
-    """The room's light and the camera's answer to it. Gains multiply; blur in px; angles in radians."""
+    """Light of the room and the camera's response. Gains multiply; blur is in px, angles in radians."""
 
     direction: float  # where shadows fall
     shadow: float  # 0..1 darkness of cast shadows
     shadow_length: float  # shadow of a tile, in tile heights
     gradient: float  # fall-off across the picture
     lamp: float  # a bright pool of light
-    shadow_edge: float  # a hard shadow's edge (someone leaning over), 0 = none
+    shadow_edge: float  # a hard shadow's edge (a person leaning over), 0 = none
     glare: float  # reflections on glossy faces
     exposure: float
     warmth: float  # -1 cold .. 1 warm
@@ -40,7 +40,10 @@ class Light:
 
 
 def random_light(rng: Rng, square: float) -> Light:
-    """Light as homes have it: mostly decent, sometimes dim, warm, patchy or blurred. `square` in px."""
+    """Return random light as in homes: mostly adequate, sometimes dim, warm, patchy or blurred.
+
+    `square` is the side of a square in px, to which blur is scaled.
+    """
     u = rng.random
     poor = u() < 0.27
     return Light(
@@ -66,14 +69,14 @@ def random_light(rng: Rng, square: float) -> Light:
 
 
 def _blob(shape: tuple[int, int], x: float, y: float, rx: float, ry: float) -> Field:
-    """A soft spot of height 1 centred at (x, y) with radii in px."""
+    """Return a Gaussian spot of height 1, centred at (x, y) with radii (standard deviations) in px."""
     yy = ((np.arange(shape[0], dtype=np.float32) - y) / ry) ** 2
     xx = ((np.arange(shape[1], dtype=np.float32) - x) / rx) ** 2
     return np.asarray(np.exp(-0.5 * yy)[:, None] * np.exp(-0.5 * xx)[None, :], np.float32)
 
 
 def draw_illumination(rng: Rng, light: Light, shape: tuple[int, int]) -> Field:
-    """(H, W) gain of the light over the picture, drawn small and enlarged."""
+    """Return the (H, W) gain of the light over the picture; computed at low resolution and enlarged."""
     h, w = 48, 64
     a = rng.uniform(0, 2 * np.pi)
     x, y = np.meshgrid(np.linspace(-1, 1, w, dtype=np.float32), np.linspace(-1, 1, h, dtype=np.float32))
@@ -90,7 +93,7 @@ def draw_illumination(rng: Rng, light: Light, shape: tuple[int, int]) -> Field:
 
 
 def draw_glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
-    """(H, W) light added by reflections, 0..1, or None."""
+    """Return the (H, W) light that reflections add, 0 to 1, or None without glare."""
     if not light.glare:
         return None
     h, w = 96, 128
@@ -107,12 +110,12 @@ def draw_glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
 
 @lru_cache(maxsize=1)
 def _noise_sheet() -> Field:
-    """Noise to cut from: drawing it anew for each picture would take longer than all else that a camera does."""
+    """Return a sheet of noise to cut pieces from; drawing new noise takes longer than all other camera effects."""
     return np.random.default_rng(0).standard_normal((2048, 2048), np.float32)
 
 
 def _cut_noise(rng: Rng, height: int, width: int) -> Field:
-    """(height, width) of noise N(0, 1), another piece each time."""
+    """Return a random (height, width) piece of N(0, 1) noise."""
     sheet = _noise_sheet()
     if height >= sheet.shape[0] or width >= sheet.shape[1]:
         return rng.standard_normal((height, width), np.float32)
@@ -121,14 +124,16 @@ def _cut_noise(rng: Rng, height: int, width: int) -> Field:
 
 
 def develop(rng: Rng, light: Light, scene: Field) -> Picture:
-    """Turn a lit scene (H, W, 3) float32 0..255 BGR into the photograph a camera would write."""
+    """Turn a lit scene, (H, W, 3) float32 BGR 0 to 255, into the photograph that a camera would save."""
     h, w = scene.shape[:2]
     picture = scene
+    # Low resolution.
     if light.sampling_scale < 1:
         small = cv2.resize(
             picture, None, fx=light.sampling_scale, fy=light.sampling_scale, interpolation=cv2.INTER_AREA
         )
         picture = np.asarray(cv2.resize(small, (w, h), interpolation=cv2.INTER_CUBIC), np.float32)
+    # Defocus and camera shake.
     if light.blur > 0.35:
         picture = np.asarray(cv2.GaussianBlur(picture, (0, 0), light.blur), np.float32)
     if light.motion_blur > 1:
@@ -139,6 +144,7 @@ def develop(rng: Rng, light: Light, scene: Field) -> Picture:
         c = n // 2
         cv2.line(kernel, (round(c - dx / 2), round(c - dy / 2)), (round(c + dx / 2), round(c + dy / 2)), 1.0)
         picture = np.asarray(cv2.filter2D(picture, -1, kernel / kernel.sum()), np.float32)
+    # White balance, exposure, saturation, contrast.
     gains = (
         np.array([1 - 0.3 * light.warmth, 1 + light.green_cast, 1 + 0.3 * light.warmth], np.float32) * light.exposure
     )
@@ -148,6 +154,7 @@ def develop(rng: Rng, light: Light, scene: Field) -> Picture:
         picture = picture * np.float32(light.saturation) + grey * np.float32(1 - light.saturation)
     if light.exposure > 0.5:
         picture = picture * np.float32(light.contrast) + np.float32(128 * (1 - light.contrast))
+    # Sensor noise: fine grey plus coarser coloured noise.
     if light.noise:
         noise = _cut_noise(rng, h, w)[:, :, None] + cv2.resize(
             np.dstack([_cut_noise(rng, h // 2 + 1, w // 2 + 1) for _ in range(3)]),
@@ -155,11 +162,12 @@ def develop(rng: Rng, light: Light, scene: Field) -> Picture:
             interpolation=cv2.INTER_LINEAR,
         )
         picture = np.asarray(picture + np.float32(0.8 * light.noise) * noise, np.float32)
+    # Unsharp mask of the camera's processor, then JPEG.
     if light.sharpen:
         soft = cv2.GaussianBlur(picture, (0, 0), 1.5)
         picture = picture + light.sharpen * (picture - soft)
-    eight = np.clip(picture, 0, 255).astype(np.uint8)
-    done, data = cv2.imencode(".jpg", eight, [cv2.IMWRITE_JPEG_QUALITY, light.jpeg_quality])
-    if not done:
+    image_8bit = np.clip(picture, 0, 255).astype(np.uint8)
+    encoded, data = cv2.imencode(".jpg", image_8bit, [cv2.IMWRITE_JPEG_QUALITY, light.jpeg_quality])
+    if not encoded:
         raise RuntimeError("OpenCV could not encode a JPEG")
     return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)

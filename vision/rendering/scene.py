@@ -1,7 +1,8 @@
-"""A whole photograph of a board: table, board, tiles with their thickness, shadows, hands, light, camera.
+"""Complete photographs of a board: table, board, tiles with their thickness, shadows, hands, light, camera.
 
-`random_scene` draws everything at random (training); `compose_scene` puts given things together (the demo's table,
-tests). Tile tops are drawn at their true height above the board, so that from low down they stand behind their squares.
+`random_scene` draws everything at random, for training; `compose_scene` renders a given setting, for the demo and
+tests. Tile tops are drawn at their true height above the board, so from a low camera they appear shifted off their
+squares.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ from vision.rendering.tile_art import BLANK, PlacedTile, TileRenderer, draw_tile
 Picture = npt.NDArray[np.uint8]
 Field = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float64]
-MAX_SIDE_PX = 1400  # px: larger pictures show the same, later
-TILE_LAYER_MARGIN = 3.0  # squares around the grid in the layer of tile tops
+MAX_SIDE_PX = 1400  # px; larger pictures take longer and show no more
+TILE_LAYER_MARGIN = 3.0  # squares around the grid in the layer of tile tops (`draw_tile_tops`)
 Labels = Mapping[tuple[int, int], str]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A rendered photograph and its truth.
+    """A rendered photograph and its ground truth.
 
-    image    (H, W, 3) uint8 BGR
-    corners  (4, 2) float64 px, outer corners of the grid, clockwise from the top left as the tiles read
-    labels   15 x 15 symbols: '' empty, '?' blank, else the letter
-    hidden   (15, 15) float64, the fraction of each square (at tile height) covered by a hand or out of the picture
-    centres  (15, 15, 2) float64 px, the middle of the top of the tile on each square; NaN where there is none
-    rights   (15, 15, 2) float64 px, the middle of the right edge of that top, as the tile reads
-    focal    px
+    image        (H, W, 3) uint8 BGR
+    corners      (4, 2) float64 px, outer corners of the grid, clockwise from the top left as the tiles read
+    labels       15 x 15 symbols: '' empty, '?' blank, otherwise the letter
+    hidden       (15, 15) float64, fraction of each square (at tile height) covered by a hand or outside the picture
+    centres      (15, 15, 2) float64 px, centre of the top of the tile on each square; NaN without a tile
+    right_edges  (15, 15, 2) float64 px, middle of the right edge of that top, as the tile reads
+    focal        focal length in px
     """
 
     image: Picture
@@ -54,7 +55,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class SceneSetting:
-    """Everything in front of the camera but the tiles on their squares."""
+    """Everything in front of the camera except the tiles."""
 
     board_style: BoardStyle
     tile_style: TileStyle
@@ -71,7 +72,7 @@ def _warp_image(image: Picture | Field, matrix: Matrix, size: tuple[int, int], b
 
 
 def _downscale_art(image: Field, matrix: Matrix, ratio: float) -> tuple[Field, Matrix]:
-    """Shrink art that the warp would shrink, so that thin print does not alias; adjusts the matrix."""
+    """Shrink art that the warp would minify, so that fine print does not alias; return it with the adjusted matrix."""
     if ratio > 0.8:
         return image, matrix
     small = cv2.resize(image, None, fx=ratio, fy=ratio, interpolation=cv2.INTER_AREA)
@@ -85,14 +86,14 @@ def _grid_corners(camera: Camera) -> Matrix:
 
 
 def _square_px(camera: Camera) -> float:
-    """The mean side of a square in the picture, px."""
+    """Return the mean side of a square in the picture, px."""
     return float(np.sqrt(abs(cv2.contourArea(_grid_corners(camera).astype(np.float32)))) / 15)
 
 
 def _shade_board(
     art: BoardArt, alpha: npt.NDArray[np.float32], px: int, style: TileStyle, light: Light
 ) -> npt.NDArray[np.float32]:
-    """The board's art under its tiles' shadows."""
+    """Return the board's art with the shadows of its tiles."""
     board = art.image.astype(np.float32)
     left, top = art.margin[:2]
     length = style.height * light.shadow_length
@@ -110,7 +111,7 @@ def _shade_board(
 
 
 def _draw_sides(scene: npt.NDArray[np.float32], setting: SceneSetting, tiles: Sequence[PlacedTile]) -> None:
-    """The standing faces of the tiles that the camera sees, far tiles first."""
+    """Draw the side faces of the tiles that the camera sees, far tiles first."""
     camera, style = setting.camera, setting.tile_style
     if not tiles:
         return
@@ -140,12 +141,12 @@ def compose_scene(
     values: Mapping[str, int] | None = None,
     placed_tiles: Sequence[PlacedTile] | None = None,
 ) -> Scene:
-    """Photograph `labels` ((row, column) -> letter, '?' blank) in `setting`.
+    """Render a photograph of `labels`, (row, column) -> letter or '?' for a blank, in `setting`.
 
-    extra   tiles lying off their squares or beside the grid
-    hands   table points (x, y) that a finger points at
-    values  of the letters; random digits when None
-    laid    the tiles of `labels` exactly as they lie; else they are laid at random
+    loose_tiles   tiles off their squares or beside the grid
+    hands         table points (x, y) at which a finger points
+    values        values of the letters; random digits if None
+    placed_tiles  exact positions of the tiles in `labels`; random ones if None
     """
     camera, style, light = setting.camera, setting.tile_style, setting.light
     tiles = list(placed_tiles) if placed_tiles is not None else place_tiles(rng, labels, style)
@@ -171,7 +172,7 @@ def compose_scene(
 
 
 def _draw_outline(shape: tuple[int, ...], cut: int) -> Picture:
-    """A board's outline with corners rounded by `cut` px: (H, W) uint8, 255 = board."""
+    """Return a board's outline with corners rounded by `cut` px: (H, W) uint8, 255 = board."""
     if cut <= 1:
         return np.full(shape[:2], 255, np.uint8)
     outline = np.zeros(shape[:2], np.uint8)
@@ -185,7 +186,7 @@ def _draw_outline(shape: tuple[int, ...], cut: int) -> Picture:
 
 
 def _draw_table_and_board(setting: SceneSetting, board: Field) -> tuple[Field, Field]:
-    """The table with the board on it, and where the board is (H, W, 1) 0..1."""
+    """Render the table with the board on it; return the picture and the board's coverage (H, W, 1), 0 to 1."""
     camera, light, px = setting.camera, setting.light, setting.art.px
     size, square = camera.size, _square_px(camera)
     centre = TABLE_SPAN_SQUARES / 2 - 7.5
@@ -205,7 +206,7 @@ def _draw_table_and_board(setting: SceneSetting, board: Field) -> tuple[Field, F
 
 
 def _overlay_tile_tops(rng: Rng, scene: Field, setting: SceneSetting, tops: Field) -> tuple[Field, Field]:
-    """The scene with the tiles' tops at their height, and where they are (H, W, 1) 0..1."""
+    """Draw the tile tops at their height; return the picture and their coverage (H, W, 1), 0 to 1."""
     camera, style, px = setting.camera, setting.tile_style, setting.art.px
     to_table = art_to_table(px, TILE_LAYER_MARGIN, TILE_LAYER_MARGIN)
     layer, lift = _downscale_art(tops, camera.plane_homography(style.height) @ to_table, _square_px(camera) / px * 1.2)
@@ -218,7 +219,7 @@ def _overlay_tile_tops(rng: Rng, scene: Field, setting: SceneSetting, tops: Fiel
 def _draw_hands(
     rng: Rng, scene: Field, setting: SceneSetting, hands: Sequence[tuple[float, float]]
 ) -> tuple[Field, Picture]:
-    """The scene with hands over it, and what they cover (H, W) uint8."""
+    """Draw hands over the scene; return the picture and what they cover, (H, W) uint8."""
     camera, square = setting.camera, _square_px(setting.camera)
     covered = np.zeros((camera.size[1], camera.size[0]), np.uint8)
     for x, y in hands:
@@ -232,7 +233,7 @@ def _draw_hands(
 
 
 def _apply_light(rng: Rng, scene: Field, setting: SceneSetting, board_seen: Field, tiles_seen: Field) -> Field:
-    """The scene under its lamps, through its lens."""
+    """Apply lamps, glare and lens distortion to the scene."""
     light, camera = setting.light, setting.camera
     scene = np.asarray(scene * draw_illumination(rng, light, (camera.size[1], camera.size[0]))[:, :, None], np.float32)
     shimmer = draw_glare(rng, light, (camera.size[1], camera.size[0]))
@@ -246,7 +247,7 @@ def _apply_light(rng: Rng, scene: Field, setting: SceneSetting, board_seen: Fiel
 
 
 def _compute_hidden_shares(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> npt.NDArray[np.float64]:
-    """(15, 15) share of each square, at tile height, that a hand covers or that lies out of the picture."""
+    """Return the (15, 15) share of each square, at tile height, that a hand covers or that is outside the picture."""
     cell = 6
     to_grid = np.diag([cell, cell, 1.0]) @ np.linalg.inv(camera.plane_homography(height))
     flat = cv2.warpPerspective(
@@ -258,15 +259,15 @@ def _compute_hidden_shares(covered: npt.NDArray[np.uint8], camera: Camera, heigh
 def _project_tile_points(
     tiles: Sequence[PlacedTile], points: Sequence[tuple[float, float]], camera: Camera, height: float
 ) -> npt.NDArray[np.float64]:
-    """(15, 15, 2) where in the picture a point of each tile's top is."""
-    seen = np.full((15, 15, 2), np.nan)
+    """Project one point of each tile's top; return (15, 15, 2) px by square, NaN without a tile."""
+    projected = np.full((15, 15, 2), np.nan)
     if tiles:
-        seen[[int(tile.y) for tile in tiles], [int(tile.x) for tile in tiles]] = camera.project(points, height)
-    return seen
+        projected[[int(tile.y) for tile in tiles], [int(tile.x) for tile in tiles]] = camera.project(points, height)
+    return projected
 
 
 def random_camera(rng: Rng) -> Camera:
-    """Straight above as a fixed camera is, or hand-held from the side, with any turn."""
+    """Return a camera: fixed above the board, or hand-held from the side, with any rotation."""
     u = rng.random
     tilt = abs(rng.normal(0, 6)) if u() < 0.45 else 57 * u() ** 0.8
     ratio = float(rng.choice([3 / 4, 4 / 3, 16 / 9, 9 / 16, 1.0], p=[0.25, 0.3, 0.25, 0.1, 0.1]))
@@ -294,10 +295,10 @@ def random_camera(rng: Rng) -> Camera:
 def random_labels(
     rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], density: float
 ) -> dict[tuple[int, int], str]:
-    """Tiles in runs along rows and columns, as words lie, until `density` of the board is covered."""
+    """Lay random tiles in runs along rows and columns, like words, until `density` of the board is covered."""
     labels: dict[tuple[int, int], str] = {}
-    wanted = density * 225
-    while len(labels) < wanted:
+    tile_count = density * 225
+    while len(labels) < tile_count:
         length = int(rng.integers(2, 9))
         across, a, b = rng.random() < 0.5, int(rng.integers(15)), int(rng.integers(0, 16 - length))
         drawn = rng.choice(len(letters), size=length, p=weights)
@@ -314,7 +315,7 @@ def random_labels(
 def _random_crowd(
     rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], there: Labels
 ) -> dict[tuple[int, int], str]:
-    """Tiles all around a few squares that stay bare: words side by side leave such holes."""
+    """Return tiles around a few empty squares; such gaps occur between parallel words."""
     high, wide = rng.integers(3, 6, 2)
     top, left = int(rng.integers(0, 16 - high)), int(rng.integers(0, 16 - wide))
     places = [(r, c) for r in range(top, top + int(high)) for c in range(left, left + int(wide))]
@@ -324,7 +325,7 @@ def _random_crowd(
 
 
 def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ...] | None = None) -> SceneSetting:
-    """Any board on any table in any light before any camera."""
+    """Return a random board on a random table, with random light and camera."""
     board = random_board_style(rng, fonts)
     camera = random_camera(rng)
     px = int(np.clip(round(_square_px(camera) * 1.15), 20, 48))
@@ -343,7 +344,7 @@ def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ..
 
 
 def _random_loose_tiles(rng: Rng, letters: Sequence[str], count: int) -> list[PlacedTile]:
-    """Tiles lying around beside the grid."""
+    """Return tiles beside the grid."""
     tiles = []
     for _ in range(count):
         out = rng.uniform(0.8, 2.0)
@@ -367,7 +368,7 @@ def random_scene(
     letters: Sequence[str] = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ?"),
     weights: Sequence[float] | None = None,
 ) -> Scene:
-    """A photograph of a random board with random tiles. `letters` to draw from ('?' blank), with `weights`."""
+    """Render a random board with random tiles, drawn from `letters` ('?' is a blank) with `weights`."""
     usable = select_supporting_fonts(fonts, "".join(c for c in letters if c != BLANK))
     setting = random_setting(rng, fonts, usable)
     chance = np.ones(len(letters)) if weights is None else np.asarray(weights, np.float64)

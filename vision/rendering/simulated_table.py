@@ -1,6 +1,6 @@
-"""A table of our own: one board, one set of tiles, one camera, to be photographed again and again.
+"""A rendered table with one board, one set of tiles and one camera, for the demo and tests.
 
-The demo and the tests play on it. Tiles stay as they were laid from picture to picture; noise and hands change.
+Tiles keep their exact positions from picture to picture; noise and hands change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from vision.rendering.tile_art import BLANK, PlacedTile, place_tiles
 
 @dataclass(frozen=True)
 class Edition:
-    """The colours (BGR) of one printed board, after those that the rule sheets name."""
+    """Colours (BGR) of a printed board, after the rule sheets."""
 
     ground: Colour
     triple_word: Colour
@@ -35,7 +35,7 @@ class Edition:
 
     @property
     def premium(self) -> dict[str, Colour]:
-        """By the letters of LAYOUT."""
+        """Colours of the premium squares, by the letters of `LAYOUT`."""
         return {"T": self.triple_word, "D": self.double_word, "t": self.triple_letter, "d": self.double_letter}
 
 
@@ -53,7 +53,7 @@ EDITIONS: Mapping[str, Edition] = {
 
 
 def edition_style(name: str, font: Path) -> BoardStyle:
-    """A board in the colours of an edition. Raises KeyError for an unknown name."""
+    """Return a board style in the colours of an edition. Raises KeyError for an unknown name."""
     edition = EDITIONS[name]
     return BoardStyle(
         ground=edition.ground,
@@ -82,7 +82,7 @@ def edition_style(name: str, font: Path) -> BoardStyle:
 
 
 def plain_tile_style(font: Path) -> TileStyle:
-    """Light wooden tiles, laid with ordinary care."""
+    """Return a set of light wooden tiles, laid with ordinary care."""
     return TileStyle(
         top=(160, 205, 232),
         side=(110, 150, 182),
@@ -132,18 +132,19 @@ EVENING_LIGHT = Light(
 
 @dataclass(frozen=True)
 class Hands:
-    """What is in the way of a picture: table points (x, y) that fingers point at."""
+    """Hands in the picture: table points (x, y) at which fingers point."""
 
     fingertips: tuple[tuple[float, float], ...] = ()
 
 
 class SimulatedTable:
-    """A rendered table that keeps its tiles: `lay_tiles`, `photograph`.
+    """A rendered table that keeps its tiles: `lay_tiles`, then `photograph`.
 
-    edition  a name of EDITIONS
-    size     (width, height) px of the pictures
-    tilt     degrees off the vertical of the camera; turn  degrees about its axis
-    values   of the letters, printed on the tiles
+    edition  a name in `EDITIONS`
+    size     (width, height) of the pictures in px
+    tilt     angle of the camera off the vertical, degrees
+    turn     rotation of the camera about its axis, degrees
+    values   values of the letters, printed on the tiles
     """
 
     def __init__(
@@ -177,11 +178,14 @@ class SimulatedTable:
 
     @property
     def camera(self) -> Camera:
-        """Where the camera is."""
+        """The camera above the table."""
         return self._setting.camera
 
     def lay_tiles(self, labels: Mapping[tuple[int, int], str]) -> None:
-        """Make the board show `labels` ((row, column) -> letter, '?' blank). Tiles that stay keep their place."""
+        """Make the board show `labels`, (row, column) -> letter or '?' for a blank.
+
+        Unchanged tiles keep their positions.
+        """
         for at in [at for at, tile in self._placed.items() if labels.get(at) != tile.letter]:
             del self._placed[at]
         new = {at: letter for at, letter in labels.items() if at not in self._placed}

@@ -1,7 +1,7 @@
-"""What a board, its tiles and the table look like: values, and random draws of them.
+"""Styles of boards and tiles: values, and random draws of them.
 
-Every draw takes a numpy Generator, so a seed gives the same table again. Lengths are in squares, colours BGR 0..255.
-The ranges are wide on purpose: the reader must know boards that nobody has photographed yet.
+Every draw takes a numpy Generator, so the same seed gives the same style. Lengths are in squares, colours BGR 0 to 255.
+The ranges are wide, so that training covers boards that are in no collection of photographs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LAYOUT = (
 def _split_prints(
     triple_word: str, double_word: str, triple_letter: str, double_letter: str
 ) -> dict[str, tuple[str, ...]]:
-    """The print of the four premium squares; `/` ends a line."""
+    """Return the print of the four kinds of premium squares; `/` separates lines."""
     kinds = zip("TDtd", (triple_word, double_word, triple_letter, double_letter), strict=True)
     return {kind: tuple(text.split("/")) for kind, text in kinds}
 
@@ -73,7 +73,7 @@ PREMIUM_PRINTS: dict[str, dict[str, tuple[str, ...]]] = {
     "none": {},
 }
 _PRINT_WEIGHTS = {"en": 6.0, "en2": 3.0, "none": 4.0}
-"""How often a board is printed so, where not once."""
+"""Relative frequencies of prints, 1.0 unless listed."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class BoardStyle:
 
 @dataclass(frozen=True)
 class Dimples:
-    """Marks that pins of the mould leave on plastic tiles: round hollows, or bosses of a negative depth."""
+    """Marks of the mould's ejector pins on plastic tiles: round hollows, or bosses if `depth` is negative."""
 
     centres: tuple[tuple[float, float], ...] = ()  # fractions of the tile
     radius: float = 0.0
@@ -196,7 +196,7 @@ def _random_ground(rng: Rng) -> Colour:
 
 
 def _random_premium_colours(rng: Rng, ground: Colour) -> dict[str, Colour]:
-    """Four colours that differ from the ground and from each other."""
+    """Return four colours that differ clearly from the ground and from each other."""
     u = rng.random
     while True:
         kind = rng.random()
@@ -217,13 +217,13 @@ def _random_premium_colours(rng: Rng, ground: Colour) -> dict[str, Colour]:
             }
         else:
             colours = {c: random_colour(rng) for c in "TDtd"}
-        seen = [ground, *colours.values()]
-        if min(_colour_distance(a, b) for i, a in enumerate(seen) for b in seen[:i]) > 45:
+        distinct = [ground, *colours.values()]
+        if min(_colour_distance(a, b) for i, a in enumerate(distinct) for b in distinct[:i]) > 45:
             return colours
 
 
 def random_board_style(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
-    """A board that could be on sale somewhere."""
+    """Return a random board style, similar to boards on sale."""
     u = rng.random
     ground = _random_ground(rng)
     light = u() < 0.65
@@ -291,7 +291,7 @@ def random_board_style(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
 
 
 def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileStyle:
-    """A tile set; now and then in colours close to the board it lies on, as real ones are."""
+    """Return a random tile style, sometimes in colours close to the board's, as real ones can be."""
     u = rng.random
     kind = rng.choice(
         ["wood", "ivory", "white", "dark", "any", "board", "level"], p=[0.25, 0.22, 0.1, 0.08, 0.05, 0.12, 0.18]
@@ -314,7 +314,7 @@ def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> T
             top = (min(max(top[0], 10.0), 250.0), min(max(top[1], 10.0), 250.0), min(max(top[2], 10.0), 250.0))
             grain, gloss = (0.02 + 0.08 * u(), 0.3 * u()) if u() < 0.6 else (0.0, u())
         case "level":
-            # As bright as the ground, of another hue: only the grain and the edges tell a blank from a bare square.
+            # As bright as the ground, of another hue: a blank differs from an empty square only by grain and edges.
             wood = np.array(hsv_to_bgr(0.03 + 0.1 * u(), 0.1 + 0.4 * u(), 0.8))
             wood *= _luma(board.ground) * (0.9 + 0.2 * u()) / _luma((wood[0], wood[1], wood[2]))
             blue, green, red = np.clip(wood, 10, 250)
@@ -369,7 +369,7 @@ def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> T
 
 
 def _random_dimples(rng: Rng) -> Dimples:
-    """Pins stand as symmetrically as the tile is: in the corners, in a triangle, in one line, alone."""
+    """Return random dimples, placed symmetrically: in the corners, in a triangle, in a line, or one alone."""
     u = rng.random
     aside, top, bottom = 0.1 + 0.25 * u(), 0.1 + 0.15 * u(), 0.9 - 0.15 * u()
     left, right = 0.5 - aside, 0.5 + aside
@@ -392,7 +392,7 @@ def _random_font(rng: Rng, fonts: tuple[Path, ...]) -> Path:
 
 
 def _random_letter_shape(rng: Rng) -> LetterShape:
-    """How this maker's letters depart from the font: four in ten not at all."""
+    """Return a random variation of the font; none in four cases of ten."""
     u = rng.random
     if u() < 0.4:
         return PLAIN_SHAPE

@@ -1,4 +1,4 @@
-"""What is around the board: the table top, things lying on it, hands over it."""
+"""Surroundings of the board: the table top, objects on it, hands above it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _octave_noise(rng: Rng, side: int, cells: tuple[int, ...], stretch: int = 1)
 
 
 def _draw_surface(rng: Rng, side: int) -> Picture:
-    """A table top: plain, wood, carpet, checked or striped cloth, marble."""
+    """Draw a table top: plain, wood, carpet, checked or striped cloth, marble."""
     base = np.asarray(hsv_to_bgr(rng.random(), rng.random() * 0.7, 0.1 + 0.9 * rng.random()), np.float32)
     if rng.random() < 0.35:
         base = np.asarray(
@@ -65,7 +65,7 @@ def _draw_surface(rng: Rng, side: int) -> Picture:
 
 
 def _draw_clutter(rng: Rng, image: Picture, board: BoardStyle, extent: float) -> None:
-    """Paper, boxes, racks and cups somewhere on the table; the board is laid over them later."""
+    """Draw paper, boxes, racks and cups on the table; the board is drawn over them later."""
     px, centre = TABLE_SQUARE_PX, TABLE_SPAN_SQUARES / 2
     for _ in range(int(rng.poisson(2.5))):
         a, d = rng.uniform(0, 2 * np.pi), extent * rng.uniform(0.6, 1.5)
@@ -102,7 +102,10 @@ def _draw_clutter(rng: Rng, image: Picture, board: BoardStyle, extent: float) ->
 
 
 def draw_table_top(rng: Rng, board: BoardStyle, extent: float) -> Picture:
-    """(N, N, 3) uint8 texture of the table at TABLE_PX a square, the board (half `extent` wide) in the middle."""
+    """Draw the table, (N, N, 3) uint8 with `TABLE_SQUARE_PX` per square and the board's place in the middle.
+
+    `extent` is half the width of the board in squares.
+    """
     image = _draw_surface(rng, TABLE_SPAN_SQUARES * TABLE_SQUARE_PX)
     _draw_clutter(rng, image, board, extent)
     return image
@@ -110,7 +113,7 @@ def draw_table_top(rng: Rng, board: BoardStyle, extent: float) -> Picture:
 
 @dataclass(frozen=True)
 class _Limb:
-    """A round stretch of hand or arm between two points, px."""
+    """A part of a hand or an arm: a capsule between two points, px."""
 
     start: Point
     end: Point
@@ -118,7 +121,7 @@ class _Limb:
 
 
 def _random_limbs(rng: Rng, shape: tuple[int, int], target: Point, square: float) -> list[_Limb]:
-    """A forearm from beyond the picture's edge, a palm, and fingers that reach for `target`, from below upwards."""
+    """Return a forearm from outside the picture, a palm, and fingers that point at `target`, lowest first."""
     angle = rng.uniform(0, 2 * np.pi)
     away = np.array([np.cos(angle), np.sin(angle)])
     side = np.array([-away[1], away[0]])
@@ -140,9 +143,9 @@ def _random_limbs(rng: Rng, shape: tuple[int, int], target: Point, square: float
 def draw_hand(
     rng: Rng, scene: npt.NDArray[np.float32], target: Point, square: float
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
-    """A hand (or a sleeve, or a glove) over the scene, pointing at `target` px; `square` in px.
+    """Draw a hand, a sleeve or a glove over the scene, pointing at `target` px; `square` is the side of a square in px.
 
-    Gives the new scene (H, W, 3) float32 and what is covered (H, W) uint8, 255 = covered.
+    Returns the new scene (H, W, 3) float32 and what the hand covers, (H, W) uint8, 255 = covered.
     """
     h, w = scene.shape[:2]
     colour = np.asarray(

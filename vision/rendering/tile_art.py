@@ -21,7 +21,7 @@ _BLANK_WORDS = ("WORDS", "GAME", "BLANK", "JOKER", "WILD", "LETTERS")
 
 @dataclass(frozen=True)
 class PlacedTile:
-    """A tile on the table: its letter, where it lies in squares and radians, and the seed of its grain and wear."""
+    """A tile on the table: letter, centre (squares), rotation (radians), and the seed of its grain and wear."""
 
     letter: str
     x: float  # centre
@@ -30,25 +30,25 @@ class PlacedTile:
     seed: int = 0
 
     def right_edge_middle(self, size: float) -> tuple[float, float]:
-        """The middle of the tile's right edge, as it reads."""
+        """Return the middle of the tile's right edge, as it reads."""
         return self.x + size / 2 * float(np.cos(self.turn)), self.y + size / 2 * float(np.sin(self.turn))
 
     def corners(self, size: float) -> npt.NDArray[np.float64]:
-        """(4, 2) corners of the tile, clockwise from its own top left."""
+        """Return the (4, 2) corners of the tile, clockwise from its own top left."""
         c, s = np.cos(self.turn), np.sin(self.turn)
         half = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * size / 2
         return np.asarray(half @ np.array([[c, s], [-s, c]]) + (self.x, self.y))
 
 
 def place_tiles(rng: Rng, labels: Mapping[tuple[int, int], str], style: TileStyle) -> list[PlacedTile]:
-    """Tiles on their squares (row, column), turned and displaced a little as people lay them, some carelessly."""
+    """Return tiles on their squares (row, column), slightly rotated and displaced, some of them carelessly."""
     tiles = []
     for (row, column), letter in labels.items():
         turn = np.deg2rad(np.clip(rng.normal(0, style.turn_sd_deg), -20, 20))
         dx, dy = np.clip(rng.normal(0, style.slip_sd, 2), -0.16, 0.16)
         if style.careless_share and rng.random() < style.careless_share:
             turn = np.deg2rad(rng.uniform(-20, 20))
-            # Pushed to where there is room: towards a neighbour it would lie on top of it.
+            # Displace mainly towards empty squares; towards a neighbour the tiles would overlap.
             dx, dy = rng.uniform(-0.33, 0.33, 2)
             dx = 0.2 * dx if (row, column + int(np.sign(dx))) in labels else dx
             dy = 0.2 * dy if (row + int(np.sign(dy)), column) in labels else dy
@@ -59,7 +59,7 @@ def place_tiles(rng: Rng, labels: Mapping[tuple[int, int], str], style: TileStyl
 
 
 def _make_grain_sheet(rng: Rng, side: int) -> npt.NDArray[np.float32]:
-    """A sheet of wood grain, about N(0, 1), running along x."""
+    """Return a sheet of wood grain along x, approximately N(0, 1)."""
     coarse = rng.normal(0, 1, (side, side // 16 + 2)).astype(np.float32)
     streaks = cv2.resize(coarse, (side, side), interpolation=cv2.INTER_CUBIC)
     slow = cv2.resize(
@@ -71,7 +71,7 @@ def _make_grain_sheet(rng: Rng, side: int) -> npt.NDArray[np.float32]:
 
 
 class TileRenderer:
-    """Makes tile tops of one set at `px` pixels a square."""
+    """Renderer of the tile tops of one set, at `px` pixels per square."""
 
     def __init__(
         self, seed: int, style: TileStyle, px: int, light: float, values: Mapping[str, int] | None = None
@@ -84,7 +84,7 @@ class TileRenderer:
         self._dimple_light = self._render_dimples()
 
     def _render_outline(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Outline (0..1) and edge light of a tile's top."""
+        """Return the outline (0 to 1) and the light on the bevelled edge of a tile's top."""
         s, style = self._side_px, self._style
         big = np.zeros((s * 4, s * 4), np.uint8)
         r = max(1, round(style.rounding * s * 4))
@@ -104,7 +104,7 @@ class TileRenderer:
         return outline, light
 
     def _render_dimples(self) -> npt.NDArray[np.float32]:
-        """How light the dimples make each place of a tile's top: 1 where there are none."""
+        """Return the gain by which the dimples change the light on a tile's top; 1 without dimples."""
         s, dimples = self._side_px, self._style.dimples
         x, y = np.meshgrid(np.linspace(0, 1, s), np.linspace(0, 1, s))
         light = np.ones((s, s))
@@ -155,7 +155,7 @@ class TileRenderer:
         print_mask(face, value, min(right, s - value.shape[1] / 2 - 1), min(down, 0.97 * s), style.ink, strength)
 
     def _wear_print(self, rng: Rng, mask: Picture) -> Picture:
-        """Print that hands have rubbed off in patches."""
+        """Return the print with patches worn off."""
         patches = cv2.resize(rng.random((5, 5)).astype(np.float32), mask.shape[::-1], interpolation=cv2.INTER_CUBIC)
         left = np.clip((patches - self._style.worn_share) * 6 + 0.75, 0.25, 1)
         return np.asarray(mask * left, np.uint8)
@@ -218,7 +218,7 @@ class TileRenderer:
                 pass
 
     def render_top(self, letter: str, seed: int) -> npt.NDArray[np.float32]:
-        """One tile's top: (s, s, 4) float32, BGR 0..255 and alpha 0..1."""
+        """Render the top of one tile: (s, s, 4) float32, BGR 0 to 255 and alpha 0 to 1."""
         s, style, rng = self._side_px, self._style, np.random.default_rng(seed)
         tone = 1 + style.colour_spread * rng.normal(0, 1)
         base = np.ones((s, s, 3), np.float32) * (np.asarray(style.top, np.float32) * tone)
@@ -237,7 +237,10 @@ class TileRenderer:
 
 
 def draw_tile_tops(maker: TileRenderer, tiles: list[PlacedTile], px: int, margin: float) -> npt.NDArray[np.float32]:
-    """All tile tops from above: (H, W, 4) float32, colours times alpha, with `margin` squares around the grid."""
+    """Render all tile tops from above: (H, W, 4) float32, colours premultiplied by alpha.
+
+    `margin` is the width around the grid in squares.
+    """
     side = round((15 + 2 * margin) * px)
     layer = np.zeros((side, side, 4), np.float32)
     for tile in tiles:
