@@ -175,7 +175,7 @@ def write_onnx(
                 value = add("Flatten", value, [])
             elif isinstance(layer, GlobalContext):
                 mean = add("GlobalAveragePool", value, [])
-                kernel, bias = _fold_batch_norm(layer.tell, None)
+                kernel, bias = _fold_batch_norm(layer.context_conv, None)
                 told = add("Conv", mean, [kernel, bias])
                 value = joined("Add", value, told)
             elif isinstance(layer, nn.Linear):
