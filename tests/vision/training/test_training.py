@@ -232,7 +232,7 @@ def test_unless_asked_to_no_number_of_the_examples_is_cut_off(eight_bits: tuple[
         one, other = (Net(path)(far[:1])[0] for path in (whole, eight))
         return float(np.abs(one - other).max() / np.abs(one).max())
 
-    assert miss() < 0.1 < miss(in_range=99.0)
+    assert miss() < 0.1 < miss(range_percent=99.0)
 
 
 def test_weights_have_seven_bits_but_for_the_last_layers_which_stay_as_they_are(eight_bits: tuple[Path, Path]) -> None:
