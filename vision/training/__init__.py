@@ -1,1 +1,1 @@
-"""Training: renders its own pictures, learns from them, writes the models that the reader runs. Most needs torch."""
+"""Training of the networks: renders scenes, learns from them, writes the ONNX models. Most modules need torch."""

@@ -1,8 +1,8 @@
-"""Make all networks anew: python -m vision.training
+"""Train all networks: python -m vision.training
 
-Draws the scenes once, cuts them down to what each network learns from, trains the four networks in two processes of
-one thread each and writes them where the programs look for them. The same seed gives the same scenes and, on the
-same machine, the same weights. About an hour on two cores with AVX-512; needs `pip install .[train]` and the Debian
+Renders the scenes once, extracts the training data of each network, trains the four networks in two processes with one
+thread each, and writes the models to their places in the packages. The same seed gives the same scenes and, on the same
+machine, the same weights. Takes about an hour on two cores with AVX-512; needs `pip install .[train]` and the Debian
 packages of fonts that `vision.rendering.fonts` names.
 """
 
@@ -30,12 +30,12 @@ HELD_OUT_SCENES = 300
 
 
 def log_progress(begun: float, what: str) -> None:
-    """Progress, with the minutes since the start."""
+    """Print progress with the minutes since `begun` (of `time.monotonic`)."""
     print(f"[{(time.monotonic() - begun) / 60:5.1f} min] {what}", file=sys.stderr, flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Draw, train, write."""
+    """Render, train and write all networks."""
     parser = argparse.ArgumentParser(prog="python -m vision.training", description=str(__doc__).split("\n\n")[0])
     parser.add_argument("--out", type=Path, help="folder for all .onnx files (default: where they belong)")
     parser.add_argument("--seed", type=int, default=0)
@@ -55,24 +55,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     log_progress(begun, f"drawing {args.scenes} scenes")
     parts = list(extract_scenes(args.scenes, extract_parts, seed=args.seed, draw=dataset.draw_scene))
-    seen = [view for view, _ in parts]
-    placed = [kept for _, kept in parts if kept is not None]
+    views = [view for view, _ in parts]
+    detector_scenes = [kept for _, kept in parts if kept is not None]
     del parts
-    held_out = seen[-min(HELD_OUT_SCENES, args.scenes // 5) :]
-    seen = seen[: -len(held_out)]
+    held_out = views[-min(HELD_OUT_SCENES, args.scenes // 5) :]
+    views = views[: -len(held_out)]
 
     def place() -> None:
         torch.set_num_threads(1)
-        detectors.train(detectors.FINDER, placed, steps(detectors.FINDER.steps), placing / "finder.onnx")
+        detectors.train(detectors.FINDER, detector_scenes, steps(detectors.FINDER.steps), placing / "finder.onnx")
         log_progress(begun, "finder done")
-        detectors.train(detectors.LATTICE, placed, steps(detectors.LATTICE.steps), placing / "lattice.onnx")
+        detectors.train(detectors.LATTICE, detector_scenes, steps(detectors.LATTICE.steps), placing / "lattice.onnx")
         log_progress(begun, "lattice done")
-        print(squares.train(seen, held_out, steps(squares.STEPS), reading / "squares.onnx"), flush=True)
+        print(squares.train(views, held_out, steps(squares.STEPS), reading / "squares.onnx"), flush=True)
         log_progress(begun, "squares done")
 
     def read() -> None:
         torch.set_num_threads(1)
-        print(letters.train(seen, held_out, steps(letters.STEPS), reading / "letters.onnx"), flush=True)
+        print(letters.train(views, held_out, steps(letters.STEPS), reading / "letters.onnx"), flush=True)
         log_progress(begun, "letters done")
 
     log_progress(begun, "training")

@@ -1,4 +1,4 @@
-"""Looks at the kept views: crops and boards, each time shifted, lit, blurred and disturbed a little differently."""
+"""Augmentation of the training views: random crops and boards with shift, light, blur and other disturbances."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Rng = np.random.Generator
 Floats = NDArray[np.float32]
 
 MAX_READABLE_COVER: Final = 0.35
-"""A tile hidden less than this is to be read, and a square hidden more than `UNSEEN` is to be called hidden."""
+"""Cover up to which a tile must be read; a square covered more than `MIN_HIDDEN_COVER` must be classified as hidden."""
 MIN_HIDDEN_COVER: Final = 0.5
 IGNORED: Final = -100
 _EMPTY_SHARE: Final = 0.14
@@ -39,42 +39,44 @@ _BLANK_SHARE: Final = 0.07
 _FOREIGN_SHARE: Final = 0.25
 _CENTRE_ERROR_SQUARES: Final = 0.06
 _LARGE_CENTRE_ERROR_SQUARES: Final = 0.15
-"""Standard deviations, in squares, by which looks miss the middle of their squares: most of them, and some."""
+"""Standard deviations, in squares, by which crops miss the centres of their squares: usual and large errors."""
 _LARGE_ERROR_SHARE: Final = 0.15
-"""Share of the looks that may miss by far."""
+"""Share of the crops with a large error."""
 _MAX_HOLES_COUNTED: Final = 4
-"""A board is looked at once more often for each bare hole between its tiles, the hardest there is; so many count."""
+"""A board is drawn once more for each gap between its tiles, the hardest case, up to this many gaps."""
 _EMPTY_SQUARE_WEIGHTS: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in row] for row in LAYOUT])
-"""How often an empty square is looked at: plain ones, premium squares, the centre with its star."""
+"""Relative frequencies of empty squares: plain ones, premium squares, the centre with its star."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LetterBatch:
-    """Crops as the network takes them, `(n, 1, 36, 36)`, with the class, the quarter turn and the place of each.
+    """Crops as the network takes them, `(n, 1, 36, 36)`, with class, quarter turns and pose of each.
 
-    A turned crop has no class and an empty or blank one no turn: these are `IGNORED`.
+    A turned crop has no class, and an empty square or a blank has no turn: these are `IGNORED`.
     """
 
     crops: Floats
     letters: NDArray[np.int64]
     turns: NDArray[np.int64]
     pose_offsets: Floats
-    """`(n, 3)`: how far right and down of the crop's middle the tile's own is, in squares, and how far it is turned, in
-    radians clockwise, quarters left out; NaN without a tile."""
+    """`(n, 3)`: offset of the tile's centre from the crop's, right and down in squares, and its rotation in radians
+    clockwise without quarter turns; NaN without a tile.
+    """
     allowed: NDArray[np.bool_]
-    """`(n, classes)`: the letters of one tile set that has the crop's; no reader looks for all letters at once."""
+    """`(n, classes)`: the letters of one tile set that contains the crop's; a reader never expects all letters at
+    once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SquareBatch:
-    """Boards as the network takes them, `(n, 3, 272, 272)`, and what lies on each square, `(n, 15, 15)`."""
+    """Boards as the network takes them, `(n, 3, 272, 272)`, and the kind of each square, `(n, 15, 15)`."""
 
     boards: Floats
     kinds: NDArray[np.int64]
 
 
 def class_shares() -> NDArray[np.float64]:
-    """How often each class is looked at."""
+    """Return the relative frequency of each class in the batches."""
     names = classes()
     share = np.full(len(names), _FOREIGN_SHARE / (len(names) - 2 - len(LETTERS)))
     share[2 : 2 + len(LETTERS)] = (1 - _EMPTY_SHARE - _BLANK_SHARE - _FOREIGN_SHARE) / len(LETTERS)
@@ -83,10 +85,10 @@ def class_shares() -> NDArray[np.float64]:
 
 
 def prior_correction() -> Floats:
-    """What makes the letters of every tile set equally likely, as logarithms of odds to be added to the logits.
+    """Return offsets to be added to the logits that make the letters of every tile set equally likely.
 
-    A letter is learnt among those of one set that has it, drawn at random: one that few sets have is seen in each of
-    them more often than one that many have (correction of priors, Saerens et al., 2002).
+    In training, letters compete only with those of one tile set that contains them, drawn at random. A letter in few
+    sets therefore occurs in each of them more often than one in many (correction of priors, Saerens et al., 2002).
     """
     allowed, share = alphabet_masks(), class_shares()
     seen = share / allowed.sum(axis=0)
@@ -97,7 +99,7 @@ def prior_correction() -> Floats:
 
 
 class LetterSampler:
-    """Draws batches of tile crops: every class often enough, A to Z most often."""
+    """Sampler of tile crops: every class often enough, A to Z most often."""
 
     def __init__(self, views: Sequence[TrainingViews]) -> None:
         self._views = views
@@ -105,7 +107,7 @@ class LetterSampler:
         hidden = np.stack([v.hidden for v in views])
         names = classes()
         self._cells_by_class = [np.argwhere((labels == k) & (hidden < MAX_READABLE_COVER)) for k in range(len(names))]
-        # Clear pictures teach more than those that hardly anybody could read, printed squares more than plain ones.
+        # Prefer clear pictures to barely legible ones, and printed squares to plain ones.
         clear = np.clip([(v.square_px - 8) / 16 for v in views], 0.2, 1.5)[:, None, None]
         weight = np.broadcast_to(clear * np.where(labels == 0, _EMPTY_SQUARE_WEIGHTS, 1.0), labels.shape)
         self._cumulative_weights = [np.cumsum(weight[tuple(c.T)]) for c in self._cells_by_class]
@@ -116,7 +118,7 @@ class LetterSampler:
         self._alphabets_by_class = [np.flatnonzero(self._alphabet_masks[:, k]) for k in range(len(names))]
 
     def draw_batch(self, rng: Rng, size: int, turned_share: float = 0.15) -> LetterBatch:
-        """`size` crops, each disturbed anew, a share of them turned by 1 to 3 quarters."""
+        """Return `size` augmented crops; `turned_share` of them may be turned by 1 to 3 quarters."""
         kinds = rng.choice(len(self._class_shares), size=size, p=self._class_shares)
         cut = np.empty((size, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX), np.uint8)
         places = np.empty((size, 3), np.float32)
@@ -145,7 +147,7 @@ class LetterSampler:
 
     @staticmethod
     def _draw_crop(rng: Rng, view: TrainingViews, row: int, column: int) -> tuple[Image, Floats]:
-        """A look at a square, and how its tile lies in it, as in `LetterBatch.pose_offsets`."""
+        """Return an augmented crop of a square, and the pose of its tile as in `LetterBatch.pose_offsets`."""
         turn = rng.normal(0, 0.035)
         zoom = TOPS_SQUARE_PX / tile_crops.TOPS_PX_PER_SQUARE * np.exp(rng.normal(0, 0.05))
         stretch = np.exp(rng.normal(0, 0.03))
@@ -174,7 +176,7 @@ class LetterSampler:
 
 
 def _make_motion_kernel(length: float, angle: float) -> Floats:
-    """What moving by so many pixels during the exposure does to a point: `(9, 9)`, sum 1."""
+    """Return the kernel of a motion blur of `length` pixels: `(9, 9)`, sum 1."""
     kernel = np.zeros((9, 9), np.float32)
     reach = np.array([np.cos(angle), np.sin(angle)]) * length / 2
     ends = (((4 - reach) * 16).round().astype(int).tolist(), ((4 + reach) * 16).round().astype(int).tolist())
@@ -183,7 +185,7 @@ def _make_motion_kernel(length: float, angle: float) -> Floats:
 
 
 def augment_crops(rng: Rng, cut: Image) -> Image:
-    """Crops under another light: contrast, a slope of light, a shadow's edge, grain, some as negatives."""
+    """Return the crops with other contrast, light gradients, shadow edges, reflections and grain, some as negatives."""
     n, side = len(cut), cut.shape[1]
     x = cut.astype(np.float32) / 255
     np.power(x, np.exp(rng.normal(0, 0.3, (n, 1, 1))).astype(np.float32), out=x)
@@ -198,7 +200,7 @@ def augment_crops(rng: Rng, cut: Image) -> Image:
         size = rng.integers(4, side // 2, 2)
         place = [int(rng.choice([0, side - s])) for s in size]
         x[i, place[0] : place[0] + size[0], place[1] : place[1] + size[1]] = rng.random()
-    for i in np.flatnonzero(rng.random(n) < 0.06):  # a lamp mirrored in the tile
+    for i in np.flatnonzero(rng.random(n) < 0.06):  # reflection of a lamp in the tile
         angle = rng.uniform(0, 2 * np.pi)
         far = (across * np.cos(angle) + down * np.sin(angle) - rng.uniform(-0.6, 0.6)) / rng.uniform(0.08, 0.5)
         x[i] += (rng.uniform(0.1, 0.8) * np.exp(-(far**2))).astype(np.float32)
@@ -210,7 +212,7 @@ def augment_crops(rng: Rng, cut: Image) -> Image:
 
 
 class SquareSampler:
-    """Draws batches of boards: turned by quarters, corners off, in other light."""
+    """Sampler of boards: turned by quarters, with inaccurate corners, in other light."""
 
     def __init__(self, views: Sequence[TrainingViews]) -> None:
         self._views = views
@@ -224,7 +226,7 @@ class SquareSampler:
         self._view_shares = weight / weight.sum()
 
     def draw_batch(self, rng: Rng, size: int) -> SquareBatch:
-        """`size` boards, each disturbed anew."""
+        """Return `size` augmented boards."""
         boards, kinds = [], []
         for i in rng.choice(len(self._views), size, p=self._view_shares):
             turn = int(rng.integers(4))
@@ -249,7 +251,7 @@ class SquareSampler:
         curves = np.linspace(0, 1, 256)[:, None] ** np.exp(rng.normal(0, 0.25, 3))
         x = np.asarray(cv2.LUT(view, curves.astype(np.float32)[None]), np.float32)
         if rng.random() < 0.4:
-            # Other boards, other colours: the channels are mixed, so that no colour means anything by itself.
+            # Mix the channels: boards differ in colour, so the network must not rely on particular colours.
             mix = np.eye(3) + rng.normal(0, 0.15, (3, 3))
             x = np.asarray(cv2.transform(x, mix / np.abs(mix).sum(axis=1, keepdims=True)), np.float32)
         if rng.random() < 0.05:

@@ -1,7 +1,7 @@
-"""What the reader's networks learn from: scenes, cut down to the views that they are read by.
+"""Training data of the reading networks: rendered scenes, reduced to the views from which they are read.
 
-Each scene keeps its board in colour, half way up the tiles, and its tile tops in grey, both finer and wider than
-the reader's own views, so that each look at them can be shifted, turned, stretched and blurred a little anew.
+Each scene keeps its board in colour, at half the height of the tiles, and its tile tops in grey. Both have a higher
+resolution and a wider margin than the reader's views, so that every crop can be shifted, turned, stretched and blurred.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BOARD_MARGIN: Final = 2
 TOPS_SQUARE_PX: Final = 36
 TOPS_MARGIN: Final = 0.5
 CORNER_ERROR_SQUARES: Final = 0.05
-"""Standard deviation, in squares, of the corners that the views are cut by."""
+"""Standard deviation, in squares, of the errors of the corners by which the views are rectified."""
 LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
@@ -38,53 +38,53 @@ class TrainingViews:
     """One scene as the reader sees it."""
 
     board: Image
-    """`(456, 456, 3) uint8 BGR`, half way up the tiles."""
+    """`(456, 456, 3) uint8 BGR`, rectified at half the height of the tiles."""
     tops: Image
-    """`(576, 576) uint8`, at the height of tile tops."""
+    """`(576, 576) uint8`, rectified at the height of the tile tops."""
     labels: tuple[tuple[str, ...], ...]
     hidden: NDArray[np.float32]
-    """`(15, 15)`, share of each square that cannot be seen."""
+    """`(15, 15)`: covered share of each square."""
     square_px: float
-    """Pixels of a square in the picture."""
+    """Side of a square in the picture, px."""
     centres: NDArray[np.float32]
-    """`(15, 15, 2)`: the middle of each tile's top, in squares right and down of the grid's corner; NaN without one."""
+    """`(15, 15, 2)`: centre of each tile's top, in squares right and down of the grid's corner; NaN without a tile."""
     tile_angles: NDArray[np.float32]
-    """`(15, 15)`: how far each tile is turned on its square, in radians clockwise; NaN without one."""
+    """`(15, 15)`: rotation of each tile on its square, radians clockwise; NaN without a tile."""
 
 
 @lru_cache(maxsize=1)
 def alphabets() -> tuple[tuple[str, ...], ...]:
-    """The letters of every tile set there is, each set once."""
+    """Return the letters of every tile set, without duplicates."""
     return tuple(dict.fromkeys(tuple(load_tile_set(name).letters) for name in tile_set_names()))
 
 
 def is_latin(alphabet: Sequence[str]) -> bool:
-    """Whether a tile set is written in Latin letters."""
+    """Return True if a tile set is written in Latin letters."""
     return "E" in alphabet
 
 
 @lru_cache(maxsize=1)
 def classes() -> tuple[str, ...]:
-    """What the letter network tells apart: no tile, a blank, A to Z, then all other letters by their shape."""
+    """Return the classes of the letter network: no tile, a blank, A to Z, then all other letters by their shape."""
     beyond = {letter_shape(t) for alphabet in alphabets() for t in alphabet} - set(LETTERS)
     return (EMPTY, BLANK, *LETTERS, *sorted(beyond))
 
 
 def alphabet_masks() -> NDArray[np.bool_]:
-    """`(alphabets, classes)`: what a reader looks for, once it knows what is played with."""
+    """Return the classes that occur in each alphabet, `(alphabets, classes)`."""
     names = classes()
     rows = [{EMPTY, BLANK, *map(letter_shape, alphabet)} for alphabet in alphabets()]
     return np.array([[name in row for name in names] for row in rows])
 
 
 def draw_scene(rng: np.random.Generator) -> Scene:
-    """A random scene: A to Z, or these with a language's own letters among them, or another script's letters."""
+    """Render a random scene with A to Z, with these and a language's own letters, or with letters of another script."""
     letters: tuple[str, ...] = LETTERS
     weights = [1.0] * len(LETTERS)
     kind = rng.random()
     if kind > 0.45:
-        some = [a for a in alphabets() if is_latin(a) == (kind < 0.84) and not set(a) <= set(LETTERS)]
-        alphabet = some[int(rng.integers(len(some)))]
+        alphabet_choices = [a for a in alphabets() if is_latin(a) == (kind < 0.84) and not set(a) <= set(LETTERS)]
+        alphabet = alphabet_choices[int(rng.integers(len(alphabet_choices)))]
         own = tuple(t for t in alphabet if t not in LETTERS)
         if is_latin(alphabet):
             letters += own
@@ -96,7 +96,7 @@ def draw_scene(rng: np.random.Generator) -> Scene:
 
 
 def extract_views(scene: Scene, number: int) -> TrainingViews:
-    """Cut a scene down, by corners that are a little wrong as found ones are."""
+    """Rectify the views of a scene, with slightly inaccurate corners as the detector gives them."""
     rng = np.random.default_rng(number)
     side = square_side(scene.corners)
     corners = scene.corners + rng.normal(0, CORNER_ERROR_SQUARES * side, (4, 2))
@@ -119,7 +119,7 @@ def extract_views(scene: Scene, number: int) -> TrainingViews:
 
 
 def to_board_views(view: TrainingViews) -> BoardViews:
-    """A scene's views at the scale and with the margin of the reader's own."""
+    """Return the views at the scale and with the margin of the reader's own."""
     return BoardViews(
         board=_resize_view(
             view.board, BOARD_SQUARE_PX, BOARD_MARGIN, squares.VIEW_PX_PER_SQUARE, squares.VIEW_MARGIN_SQUARES
@@ -138,7 +138,7 @@ def _resize_view(view: Image, scale: int, margin: float, to_scale: int, to_margi
 
 
 def class_indices(views: Sequence[TrainingViews]) -> NDArray[np.int64]:
-    """The class of each square: `(n, 15, 15)`, indices into `classes()`."""
+    """Return the class of each square: `(n, 15, 15)`, indices into `classes()`."""
     index = {name: i for i, name in enumerate(classes())} | {"": 0}
     return np.array([[[index[letter_shape(s)] for s in row] for row in v.labels] for v in views], np.int64).reshape(
         -1, BOARD_SIZE, BOARD_SIZE

@@ -1,7 +1,7 @@
-"""What the board's finder learns from: samples made of rendered scenes by turning, cropping, bending and fading.
+"""Training data of the board detectors: samples from rendered scenes with random crops, views and light.
 
-Of each scene two small pictures are kept: the whole of it (`overview`), and the rectified board with a margin
-(`flat`). A sample is a piece of one of these under a random view, with its targets worked out exactly.
+Two small pictures are kept of each scene: the whole (`overview`), and the rectified board with a margin (`flat`). A
+sample is a part of one of these under a random homography, with exactly computed targets.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ OVERVIEW_SIDE_PX = 384
 FLAT_SQUARE_PX = 20
 FLAT_MARGIN_SQUARES = 4.5
 NO_BOARD_SHARE = 0.1
-"""Share of the finder's samples that have no board."""
+"""Share of the finder's samples that contain no board."""
 CELL_PX = 4
-"""Pixels of the finder's picture in one cell of its answer."""
+"""Pixels of the finder's input per cell of its output."""
 
 Array = NDArray[np.float32]
 Rng = np.random.Generator
@@ -36,7 +36,7 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True, slots=True)
 class DetectorScene:
-    """A scene as far as the finder's training needs it."""
+    """The parts of a scene that the detectors' training needs."""
 
     overview: Image
     corners: Floats
@@ -44,7 +44,7 @@ class DetectorScene:
 
 
 def extract_detector_scene(scene: Scene) -> DetectorScene:
-    """Shrink a scene to what is learned from."""
+    """Reduce a scene to what the detectors learn from."""
     height, width = scene.image.shape[:2]
     k = OVERVIEW_SIDE_PX / max(height, width)
     overview = cv2.resize(scene.image, (round(width * k), round(height * k)), interpolation=cv2.INTER_AREA)
@@ -54,7 +54,11 @@ def extract_detector_scene(scene: Scene) -> DetectorScene:
 
 
 def make_finder_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
-    """A picture (3, 256, 256) and its targets (5, 64, 64): corner heat, x and y in the cell, on the grid, weight."""
+    """Return a picture (3, 256, 256) and its targets (5, 64, 64).
+
+    The targets are the corner heat map, x and y of the corner in the cell, the mask of the grid, and the weight of x
+    and y.
+    """
     n = FINDER_SIDE_PX
     height, width = kept.overview.shape[:2]
     grid = kept.corners
@@ -103,7 +107,7 @@ def make_finder_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
 
 
 def _replace_board(overview: Image, grid: Floats, rng: Rng) -> Image:
-    """The same table with something else where the board was: a sheet, a chequered cloth, or clouds of colour."""
+    """Return the picture with the board covered by a sheet, a chequered cloth, or clouds of colour."""
     picture = overview.copy()
     reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * rng.uniform(1.25, 1.6)
     fields = rng.integers(1, 24, 2) if rng.random() < 0.7 else np.array([1, 1])
@@ -120,21 +124,21 @@ def _replace_board(overview: Image, grid: Floats, rng: Rng) -> Image:
 
 
 def _crop_box(box: Floats, grid: Floats, rng: Rng) -> Floats:
-    """A random part of the picture, most often with the whole grid in it."""
+    """Return a random part of the picture, usually with the whole grid."""
     low, high = box[0], box[2]
     reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * rng.uniform(1.0, 1.6)
     if rng.random() < 0.12:
         reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * 0.6  # cuts the grid
-    least, most = np.clip(reach.min(axis=0), low, high), np.clip(reach.max(axis=0), low, high)
-    a = low + (least - low) * rng.random(2)
-    b = high - (high - most) * rng.random(2)
+    reach_low, reach_high = np.clip(reach.min(axis=0), low, high), np.clip(reach.max(axis=0), low, high)
+    a = low + (reach_low - low) * rng.random(2)
+    b = high - (high - reach_high) * rng.random(2)
     if (b - a).min() < 40:
         return box
     return np.array([[a[0], a[1]], [b[0], a[1]], [b[0], b[1]], [a[0], b[1]]])
 
 
 def _apply_symmetry(points: Floats, symmetry: int, side: float) -> Floats:
-    """One of the eight symmetries of a square picture whose pixels run from 0 to `side`."""
+    """Apply one of the eight symmetries of a square picture whose pixels run from 0 to `side`."""
     p = points.copy()
     if symmetry & 1:
         p[:, 0] = side - p[:, 0]
@@ -144,7 +148,10 @@ def _apply_symmetry(points: Floats, symmetry: int, side: float) -> Floats:
 
 
 def make_lattice_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
-    """A picture (3, 320, 320) and its targets (3, 20, 20): x and y to the nearest corner of squares, is there one."""
+    """Return a picture (3, 320, 320) and its targets (3, 20, 20).
+
+    The targets are x and y of the nearest corner of squares, and whether the grid has one there.
+    """
     n, p = LATTICE_SIDE_PX, LATTICE_PX_PER_SQUARE
     spread = float(rng.choice([0.06, 0.25, 0.6], p=[0.4, 0.4, 0.2]))
     believed = grid_corners() + rng.normal(0, spread, (4, 2)) + rng.normal(0, spread, 2)
@@ -185,7 +192,7 @@ def make_lattice_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
 
 
 def augment_photo(picture: Image, rng: Rng) -> Image:
-    """The same picture under another light, through another camera."""
+    """Return the picture in other light and with other camera noise."""
     u = rng.random
     if u() < 0.12:
         picture = picture[:, :, rng.permutation(3)]

@@ -1,4 +1,4 @@
-"""The two networks that find a board: a coarse one on the whole picture, a fine one on the rectified board."""
+"""The two networks that find a board: a coarse one for the whole picture, a fine one for the rectified board."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class _Residual(nn.Module):  # type: ignore[misc]  # torch is not typed here
 
 
 class FinderNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
-    """Where in a picture is a board?
+    """Coarse detector of the grid's corners.
 
-    (N, 3, 256, 256) to (N, 4, 64, 64): logit of a grid corner in the cell, its place in the cell (x, y, from -0.5
-    to 0.5), logit of the cell being on the playing grid.
+    (N, 3, 256, 256) to (N, 4, 64, 64): logit of a grid corner in the cell, its position in the cell (x, y, from -0.5 to
+    0.5), logit of the cell being on the playing grid.
     """
 
     def __init__(self) -> None:
@@ -62,11 +62,11 @@ def _upsample_twice(x: Tensor) -> Tensor:
 
 
 class LatticeNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
-    """Where exactly are the corners of the squares?
+    """Fine detector of the corners of squares.
 
-    A rectified picture (N, 3, 320, 320), 16 pixels a square and 2.5 squares around the grid, to (N, 4, 20, 20): for
-    each cell of 16 pixels the nearest corner of squares, from the cell's middle, in cells (x, y); the logarithm of
-    the expected error of that (Laplace scale); logit of the grid having a corner of squares there at all.
+    A rectified picture (N, 3, 320, 320), with 16 pixels per square and 2.5 squares around the grid, to (N, 4, 20, 20).
+    For each cell of 16 pixels: the nearest corner of squares relative to the cell's centre, in cells (x, y); the
+    logarithm of its expected error (Laplace scale); the logit of the grid having a corner of squares there.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""Train the two networks that find a board and write them as ONNX files.
+"""Training of the two networks that find a board, on rendered scenes only.
 
-Rendered scenes only. Steps are counted, not timed, so that the same seed gives the same weights.
+The number of steps is fixed, not the time, so that the same seed gives the same weights.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from vision.training.quantise import quantise_model
 BATCH_SIZE = 24
 MAX_LEARNING_RATE = 4e-3
 _RANGE_PERCENT = 99.9
-"""Percent of a layer's numbers that eight bits hold: all of them would cost the lattice 14 % more error, this 2 %."""
+"""Percentile of a layer's activations that the eight-bit range covers: with 100 the lattice net's error grows by 14
+%, with this by 2 %."""
 SampleMaker = Callable[[DetectorScene, Rng], tuple[Array, Array]]
 
 
@@ -38,13 +39,16 @@ class Batch:
 
 
 def draw_batch(scenes: Sequence[DetectorScene], make: SampleMaker, rng: Rng) -> Batch:
-    """`BATCH_SIZE` samples, each made anew of a scene drawn at random."""
+    """Return `BATCH_SIZE` samples, each made from a random scene."""
     made = [make(scenes[int(rng.integers(len(scenes)))], rng) for _ in range(BATCH_SIZE)]
     return Batch(np.stack([picture for picture, _ in made]), np.stack([target for _, target in made]))
 
 
 def finder_loss(answer: Tensor, target: Tensor) -> Tensor:
-    """Penalty-reduced focal loss for the corners (Zhou, Objects as points, 2019), overlap for the grid."""
+    """Return the finder's loss.
+
+    Penalty-reduced focal loss for the corners (Zhou, Objects as points, 2019), cross entropy for the grid.
+    """
     heat, corner = answer[:, 0], target[:, 0]
     p = torch.sigmoid(heat).clamp(1e-4, 1 - 1e-4)
     at = corner > 0.75  # the cell that holds the corner
@@ -58,7 +62,10 @@ def finder_loss(answer: Tensor, target: Tensor) -> Tensor:
 
 
 def lattice_loss(answer: Tensor, target: Tensor) -> Tensor:
-    """Laplace likelihood of the corners of squares, and which cells have one."""
+    """Return the loss of the lattice network.
+
+    Laplace likelihood of the corners of squares, and cross entropy of their presence.
+    """
     scale = answer[:, 2].clamp(-5, 2)
     miss = (answer[:, :2] - target[:, :2]).abs().sum(1)
     counts = target[:, 2]
@@ -69,12 +76,12 @@ def lattice_loss(answer: Tensor, target: Tensor) -> Tensor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """What one of the networks learns, from how many batches."""
+    """What one of the networks learns, and the number of its batches."""
 
     name: str
     net_class: type[nn.Module]
     side_px: int
-    """Pixels of its pictures."""
+    """Side of its pictures, px."""
     make_sample: SampleMaker
     loss: Callable[[Tensor, Tensor], Tensor]
     steps: int
@@ -82,13 +89,13 @@ class Task:
 
 
 FINDER = Task("finder", FinderNet, FINDER_SIDE_PX, make_finder_sample, finder_loss, steps=1400, seed=1)
-"""Where in a picture is a board?"""
+"""Coarse detection of the grid's corners in the whole picture."""
 LATTICE = Task("lattice", LatticeNet, LATTICE_SIDE_PX, make_lattice_sample, lattice_loss, steps=2000, seed=2)
-"""Where exactly are the corners of the squares?"""
+"""Fine detection of the corners of squares in the rectified board."""
 
 
 def train(task: Task, scenes: Sequence[DetectorScene], steps: int, path: Path) -> None:
-    """Learn `task` from `scenes` in so many steps and write the network to `path`."""
+    """Train the network of `task` on `scenes` for `steps` batches and write it to `path`."""
     torch.manual_seed(task.seed)
     torch.set_num_threads(1)  # the other core makes the batches
     rng = np.random.default_rng((task.seed, 5))
@@ -114,7 +121,7 @@ def train(task: Task, scenes: Sequence[DetectorScene], steps: int, path: Path) -
 
 
 def export_onnx(net: nn.Module, side: int, path: Path) -> None:
-    """Write `net` for pictures of `side` pixels, batch normalisation folded in, as ONNX."""
+    """Write `net` for pictures of `side` pixels as ONNX, with batch normalisation folded in."""
     path.parent.mkdir(parents=True, exist_ok=True)
     example: Any = torch.zeros(1, 3, side, side)
     net = net.to(memory_format=torch.contiguous_format)

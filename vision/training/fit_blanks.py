@@ -1,9 +1,9 @@
-"""How much each witness counts where a square shows no print: python -m vision.training.fit_blanks
+"""Fit the weights of the evidence for blanks: python -m vision.training.fit_blanks
 
-Whether such a square is a blank or bare is told by the network of squares, by that of letters and by the board's own
-colours and edges, which err alike. Reads rendered scenes that the networks have not seen, each tile at one look, and
-prints what `vision.recognition.fusion` is to take the witnesses for, by logistic regression, and how often each is
-mistaken alone and with those before it.
+A square without print is a blank or empty. The square network, the letter network, and the board's own colours and
+edges give evidence, with correlated errors. Reads rendered scenes that were not used in training and prints the weights
+for `vision.recognition.fusion`, by logistic regression, with the errors of each evidence alone and combined with those
+before it.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from vision.training.logit import Choices, fit_weights
 from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
 _MIN_SQUARE_PX: Final = 14.0
-"""Pixels a square of pictures in which a blank can be told at all."""
+"""Pixels per square; in smaller pictures blanks cannot be recognised."""
 _EVIDENCE_NAMES: Final = ("squares", "letters", "colours", "edges")
-"""In the order of `Witnesses.log_odds`."""
+"""In the order of `BlankEvidence.log_odds`."""
 
 
 def collect_evidence(
     view: dataset.TrainingViews, square_net: SquareNet, letter_net: LetterNet
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """What the witnesses say of the squares without print that are in sight, `(n, 4)`, and which are blanks."""
+    """Return the evidence for the visible squares without print, `(n, 4)`, and which of them are blanks."""
     seen = dataset.to_board_views(view)
     kinds = square_net.predict(seen.board)
     cells = find_likely_tiles(kinds)
@@ -51,12 +51,12 @@ def collect_evidence(
 
 
 def make_choices(odds: Floats, blank: NDArray[np.bool_]) -> Choices:
-    """Blank or bare, of the columns of `odds`."""
+    """Return the choices between blank and empty, with the columns of `odds` as features."""
     return Choices(np.stack([np.zeros_like(odds), odds], axis=1), np.zeros((len(odds), 2)), blank.astype(np.intp))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Draw, read, fit, print."""
+    """Render scenes, read them, fit the weights and print them."""
     parser = argparse.ArgumentParser(
         prog="python -m vision.training.fit_blanks", description=str(__doc__).split("\n\n")[0]
     )

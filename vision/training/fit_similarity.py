@@ -1,8 +1,7 @@
-"""How much it counts that tiles look alike: python -m vision.training.fit_similarity
+"""Fit the weights of the similarity between tiles: python -m vision.training.fit_similarity
 
-Reads the tiles of rendered scenes that the networks have not seen, each by itself, and prints what
-`vision.recognition.tile_similarity` is to take their likeness to each other and their doubt for, by conditional
-logit, and how many are mistaken before and after.
+Reads each tile of rendered scenes that were not used in training, and prints the weights of similarity and of doubt for
+`vision.recognition.tile_similarity`, by conditional logit, with the number of errors before and after.
 """
 
 from __future__ import annotations
@@ -23,22 +22,22 @@ from vision.training.logit import Choices, fit_weights
 from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
 _MIN_PROBABILITY: Final = 1e-9
-"""No letter is less probable than this, so that no logarithm is endless."""
+"""Lower bound of probabilities, to keep logarithms finite."""
 
 
 def collect_choices(view: dataset.TrainingViews, net: LetterNet) -> Choices | None:
-    """The choice of a letter for each tile in sight, among those of the smallest tile set that has them all.
+    """Return the choice of a letter for each visible tile, within the smallest tile set that contains them all.
 
-    None where there are no two letters to compare.
+    Returns None if there are no two different letters to compare.
     """
     cells = [
         (r, c) for r, c in np.argwhere(view.hidden < MAX_READABLE_COVER).tolist() if view.labels[r][c] not in ("", "?")
     ]
-    lie = {view.labels[r][c] for r, c in cells}
-    if len(lie) < 2:
+    letters_on_board = {view.labels[r][c] for r, c in cells}
+    if len(letters_on_board) < 2:
         return None
     spots = TilePoses.at_centres(dataset.to_board_views(view).tops, cells)
-    tiles = min((set(a) for a in dataset.alphabets() if lie <= set(a)), key=len, default=lie)
+    tiles = min((set(a) for a in dataset.alphabets() if letters_on_board <= set(a)), key=len, default=letters_on_board)
     within = net.alphabet_matrix(tiles)
     spots, looks = net.recentre_tiles(spots, net.predict(spots.cut_crops()))
     letters = np.flatnonzero(within.any(axis=0))[LETTER_CLASSES]
@@ -52,7 +51,7 @@ def collect_choices(view: dataset.TrainingViews, net: LetterNet) -> Choices | No
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Draw, read, fit, print."""
+    """Render scenes, read them, fit the weights and print them."""
     parser = argparse.ArgumentParser(
         prog="python -m vision.training.fit_similarity", description=str(__doc__).split("\n\n")[0]
     )

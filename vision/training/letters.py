@@ -1,4 +1,4 @@
-"""Train the network that reads tiles, measure it on scenes that it has not seen, and write the model."""
+"""Training of the letter network, evaluation on held-out scenes, and export of the model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def train(
     path: Path = MODELS_DIR / "letters.onnx",
     seed: int = 0,
 ) -> str:
-    """Learn from `views` in so many steps, write the model to `path`, and report on `held_out`."""
+    """Train on `views` for `steps` batches, write the model to `path`, and return a report on `held_out`."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # the other core makes the batches
     rng = np.random.default_rng((seed, 1))
@@ -77,13 +77,13 @@ def _loss(net: HeadedNet, batch: LetterBatch) -> torch.Tensor:
 
 
 def _mask_impossible(letters: torch.Tensor, batch: LetterBatch) -> torch.Tensor:
-    """The logits of the letters that can be; the others are as good as out of the question."""
+    """Return the logits with those of letters outside the tile set set to a very low value."""
     return letters.masked_fill(~torch.from_numpy(batch.allowed), -1e4)
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def _fit_temperatures(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str, float]:
-    """The temperature of the heads that tell kinds apart."""
+    """Return the calibration temperature of each classification head."""
     outputs = [net(torch.from_numpy(b.crops)) for b in proof]
     found = {}
     for k, name in enumerate(("letters", "turns")):
@@ -97,7 +97,7 @@ def _fit_temperatures(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str,
 
 
 def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
-    """Accuracy, calibration and the commonest confusions on batches of held-out looks."""
+    """Return accuracy, calibration and the most frequent confusions on held-out batches."""
     right: list[NDArray[np.bool_]] = []
     sure: list[NDArray[np.float32]] = []
     turns_right: list[NDArray[np.bool_]] = []

@@ -1,4 +1,4 @@
-"""What a network's file tells of it beside its weights: facts in its metadata, for `vision.net.Net` to read."""
+"""Metadata in the ONNX files of the networks, which `vision.net.Net` reads."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from vision.net import METADATA_KEY
 
 
 def add_facts(path: Path, facts: Mapping[str, object]) -> None:
-    """Write `facts` into the model at `path`, beside those that are there."""
+    """Add `facts` to the metadata of the model at `path`."""
     model = onnx.load(path)
-    known = {prop.key: prop.value for prop in model.metadata_props}
-    told = json.loads(known.get(METADATA_KEY, "{}")) | dict(facts)
-    onnx.helper.set_model_props(model, known | {METADATA_KEY: json.dumps(told, ensure_ascii=False)})
+    properties = {prop.key: prop.value for prop in model.metadata_props}
+    all_facts = json.loads(properties.get(METADATA_KEY, "{}")) | dict(facts)
+    onnx.helper.set_model_props(model, properties | {METADATA_KEY: json.dumps(all_facts, ensure_ascii=False)})
     onnx.save(model, path)

@@ -1,9 +1,9 @@
-"""Muon: a layer steps along its momentum made orthogonal, as far in each direction: the few that outweigh all others
-in the gradient do not in the step.
+"""The Muon optimiser: each layer steps along its orthogonalised momentum, equally far in all directions.
 
-Jordan et al., Muon: an optimizer for hidden layers in neural networks (2024), with steps of the size that AdamW's have
-(Liu et al., Muon is scalable for LLM training, 2025). The one in torch takes no convolutions, and calculates in half
-precision, which processors without instructions for it do ten times as slowly.
+So the few directions that dominate the gradient do not dominate the step. Jordan et al., Muon: an optimizer for hidden
+layers in neural networks (2024), with steps of the size of AdamW's (Liu et al., Muon is scalable for LLM training,
+2025). torch's own Muon does not support convolutions and computes in half precision, which takes ten times as long on
+processors without instructions for it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from torch import nn
 from vision.training.optimise import WEIGHT_DECAY, make_adamw
 
 _RATE_FACTOR: Final = 3.0
-"""Of Muon's steps, for one of AdamW's."""
+"""Learning rate of Muon divided by that of AdamW."""
 _MOMENTUM: Final = 0.95
 _NEWTON_SCHULZ_COEFFICIENTS: Final = (3.4445, -4.7750, 2.0315)
-"""Coefficients by which five rounds bring all singular values near 1 (Jordan)."""
+"""Coefficients with which five iterations bring all singular values close to 1 (Jordan et al.)."""
 _NEWTON_SCHULZ_STEPS: Final = 5
 
 
 def make_muon(net: nn.Module, last: Iterable[nn.Module], rate: float) -> list[torch.optim.Optimizer]:
-    """Muon for the weights of `net`, AdamW of this `rate` for those of its `last` layers and for all that adds."""
+    """Return Muon for the weights of `net`, and AdamW with this `rate` for its `last` layers and all biases."""
     ends = {id(layer.weight) for layer in last}
     between = [p for p in net.parameters() if p.ndim > 1 and id(p) not in ends]
     others = [p for p in net.parameters() if p.ndim == 1 or id(p) in ends]
@@ -33,7 +33,7 @@ def make_muon(net: nn.Module, last: Iterable[nn.Module], rate: float) -> list[to
 
 
 class Muon(torch.optim.Optimizer):  # type: ignore[misc]  # torch is not typed here
-    """For weights of linear layers and of convolutions, `(outputs, inputs[, height, width])`."""
+    """Muon for the weights of linear layers and convolutions, `(outputs, inputs[, height, width])`."""
 
     def __init__(self, weights: Iterable[nn.Parameter], lr: float) -> None:
         super().__init__(weights, {"lr": lr})
@@ -54,13 +54,13 @@ class Muon(torch.optim.Optimizer):  # type: ignore[misc]  # torch is not typed h
 
 
 def _compute_step(gradient: torch.Tensor) -> torch.Tensor:
-    """A gradient made orthogonal, in its shape, with elements of 0.2 in the root mean square."""
+    """Return the orthogonalised gradient in its own shape, scaled to a root mean square of 0.2."""
     flat = orthogonalise(gradient.flatten(1))
     return (0.2 * max(flat.shape) ** 0.5 * flat).view_as(gradient)
 
 
 def orthogonalise(matrix: torch.Tensor) -> torch.Tensor:
-    """The nearest matrix `(m, n)` whose rows, or else columns, are orthogonal and of length 1; about so."""
+    """Return approximately the nearest matrix `(m, n)` with orthonormal rows, or columns if m > n."""
     a, b, c = _NEWTON_SCHULZ_COEFFICIENTS
     wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
     wide = wide / (wide.norm() + 1e-7)

@@ -1,4 +1,4 @@
-"""The networks, as torch sees them, and their way into ONNX files."""
+"""The reading networks in torch, and their export to ONNX."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vision.training.metadata import add_facts
 
 
 def conv_block(inside: int, outside: int, stride: int = 1, side: int = 3) -> list[nn.Module]:
-    """Convolution, batch normalisation, ReLU."""
+    """Return a convolution, batch normalisation and ReLU."""
     return [
         nn.Conv2d(inside, outside, side, stride, side // 2, bias=False),
         nn.BatchNorm2d(outside),
@@ -25,9 +25,9 @@ def conv_block(inside: int, outside: int, stride: int = 1, side: int = 3) -> lis
 
 
 class GlobalContext(nn.Module):  # type: ignore[misc]  # torch is not typed here
-    """Tells each place what the whole picture is like on average: `(n, c, h, w)` stays of its shape.
+    """Layer that adds a projection of the global average to every position: `(n, c, h, w)` keeps its shape.
 
-    So a square is judged by the tiles and the ground of its own board, also far away.
+    So each square is classified in the context of the tiles and the ground of its own board, even far away.
     """
 
     def __init__(self, channels: int) -> None:
@@ -39,7 +39,7 @@ class GlobalContext(nn.Module):  # type: ignore[misc]  # torch is not typed here
 
 
 class HeadedNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
-    """A trunk and one or more heads on it, each a plain sequence of layers."""
+    """A trunk with one or more heads, each a plain sequence of layers."""
 
     def __init__(self, trunk: Sequence[nn.Module], heads: Mapping[str, Sequence[nn.Module]]) -> None:
         super().__init__()
@@ -52,7 +52,10 @@ class HeadedNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
 
 
 def build_square_net() -> HeadedNet:
-    """(n, 3, 16 s, 16 s) -> (n, 3, s, s): what lies on each square; it sees five squares around, and all on average."""
+    """Return the square network, (n, 3, 16 s, 16 s) -> (n, 3, s, s).
+
+    It classifies each square from the five squares around it and from the average of the board.
+    """
     trunk = [
         *conv_block(3, 24, 2, 5),
         *conv_block(24, 32, 2),
@@ -68,9 +71,9 @@ def build_square_net() -> HeadedNet:
 
 
 def build_letter_net(classes: int) -> HeadedNet:
-    """(n, 1, 36, 36) -> letters (n, classes), quarter turns (n, 4) and places (n, 3).
+    """Return the letter network, (n, 1, 36, 36) -> letters (n, classes), quarter turns (n, 4), poses (n, 3).
 
-    Before the letters, `FEATURE_COUNT` numbers.
+    The last layer of the letters has `FEATURE_COUNT` inputs, which are also an output of the ONNX model.
     """
     trunk = [
         *conv_block(1, 24, 2, 5),
@@ -94,7 +97,7 @@ def build_letter_net(classes: int) -> HeadedNet:
 
 
 class WeightAverage:
-    """A running average of a network's weights, which reads better than the last step's weights do."""
+    """Exponential moving average of a network's weights, which generalises better than the last weights."""
 
     def __init__(self, net: nn.Module, decay: float = 0.998) -> None:
         self._decay = decay
@@ -103,7 +106,7 @@ class WeightAverage:
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def update(self, net: nn.Module) -> None:
-        """Take in the weights of one more step."""
+        """Add the weights after one more step."""
         self._steps += 1
         share = 1 - min(self._decay, self._steps / (self._steps + 10))
         for name, value in net.state_dict().items():
@@ -114,7 +117,7 @@ class WeightAverage:
                 kept.copy_(value)
 
     def copy_to(self, net: nn.Module) -> None:
-        """Give `net` the averaged weights."""
+        """Load the averaged weights into `net`."""
         net.load_state_dict(self._averages)
 
 
@@ -127,13 +130,13 @@ def write_onnx(
     features: Mapping[str, str] | None = None,
     offsets: Mapping[str, np.ndarray] | None = None,
 ) -> None:
-    """Write a network for the reader: batch normalisation folded in, `facts` in the file's metadata.
+    """Write a network as ONNX, with batch normalisation folded in and `facts` in the file's metadata.
 
-    Written layer by layer rather than traced, so that the file depends on the weights alone and not on the
-    exporter of the day. `outputs` are scaled by `facts["temperature"]` (one number a head) where given.
-    A first layer of 5 x 5 pixels and stride 2 is written over blocks of pixels: pictures then have even sides.
-    `features` names, for a head, one more output: what goes into the head's last layer. `offsets` are added to the
-    scaled outputs of a head, one number a class.
+    Written layer by layer, not traced, so that the file depends only on the weights and not on the version of an
+    exporter. Outputs are divided by `facts["temperature"]` (one number for each head) if given. A first layer with a 5
+    x 5 kernel and stride 2 is written over blocks of pixels, so pictures must have even sides. `features` names an
+    additional output for a head: the input of its last layer. `offsets` are added to the scaled outputs of a head, one
+    number for each class.
     """
     temperature = dict(facts.get("temperature", {}))  # type: ignore[call-overload]
     nodes: list[onnx.NodeProto] = []
@@ -198,7 +201,7 @@ def write_onnx(
         named[name] = (last, list(output_shape))
         if features and name in features:
             named[features[name]] = (str(nodes[-1].input[0]), ["n", "features"])
-    # The heads first, in their order; then what is known of a crop before it is named.
+    # The heads first, in their order, then the features.
     names = [*net.heads, *(name for name in named if name not in net.heads)]
     nodes += [helper.make_node("Identity", [named[name][0]], [name]) for name in names]
     outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, named[name][1]) for name in names]
@@ -213,10 +216,11 @@ def write_onnx(
 
 
 def _to_block_kernel(kernel: np.ndarray) -> np.ndarray:
-    """A kernel `(n, c, 5, 5)` of stride 2, padding 2 as one `(n, 4 c, 3, 3)` of stride 1 over blocks of 2 x 2 pixels.
+    """Return a kernel `(n, c, 5, 5)` with stride 2 and padding 2 as `(n, 4 c, 3, 3)` with stride 1 over 2 x 2 pixel
+    blocks.
 
-    The sums are the same. In eight bits it is quicker: most of the time that a first layer takes, with one channel or
-    three, goes into gathering its few numbers from so many places.
+    The sums are the same. In eight bits it is faster: with one or three channels, a first layer spends most of its time
+    on gathering few numbers from many places.
     """
     outside, inside = kernel.shape[:2]
     even = np.pad(kernel, ((0, 0), (0, 0), (0, 1), (0, 1))).reshape(outside, inside, 3, 2, 3, 2)

@@ -1,4 +1,4 @@
-"""Learning, the same for all networks: batches in, averaged weights and a temperature out."""
+"""Training loop of all networks: batches in, averaged weights and a temperature out."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from vision.training.augmentation import IGNORED
 from vision.training.networks import WeightAverage
 
 WEIGHT_DECAY: Final = 0.02
-"""How much weights shrink in a step, for a rate of 1."""
+"""Weight decay per step at a learning rate of 1."""
 Net = TypeVar("Net", bound=nn.Module)
 Batch = TypeVar("Batch")
 
 
 def make_adamw(weights: Iterable[nn.Parameter], rate: float) -> Optimizer:
-    """AdamW, of this rate at most."""
+    """Return AdamW with this maximum learning rate."""
     return torch.optim.AdamW(weights, lr=rate, weight_decay=WEIGHT_DECAY)
 
 
@@ -37,10 +37,10 @@ def fit_network(
     optimisers: Sequence[Optimizer],
     report_every: int,
 ) -> None:
-    """Let `net` learn from `steps` batches of `draw`; it ends with its averaged weights, ready to judge.
+    """Train `net` on `steps` batches of `draw` and leave it with its averaged weights, in evaluation mode.
 
-    The `optimisers`, each of some of its weights, warm up to their rates and decay once. Says how it goes after `every`
-    so many steps.
+    Each of the `optimisers` has some of the weights; its learning rate warms up and then decays once. Prints the loss
+    after every `report_every` steps.
     """
     average = WeightAverage(net)
     learning = [(optimiser, _make_rate_schedule(optimiser, steps)) for optimiser in optimisers]
@@ -69,22 +69,22 @@ def fit_network(
 
 
 def _make_rate_schedule(optimiser: Optimizer, steps: int) -> OneCycleLR:
-    """From little to the optimiser's rate and back; where the rate is high, AdamW remembers less (Muon does not)."""
+    """Return a one-cycle schedule up to the optimiser's rate; AdamW's momentum is lower where the rate is high."""
     forgets = "betas" in optimiser.defaults
     return OneCycleLR(optimiser, optimiser.defaults["lr"], total_steps=steps, pct_start=0.1, cycle_momentum=forgets)
 
 
 def mixed_precision() -> torch.autocast:
-    """The context to calculate a loss in: of half precision where that is quicker.
+    """Return the context for computing a loss: in half precision where that is faster.
 
-    Processors with AVX-512 gain by it; those without take ten times as long as in whole precision (seen with AVX2).
+    Processors with AVX-512 gain from it; others take ten times as long as in single precision (measured with AVX2).
     """
     able = torch.backends.cpu.get_cpu_capability() == "AVX512"
     return torch.autocast("cpu", torch.bfloat16, enabled=able)
 
 
 def _prefetch(make: Iterator[Batch]) -> Iterator[Batch]:
-    """The batches of `make`, each made while the one before is learnt from."""
+    """Yield the batches of `make`, each made in a thread while the previous one is in use."""
     with ThreadPoolExecutor(1, thread_name_prefix="batches") as worker:
         waiting = worker.submit(next, make, None)
         while (batch := waiting.result()) is not None:
@@ -93,7 +93,7 @@ def _prefetch(make: Iterator[Batch]) -> Iterator[Batch]:
 
 
 def fit_temperature(logits: torch.Tensor, truth: torch.Tensor) -> float:
-    """What `logits` are to be divided by so that their probabilities come true (Guo et al., 2017)."""
-    tried = np.geomspace(0.5, 3.0, 40)
-    losses = [functional.cross_entropy(logits / t, truth, ignore_index=IGNORED).item() for t in tried]
-    return float(tried[int(np.argmin(losses))])
+    """Return the temperature by which to divide `logits` for calibrated probabilities (Guo et al., 2017)."""
+    temperatures = np.geomspace(0.5, 3.0, 40)
+    losses = [functional.cross_entropy(logits / t, truth, ignore_index=IGNORED).item() for t in temperatures]
+    return float(temperatures[int(np.argmin(losses))])

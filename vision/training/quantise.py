@@ -1,9 +1,8 @@
-"""Networks in eight bits: their files are a quarter as large, and a processor with instructions for it runs them in a
-half to a third of the time.
+"""Quantisation of networks to eight bits: a quarter of the file size, and a half to a third of the run time.
 
-Weights and what passes between layers become integers of eight bits, each tensor in the range that its numbers take on
-examples (Wu et al., Integer quantization for deep learning inference: principles and empirical evaluation, 2020). The
-last layer of each head stays as it is: its numbers become probabilities, which must be fine.
+Weights and activations become eight-bit integers, each tensor scaled to its range on examples (Wu et al., Integer
+quantization for deep learning inference: principles and empirical evaluation, 2020). The last layer of each head is not
+quantised, because its outputs become probabilities, which need finer steps.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ class _CalibrationBatches(CalibrationDataReader):  # type: ignore[misc]  # not t
 
 
 def quantise_model(path: Path, batches: Sequence[NDArray[np.float32]], range_percent: float = 100.0) -> None:
-    """Rewrite the model at `path` in eight bits, its ranges taken from `batches` of input.
+    """Rewrite the model at `path` in eight bits, with ranges measured on `batches` of input.
 
-    `in_range` percent of a tensor's numbers are in its range; those beyond become the last that is. One far number
-    makes the steps of all others coarse, which the lattice does not bear; what names a letter is far numbers, which the
-    letter network does not do without. To the network of squares it is all one.
+    `range_percent` of a tensor's numbers are within its range; the others are clipped. Outliers make the steps of all
+    other numbers coarse, which the lattice network does not tolerate; the letter network needs its outliers, and for
+    the square network it makes no difference.
 
-    Weights are given seven of the eight bits: processors without an instruction for it add pairs of products in
-    sixteen bits, which eight would overflow, and every machine is to read the same.
+    Weights use seven of the eight bits. Processors without an instruction for it add pairs of products in sixteen bits,
+    which eight-bit weights would overflow, and all machines must read the same.
     """
     model = onnx.load(path)
     quantize_static(
@@ -54,7 +53,7 @@ def quantise_model(path: Path, batches: Sequence[NDArray[np.float32]], range_per
 
 
 def _find_last_layers(graph: onnx.GraphProto) -> list[str]:
-    """The weighted layers that no other weighted layer follows."""
+    """Return the names of the weighted layers that no other weighted layer follows."""
     makes = {output: node for node in graph.node for output in node.output}
 
     def before(node: onnx.NodeProto) -> Iterator[str]:

@@ -1,7 +1,6 @@
-"""What all trainings together keep of a scene, so that scenes are drawn once.
+"""The parts of each scene that the trainings keep, so that scenes are rendered only once.
 
-In a module of its own because the drawing processes must be able to import it: what is defined in `__main__` they
-cannot.
+A separate module, because the rendering processes must be able to import it, which is not possible with `__main__`.
 """
 
 from __future__ import annotations
@@ -10,13 +9,13 @@ from vision.rendering.scene import Scene
 from vision.training import dataset, detector_data
 
 DETECTOR_SCENES = 4000
-"""Scenes that the locator learns from; it keeps more of each than the reader does."""
+"""Number of scenes for the detectors, whose data is larger than the reader's."""
 
 SceneParts = tuple[dataset.TrainingViews, detector_data.DetectorScene | None]
 
 
 def extract_parts(scene: Scene, number: int) -> SceneParts:
-    """What the networks need of a scene."""
+    """Return the training data of all networks from one scene."""
     return dataset.extract_views(scene, number), detector_data.extract_detector_scene(
         scene
     ) if number < DETECTOR_SCENES else None

@@ -1,8 +1,7 @@
-"""Scenes for training, rendered once, in order of their numbers, by several processes.
+"""Scenes for training, rendered in order of their numbers by several processes.
 
-What a training keeps of a scene is its own affair: it hands in a function that takes the scene and gives back
-what it needs, so that pictures of full size never pile up. Scene `i` under `seed` is the same on every machine
-with the same fonts, however many processes draw.
+A training passes a function that reduces each scene to the data it needs, so that full-size pictures do not accumulate.
+Scene `i` under `seed` is the same on every machine with the same fonts, for any number of processes.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from vision.rendering.scene import Scene, random_scene
 ExtractT = TypeVar("ExtractT")
 Draw = Callable[[np.random.Generator], Scene]
 FIRST_UNSEEN_SCENE: Final = 6000
-"""Number of the first scene that no network has learnt from."""
+"""Number of the first scene that no network was trained on."""
 
 
 def draw_numbered_scene(number: int, seed: int = 0, draw: Draw | None = None) -> Scene:
-    """The scene of this number; `draw` draws scenes of another kind than any board with any A to Z."""
+    """Return the scene of this number; `draw` replaces `random_scene` with its default letters."""
     rng = np.random.default_rng((seed, number))
     return draw(rng) if draw else random_scene(rng, training_fonts())
 
@@ -40,10 +39,10 @@ def extract_scenes(
     workers: int | None = None,
     draw: Draw | None = None,
 ) -> Iterator[ExtractT]:
-    """`keep(scene, number)` for scenes `first` to `first + count - 1`, in order.
+    """Yield `extract(scene, number)` for scenes `first` to `first + count - 1`, in order.
 
-    `keep` runs in the drawing process (a function at module level, or a `functools.partial` of one). Draws with as
-    many processes as there are cores unless `workers` says otherwise.
+    `extract` runs in the rendering process, so it must be a function at module level or a `functools.partial` of one.
+    Uses one process per core unless `workers` is given.
     """
     numbers = range(first, first + count)
     render = partial(_draw_and_extract, extract=extract, seed=seed, draw=draw)

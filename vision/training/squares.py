@@ -1,4 +1,4 @@
-"""Train the network that tells empty squares, tiles and hidden squares apart, and write the model."""
+"""Training of the network that classifies squares as empty, tile or hidden, and export of the model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def train(
     path: Path = MODELS_DIR / "squares.onnx",
     seed: int = 0,
 ) -> str:
-    """Learn from `views` in so many steps, write the model to `path`, and report on `held_out`."""
+    """Train on `views` for `steps` batches, write the model to `path`, and return a report on `held_out`."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # the other core makes the batches
     rng = np.random.default_rng((seed, 3))
@@ -74,7 +74,7 @@ def _fit_temperature(net: HeadedNet, proof: Sequence[SquareBatch]) -> float:
 
 
 def report(net: SquareNet, proof: Sequence[SquareBatch]) -> str:
-    """How often each kind is taken for which, on batches of held-out looks."""
+    """Return the confusion matrix of the kinds of squares on held-out batches."""
     table = np.zeros((3, 3), np.int64)
     for batch in proof:
         for board, kinds in zip(batch.boards, batch.kinds, strict=True):
