@@ -1,4 +1,4 @@
-"""What the page needs to know of its machine: panel, addresses, Wi-Fi, set-up problems."""
+"""The machine as the page sees it: panel, addresses, Wi-Fi, set-up problems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PanelControl(Protocol):
 
     @property
     def view(self) -> PanelView:
-        """What the panel shows now."""
+        """Current view of the panel."""
 
     def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableSnapshot]:
         """Press or hold a button, with the same effect as on the pins."""

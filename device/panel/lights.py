@@ -1,4 +1,4 @@
-"""What lights and buzzer show: a snapshot becomes `Lights`, lights and a time become `OutputLevels`. Pure.
+"""Content of lights and buzzer: a snapshot becomes `Lights`, lights and a time become `OutputLevels`. Pure.
 
 Red and green lights also differ in rhythm, for players who cannot tell these colours apart.
 """

@@ -76,7 +76,7 @@ def lattice_loss(answer: Tensor, target: Tensor) -> Tensor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """What one of the networks learns, and the number of its batches."""
+    """Training task of one network, and the number of its batches."""
 
     name: str
     net_class: type[nn.Module]
