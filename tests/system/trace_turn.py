@@ -23,7 +23,8 @@ from pathlib import Path
 from types import FrameType
 
 PACKAGES = ("engine", "vision", "calibration", "device", "web")
-BENCH = "device.cli.benchmarks"
+BENCH_PACKAGES = ("device.cli.benchmarks", "device.cli.bench")
+"""Where the benchmarks are; the second one in checkouts before they left the wheel."""
 
 
 @dataclass
@@ -88,7 +89,7 @@ class TurnTracer:
         if path not in self._names:
             inner = path.removeprefix(self._prefix).removesuffix(".py").replace("/", ".")
             ours = path.startswith(self._prefix) and path.endswith(".py") and inner.split(".")[0] in PACKAGES
-            ours = ours and not inner.startswith(BENCH)
+            ours = ours and not inner.startswith(BENCH_PACKAGES)
             self._names[path] = inner if ours else ""
         return self._names[path]
 
@@ -101,7 +102,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--modules", action="store_true", help="list the modules of the last turn")
     args = parser.parse_args(words)
     sys.path.insert(0, str(args.root.resolve()))
-    bench = importlib.import_module(f"{BENCH}.table")
+    folder = next(name for name in BENCH_PACKAGES if (args.root / name.replace(".", "/")).is_dir())
+    bench = importlib.import_module(f"{folder}.table")
     tracer = TurnTracer(args.root)
     bench.time = tracer  # type: ignore[attr-defined]
     tracer.install()
