@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from tests.system.measure_code import (
+    MAX_MODULE_LINES,
+    build_import_graph,
+    find_cycles,
+    find_long_functions,
+    find_modules,
+)
 
 ROOT = Path(__file__).parents[1]
 
@@ -16,8 +23,6 @@ MAY_IMPORT = {
     "web": {"web", "device", "calibration", "vision", "engine"},
     "device": {"device", "calibration", "vision", "engine"},
 }
-MAX_MODULE_LINES = 400
-MAX_FUNCTION_LINES = 60
 # Offenders of today: take an entry out with the change that makes it shorter, add none.
 LONG_MODULES = {
     "device.session.table_session",
@@ -37,7 +42,7 @@ LONG_FUNCTIONS = {
     "web.pages.scoreboard.create_blueprint",
     "web.pages.setup.create_blueprint",
 }
-MODULES = sorted(path for house in MAY_IMPORT for path in (ROOT / house).rglob("*.py"))
+MODULES = find_modules(ROOT)
 
 
 def imported(path: Path) -> set[str]:
@@ -48,50 +53,9 @@ def imported(path: Path) -> set[str]:
     return {name.partition(".")[0] for name in plain | named}
 
 
-def name_module(path: Path) -> str:
-    """Return the dotted name of a module; a package has the name of its folder."""
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-
-
-def find_imports(path: Path, modules: Mapping[str, Path]) -> set[str]:
-    """Return the modules among `modules` that a module imports, at any level and under TYPE_CHECKING."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            submodules = {f"{node.module}.{alias.name}" for alias in node.names} & modules.keys()
-            found |= submodules
-            if len(submodules) < len(node.names):
-                found.add(node.module)
-    return found & modules.keys()
-
-
-def find_cycles(imports: Mapping[str, set[str]]) -> set[frozenset[str]]:
-    """Return the sets of modules that import each other, directly or through others."""
-    reachable = {name: set(others) for name, others in imports.items()}
-    for through in reachable:
-        for others in reachable.values():
-            if through in others:
-                others |= reachable[through]
-    cyclic = [name for name, others in reachable.items() if name in others]
-    return {
-        frozenset(other for other in cyclic if other in reachable[name] and name in reachable[other]) for name in cyclic
-    }
-
-
-def find_long_functions() -> Iterator[str]:
-    for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                lines = (node.end_lineno or node.lineno) - node.lineno + 1
-                if lines > MAX_FUNCTION_LINES:
-                    yield f"{name_module(path)}.{node.name}"
-
-
 def test_packages_import_only_those_below() -> None:
     offenders = []
-    for path in MODULES:
+    for path in MODULES.values():
         relative = path.relative_to(ROOT)
         allowed = MAY_IMPORT[relative.parts[0]]
         if relative.parts[:2] == ("device", "cli"):
@@ -102,13 +66,13 @@ def test_packages_import_only_those_below() -> None:
 
 def test_engine_needs_only_the_standard_library() -> None:
     allowed = sys.stdlib_module_names | {"engine"}
-    offenders = {name_module(path): imported(path) - allowed for path in sorted((ROOT / "engine").rglob("*.py"))}
+    engine = {name: path for name, path in MODULES.items() if name.split(".")[0] == "engine"}
+    offenders = {name: imported(path) - allowed for name, path in engine.items()}
     assert {name: others for name, others in offenders.items() if others} == {"engine.lexicon": {"marisa_trie"}}
 
 
 def test_modules_have_no_import_cycles() -> None:
-    modules = {name_module(path): path for path in MODULES}
-    assert find_cycles({name: find_imports(path, modules) for name, path in modules.items()}) == set()
+    assert find_cycles(build_import_graph(MODULES)) == set()
 
 
 def test_find_cycles_finds_indirect_cycle() -> None:
@@ -117,9 +81,9 @@ def test_find_cycles_finds_indirect_cycle() -> None:
 
 
 def test_modules_are_short() -> None:
-    lengths = {name_module(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
     assert {name for name, lines in lengths.items() if lines > MAX_MODULE_LINES} - LONG_MODULES == set()
 
 
 def test_functions_are_short() -> None:
-    assert set(find_long_functions()) - LONG_FUNCTIONS == set()
+    assert {name for _, name in find_long_functions(MODULES)} - LONG_FUNCTIONS == set()

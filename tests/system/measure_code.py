@@ -105,26 +105,29 @@ def find_long_functions(modules: Mapping[str, Path]) -> list[tuple[int, str]]:
     )
 
 
-def find_cycles(modules: Mapping[str, Path]) -> list[tuple[str, ...]]:
-    """Return the groups of modules that import each other (strongly connected components), all imports counted."""
-    graph = {
+def build_import_graph(modules: Mapping[str, Path]) -> dict[str, set[str]]:
+    """Return the modules that each module imports, at any level and under TYPE_CHECKING."""
+    return {
         name: set(find_imports(ast.parse(path.read_text(encoding="utf-8")), modules, type_checking=True)) - {name}
         for name, path in modules.items()
     }
 
-    def reach(start: str) -> set[str]:
-        seen: set[str] = set()
-        waiting = [*graph[start]]
-        while waiting:
-            name = waiting.pop()
-            if name not in seen:
-                seen.add(name)
-                waiting += graph[name]
-        return seen
 
-    reached = {name: reach(name) for name in graph}
-    groups = {tuple(sorted({name, *(o for o in reached[name] if name in reached[o])})) for name in graph}
-    return sorted(group for group in groups if len(group) > 1)
+def find_cycles(imports: Mapping[str, set[str]]) -> set[frozenset[str]]:
+    """Return the sets of modules that import each other, directly or through others.
+
+    >>> [sorted(cycle) for cycle in find_cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})]
+    [['a', 'b', 'c']]
+    """
+    reachable = {name: set(others) for name, others in imports.items()}
+    for through in reachable:
+        for others in reachable.values():
+            if through in others:
+                others |= reachable[through]
+    cyclic = [name for name, others in reachable.items() if name in others]
+    return {
+        frozenset(other for other in cyclic if other in reachable[name] and name in reachable[other]) for name in cyclic
+    }
 
 
 def main(words: Sequence[str]) -> int:
@@ -151,8 +154,8 @@ def main(words: Sequence[str]) -> int:
             print(f"long module: {name}, {lines[name]} lines")
     for length, name in find_long_functions(modules):
         print(f"long function: {name}, {length} lines")
-    for group in find_cycles(modules):
-        print(f"import cycle: {' <-> '.join(group)}")
+    for cycle in sorted(map(sorted, find_cycles(build_import_graph(modules)))):
+        print(f"import cycle: {' <-> '.join(cycle)}")
     return 0
 
 
