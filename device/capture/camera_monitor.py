@@ -36,10 +36,11 @@ class FrameSource(Protocol):
 
 
 class CameraMonitor:
-    """Looks at the table; `look` is called again and again from one thread.
+    """Monitors a camera; `check_camera` is called repeatedly by one thread.
 
-    `trouble` is told what is wrong with the camera, once, and None when it is well again; `at_rest` gets a picture each
-    time that the board has come to rest and looks other than it did; `idle` says whether anybody may look now.
+    `report_trouble` is called once with a fault of the camera, and with None when it works again. `on_rest` gets a
+    picture each time the board has come to rest and looks different. `is_idle` returns True while the monitor may use
+    the camera.
     """
 
     def __init__(

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from device.storage.store import sync_folder
 from engine.lexicon import (
     MAX_WORD_TILES,
     MIN_WORD_TILES,
@@ -164,11 +165,7 @@ def _write_file(path: Path, data: bytes) -> None:
         except OSError:
             Path(part.name).unlink(missing_ok=True)
             raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(path.parent)
 
 
 def _compile_list(source: Path, target: Path) -> Lexicon:

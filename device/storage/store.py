@@ -108,7 +108,7 @@ class GameStore:
         try:
             self._prepare_database()
             if is_new:
-                _sync_folder(Path(path).parent)
+                sync_folder(Path(path).parent)
         except (sqlite3.Error, OSError) as error:
             self._db.close()
             raise to_store_error(error, self.path) from error
@@ -287,7 +287,7 @@ class GameStore:
             with part.open("rb+") as written:
                 os.fsync(written.fileno())
             part.replace(path)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         except (sqlite3.Error, OSError) as error:
             part.unlink(missing_ok=True)
             raise to_store_error(error, str(path)) from error
@@ -372,7 +372,7 @@ def _encode_body(body: EventBody) -> str:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Sync a folder, so that the name of a new file survives a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
