@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_architecture import MODULES, find_imports, name_module
+from tests.system.measure_code import PACKAGES, build_import_graph, find_modules
 
 ROOT = Path(__file__).parents[1]
-HOUSES = ("engine", "vision", "calibration", "device", "web")
+MODULES = find_modules(ROOT)
 NOT_READ = {".py", ".pyc", ".md"}
 
 GAME = "#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n"
@@ -25,8 +25,8 @@ GAME = "#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n"
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from a copy: what an earlier build left in the checkout must not get into it."""
     folder, source = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("source")
-    for house in HOUSES:
-        shutil.copytree(ROOT / house, source / house, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / file, source)
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source)]
@@ -67,22 +67,20 @@ def test_excluded_packages_exist() -> None:
 
 
 def test_installed_modules_import_only_installed_ones() -> None:
-    modules = {name_module(path): path for path in MODULES}
     excluded = {
-        name for name, path in modules.items() if path.relative_to(ROOT).as_posix().startswith(read_excluded_folders())
+        name for name, path in MODULES.items() if path.relative_to(ROOT).as_posix().startswith(read_excluded_folders())
     }
     assert excluded
-    assert {
-        name: found for name in modules.keys() - excluded if (found := find_imports(modules[name], modules) & excluded)
-    } == {}
+    installed = {name: imports for name, imports in build_import_graph(MODULES).items() if name not in excluded}
+    assert {name: found for name, imports in installed.items() if (found := imports & excluded)} == {}
 
 
 @pytest.mark.slow
 def test_the_wheel_has_every_file_that_the_program_reads(wheel: Path) -> None:
     wanted = {
         name
-        for house in HOUSES
-        for path in (ROOT / house).rglob("*")
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*")
         if path.is_file() and path.suffix not in NOT_READ
         if not (name := path.relative_to(ROOT).as_posix()).startswith(read_excluded_folders())
     }
@@ -92,7 +90,7 @@ def test_the_wheel_has_every_file_that_the_program_reads(wheel: Path) -> None:
 
 @pytest.mark.slow
 def test_the_wheel_has_every_module_but_the_excluded_ones(wheel: Path) -> None:
-    wanted = {path.relative_to(ROOT).as_posix() for path in MODULES}
+    wanted = {path.relative_to(ROOT).as_posix() for path in MODULES.values()}
     wanted = {name for name in wanted if not name.startswith(read_excluded_folders())}
     assert "vision/rendering/simulated_table.py" in wanted  # the demo draws its table
     assert {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".py")} == wanted
