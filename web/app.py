@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
 from device.session.snapshot import Notice
+from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from web import api, filters, live
 from web.compression import compress_response
@@ -21,7 +22,6 @@ from web.pages import actions, dialogs, history, panel, scoreboard, setup
 from web.pages import pairing as pairing_page
 from web.security import csrf
 from web.security.pairing import Pairing
-from web.table import Table
 
 MAX_STREAMS = 104
 """Maximum number of open event streams.
@@ -31,7 +31,7 @@ The server has more threads than that (`web.security.server.THREADS`), so that o
 
 
 def create_app(
-    table: Table,
+    session: TableSession,
     *,
     store: GameStore | None = None,
     pairing: Pairing | None = None,
@@ -58,22 +58,22 @@ def create_app(
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     filters.register_filters(app)
     if pairing is None:
-        pairing = Pairing(lambda text: table.notify(Notice(text)))
+        pairing = Pairing(lambda text: session.notify(Notice(text)))
     app.extensions["pairing"] = pairing
     csrf.register_csrf_protection(app, pairing)
-    page = live.LiveUpdates(app.jinja_env, table, max_streams)
+    page = live.LiveUpdates(app.jinja_env, session, max_streams)
     app.extensions["live"] = page
     host_info = host_info or HostInfo()
-    app.register_blueprint(scoreboard.create_blueprint(page, table, pairing, host_info))
+    app.register_blueprint(scoreboard.create_blueprint(page, session, pairing, host_info))
     app.register_blueprint(live.create_blueprint(page))
     app.register_blueprint(pairing_page.create_blueprint(pairing))
-    app.register_blueprint(dialogs.create_blueprint(table, pairing, own_lexicon))
-    app.register_blueprint(actions.create_blueprint(table, own_lexicon))
-    app.register_blueprint(panel.create_blueprint(table, pairing, host_info))
-    app.register_blueprint(setup.create_blueprint(table, pairing, host_info))
-    archive = GameArchive(store or GameStore(":memory:"), lambda: table.state.game)
+    app.register_blueprint(dialogs.create_blueprint(session, pairing, own_lexicon))
+    app.register_blueprint(actions.create_blueprint(session, own_lexicon))
+    app.register_blueprint(panel.create_blueprint(session, pairing, host_info))
+    app.register_blueprint(setup.create_blueprint(session, pairing, host_info))
+    archive = GameArchive(store or GameStore(":memory:"), lambda: session.state.game)
     app.register_blueprint(history.create_blueprint(archive, pairing))
-    api.register_api(app, table, page, pairing, archive, own_lexicon)
+    api.register_api(app, session, page, pairing, archive, own_lexicon)
     app.after_request(remember_language)
     app.after_request(compress_response)
     app.register_error_handler(HTTPException, _handle_http_error)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from device.session.new_game import PALETTE
 from device.session.snapshot import TableSnapshot
 from engine.rules import EDITION_COLOURS, PremiumColours
-
-PALETTE = ("amber", "blue", "green", "violet", "red", "teal", "pink", "lime")
-"""Colours of players, each a class `c-NAME` of the style sheet; assigned by seat unless a player chose one."""
 
 _DARK_GROUND, _LIGHT_GROUND = "#14171c", "#fffdf8"
 _GROUND_SHARE = {_DARK_GROUND: 0.28, _LIGHT_GROUND: 0.12}

@@ -19,9 +19,9 @@ from flask.typing import ResponseReturnValue
 from jinja2 import Environment
 
 from device.session.snapshot import TableSnapshot
+from device.session.table_session import TableSession
 from web import charts
 from web.i18n import Texts, texts
-from web.table import Table
 
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns")
 """The changing parts of the page: template names, and ids of elements."""
@@ -71,18 +71,18 @@ def add_server_time(message: str) -> str:
 class LiveUpdates:
     """Cache of rendered states, and the streams of the threads that wait for the next state."""
 
-    def __init__(self, templates: Environment, table: Table, streams: int) -> None:
+    def __init__(self, templates: Environment, session: TableSession, streams: int) -> None:
         self._templates = templates
-        self._table = table
+        self._session = session
         self._run_id = secrets.token_hex(4)
         self._state_changed = threading.Condition()
-        self._newest_state = table.state
+        self._newest_state = session.state
         self._closed = False
         self._cache_lock = threading.Lock()
         self._rendered_states: dict[tuple[str, str], RenderedState] = {}
         self._messages: dict[tuple[str, str, str], str] = {}
         self._free_streams = threading.BoundedSemaphore(streams)
-        table.add_listener(self._handle_state)
+        session.add_listener(self._handle_state)
 
     def close(self) -> None:
         """End all streams, so that their threads finish."""
@@ -91,7 +91,7 @@ class LiveUpdates:
                 return
             self._closed = True
             self._state_changed.notify_all()
-        self._table.remove_listener(self._handle_state)
+        self._session.remove_listener(self._handle_state)
 
     def render_newest(self, t: Texts) -> RenderedState:
         """Return the newest state, rendered in this language."""

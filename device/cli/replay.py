@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from device.cli import UserError
 from device.cli.options import add_game_options, make_profiled_reader, merge_game_settings, prepare_game
+from device.session.requests import EndTurn, StartGame
 
 if TYPE_CHECKING:
     from calibration.profile import TableProfile
@@ -71,9 +72,9 @@ def replay_photos(
         GameStore(":memory:") as store,
         TableSession(camera, reader, store, lexicon, follows_board=False, profile=profile) as session,
     ):
-        state = session.start_game(started).result()
+        state = session.submit(StartGame(started)).result()
         for photo in photos:
-            state = session.end_turn().result()
+            state = session.submit(EndTurn()).result()
             photo_of += [str(photo)] * (len(state.turns) - len(photo_of))
             texts = [notice.text for notice in state.notices]
             if state.question is not None and state.question.key != PASS_OR_EXCHANGE:  # no player can answer it

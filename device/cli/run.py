@@ -124,10 +124,12 @@ def serve(
     """
     from device.cameras import CameraError, open_reconnecting_camera
     from device.cli.page import open_page
+    from device.panel.button_commands import BUTTON_REQUESTS, ButtonCommand
     from device.panel.pairing_display import PairingDetails, make_pairing_details
     from device.panel.panel import PanelActions
     from device.panel.setup import open_panel
     from device.session.messages import format_sentence
+    from device.session.requests import PlayAgain
     from device.session.snapshot import Notice, Trouble
     from device.session.table_session import TableSession
     from device.storage.recovery import open_store
@@ -155,17 +157,7 @@ def serve(
             for problem in filter(None, (trouble, profile.problem if profile else "")):
                 print(format_sentence(problem))
                 session.notify(Notice(format_sentence(problem), Trouble.STORE))
-            orders = PanelActions(
-                session.end_turn,
-                session.end_game,
-                session.challenge_play,
-                session.undo,
-                pause=session.pause,
-                go_on=session.end_pause,
-                exchange=session.record_exchange,
-                new_game=lambda seen: session.play_again(started, seen),
-                power_off=power_off,
-            )
+            orders = PanelActions({**BUTTON_REQUESTS, ButtonCommand.NEW_GAME: PlayAgain(started)}, power_off)
             remarks: list[str] = []
 
             def remark(text: str) -> None:
@@ -214,12 +206,13 @@ def _begin_game(
     has_options: bool,
 ) -> str:
     """Go on with the last game, or begin one; says which, or why neither. Raises `UserError`."""
+    from device.session.messages import CommandRefusedError
+    from device.session.requests import PlayAgain, ResumeGame, StartGame
     from device.session.snapshot import Phase
-    from device.session.table_session import CommandRefusedError
 
     if not new:
         try:
-            state = session.resume_last_game(find_lexicon).result()
+            state = session.submit(ResumeGame(find_lexicon)).result()
         except CommandRefusedError:
             pass  # there is none, or it has ended
         else:
@@ -227,8 +220,8 @@ def _begin_game(
                 said = " ".join(notice.text for notice in state.notices)
                 raise UserError(f"{said} --new begins another game")
             return f"The game of {' and '.join(p.name for p in state.players)} goes on (--new begins another)."
-    begins = session.start_game(started) if has_options else session.play_again(started, words_for=find_lexicon)
-    state = begins.result()
+    request = StartGame(started) if has_options else PlayAgain(started, find_lexicon)
+    state = session.submit(request).result()
     if state.phase is Phase.LOBBY:
         raise UserError(" ".join(notice.text for notice in state.notices))
     return f"A new game begins: {', '.join(player.name for player in state.players)}."

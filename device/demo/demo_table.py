@@ -9,6 +9,17 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from device.cameras.simulated import SimulatedCamera
+from device.session.requests import (
+    AnswerQuestion,
+    ChallengePlay,
+    CorrectSquare,
+    EndGame,
+    EndTurn,
+    ExchangeTiles,
+    NameBlank,
+    RevealRack,
+    StartGame,
+)
 from device.session.snapshot import Question, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
@@ -99,7 +110,7 @@ class Demo:
         yield f"{name}: {', '.join(player.name for player in record.players)}"
         self._last_play = None
         self._show_board(Board())
-        self.session.start_game(started(record, self._lexicon.name if self._lexicon else None)).result()
+        self.session.submit(StartGame(started(record, self._lexicon.name if self._lexicon else None))).result()
         board = Board()
         shown_turns = 0
         for event in replay(record).events:
@@ -123,20 +134,20 @@ class Demo:
                 pace.wait(THINKING_TIME_S)
                 self._lay_play(board, event.play)
                 board = event.play.apply_to(board)
-                self.session.end_turn().result()
+                self.session.submit(EndTurn()).result()
                 self._last_play = event.play
             case TurnKind.WITHDRAWN:
-                self.session.challenge_play().result()
+                self.session.submit(ChallengePlay()).result()
                 pace.wait(THINKING_TIME_S)
                 assert self._last_play is not None
                 board = board.without_tiles(self._last_play.squares)
                 self._show_board(board)
             case TurnKind.EXCHANGE:
                 pace.wait(THINKING_TIME_S)
-                self.session.exchange_tiles(len(event.entry.text)).result()
+                self.session.submit(ExchangeTiles(len(event.entry.text))).result()
             case TurnKind.PASS:
                 pace.wait(THINKING_TIME_S)
-                self.session.end_turn().result()
+                self.session.submit(EndTurn()).result()
             case _:
                 return board
         pace.wait(SCORE_DISPLAY_TIME_S)
@@ -158,17 +169,17 @@ class Demo:
         if question:
             chosen = _choose_answer(question, truth) if self._find_misread_squares(truth) else question.chosen
             if chosen != question.chosen:
-                self.session.answer_question(chosen).result()
+                self.session.submit(AnswerQuestion(chosen)).result()
             yield f"  {question.text} {question.answers[chosen]}"
         for square in self._find_misread_squares(truth):
             tile = truth[square]
             symbol = EMPTY if tile is None else tile.face
-            self.session.correct_square(square_name(square), symbol).result()
+            self.session.submit(CorrectSquare(square_name(square), symbol)).result()
             yield f"  {square_name(square)} is corrected by hand: {symbol}"
         for square, tile in self._last_play.tiles if self._last_play else ():
             shown = self.session.state.board.tiles[square]
             if truth[square] == tile and shown and shown.blank and shown.letter != tile.letter:
-                self.session.name_blank(square_name(square), tile.letter).result()
+                self.session.submit(NameBlank(square_name(square), tile.letter)).result()
 
     def _find_misread_squares(self, truth: Board) -> list[Square]:
         """Return the squares on which the session's board differs from the simulated one."""
@@ -178,10 +189,10 @@ class Demo:
 
     def _end_game(self, record: Record) -> TableSnapshot:
         """End the game and enter the unplayed tiles of each player."""
-        state = self.session.end_game().result()
+        state = self.session.submit(EndGame()).result()
         left = {e.player: e.text for e in record.entries if e.kind is TurnKind.ENDRACK and e.score < 0}
         for player in state.racks_wanted:
-            state = self.session.reveal_rack(player, left.get(player, "")).result()
+            state = self.session.submit(RevealRack(player, left.get(player, ""))).result()
         return state
 
     def _show_board(self, board: Board) -> None:

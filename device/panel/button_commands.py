@@ -5,12 +5,24 @@ The whole table of answers stands in `docs/panel.md`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from device.panel.buttons import Button
 from device.panel.gestures import HOLD_S, Gesture, GestureKind
 from device.session.messages import get_text
+from device.session.requests import (
+    ChallengePlay,
+    CommandRequest,
+    ConfirmExchange,
+    EndGame,
+    EndPause,
+    EndTurn,
+    Pause,
+    Undo,
+)
 from device.session.snapshot import PASS_OR_EXCHANGE, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0
@@ -29,6 +41,20 @@ class ButtonCommand(StrEnum):
     UNDO = "undo"
     NEW_GAME = "new game"
     POWER_OFF = "power off"
+
+
+BUTTON_REQUESTS: Mapping[ButtonCommand, CommandRequest] = MappingProxyType(
+    {
+        ButtonCommand.END_TURN: EndTurn(),
+        ButtonCommand.END_GAME: EndGame(),
+        ButtonCommand.CHALLENGE: ChallengePlay(),
+        ButtonCommand.EXCHANGE: ConfirmExchange(),
+        ButtonCommand.PAUSE: Pause(),
+        ButtonCommand.GO_ON: EndPause(),
+        ButtonCommand.UNDO: Undo(),
+    }
+)
+"""The requests of commands that need no arguments."""
 
 
 @dataclass(frozen=True, slots=True)

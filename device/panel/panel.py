@@ -12,13 +12,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from types import MappingProxyType
 from typing import Protocol
 
-from device.panel.button_commands import ButtonCommand, Refusal, command_for
+from device.panel.button_commands import BUTTON_REQUESTS, ButtonCommand, Refusal, command_for
 from device.panel.buttons import Button
 from device.panel.gestures import HOLD_S, Gesture, GestureDetector, GestureKind
 from device.panel.lights import (
@@ -38,8 +38,9 @@ from device.panel.lights import (
     signal_for,
     status_of,
 )
+from device.session.messages import CommandRefusedError
+from device.session.requests import CommandRequest
 from device.session.snapshot import Listener, Moment, TableSnapshot
-from device.session.table_session import CommandRefusedError
 
 _log = logging.getLogger(__name__)
 
@@ -57,11 +58,11 @@ _UNAVAILABLE_MESSAGE_KEYS: Mapping[ButtonCommand, str] = MappingProxyType(
         ButtonCommand.POWER_OFF: "no-power-off",
     }
 )
-"""What is said where `PanelActions` has nobody for a command."""
+"""Messages for commands that `PanelActions` does not have."""
 
 
 class PanelSession(Protocol):
-    """What the panel needs of the session to follow it."""
+    """What the panel needs of the session."""
 
     @property
     def state(self) -> TableSnapshot:
@@ -72,6 +73,9 @@ class PanelSession(Protocol):
 
     def remove_listener(self, listener: Listener) -> None:
         """Tell it no more."""
+
+    def submit(self, request: CommandRequest, expected: Moment | None = None) -> Future[TableSnapshot]:
+        """Carry out a command that is meant for the moment `expected`."""
 
 
 class Hardware(Protocol):
@@ -90,26 +94,16 @@ class Hardware(Protocol):
 
 EdgeHandler = Callable[[Button, bool], None]
 """Told that a button went down (True) or up (False), from any thread."""
-SessionAction = Callable[[Moment], Future[TableSnapshot]]
-"""A command to the session, with the moment (`TableSnapshot.moment`) that it was meant for."""
 
 
 @dataclass(frozen=True, slots=True)
 class PanelActions:
-    """Where commands go, by the names of `ButtonCommand`. One that is None is not offered, and says so when it is
-    pressed.
+    """The requests that the panel submits for its commands; a press of a command that is missing shows a message.
 
-    `power_off` must return at once: it sets off what switches the machine off.
+    `power_off` must return at once: it starts what switches the machine off.
     """
 
-    end_turn: SessionAction
-    end_game: SessionAction
-    challenge: SessionAction
-    undo: SessionAction
-    pause: SessionAction | None = None
-    go_on: SessionAction | None = None
-    exchange: SessionAction | None = None
-    new_game: SessionAction | None = None
+    requests: Mapping[ButtonCommand, CommandRequest] = field(default_factory=lambda: BUTTON_REQUESTS)
     power_off: Callable[[], None] | None = None
 
 
@@ -308,10 +302,10 @@ class Panel:
         self._felt_buttons, self._rehearsal_time = () if on else None, self._clock()
 
     def _run_command(self, command: ButtonCommand, seen: Moment | None, done: Future[TableSnapshot]) -> None:
-        order: SessionAction | None = getattr(self._actions, command.name.lower())
-        if order is None:
+        request = self._actions.requests.get(command)
+        if request is None:
             return self._refuse(Refusal.from_key(_UNAVAILABLE_MESSAGE_KEYS[command]), done)
-        answered = order(self._session.state.moment if seen is None else seen)
+        answered = self._session.submit(request, self._session.state.moment if seen is None else seen)
         answered.add_done_callback(lambda future: self._events.put(partial(self._pass_on_result, future, done)))
         return None
 

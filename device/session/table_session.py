@@ -12,8 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from functools import partial
-from types import EllipsisType
 
 from calibration.profile import TableProfile
 from device.cameras import Camera, CameraError, Frame
@@ -21,21 +19,22 @@ from device.capture.board_camera import BoardCamera
 from device.capture.camera_monitor import CameraMonitor
 from device.capture.key_frames import KeyFrameBuffer
 from device.capture.turn_images import make_turn_images
-from device.session import commands, dictionary
+from device.session import dictionary
 from device.session.command_queue import CommandQueue
+from device.session.command_table import CommandContext, CommandSpec, find_command
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import format_sentence, make_notice, make_refusal
-from device.session.phases import Command, find_refusal_key
+from device.session.phases import find_refusal_key
 from device.session.profile_updater import ProfileUpdater
+from device.session.requests import CommandRequest
 from device.session.setup import Corners, TableSetup
-from device.session.snapshot import Listener, Moment, Notice, Phase, SetupView, TableSnapshot, Trouble, TurnChange
+from device.session.snapshot import Listener, Moment, Notice, SetupView, TableSnapshot, Trouble
 from device.session.snapshot_builder import WordList, list_premium_texts
 from device.session.turn_capture import TurnCapture, capture_turn
 from device.storage.store import GameStore, StoreError
 from device.system.periodic import PeriodicTask
 from engine.board import load_layout
-from engine.events import GameStarted
 from engine.game import Game
 from engine.messages import join_messages
 from engine.reading import EMPTY
@@ -56,9 +55,7 @@ MIN_EMPTY_PROBABILITY = 0.5
 class TableSession:
     """One table: its camera, its store, and one game at a time.
 
-    Commands may be called from any thread and return at once; a thread named `table` runs them one at a time. The
-    returned `Future` holds the snapshot after the command, or `CommandRefusedError`. `expected` is the
-    `TableSnapshot.moment` that the command was meant for: if the game has moved on since then, it is refused.
+    `submit` may be called from any thread and returns at once; a thread named `table` runs the commands one at a time.
 
     Three more threads run between commands: `watch` monitors the camera, `clock` saves the running clock, and `saving`
     retries what the disk did not accept.
@@ -80,6 +77,7 @@ class TableSession:
         self._now = clock
         self._board_camera = BoardCamera(camera, reader, follows_board=follows_board)
         self._controller = GameController(store, words, clock)
+        self._context = CommandContext(self._controller, self._take_turn, self._prepare_board)
         self._setup = TableSetup(self._board_camera, store, profile)
         self._profile_updater = ProfileUpdater(profile) if profile else None
         self._profile_error = ""
@@ -161,153 +159,27 @@ class TableSession:
         table = self._controller
         return dictionary.list_blank_letters(table.game, table.words, square) if table.has_game else ()
 
-    # Commands
+    def submit(self, request: CommandRequest, expected: Moment | None = None) -> Future[TableSnapshot]:
+        """Carry out a command; `device.session.command_table` has all of them.
 
-    def start_game(
-        self,
-        started: GameStarted,
-        expected: Moment | None = None,
-        *,
-        words: WordList | EllipsisType | None = ...,
-        colours: Sequence[str] = (),
-    ) -> Future[TableSnapshot]:
-        """Start a new game. A running game is kept in the archive, unfinished.
-
-        `colours` are the players' colours from now on, `words` the word list (None: words are not checked; `...`: keep
-        the current list).
+        The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused while another one
+        runs, in a phase that does not allow it, and if the game has moved on since the moment `expected`.
         """
-        return self._submit_command(
-            Command.START,
-            lambda: self._begin_game(lambda: self._controller.start_game(started, words, colours)),
-            expected,
-        )
+        spec, pressed = find_command(request), self._now()
 
-    def play_again(
-        self,
-        default: GameStarted,
-        expected: Moment | None = None,
-        *,
-        words_for: Callable[[GameStarted], WordList | None] | None = None,
-    ) -> Future[TableSnapshot]:
-        """Start a game with the settings of the last one and the next player first; `default` if there was none.
+        def find_refusal(state: TableSnapshot) -> CommandRefusedError | None:
+            key = find_refusal_key(state.phase, spec.command)
+            if not key and expected is not None and expected != state.moment:
+                key = "quicker"
+            return make_refusal(key) if key else None
 
-        After a restart the last game is the newest one in the store; `words_for` finds its word list.
-        """
-        again = partial(self._controller.start_next_game, default, words_for)
-        return self._submit_command(Command.START, lambda: self._begin_game(again), expected)
+        def show_interim_phase(state: TableSnapshot) -> TableSnapshot:
+            return replace(state, phase=spec.interim_phase or state.phase, notices=(), question=None)
 
-    def resume_last_game(
-        self, words_for: Callable[[GameStarted], WordList | None] | None = None
-    ) -> Future[TableSnapshot]:
-        """Resume the newest game of the store if it has not ended.
-
-        `words_for` finds the word list that the game was started with; without it the current list is kept.
-        """
-        return self._submit_command(
-            Command.RESUME, lambda: self._begin_game(lambda: self._controller.resume_game(words_for)), None
-        )
-
-    def draw_first(self, letters: tuple[str, ...], expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Record the tiles drawn for first play, in seat order (`?` is a blank, empty: did not draw)."""
-        return self._submit_command(Command.DRAW, lambda: self._controller.draw_first(letters), expected)
-
-    def end_turn(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """End the turn of the player to move: read the board and record the play, pass or exchange."""
-        return self._submit_command(Command.END_TURN, self._take_turn, expected, meanwhile=Phase.LOOKING)
-
-    def answer_question(self, number: int, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Choose an answer of the open question, by its number from 0."""
-        return self._submit_command(
-            Command.ANSWER, lambda: self._controller.answer_question(number), expected, keeps_question=True
-        )
-
-    def record_exchange(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Answer the question \"pass or exchange?\": tiles were exchanged, an unknown number."""
-        return self._submit_command(Command.ANSWER, self._choose_last_answer, expected, keeps_question=True)
-
-    def exchange_tiles(self, count: int, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Record an exchange of `count` tiles by the player to move."""
-        return self._submit_command(
-            Command.EXCHANGE,
-            lambda: self._controller.commit_command(lambda game: commands.exchange_tiles(game, count)),
-            expected,
-        )
-
-    def pass_turn(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Record a pass of the player to move, without reading the board."""
-        return self._submit_command(Command.PASS, lambda: self._controller.commit_command(commands.pass_turn), expected)
-
-    def challenge_play(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Challenge the last play: the word list decides, otherwise the players are asked.
-
-        If the challenge fails and the challenger is not known, the players are asked who it was.
-        """
-        return self._submit_command(Command.CHALLENGE, self._controller.challenge_play, expected)
-
-    def undo(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Undo the last press with all its events, including the end of a game."""
-        return self._submit_command(
-            Command.UNDO, lambda: self._controller.move_in_history(self._controller.log.undo), expected
-        )
-
-    def redo(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Redo the press that was undone last."""
-        return self._submit_command(
-            Command.REDO, lambda: self._controller.move_in_history(self._controller.log.redo), expected
-        )
-
-    def correct_square(self, square: str, symbol: str, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Correct a misread square (`H8`): `symbol` is `A` for a tile, `a` for a blank, `.` for an empty square."""
-        return self._submit_command(
-            Command.CORRECT,
-            lambda: self._controller.commit_command(lambda game: commands.correct_square(game, square, symbol)),
-            expected,
-        )
-
-    def name_blank(self, square: str, letter: str, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Name the letter that the blank on a square (`H8`) stands for."""
-        return self._submit_command(
-            Command.CORRECT,
-            lambda: self._controller.commit_command(lambda game: commands.name_blank(game, square, letter)),
-            expected,
-        )
-
-    def correct_turn(self, number: int, change: TurnChange, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Correct a recorded turn, by its `TurnView.number`."""
-        return self._submit_command(
-            Command.CORRECT,
-            lambda: self._controller.commit_events(commands.correct_turn(self._controller.game, number, change)),
-            expected,
-        )
-
-    def insert_turn(self, number: int, change: TurnChange, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Insert a missing turn with this number; the number after the last turn enters a turn by hand."""
-        return self._submit_command(
-            Command.CORRECT,
-            lambda: self._controller.commit_events(commands.insert_turn(self._controller.game, number, change)),
-            expected,
-        )
-
-    def reveal_rack(self, player: int, letters: str, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Enter the unplayed letters of a player; they are counted once the game has ended."""
-        return self._submit_command(
-            Command.REVEAL_RACK, lambda: self._controller.reveal_rack(player, letters), expected
-        )
-
-    def end_game(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """End the game and count unplayed letters."""
-        return self._submit_command(Command.END_GAME, self._controller.end_game, expected)
-
-    def pause(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Pause the game and stop the clocks until `end_pause`."""
-        return self._submit_command(
-            Command.PAUSE, lambda: self._controller.set_paused(True), expected, keeps_question=True
-        )
-
-    def end_pause(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Continue a paused game."""
-        return self._submit_command(
-            Command.END_PAUSE, lambda: self._controller.set_paused(False), expected, keeps_question=True
+        return self._queue.submit_command(
+            lambda: self._run_command(spec, request, pressed),
+            find_refusal,
+            show_interim_phase if spec.interim_phase else None,
         )
 
     # Set-up: these wait for the running command and may raise `CameraError`
@@ -353,18 +225,12 @@ class TableSession:
             if self._profile_error and not before:
                 self.notify(make_notice("not-learnt", self._profile_error, trouble=Trouble.STORE))
 
-    # Helpers of the commands
-
-    def _begin_game(self, begin: Callable[[], None]) -> None:
-        begin()
+    def _prepare_board(self) -> None:
+        """Forget the pictures of the game before."""
         self._key_frames.take_all()
         if self._profile_updater:
             self._profile_updater.discard_pending()
         self._board_camera.settle_camera()
-
-    def _choose_last_answer(self) -> None:
-        asked = self._controller.open_question
-        self._controller.answer_question(len(asked.answers) - 1 if asked else 0)
 
     def _get_letters(self) -> tuple[str, ...]:
         """Return the letters of the tile set in use."""
@@ -426,42 +292,19 @@ class TableSession:
             self._queue.submit_task(save)
         return SAVE_RETRY_INTERVAL_S
 
-    # Command queue
+    # A command
 
-    def _submit_command(
-        self,
-        cue: Command,
-        work: Callable[[], None],
-        expected: Moment | None,
-        *,
-        keeps_question: bool = False,
-        meanwhile: Phase | None = None,
-    ) -> Future[TableSnapshot]:
-        pressed = self._now()
-
-        def object_to(state: TableSnapshot) -> CommandRefusedError | None:
-            key = find_refusal_key(state.phase, cue)
-            if not key and expected is not None and expected != state.moment:
-                key = "quicker"
-            return make_refusal(key) if key else None
-
-        def look_up(state: TableSnapshot) -> TableSnapshot:
-            return replace(state, phase=meanwhile or state.phase, notices=(), question=None)
-
-        return self._queue.submit_command(
-            lambda: self._run_command(work, pressed, keeps_question), object_to, look_up if meanwhile else None
-        )
-
-    def _run_command(self, work: Callable[[], None], pressed: float, keeps_question: bool) -> None:
+    def _run_command(self, spec: CommandSpec, request: CommandRequest, pressed: float) -> None:
+        """Run the handler of a command that was pressed at time `pressed` (s); turn its errors into notices."""
         table = self._controller
         before = table.open_question, table.notices
         table.notices = ()
-        if not keeps_question:
+        if not spec.keeps_question:
             table.open_question = None
         if table.clock_keeper:
             table.clock_keeper.stop(pressed)
         try:
-            work()
+            spec.handler(self._context, request)
         except CameraError as error:
             table.add_notice(str(error), Trouble.CAMERA)
         except StoreError as error:

@@ -10,6 +10,7 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 from device.panel.lights import PanelStatus
 from device.panel.panel import Panel
+from device.session.requests import StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.panels import PINS, Wires, hardware, orders
@@ -34,7 +35,7 @@ def session(table: TextTable, path: Path) -> Iterator[TableSession]:
 
 @pytest.fixture
 def playing(session: TableSession) -> TableSession:
-    session.start_game(STARTED).result(5)
+    session.submit(StartGame(STARTED)).result(5)
     return session
 
 
@@ -47,7 +48,7 @@ def factory() -> Iterator[MockFactory]:
 
 @pytest.fixture
 def panel(playing: TableSession, factory: MockFactory) -> Iterator[Panel]:
-    with Panel(playing, orders(playing), hardware(factory)) as panel:
+    with Panel(playing, orders(), hardware(factory)) as panel:
         yield panel
 
 

@@ -21,6 +21,7 @@ from device.cli import main
 from device.panel.gpio import GpioUnavailableError
 from device.panel.panel import PanelActions
 from device.panel.setup import open_panel
+from device.session.requests import EndTurn, PassTurn, ResumeGame, StartGame
 from device.session.snapshot import Phase, TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.settings import PanelSettings
@@ -49,7 +50,7 @@ def painted() -> PaintedTable:
 @pytest.fixture
 def live(painted: PaintedTable, path: Path) -> Iterator[TableSession]:
     with GameStore(path) as store, TableSession(painted, painted, store, WORDS) as session:
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         yield session
 
 
@@ -70,21 +71,21 @@ def test_camera_unplugged_in_a_game_is_said_play_goes_on_by_hand_and_the_camera_
     live: TableSession, painted: PaintedTable
 ) -> None:
     painted.lay(HORN)
-    live.end_turn().result(10)
+    live.submit(EndTurn()).result(10)
     painted.trouble = "the camera gives no pictures: check its cable"
     assert until(lambda: troubled(live.state, Trouble.CAMERA)) < NOTICED_S
-    live.pass_turn().result(5)
-    state = live.end_turn().result(10)
+    live.submit(PassTurn()).result(5)
+    state = live.submit(EndTurn()).result(10)
     assert troubled(state, Trouble.CAMERA) and [turn.kind for turn in state.turns] == ["play", "pass"]
     painted.trouble = ""
     until(lambda: not troubled(live.state, Trouble.CAMERA))
     painted.lay(HORN, FARM)
-    assert [turn.score for turn in live.end_turn().result(10).turns] == [14, 0, 9]
+    assert [turn.score for turn in live.submit(EndTurn()).result(10).turns] == [14, 0, 9]
 
 
 def test_five_seconds_of_black_frames_are_said_and_change_nothing(live: TableSession, painted: PaintedTable) -> None:
     painted.lay(HORN)
-    live.end_turn().result(10)
+    live.submit(EndTurn()).result(10)
     painted.black = True
     assert until(lambda: troubled(live.state, Trouble.CAMERA)) < NOTICED_S
     ends = time.monotonic() + 5
@@ -94,7 +95,7 @@ def test_five_seconds_of_black_frames_are_said_and_change_nothing(live: TableSes
     painted.black = False
     until(lambda: not troubled(live.state, Trouble.CAMERA))
     painted.lay(HORN, FARM)
-    assert [turn.score for turn in live.end_turn().result(10).turns] == [14, 9]
+    assert [turn.score for turn in live.submit(EndTurn()).result(10).turns] == [14, 9]
 
 
 def test_missing_gpio_leaves_the_panel_on_the_page(live: TableSession, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,8 +104,7 @@ def test_missing_gpio_leaves_the_panel_on_the_page(live: TableSession, monkeypat
 
     monkeypatch.setattr("device.panel.setup.make_gpio_hardware", none)
     told: list[str] = []
-    orders = PanelActions(live.end_turn, live.end_game, live.challenge_play, live.undo)
-    with open_panel(live, orders, PanelSettings(), told.append) as panel:
+    with open_panel(live, PanelActions(), PanelSettings(), told.append) as panel:
         assert told == ["No panel on pins: this machine has no GPIO pins: the page has the buttons."]
         assert "on the page" in repr(panel)
 
@@ -112,6 +112,7 @@ def test_missing_gpio_leaves_the_panel_on_the_page(live: TableSession, monkeypat
 ON_A_SMALL_DISK = """
 import json, os, sys
 from pathlib import Path
+from device.session.requests import PassTurn, StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
@@ -119,7 +120,7 @@ from tests.support.text_table import FARM, HORN, TextTable, play
 folder = Path(sys.argv[1])
 table, said = TextTable(), {}
 with GameStore(folder / "games.db") as store, TableSession(table, table, store, frozenset()) as session:
-    session.start_game(GameStarted(("Anna", "Ben"))).result(5)
+    session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(5)
     play(session, table, HORN)
     (folder / "other").write_bytes(bytes(200_000))
     free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
@@ -131,12 +132,12 @@ with GameStore(folder / "games.db") as store, TableSession(table, table, store, 
             said["errno"] = full.errno
     state = play(session, table, HORN, FARM)
     for _ in range(40):
-        state = session.pass_turn().result(5)
+        state = session.submit(PassTurn()).result(5)
     said["full"] = [notice.text for notice in state.notices]
     said["in memory"] = [turn.score for turn in state.turns if turn.kind == "play"]
     said["on disk"] = len(store.events(1))
     (folder / "other").unlink()
-    state = session.pass_turn().result(5)
+    state = session.submit(PassTurn()).result(5)
     said["room again"] = [notice.text for notice in state.notices]
     (folder / "other").write_bytes(bytes(1000))
     with (folder / "other").open("ab", buffering=0) as other:
@@ -145,7 +146,7 @@ with GameStore(folder / "games.db") as store, TableSession(table, table, store, 
                 pass
         except OSError as full:
             said["errno"] = full.errno
-    session.start_game(GameStarted(("Carl", "Dora"))).result(5)
+    session.submit(StartGame(GameStarted(("Carl", "Dora")))).result(5)
     said["another begins"] = session.state.phase
     (folder / "other").unlink()
     play(session, table, HORN)
@@ -192,17 +193,17 @@ def test_clock_set_back_by_an_hour_changes_neither_the_order_of_games_nor_anybod
     table = TextTable()
     timed = GameStarted(("Anna", "Ben"), rules=Rules(clock_seconds=600))
     with GameStore(path, clock=lambda: now[0]) as store, TableSession(table, table, store, WORDS) as session:
-        session.start_game(GameStarted(("Old", "Game"))).result(5)
-        session.start_game(timed).result(5)
+        session.submit(StartGame(GameStarted(("Old", "Game")))).result(5)
+        session.submit(StartGame(timed)).result(5)
         play(session, table, HORN)
         now[0] -= 3600
         state = play(session, table, HORN, FARM)
         assert state.clock is not None and max(state.clock.used) < 60
-        session.start_game(timed).result(5)
+        session.submit(StartGame(timed)).result(5)
         play(session, table, HORN)
         newest = session.state.game
     with GameStore(path, clock=lambda: now[0]) as store, TableSession(table, table, store, WORDS) as session:
-        state = session.resume_last_game().result(5)
+        state = session.submit(ResumeGame()).result(5)
         assert state.game == newest and [turn.score for turn in state.turns] == [14]
         assert [game.length for game in store.games()][1] >= 3
 
@@ -212,7 +213,7 @@ def test_second_program_is_told_so_and_the_first_plays_on(path: Path, capsys: py
     folder = path.parent / "pictures"
     folder.mkdir()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         words = ["run", "--camera", f"folder:{folder}", "--data", str(path.parent), "--port", "0"]
         assert main([*words, "--settings", str(_settings(path.parent))]) == 2
         said = capsys.readouterr().err
@@ -237,10 +238,10 @@ def test_corrupt_settings_file_is_named_with_its_line(path: Path, capsys: pytest
 def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(path: Path) -> None:
     table = TextTable()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         play(session, table, HORN)
         for _ in range(60):
-            session.pass_turn().result(5)
+            session.submit(PassTurn()).result(5)
     whole = bytearray(path.read_bytes())
     with GameStore(path) as store:
         (page,) = store._db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'note'").fetchone()
@@ -253,7 +254,7 @@ def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(
     store, trouble = open_store(path)
     assert "was damaged" in trouble and "1 games were read" in trouble
     with store, TableSession(table, table, store, WORDS) as session:
-        state = session.resume_last_game().result(5)
+        state = session.submit(ResumeGame()).result(5)
         assert len(state.turns) == 61 and state.turns[0].score == 14
         assert len(play(session, table, HORN, FARM).turns) == 62
     (aside,) = path.parent.glob("games.db.damaged-*")

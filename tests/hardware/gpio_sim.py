@@ -27,6 +27,7 @@ from device.panel.buttons import Button, Pins
 from device.panel.gestures import DOUBLE_PRESS_S, GestureDetector, GestureKind
 from device.panel.gpio import GpioHardware, find_header_chip, read_chip_labels
 from device.panel.panel import Panel, PanelActions
+from device.session.requests import StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
@@ -157,9 +158,8 @@ def the_panel(lines: Lines, factory: LGPIOFactory) -> bool:
     with GameStore(":memory:") as store:
         table = TextTable()
         with TableSession(table, table, store) as session:
-            session.start_game(GameStarted(("Anna", "Ben"))).result(20)
-            orders = PanelActions(session.end_turn, session.end_game, session.challenge_play, session.undo)
-            with Panel(session, orders, partial(GpioHardware, PINS, factory)) as panel:
+            session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(20)
+            with Panel(session, PanelActions(), partial(GpioHardware, PINS, factory)) as panel:
                 return all(list(tried(session, table, panel, lines)))
 
 

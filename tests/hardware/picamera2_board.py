@@ -26,6 +26,7 @@ from device.cameras import CameraError, Image, open_camera
 from device.cameras.pi import PiCamera
 from device.cli.options import make_board_reader
 from device.demo.demo_table import load_demo_games
+from device.session.requests import EndTurn, StartGame
 from device.session.snapshot import TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
@@ -171,12 +172,12 @@ def a_game(edition: str, seed: int) -> None:
     put_into_camera(table, Board())
     right, reader = 0, make_board_reader()
     with GameStore(":memory:") as store, TableSession(PiCamera(make), reader, store) as session:
-        state = session.start_game(GameStarted(("Anna", "Ben"))).result()
+        state = session.submit(StartGame(GameStarted(("Anna", "Ben")))).result()
         for number, (board, score) in enumerate(boards(), start=1):
             put_into_camera(table, board)
             made[-1].stop()  # frames stop coming, as with a loose cable
             asked = time.monotonic()
-            state = session.end_turn().result()
+            state = session.submit(EndTurn()).result()
             said = [notice for notice in state.notices if notice.trouble is Trouble.CAMERA]
             if number == 1:
                 took = time.monotonic() - asked
@@ -201,7 +202,7 @@ def back(session: TableSession, number: int) -> TableSnapshot:
     """End turn `number` once the camera is back: nobody presses again when the play is there, or something is asked."""
     for _ in range(10):
         time.sleep(0.5)
-        state = session.end_turn().result()
+        state = session.submit(EndTurn()).result()
         if len(state.turns) >= number or state.question:
             break
         print(f"     not yet: {'; '.join(notice.text for notice in state.notices)}")

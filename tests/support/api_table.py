@@ -10,6 +10,7 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 
+from device.session.requests import EndGame, EndTurn, StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
@@ -30,13 +31,13 @@ class House:
 
     def play_three_turns(self) -> None:
         """HORN, FARM and PASTE, as in the rule sheet: 39 to 9."""
-        self.session.start_game(STARTED).result(5)
+        self.session.submit(StartGame(STARTED)).result(5)
         for words in ((HORN,), (HORN, FARM), (HORN, FARM, PASTE)):
             self.board.lay(*words)
-            self.session.end_turn().result(5)
+            self.session.submit(EndTurn()).result(5)
 
     def end(self) -> None:
-        self.session.end_game().result(5)
+        self.session.submit(EndGame()).result(5)
 
     @property
     def seen(self) -> str:

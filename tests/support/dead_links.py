@@ -12,6 +12,7 @@ from device.panel.buttons import Button
 from device.panel.panel import Panel, PanelActions
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
+from tests.support.panels import FEW_REQUESTS
 from tests.support.text_table import WORDS, TextTable
 from tests.web.conftest import pair, token
 from web import create_app
@@ -79,10 +80,7 @@ class Evening:
         self.table = TextTable()
         self.store = store
         self.session = TableSession(self.table, self.table, store, WORDS)
-        orders = PanelActions(
-            self.session.end_turn, self.session.end_game, self.session.challenge_play, self.session.undo
-        )
-        self.panel = Panel(self.session, orders)
+        self.panel = Panel(self.session, PanelActions(FEW_REQUESTS))
         self.app = create_app(self.session, store=store, host_info=place or HostInfo(self.panel, tuple(Button)))
         self.phone = self.app.test_client()
         self.phone.set_cookie(LANGUAGE_COOKIE, NOWHERE)

@@ -7,13 +7,20 @@ from collections.abc import Callable
 
 from gpiozero.pins.mock import MockFactory
 
+from device.panel.button_commands import BUTTON_REQUESTS, ButtonCommand
 from device.panel.buttons import Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.panel import PanelActions
-from device.session.table_session import TableSession
+from device.session.requests import StartGame
 from tests.support.text_table import STARTED
 
 PINS = Pins()
+FEW_REQUESTS = {
+    command: request
+    for command, request in BUTTON_REQUESTS.items()
+    if command not in (ButtonCommand.PAUSE, ButtonCommand.GO_ON, ButtonCommand.EXCHANGE)
+}
+"""The requests of a panel that refuses the other commands, with a message."""
 
 
 class Wires:
@@ -59,15 +66,9 @@ def until(true: Callable[[], bool], seconds: float = 5.0) -> bool:
     return True
 
 
-def orders(session: TableSession, off: Callable[[], None] | None = None) -> PanelActions:
-    return PanelActions(
-        session.end_turn,
-        session.end_game,
-        session.challenge_play,
-        session.undo,
-        new_game=lambda _: session.start_game(STARTED),
-        power_off=off,
-    )
+def orders(off: Callable[[], None] | None = None) -> PanelActions:
+    """Return the actions of a panel without pause and exchange."""
+    return PanelActions({**FEW_REQUESTS, ButtonCommand.NEW_GAME: StartGame(STARTED)}, off)
 
 
 def hardware(factory: MockFactory, pins: Pins = PINS) -> Callable[..., GpioHardware]:

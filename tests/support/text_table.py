@@ -8,6 +8,7 @@ from collections.abc import Collection
 import numpy as np
 
 from device.cameras import CameraError, Frame
+from device.session.requests import EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.events import GameStarted
@@ -82,7 +83,7 @@ class TextTable:
 def play(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableSnapshot:
     """Lay tiles and end the turn."""
     table.lay(*words)
-    return session.end_turn().result(5)
+    return session.submit(EndTurn()).result(5)
 
 
 SYMBOLS = ".ABCDEFGHIJKLMNOPQRSTUVWXYZ?#"

@@ -61,11 +61,12 @@ def _ms(values: list[float], part: float) -> str:
 
 def serve() -> None:
     """The server's process: a session over a table of text, with its page; ends when its input does."""
+    from device.session.requests import StartGame
     from tests.support.api_table import STARTED, Program, house
     from web.security.server import PageServer
 
     with tempfile.TemporaryDirectory() as folder, house(Path(folder)) as table:
-        table.session.start_game(STARTED).result(5)
+        table.session.submit(StartGame(STARTED)).result(5)
         program = Program(table.app)
         program.pair(table.code)
         with PageServer(table.app, 0, HOST) as server:

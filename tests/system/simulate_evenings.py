@@ -37,6 +37,15 @@ from device.panel.buttons import END_TURN_BUTTONS, Button, Pins
 from device.panel.gestures import DOUBLE_PRESS_S
 from device.panel.gpio import GpioHardware
 from device.panel.panel import Panel, PanelActions
+from device.session.requests import (
+    AnswerQuestion,
+    CorrectSquare,
+    EndGame,
+    ExchangeTiles,
+    NameBlank,
+    RevealRack,
+    StartGame,
+)
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
@@ -216,7 +225,7 @@ class Players:
             self._told.asked.append(f"{question.text} [{question.answers[question.chosen]}]")
             meant = max(range(len(question.answers)), key=lambda number: _likeness(question.answers[number], truth))
             if self._wrong(truth) and meant != question.chosen:
-                self._session.answer_question(meant).result(PATIENCE_S)
+                self._session.submit(AnswerQuestion(meant)).result(PATIENCE_S)
                 self._told.asked[-1] += f" -> {question.answers[meant]}"
         if self._session.state.notices:
             self._told.said += [notice.text for notice in self._session.state.notices]
@@ -224,12 +233,12 @@ class Players:
             tile = truth.board[square]
             symbol = EMPTY if tile is None else tile.face
             self._told.by_hand.append(f"{square_name(square)} is {symbol}")
-            self._session.correct_square(square_name(square), symbol).result(PATIENCE_S)
+            self._session.submit(CorrectSquare(square_name(square), symbol)).result(PATIENCE_S)
         for square in SQUARES:
             tile, shown = truth.board[square], self._session.state.board.tiles[square]
             if tile is not None and tile.is_blank and shown and shown.blank and shown.letter != tile.letter:
                 self._told.blanks += 1
-                self._session.name_blank(square_name(square), tile.letter).result(PATIENCE_S)
+                self._session.submit(NameBlank(square_name(square), tile.letter)).result(PATIENCE_S)
 
     def _wrong(self, truth: Game) -> bool:
         state = self._session.state
@@ -260,13 +269,9 @@ def at_the_table(camera: Camera, folder: Path, words: Lexicon | None) -> Iterato
     with (
         GameStore(folder / "games.db") as store,
         TableSession(camera, reader, store, words, profile=knowledge) as session,
+        Panel(session, PanelActions(), lambda edge: GpioHardware(pins, factory, edge)),
     ):
-        orders = PanelActions(
-            session.end_turn, session.end_game, session.challenge_play, session.undo,
-            pause=session.pause, go_on=session.end_pause, exchange=session.record_exchange,
-        )  # fmt: skip
-        with Panel(session, orders, lambda edge: GpioHardware(pins, factory, edge)):
-            yield session, Hand(factory, pins, session)
+        yield session, Hand(factory, pins, session)
     factory.reset()
 
 
@@ -281,7 +286,7 @@ def play_game(seed: int, folder: Path) -> Told:
     camera = NightCamera(NightTable(seed, edition, load_tile_set("en").values), seed)
     told = Told(len(names), truth=truth.totals)
     with at_the_table(camera, folder, words) as (session, hand):
-        session.start_game(GameStarted(names, lexicon=words.name)).result(PATIENCE_S)
+        session.submit(StartGame(GameStarted(names, lexicon=words.name))).result(PATIENCE_S)
         _play(truth.events, camera, session, hand, told, chance)
         told.totals = tuple(player.total for player in session.state.players)
         told.turns, told.hands, told.stills = len(session.state.turns), camera.hands, camera.stills
@@ -328,11 +333,11 @@ def _play(
                     camera.lay(game.board)
                 players.put_right(game)
             case Exchanged(_, count):
-                session.exchange_tiles(count).result(PATIENCE_S)
+                session.submit(ExchangeTiles(count)).result(PATIENCE_S)
             case Passed(player):
                 players.end_turn(player, game)
             case GameEnded():
-                session.end_game().result(PATIENCE_S)
+                session.submit(EndGame()).result(PATIENCE_S)
                 _tell_racks(session, events)
 
 
@@ -343,7 +348,7 @@ def _challenged(events: Sequence[Event], at: int) -> bool:
 def _tell_racks(session: TableSession, events: Sequence[Event]) -> None:
     held = {event.player: event.tiles for event in events if isinstance(event, RackRevealed)}
     for player in session.state.racks_wanted:
-        session.reveal_rack(player, "".join(held.get(player, ()))).result(PATIENCE_S)
+        session.submit(RevealRack(player, "".join(held.get(player, ())))).result(PATIENCE_S)
 
 
 # The photographs
@@ -371,7 +376,7 @@ def _photo_game(records: list[dict[str, object]], photos: Path, data: Path) -> T
         scores: list[int] = []
         with at_the_table(FolderCamera.from_folder(table), store, None) as (session, hand):
             started = GameStarted(NAMES[:2], tile_set=str(records[0]["language"]))
-            session.start_game(started).result(PATIENCE_S)
+            session.submit(StartGame(started)).result(PATIENCE_S)
             for number, record in enumerate(records):
                 photo = photos / str(record["photo"])
                 shutil.copy(photo, table / f"{number:03}{photo.suffix}")

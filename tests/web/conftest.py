@@ -6,33 +6,27 @@ import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from types import EllipsisType
 from typing import TypeVar
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.snapshot import Listener, Moment, Notice, SetupView, TableSnapshot, TurnChange
-from device.session.snapshot_builder import WordList
-from device.session.table_session import CommandRefusedError
-from engine.events import GameStarted
+from device.session.messages import CommandRefusedError
+from device.session.requests import CommandRequest
+from device.session.snapshot import Listener, Moment, Notice, SetupView, TableSnapshot
 from tests.support import samples
 from web import create_app
 
 
 class ShownTable:
-    """The page's end of a session: states are put before it, and it notes which buttons were pressed."""
+    """The page's end of a session: states are put before it, and it notes what was submitted."""
 
     def __init__(self) -> None:
         self.state = samples.EMPTY
         self.listeners: list[Listener] = []
-        self.pressed: list[tuple[str, Moment | None]] = []
+        self.submitted: list[tuple[CommandRequest, Moment | None]] = []
         self.refusal = ""
-        self.started: GameStarted | None = None
-        self.words: WordList | EllipsisType | None = None
-        self.colours: tuple[str, ...] = ()
-        self.change: TurnChange | None = None
         self.taught: tuple[str, ...] = ()
         corners = ((300.0, 80.0), (1000.0, 100.0), (1020.0, 800.0), (250.0, 790.0))
         self.view = SetupView(b"\xff\xd8jpeg", (1280, 960), corners, 0.9)
@@ -65,37 +59,6 @@ class ShownTable:
     def list_blank_letters(self, square: str) -> tuple[str, ...]:
         return ("O", "I") if square == "I10" else tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
-    def start_game(
-        self,
-        started: GameStarted,
-        expected: Moment | None = None,
-        *,
-        words: WordList | EllipsisType | None = ...,
-        colours: Sequence[str] = (),
-    ) -> Future[TableSnapshot]:
-        self.started, self.words, self.colours = started, words, tuple(colours)
-        return self._press("new game", expected)
-
-    def draw_first(self, letters: tuple[str, ...], expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press(f"drawn {','.join(letters)}", expected)
-
-    def correct_turn(self, number: int, change: TurnChange, expected: Moment | None = None) -> Future[TableSnapshot]:
-        self.change = change
-        return self._press(f"turn {number} was otherwise", expected)
-
-    def insert_turn(self, number: int, change: TurnChange, expected: Moment | None = None) -> Future[TableSnapshot]:
-        self.change = change
-        return self._press(f"turn {number} was forgotten", expected)
-
-    def redo(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press("redo", expected)
-
-    def pause(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press("pause", expected)
-
-    def end_pause(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press("go on", expected)
-
     def capture_setup_view(self) -> Future[SetupView]:
         return done(self.view)
 
@@ -107,38 +70,8 @@ class ShownTable:
         self.taught = tuple("".join(row) for row in rows)
         return done(())
 
-    def pass_turn(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press("pass", expected)
-
-    def exchange_tiles(self, count: int, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press(f"exchange {count}", expected)
-
-    def correct_square(self, square: str, symbol: str, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press(f"{square} is {symbol}", expected)
-
-    def name_blank(self, square: str, letter: str, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press(f"blank {square} is {letter}", expected)
-
-    def reveal_rack(self, player: int, letters: str, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press(f"player {player} has {letters}", expected)
-
-    def end_turn(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press("end turn", expected)
-
-    def challenge_play(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press("challenge", expected)
-
-    def answer_question(self, number: int, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press(f"answer {number}", expected)
-
-    def end_game(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press("end game", expected)
-
-    def undo(self, expected: Moment | None = None) -> Future[TableSnapshot]:
-        return self._press("undo", expected)
-
-    def _press(self, button: str, expected: Moment | None) -> Future[TableSnapshot]:
-        self.pressed.append((button, expected))
+    def submit(self, request: CommandRequest, expected: Moment | None = None) -> Future[TableSnapshot]:
+        self.submitted.append((request, expected))
         if not self.refusal:
             return done(self.state)
         refused: Future[TableSnapshot] = Future()

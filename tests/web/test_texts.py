@@ -18,6 +18,7 @@ from calibration.profile_file import load_profile
 from device.cameras import open_camera
 from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, CameraError
 from device.session.messages import format_sentence
+from device.session.requests import StartGame
 from device.session.snapshot import Notice, Trouble
 from device.storage.errors import to_store_error
 from device.storage.recovery import open_store
@@ -210,7 +211,7 @@ def test_hidden_squares_and_a_blank_without_a_letter(evening: Evening) -> None:
 @pytest.mark.parametrize("word", ["HORN", "HXRN"])
 def test_a_challenge(evening: Evening, word: str) -> None:
     evening.begin()
-    evening.session.start_game(evening.session._controller.game.start_event, words=WORDS).result(5)
+    evening.session.submit(StartGame(evening.session._controller.game.start_event, words=WORDS)).result(5)
     evening.play((word, 7, 5, True))
     nothing_is_left(evening)
     assert evening.press("/actions/challenge").status_code == 204

@@ -13,6 +13,7 @@ from flask import Blueprint, Flask, Response, request
 from itsdangerous import BadSignature, URLSafeSerializer
 from werkzeug.exceptions import HTTPException
 
+from device.session.table_session import TableSession
 from device.storage.store import StoreError
 from web.api import devices, games, live_game
 from web.api.openapi import PREFIX
@@ -21,7 +22,6 @@ from web.game_archive import GameArchive
 from web.live import LiveUpdates
 from web.security.csrf import is_cross_site
 from web.security.pairing import PairedClient, Pairing
-from web.table import Table
 
 __all__ = ["PREFIX", "build_operations", "make_problem_response", "register_api"]
 
@@ -29,7 +29,12 @@ _OPENAPI_PATH = Path(__file__).with_name("openapi.json")
 
 
 def register_api(
-    app: Flask, shown: Table, page: LiveUpdates, pairing: Pairing, library: GameArchive, own_lexicon: Path | None
+    app: Flask,
+    session: TableSession,
+    page: LiveUpdates,
+    pairing: Pairing,
+    library: GameArchive,
+    own_lexicon: Path | None,
 ) -> None:
     """Let programs use the table: every operation becomes a route of `app`."""
     signer = URLSafeSerializer(app.config["SECRET_KEY"], salt="api")
@@ -63,14 +68,14 @@ def register_api(
     def token_of(phone: PairedClient) -> str:
         return str(signer.dumps(phone.id))
 
-    offered = build_operations(shown, page, pairing, library, own_lexicon, token_of)
+    offered = build_operations(session, page, pairing, library, own_lexicon, token_of)
     app.extensions["api"] = offered
     register_routes(routes, offered, who_asks)
     app.register_blueprint(routes)
 
 
 def build_operations(
-    shown: Table,
+    session: TableSession,
     page: LiveUpdates,
     pairing: Pairing,
     library: GameArchive,
@@ -84,7 +89,7 @@ def build_operations(
         return Response(_OPENAPI_PATH.read_bytes(), mimetype=JSON)
 
     return [
-        *live_game.build_operations(shown, page, own_lexicon),
+        *live_game.build_operations(session, page, own_lexicon),
         *games.build_operations(library),
         *devices.build_operations(pairing, token_of),
         Operation("GET", "/openapi.json", openapi, Media(JSON, "The OpenAPI document of this API.")),

@@ -2,47 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from flask import Response, request
 from msgspec import Meta
 
+from device.session.command_table import COMMAND_TABLE, CommandSpec
+from device.session.messages import CommandRefusedError
+from device.session.new_game import NewGameError, NewGameRequest, list_choices, make_game
+from device.session.requests import CommandRequest, StartGame, find_argument_type
 from device.session.snapshot import BoardView, TableSnapshot
-from device.session.table_session import CommandRefusedError
+from device.session.table_session import TableSession
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.tiles import load_tile_set
 from web.api.operations import ApiError, Media, Operation, encode_json
-from web.api.schemas import (
-    AnswerOrder,
-    BlankOrder,
-    Board,
-    Choices,
-    DrawOrder,
-    ExchangeOrder,
-    GameOrder,
-    Order,
-    RackOrder,
-    SquareOrder,
-    State,
-    TurnOrder,
-    Turns,
-    WordAnswer,
-)
+from web.api.schemas import Board, Choices, Order, State, Turns, WordAnswer, extract_arguments, make_body_type
 from web.i18n import languages
 from web.live import LiveUpdates
-from web.pages import new_game_form
-from web.table import Table
 
 COMMAND_TIMEOUT_S = 5.0
 """So long a command is waited for; the state says what comes of one that takes longer."""
 EVENT_STREAM = Media("text/event-stream", "Server-Sent Events, each with a State as data and an id to go on from.")
 JPEG = Media("image/jpeg", "The rectified board as the camera saw it.")
-
-CommandView = Callable[..., State]
 
 
 class WordQuery(msgspec.Struct, frozen=True):
@@ -51,26 +34,26 @@ class WordQuery(msgspec.Struct, frozen=True):
     word: Annotated[str, Meta(min_length=1, max_length=60, description="In any case of letters.")]
 
 
-def build_operations(table: Table, page: LiveUpdates, own_lexicon: Path | None) -> list[Operation]:
+def build_operations(session: TableSession, page: LiveUpdates, own_lexicon: Path | None) -> list[Operation]:
     """What programs can see of the table, and do at it."""
-    return [*_build_query_operations(table, page, own_lexicon), *_build_command_operations(table, own_lexicon)]
+    return [*_build_query_operations(session, page, own_lexicon), *_build_command_operations(session, own_lexicon)]
 
 
-def _build_query_operations(table: Table, page: LiveUpdates, own_lexicon: Path | None) -> list[Operation]:
+def _build_query_operations(session: TableSession, page: LiveUpdates, own_lexicon: Path | None) -> list[Operation]:
     def state() -> State:
         """The table now.
 
         To follow the game, listen to `/events`.
         """
-        return State.of(table.state)
+        return State.of(session.state)
 
     def turns() -> Turns:
-        """The score sheet of the game at the table."""
-        return Turns(str(table.state.moment), table.state.turns)
+        """The score sheet of the game at the session."""
+        return Turns(str(session.state.moment), session.state.turns)
 
     def board() -> Board:
         """The board as understood."""
-        now = table.state
+        now = session.state
         return Board(str(now.moment), list_rows(now.board), now.board.premiums)
 
     def events() -> Response:
@@ -88,7 +71,7 @@ def _build_query_operations(table: Table, page: LiveUpdates, own_lexicon: Path |
 
     def picture(name: str) -> Response:
         """The picture that a state names in `look`, or `GAME-EVENT` of an earlier turn."""
-        jpeg = table.picture(name)
+        jpeg = session.picture(name)
         if jpeg is None:
             raise ApiError(404, "There is no such picture.")
         return Response(jpeg, mimetype=JPEG.type, headers={"Cache-Control": "private, max-age=31536000, immutable"})
@@ -98,10 +81,10 @@ def _build_query_operations(table: Table, page: LiveUpdates, own_lexicon: Path |
 
         Refused while a game runs in which only a challenge looks words up.
         """
-        name = table.state.tile_set
+        name = session.state.tile_set
         word = load_tile_set(name).upper(query.word) if name else query.word.upper()
         try:
-            return WordAnswer(word, table.look_up(word))
+            return WordAnswer(word, session.look_up(word))
         except CommandRefusedError as refusal:
             raise ApiError(409, str(refusal)) from None
 
@@ -121,117 +104,44 @@ def _build_query_operations(table: Table, page: LiveUpdates, own_lexicon: Path |
     ]
 
 
-def _build_command_operations(table: Table, own_lexicon: Path | None) -> list[Operation]:
-    def carry(order: Order, done: Future[TableSnapshot]) -> State:
+def _build_command_operations(session: TableSession, own_lexicon: Path | None) -> list[Operation]:
+    return [_build_command_operation(session, spec, own_lexicon) for spec in COMMAND_TABLE if spec.name]
+
+
+def _build_command_operation(session: TableSession, spec: CommandSpec, own_lexicon: Path | None) -> Operation:
+    """Return the operation of an entry of the command session."""
+
+    def carry_out(body: Order) -> State:
+        request = _make_request(spec, extract_arguments(body), own_lexicon)
         try:
-            return State.of(done.result(COMMAND_TIMEOUT_S))
+            return State.of(session.submit(request, body.moment).result(COMMAND_TIMEOUT_S))
         except TimeoutError:
-            return State.of(table.state)  # the board is being read: the next state says what comes of it
+            return State.of(session.state)  # the board is being read: a later state has the result
         except CommandRefusedError as refusal:
-            now = table.state.moment
-            raise ApiError(409, str(refusal), moment=str(now) if now != order.moment else "") from None
+            now = session.state.moment
+            raise ApiError(409, str(refusal), moment=str(now) if now != body.moment else "") from None
 
-    def end_turn(body: Order) -> State:
-        """The player whose turn it is has played: the board is read.
+    carry_out.__name__, carry_out.__doc__ = spec.operation_id, spec.handler.__doc__
+    arguments = NewGameRequest if spec.request is StartGame else find_argument_type(spec.request)
+    return Operation(
+        "POST",
+        f"/commands/{spec.name}",
+        carry_out,
+        State,
+        body=make_body_type(spec.schema_name, arguments),
+        needs_pairing=True,
+        error_statuses=(409,),
+    )
 
-        While it takes long, the answer's phase is `looking`; the next state says what was read.
-        """
-        return carry(body, table.end_turn(body.moment))
 
-    def pass_turn(body: Order) -> State:
-        """The player whose turn it is passes."""
-        return carry(body, table.pass_turn(body.moment))
-
-    def exchange(body: ExchangeOrder) -> State:
-        """The player whose turn it is exchanges tiles."""
-        return carry(body, table.exchange_tiles(body.count, body.moment))
-
-    def challenge(body: Order) -> State:
-        """The last play is challenged."""
-        return carry(body, table.challenge_play(body.moment))
-
-    def answer(body: AnswerOrder) -> State:
-        """The open question is answered."""
-        return carry(body, table.answer_question(body.answer, body.moment))
-
-    def correct_square(body: SquareOrder) -> State:
-        """A square was read wrong: this lies there."""
-        return carry(body, table.correct_square(body.square, body.symbol, body.moment))
-
-    def name_blank(body: BlankOrder) -> State:
-        """Somebody says what a blank stands for."""
-        return carry(body, table.name_blank(body.square, body.letter, body.moment))
-
-    def correct_turn(body: TurnOrder) -> State:
-        """A turn was something else than the score sheet says."""
-        return carry(body, table.correct_turn(body.number, body.change, body.moment))
-
-    def insert_turn(body: TurnOrder) -> State:
-        """A turn was forgotten: it becomes the one with this number."""
-        return carry(body, table.insert_turn(body.number, body.change, body.moment))
-
-    def tell_rack(body: RackOrder) -> State:
-        """The letters that a player did not play."""
-        return carry(body, table.reveal_rack(body.player, body.letters, body.moment))
-
-    def draw_first(body: DrawOrder) -> State:
-        """The players drew for first play."""
-        return carry(body, table.draw_first(body.letters, body.moment))
-
-    def pause(body: Order) -> State:
-        """The clocks stand still until the game goes on."""
-        return carry(body, table.pause(body.moment))
-
-    def go_on(body: Order) -> State:
-        """A paused game goes on."""
-        return carry(body, table.end_pause(body.moment))
-
-    def undo(body: Order) -> State:
-        """What was pressed last never happened."""
-        return carry(body, table.undo(body.moment))
-
-    def redo(body: Order) -> State:
-        """What was taken back last happened after all."""
-        return carry(body, table.redo(body.moment))
-
-    def end_game(body: Order) -> State:
-        """The players end the game."""
-        return carry(body, table.end_game(body.moment))
-
-    def new_game(body: GameOrder) -> State:
-        """A game begins; one that runs is left as it is."""
-        first = new_game_form.DRAW_FOR_FIRST if body.first is None else str(body.first)
-        form = {**body.choices, **dict.fromkeys(body.variations, "1"), "first": first}
-        try:
-            chosen = new_game_form.parse_form(form, body.players, body.colours, own_lexicon)
-        except new_game_form.FormError as wrong:
-            raise ApiError(409, languages()["en"](wrong.key, **wrong.values)) from None
-        done = table.start_game(chosen.started, body.moment, words=chosen.lexicon, colours=chosen.colours)
-        return carry(body, done)
-
-    orders: list[tuple[str, CommandView, type[Order]]] = [
-        ("end-turn", end_turn, Order),
-        ("pass", pass_turn, Order),
-        ("exchange", exchange, ExchangeOrder),
-        ("challenge", challenge, Order),
-        ("answer", answer, AnswerOrder),
-        ("square", correct_square, SquareOrder),
-        ("blank", name_blank, BlankOrder),
-        ("turn", correct_turn, TurnOrder),
-        ("insert-turn", insert_turn, TurnOrder),
-        ("rack", tell_rack, RackOrder),
-        ("draw", draw_first, DrawOrder),
-        ("pause", pause, Order),
-        ("go-on", go_on, Order),
-        ("undo", undo, Order),
-        ("redo", redo, Order),
-        ("end-game", end_game, Order),
-        ("new-game", new_game, GameOrder),
-    ]
-    return [
-        Operation("POST", f"/commands/{name}", view, State, body=body, needs_pairing=True, error_statuses=(409,))
-        for name, view, body in orders
-    ]
+def _make_request(spec: CommandSpec, arguments: dict[str, Any], own_lexicon: Path | None) -> CommandRequest:
+    """Return the request that a JSON body describes. Raises `ApiError`."""
+    if spec.request is not StartGame:
+        return spec.request(**arguments)
+    try:
+        return make_game(NewGameRequest(**arguments), own_lexicon)
+    except NewGameError as wrong:
+        raise ApiError(409, languages()["en"](wrong.key, **wrong.values)) from None
 
 
 def list_rows(board: BoardView) -> tuple[tuple[str, ...], ...]:
@@ -249,6 +159,6 @@ def _encode_state(state: TableSnapshot) -> str:
 def _list_choices(own_lexicon: Path | None) -> dict[str, list[str]]:
     """The values that the fields of a new game may have."""
     found = {}
-    for field, values in new_game_form.list_choices(own_lexicon).items():
+    for field, values in list_choices(own_lexicon).items():
         found[field] = [value if isinstance(value, str) else value[0] for value in values]
     return found

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import time
-from typing import Annotated, Any
+from functools import cache
+from typing import Annotated, Any, cast
 
 import msgspec
 from msgspec import Meta
@@ -18,22 +20,12 @@ from device.session.snapshot import (
     PlayerView,
     TableSnapshot,
     Trouble,
-    TurnChange,
     TurnView,
 )
 from engine.messages import values_of
 
-MAX_PLAYERS = 4
-
-Name = Annotated[str, Meta(max_length=60)]
 MomentText = Annotated[
     str, Meta(pattern=r"^[0-9]{1,9}-[0-9]{1,9}$", description="The moment that this is meant for: `moment` of a state.")
-]
-SmallNumber = Annotated[int, Meta(ge=0, le=1000)]
-PlayerNumber = Annotated[int, Meta(ge=0, lt=MAX_PLAYERS)]
-SquareName = Annotated[str, Meta(max_length=3, description="`H8` or `8H`.")]
-Symbol = Annotated[
-    str, Meta(max_length=8, description="A letter as the tile set writes it; small: a blank, `.`: no tile.")
 ]
 
 
@@ -172,79 +164,33 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return found
 
 
-class ExchangeOrder(Order, frozen=True, forbid_unknown_fields=True):
-    """So many tiles are exchanged."""
-
-    count: Annotated[int, Meta(ge=1, le=20)]
-
-
-class AnswerOrder(Order, frozen=True, forbid_unknown_fields=True):
-    """The number of the answer that the people chose, from 0."""
-
-    answer: SmallNumber
-
-
-class SquareOrder(Order, frozen=True, forbid_unknown_fields=True):
-    """What lies on a square."""
-
-    square: SquareName
-    symbol: Symbol
+@cache
+def make_body_type(schema_name: str, arguments: type[msgspec.Struct]) -> type[Order]:
+    """Return the type of a JSON body with this schema name: the moment and the fields of `arguments`."""
+    fields = msgspec.structs.fields(arguments)
+    if not fields:
+        return Order
+    made = msgspec.defstruct(
+        schema_name,
+        [(field.name, field.type, *_copy_default(field)) for field in fields],
+        bases=(Order,),
+        namespace={"__doc__": inspect.getdoc(arguments)},
+        frozen=True,
+        forbid_unknown_fields=True,
+    )
+    return cast(type[Order], made)
 
 
-class BlankOrder(Order, frozen=True, forbid_unknown_fields=True):
-    """What the blank on a square stands for."""
-
-    square: SquareName
-    letter: Annotated[str, Meta(max_length=8)]
-
-
-class RackOrder(Order, frozen=True, forbid_unknown_fields=True):
-    """The unplayed letters of a player, `?` for a blank."""
-
-    player: PlayerNumber
-    letters: Annotated[str, Meta(max_length=60)]
+def _copy_default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
+    """Return the default of a field, nothing if it is required."""
+    if field.required:
+        return ()
+    return (field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory(),)
 
 
-class DrawOrder(Order, frozen=True, forbid_unknown_fields=True):
-    """The tile that each player drew, in seat order: `?` for a blank, empty for whoever does not draw now."""
-
-    letters: Annotated[tuple[Symbol, ...], Meta(max_length=MAX_PLAYERS)]
-
-
-class TurnOrder(Order, frozen=True, forbid_unknown_fields=True):
-    """What a turn really was; what is left out stays as it was.
-
-    `kind` is `play`, `pass`, `exchange`, or `none`: the turn never was. A play is written as in GCG: `at` (`8F` across,
-    `F8` down) and `word` (small letters for blanks, dots or letters for tiles that lay there already).
-    """
-
-    number: SmallNumber
-    player: PlayerNumber | None = None
-    kind: Annotated[str, Meta(pattern="^(|play|pass|exchange|none)$")] = ""
-    at: Annotated[str, Meta(max_length=3)] = ""
-    word: Annotated[str, Meta(max_length=60)] = ""
-    count: Annotated[int, Meta(ge=0, le=20)] = 0
-    score: Annotated[int, Meta(ge=-2000, le=4000)] | None = None
-
-    @property
-    def change(self) -> TurnChange:
-        """The change for the session."""
-        return TurnChange(self.player, self.kind, self.at, self.word, self.count, self.score)
-
-
-class GameOrder(Order, frozen=True, forbid_unknown_fields=True):
-    """A new game: its players in the order of their turns, their colours, and what else was chosen.
-
-    `first` is the number of the player who begins; null: they draw for it. `choices` has what `/choices` offers, by
-    field, and `minutes` for each player's clock; what is left out is as the rules of `preset` say. `variations` are
-    those of `/choices`.
-    """
-
-    players: Annotated[tuple[Name, ...], Meta(min_length=2, max_length=MAX_PLAYERS)]
-    colours: Annotated[tuple[Name, ...], Meta(max_length=MAX_PLAYERS)] = ()
-    first: PlayerNumber | None = 0
-    choices: dict[Name, Name] = {}
-    variations: Annotated[tuple[Name, ...], Meta(max_length=8)] = ()
+def extract_arguments(body: Order) -> dict[str, Any]:
+    """Return the fields of a body but the moment, by name."""
+    return {field: getattr(body, field) for field in body.__struct_fields__ if field != "seen"}
 
 
 class PairingOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,130 +1,94 @@
-"""What paired phones do at the table.
+"""Commands of paired phones: one route for each command of the table.
 
-Each request carries the moment of the game that its page showed (`seen`): a tap that was meant for an earlier moment
-changes nothing, and the loser is told what happened meanwhile.
+Each request carries the moment of the game that its page showed (`seen`). A tap that was meant for an earlier moment
+changes nothing, and the answer says what happened in between.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import Future
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from flask import Blueprint, Response, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from device.session.snapshot import Moment, TableSnapshot, TurnChange
-from device.session.table_session import CommandRefusedError
+from device.session.command_table import COMMAND_TABLE, CommandSpec
+from device.session.messages import CommandRefusedError
+from device.session.new_game import CHOICE_FIELDS, VARIATIONS, NewGameError, NewGameRequest, make_game
+from device.session.requests import (
+    AnswerQuestion,
+    CommandRequest,
+    CorrectSquare,
+    CorrectTurn,
+    DrawFirst,
+    ExchangeTiles,
+    InsertTurn,
+    NameBlank,
+    RevealRack,
+)
+from device.session.snapshot import Moment, TableSnapshot
+from device.session.table_session import TableSession
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.squares import parse_square
 from engine.tiles import Tile, load_tile_set
 from web.i18n import texts
-from web.pages import new_game_form
 from web.security.csrf import is_document_request
-from web.table import Table
 
 REFUSAL_TIMEOUT_S = 0.25
-"""How long a tap waits for a refusal; what takes longer shows on the page."""
+"""Seconds to wait for a refusal; what takes longer is shown on the page."""
 NO_MOMENT = Moment(-1, -1)
-"""The moment of a request that does not say one: it never was."""
+"""The moment of a request that names none; no game is ever at it."""
+DRAW_FOR_FIRST = "draw"
+
+FormParser = Callable[[TableSnapshot], CommandRequest]
+"""Makes a request from the form that was sent. Raises `ValueError` if a number in it is none."""
 
 
-def create_blueprint(table: Table, own_lexicon: Path | None) -> Blueprint:
-    """`POST /actions/...`: 204 (303 to the page for a form without script), or 409 and one line that says why."""
+def create_blueprint(session: TableSession, own_lexicon: Path | None) -> Blueprint:
+    """Return `POST /actions/NAME`: 204 (303 to the page for a form without script), or 409 and a line with the reason.
+
+    Every command without arguments has a route; one with arguments if `_FORM_PARSERS` can read its form.
+    """
     routes = Blueprint("actions", __name__, url_prefix="/actions")
 
-    def answer(done: Future[TableSnapshot]) -> ResponseReturnValue:
+    def submit(command: CommandRequest) -> ResponseReturnValue:
         try:
-            done.result(REFUSAL_TIMEOUT_S)
+            session.submit(command, _parse_moment()).result(REFUSAL_TIMEOUT_S)
         except TimeoutError:
-            pass  # the board is being read: the page shows it, and what comes of it
+            pass  # the board is being read: the page shows it, and the result
         except CommandRefusedError as refusal:
-            return refuse(_explain_refusal(refusal, table.state), table.state)
+            return refuse(_explain_refusal(refusal, session.state))
         return redirect("/", code=303) if is_document_request() else Response(status=204)
 
-    def refuse(why: str, state: TableSnapshot) -> ResponseReturnValue:
+    def refuse(why: str) -> ResponseReturnValue:
         if is_document_request():
             return Response(render_template("refused.html", t=texts(), why=why), status=409)
-        return Response(f"{why}\n", status=409, mimetype="text/plain", headers={"X-Seen": str(state.moment)})
+        return Response(f"{why}\n", status=409, mimetype="text/plain", headers={"X-Seen": str(session.state.moment)})
 
-    @routes.post("/end-turn")
-    def end_turn() -> ResponseReturnValue:
-        return answer(table.end_turn(_parse_moment()))
+    def make_view(parse: FormParser) -> Callable[[], ResponseReturnValue]:
+        def carry_out() -> ResponseReturnValue:
+            try:
+                return submit(parse(session.state))
+            except ValueError:
+                return refuse(texts()("wrong.number"))
 
-    @routes.post("/pass")
-    def pass_turn() -> ResponseReturnValue:
-        return answer(table.pass_turn(_parse_moment()))
+        return carry_out
 
-    @routes.post("/exchange")
-    def exchange() -> ResponseReturnValue:
-        count = request.form.get("count", type=int)
-        return (
-            refuse(texts()("wrong.number"), table.state)
-            if count is None
-            else answer(table.exchange_tiles(count, _parse_moment()))
-        )
-
-    @routes.post("/challenge")
-    def challenge() -> ResponseReturnValue:
-        return answer(table.challenge_play(_parse_moment()))
+    for spec in COMMAND_TABLE:
+        if parse := _find_form_parser(spec):
+            routes.add_url_rule(f"/{spec.name}", spec.name, make_view(parse), methods=["POST"])
 
     @routes.post("/answer/<int:number>")
-    def choose(number: int) -> ResponseReturnValue:
-        return answer(table.answer_question(number, _parse_moment()))
-
-    @routes.post("/square")
-    def square() -> ResponseReturnValue:
-        return answer(_correct_square(table, request.form.get("square", ""), request.form.get("letter", "")))
-
-    @routes.post("/turn")
-    def turn() -> ResponseReturnValue:
-        number = request.form.get("number", -1, type=int)
-        try:
-            change = _read_turn_change()
-        except ValueError:
-            return refuse(texts()("wrong.number"), table.state)
-        if request.form.get("insert"):
-            return answer(table.insert_turn(number, change, _parse_moment()))
-        return answer(table.correct_turn(number, change, _parse_moment()))
-
-    @routes.post("/rack")
-    def rack() -> ResponseReturnValue:
-        player = request.form.get("player", -1, type=int)
-        return answer(table.reveal_rack(player, _read_letters("letters", table.state), _parse_moment()))
-
-    @routes.post("/draw")
-    def draw() -> ResponseReturnValue:
-        state = table.state
-        drawn = tuple(_read_letters(f"drawn-{player}", state) for player in range(len(state.players)))
-        return answer(table.draw_first(drawn, _parse_moment()))
+    def answer(number: int) -> ResponseReturnValue:
+        return submit(AnswerQuestion(number))
 
     @routes.post("/new-game")
     def new_game() -> ResponseReturnValue:
         try:
-            names, colours = request.form.getlist("player"), request.form.getlist("colour")
-            chosen = new_game_form.parse_form(request.form, names, colours, own_lexicon)
-        except new_game_form.FormError as wrong:
-            return refuse(texts()(wrong.key, **wrong.values), table.state)
-        return answer(table.start_game(chosen.started, _parse_moment(), words=chosen.lexicon, colours=chosen.colours))
-
-    @routes.post("/end-game")
-    def end_game() -> ResponseReturnValue:
-        return answer(table.end_game(_parse_moment()))
-
-    @routes.post("/undo")
-    def undo() -> ResponseReturnValue:
-        return answer(table.undo(_parse_moment()))
-
-    @routes.post("/redo")
-    def redo() -> ResponseReturnValue:
-        return answer(table.redo(_parse_moment()))
-
-    @routes.post("/pause")
-    def pause() -> ResponseReturnValue:
-        return answer(table.pause(_parse_moment()))
-
-    @routes.post("/go-on")
-    def go_on() -> ResponseReturnValue:
-        return answer(table.end_pause(_parse_moment()))
+            return submit(make_game(_parse_new_game(), own_lexicon))
+        except NewGameError as wrong:
+            return refuse(texts()(wrong.key, **wrong.values))
 
     return routes
 
@@ -140,40 +104,90 @@ def _read_letters(field: str, state: TableSnapshot) -> str:
     return load_tile_set(state.tile_set).upper(written) if state.tile_set else written
 
 
-def _read_turn_change() -> TurnChange:
-    """What the form says that a turn was; what it leaves empty stays as it was. Raises `ValueError`."""
+def _parse_integer(field: str) -> int | None:
+    """Return the number in a field of the form, None if the field is empty. Raises `ValueError`."""
+    text = request.form.get(field, "").strip().replace("−", "-")
+    return int(text[:9]) if text else None
 
-    def number(field: str) -> int | None:
-        text = request.form.get(field, "").strip().replace("−", "-")
-        return int(text[:9]) if text else None
 
-    return TurnChange(
-        player=number("player"),
+def _parse_exchange(_: TableSnapshot) -> CommandRequest:
+    return ExchangeTiles(int(request.form.get("count", "")[:9]))
+
+
+def _parse_turn(_: TableSnapshot) -> CommandRequest:
+    """Return the correction of a turn, or the turn to insert; empty fields do not change."""
+    kind = InsertTurn if request.form.get("insert") else CorrectTurn
+    return kind(
+        number=request.form.get("number", -1, type=int),
+        player=_parse_integer("player"),
         kind=request.form.get("kind", "")[:20],
         at=request.form.get("at", "").strip().upper()[:4],
         word=request.form.get("word", "").strip()[:60],
-        count=number("count") or 0,
-        score=number("score"),
+        count=_parse_integer("count") or 0,
+        score=_parse_integer("score"),
     )
 
 
-def _correct_square(table: Table, square: str, letter: str) -> Future[TableSnapshot]:
-    """A letter on a square, of which `blank` says whether it is what a blank stands for."""
-    state = table.state
+def _parse_rack(state: TableSnapshot) -> CommandRequest:
+    return RevealRack(request.form.get("player", -1, type=int), _read_letters("letters", state))
+
+
+def _parse_draw(state: TableSnapshot) -> CommandRequest:
+    return DrawFirst(tuple(_read_letters(f"drawn-{player}", state) for player in range(len(state.players))))
+
+
+def _parse_square(state: TableSnapshot) -> CommandRequest:
+    """Return the correction of a square.
+
+    If the form has the field `blank`, its letter is the one that a blank stands for.
+    """
+    square, letter = request.form.get("square", ""), request.form.get("letter", "")
     if not letter:
-        return table.correct_square(square, EMPTY, _parse_moment())
+        return CorrectSquare(square, EMPTY)
     if request.form.get("blank") is None or not state.tile_set:
-        return table.correct_square(square, letter, _parse_moment())
+        return CorrectSquare(square, letter)
     try:
         at = parse_square(square)
     except ValueError:
-        return table.correct_square(square, letter, _parse_moment())  # which says what is wrong with it
-    there = state.board.tiles[at] if 0 <= at < BOARD_SIZE * BOARD_SIZE else None
-    if there is not None and there.blank:
-        return table.name_blank(square, letter, _parse_moment())
-    return table.correct_square(
-        square, load_tile_set(state.tile_set).text(Tile(letter, is_blank=True)), _parse_moment()
+        return CorrectSquare(square, letter)  # refused, with the reason
+    tile = state.board.tiles[at] if 0 <= at < BOARD_SIZE * BOARD_SIZE else None
+    if tile is not None and tile.blank:
+        return NameBlank(square, letter)
+    return CorrectSquare(square, load_tile_set(state.tile_set).text(Tile(letter, is_blank=True)))
+
+
+def _parse_new_game() -> NewGameRequest:
+    """Return the new game that the form describes. Raises `NewGameError`."""
+    form, first = request.form, request.form.get("first") or "0"
+    if first != DRAW_FOR_FIRST and not (first.isascii() and first.isdecimal()):
+        raise NewGameError("new.wrong.choice", choice=first[:40])
+    return NewGameRequest(
+        players=tuple(form.getlist("player")),
+        colours=tuple(form.getlist("colour")),
+        first=None if first == DRAW_FOR_FIRST else int(first[:6]),
+        choices={field: form[field] for field in CHOICE_FIELDS if field in form},
+        variations=tuple(name for name in VARIATIONS if name in form),
     )
+
+
+_FORM_PARSERS: Mapping[type[CommandRequest], FormParser] = MappingProxyType(
+    {
+        ExchangeTiles: _parse_exchange,
+        CorrectTurn: _parse_turn,
+        CorrectSquare: _parse_square,
+        RevealRack: _parse_rack,
+        DrawFirst: _parse_draw,
+    }
+)
+
+
+def _find_form_parser(spec: CommandSpec) -> FormParser | None:
+    """Return what makes the request of a command from a form; None if the command has no form."""
+    if not spec.name:
+        return None
+    if not spec.request.__struct_fields__:
+        return lambda _: spec.request()
+    return _FORM_PARSERS.get(spec.request)
 
 
 def _explain_refusal(refusal: CommandRefusedError, state: TableSnapshot) -> str:

@@ -9,23 +9,24 @@ from pathlib import Path
 from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 
+from device.session.messages import CommandRefusedError
+from device.session.new_game import MAX_CLOCK_MINUTES, MAX_NAME_LETTERS, list_choices
+from device.session.requests import MAX_PLAYERS
 from device.session.snapshot import Phase, TableSnapshot
-from device.session.table_session import CommandRefusedError
+from device.session.table_session import TableSession
 from device.storage.store import StoreError
 from engine.errors import NotationError
 from engine.reading import BOARD_SIZE
 from engine.squares import Square, column_of, parse_square, row_of, square_name
 from engine.tiles import load_tile_set
 from web.i18n import texts
-from web.pages import new_game_form
 from web.security.pairing import Pairing, current_client
-from web.table import Table
 
 MAX_OFFERED_NAMES = 40
 MAX_WORD_LETTERS = 20
 
 
-def create_blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
+def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
     """`GET /dialogs/NAME`; who is not paired gets the form for that instead."""
     routes = Blueprint("dialogs", __name__, url_prefix="/dialogs")
 
@@ -35,11 +36,11 @@ def create_blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -
 
     @routes.get("/exchange")
     def exchange() -> ResponseReturnValue:
-        return render_dialog("exchange", state=table.state)
+        return render_dialog("exchange", state=session.state)
 
     @routes.get("/square")
     def square() -> ResponseReturnValue:
-        state = table.state
+        state = session.state
         try:
             at = parse_square(request.args.get("square", "").strip().upper())
         except NotationError:
@@ -52,17 +53,17 @@ def create_blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -
             square=square_name(at),
             tile=tile,
             letters=letters,
-            fitting=_find_blank_letters(table, at),
+            fitting=_find_blank_letters(session, at),
             neighbours=_list_neighbours(at),
         )
 
     @routes.get("/question")
     def question() -> ResponseReturnValue:
-        return render_dialog("question", state=table.state, square=request.args.get("square", "")[:3])
+        return render_dialog("question", state=session.state, square=request.args.get("square", "")[:3])
 
     @routes.get("/turn")
     def turn() -> ResponseReturnValue:
-        state = table.state
+        state = session.state
         number = request.args.get("number", -1, type=int)
         found = next((turn for turn in state.turns if turn.number == number), None)
         insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
@@ -70,42 +71,42 @@ def create_blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -
 
     @routes.get("/word")
     def word() -> ResponseReturnValue:
-        state = table.state
+        state = session.state
         asked = "".join(request.args.get("word", "")[:MAX_WORD_LETTERS].split())
         asked = load_tile_set(state.tile_set or "en").upper(asked)
         listed, why = None, ""
         try:
-            listed = table.look_up(asked) if asked else None
+            listed = session.look_up(asked) if asked else None
         except CommandRefusedError as refusal:
             why = texts().said(refusal)
         return render_dialog("word", state=state, word=asked, listed=listed, why=why, longest=MAX_WORD_LETTERS)
 
     @routes.get("/draw")
     def draw() -> ResponseReturnValue:
-        state = table.state
+        state = session.state
         drawn = draw_tiles(state) if "deal" in request.args else {}
         letters = load_tile_set(state.tile_set).letters if state.tile_set else ()
         return render_dialog("draw", state=state, drawn=drawn, letters=letters)
 
     @routes.get("/more")
     def more() -> ResponseReturnValue:
-        return render_dialog("more", state=table.state)
+        return render_dialog("more", state=session.state)
 
     @routes.get("/rack")
     def rack() -> ResponseReturnValue:
-        state = table.state
+        state = session.state
         values = load_tile_set(state.tile_set).values if state.tile_set else {}
         return render_dialog("rack", state=state, values=values)
 
     @routes.get("/end-game")
     def end_game() -> ResponseReturnValue:
-        return render_dialog("end", state=table.state)
+        return render_dialog("end", state=session.state)
 
     @routes.get("/new-game")
     def new_game() -> ResponseReturnValue:
-        state = table.state
+        state = session.state
         try:
-            known = table.list_players()[:MAX_OFFERED_NAMES]
+            known = session.list_players()[:MAX_OFFERED_NAMES]
         except StoreError:
             known = ()  # names are a help only: the game can begin without them
         return render_dialog(
@@ -113,11 +114,11 @@ def create_blueprint(table: Table, pairing: Pairing, own_lexicon: Path | None) -
             state=state,
             running=state.phase not in (Phase.LOBBY, Phase.ENDED),
             known=known,
-            offer=new_game_form.list_choices(own_lexicon),
+            offer=list_choices(own_lexicon),
             own=own_lexicon.stem if own_lexicon else "",
-            most=new_game_form.MAX_PLAYERS,
-            longest=new_game_form.MAX_NAME_LETTERS,
-            most_minutes=new_game_form.MAX_CLOCK_MINUTES,
+            most=MAX_PLAYERS,
+            longest=MAX_NAME_LETTERS,
+            most_minutes=MAX_CLOCK_MINUTES,
         )
 
     return routes
@@ -130,16 +131,16 @@ def draw_tiles(state: TableSnapshot, chance: random.Random | None = None) -> dic
     return dict(zip(state.drawing, chance.sample(bag, min(len(bag), len(state.drawing))), strict=False))
 
 
-def _find_blank_letters(table: Table, square: Square) -> tuple[str, ...]:
+def _find_blank_letters(session: TableSession, square: Square) -> tuple[str, ...]:
     """The letters that fit a blank there, where not every letter does."""
-    tile = table.state.board.tiles[square]
+    tile = session.state.board.tiles[square]
     if tile is None or not tile.blank:
         return ()
     try:
-        fitting = table.list_blank_letters(square_name(square))
+        fitting = session.list_blank_letters(square_name(square))
     except CommandRefusedError:
         return ()  # a help only: nobody may look words up now
-    everything = load_tile_set(table.state.tile_set).letters
+    everything = load_tile_set(session.state.tile_set).letters
     return fitting if len(fitting) < len(everything) else ()
 
 

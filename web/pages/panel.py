@@ -12,14 +12,14 @@ from flask.typing import ResponseReturnValue
 from device.panel.buttons import END_TURN_BUTTONS, MAX_PLAYERS, Button
 from device.panel.gestures import HOLD_S
 from device.panel.lights import LIGHT_OFF, Colour, Light, Signal
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment
-from device.session.table_session import CommandRefusedError
+from device.session.table_session import TableSession
 from web.host import HostInfo
 from web.i18n import texts
 from web.pages.dialogs import render_dialog
 from web.security.csrf import is_document_request
 from web.security.pairing import Pairing, current_client
-from web.table import Table
 
 REFUSAL_TIMEOUT_S = 0.25
 TEST_SIGNAL_S = 2.0
@@ -37,7 +37,7 @@ TEST_SIGNALS: Mapping[str, Signal] = MappingProxyType(
 """Signals that test each light and the buzzer."""
 
 
-def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Blueprint:
+def create_blueprint(session: TableSession, pairing: Pairing, place: HostInfo) -> Blueprint:
     """Return the routes `/panel` and below; for paired phones only."""
     routes = Blueprint("desk", __name__, url_prefix="/panel")
 
@@ -48,13 +48,15 @@ def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Bluepri
     @routes.get("")
     def panel() -> ResponseReturnValue:
         return Response(
-            render_template("panel.html", t=texts(), state=table.state, **build_panel_context(table, place)),
+            render_template("panel.html", t=texts(), state=session.state, **build_panel_context(session, place)),
             headers={"Cache-Control": "no-store"},
         )
 
     @routes.get("/lights")
     def lights() -> ResponseReturnValue:
-        html = render_template("parts/lights.html", t=texts(), state=table.state, **build_panel_context(table, place))
+        html = render_template(
+            "parts/lights.html", t=texts(), state=session.state, **build_panel_context(session, place)
+        )
         return Response(html, headers={"Cache-Control": "no-store"})
 
     @routes.post("/press")
@@ -90,9 +92,9 @@ def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Bluepri
     return routes
 
 
-def build_panel_context(table: Table, place: HostInfo) -> dict[str, object]:
+def build_panel_context(session: TableSession, place: HostInfo) -> dict[str, object]:
     """Return the context of the panel's templates: its view, and the buttons for this number of players."""
-    players = len(table.state.players) or MAX_PLAYERS
+    players = len(session.state.players) or MAX_PLAYERS
     ends = END_TURN_BUTTONS[:players]
     others = (Button.CHALLENGE, Button.PAUSE, Button.NEW_GAME, Button.POWER)
     view = place.panel.view if place.panel else None

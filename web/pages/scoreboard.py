@@ -8,16 +8,16 @@ from flask import Blueprint, Response, abort, render_template, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
+from device.session.table_session import TableSession
 from web.colours import build_editions_css
 from web.host import HostInfo
 from web.i18n import languages, texts
 from web.live import LiveUpdates
 from web.qr import format_wifi_text, render_qr_svg
 from web.security.pairing import Pairing, current_client
-from web.table import Table
 
 
-def create_blueprint(page: LiveUpdates, table: Table, pairing: Pairing, place: HostInfo) -> Blueprint:
+def create_blueprint(page: LiveUpdates, session: TableSession, pairing: Pairing, place: HostInfo) -> Blueprint:
     """Return the routes `/`, `/big`, `/join`, `/pictures/NAME.jpg` and `/editions.css`.
 
     `/big?overlay` has a transparent background, for a broadcast.
@@ -89,7 +89,7 @@ def create_blueprint(page: LiveUpdates, table: Table, pairing: Pairing, place: H
 
     @routes.get("/pictures/<name>.jpg")
     def picture(name: str) -> ResponseReturnValue:
-        jpeg = table.picture(name)
+        jpeg = session.picture(name)
         if jpeg is None:
             abort(404)
         return Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=31536000, immutable"})

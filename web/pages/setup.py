@@ -11,9 +11,9 @@ from flask.typing import ResponseReturnValue
 
 from calibration.enrolment import enrolment_rows
 from device.cameras import CameraError
-from device.session.messages import get_text
+from device.session.messages import CommandRefusedError, get_text
 from device.session.snapshot import SetupView
-from device.session.table_session import CommandRefusedError
+from device.session.table_session import TableSession
 from engine.reading import EMPTY
 from engine.tiles import load_tile_set
 from web.host import HostInfo
@@ -22,7 +22,6 @@ from web.pages.dialogs import render_dialog
 from web.pages.panel import build_panel_context
 from web.qr import render_qr_svg
 from web.security.pairing import Pairing, current_client
-from web.table import Table
 
 LOOK_TIMEOUT_S = 20.0
 """Seconds; a small machine needs that long to find and read a board in a full picture."""
@@ -48,7 +47,7 @@ class SetupImages:
         return dict(self._images).get(number)
 
 
-def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Blueprint:
+def create_blueprint(session: TableSession, pairing: Pairing, place: HostInfo) -> Blueprint:
     """Return the routes `/setup` and below; for paired phones only."""
     routes = Blueprint("setup", __name__, url_prefix="/setup")
     sights = SetupImages()
@@ -59,7 +58,7 @@ def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Bluepri
 
     @routes.get("")
     def setup() -> ResponseReturnValue:
-        t, state = texts(), table.state
+        t, state = texts(), session.state
         tiles = load_tile_set(state.tile_set or "en")
         addresses = tuple(place.addresses())
         html = render_template(
@@ -73,13 +72,13 @@ def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Bluepri
             address_qr=render_qr_svg(addresses[-1], t("setup.address")) if addresses else "",
             wifi=place.hotspot,
             wifi_qr=render_qr_svg(place.hotspot.qr_text, t("setup.wifi")) if place.hotspot else "",
-            **build_panel_context(table, place),
+            **build_panel_context(session, place),
         )
         return Response(html, headers={"Cache-Control": "no-store"})
 
     @routes.get("/look")
     def look() -> ResponseReturnValue:
-        return seen(table.capture_setup_view())
+        return seen(session.capture_setup_view())
 
     @routes.post("/corners")
     def corners() -> ResponseReturnValue:
@@ -87,14 +86,14 @@ def create_blueprint(table: Table, pairing: Pairing, place: HostInfo) -> Bluepri
             placed = parse_corners(request.form.get("corners", ""))
         except ValueError:
             return f"{texts().said(get_text('corners-wrong'))}\n", 409, {"Content-Type": "text/plain; charset=utf-8"}
-        return seen(table.place_corners(placed))
+        return seen(session.place_corners(placed))
 
     @routes.post("/teach")
     def teach() -> ResponseReturnValue:
         t = texts()
-        tiles = load_tile_set(table.state.tile_set or "en")
+        tiles = load_tile_set(session.state.tile_set or "en")
         try:
-            wrong = table.enrol_tiles(enrolment_rows(tiles.letters)).result(LOOK_TIMEOUT_S)
+            wrong = session.enrol_tiles(enrolment_rows(tiles.letters)).result(LOOK_TIMEOUT_S)
         except (CommandRefusedError, CameraError, TimeoutError) as error:
             return _refuse(error)
         said = t("setup.lesson_wrong", squares=", ".join(wrong)) if wrong else t("setup.lesson_learnt")

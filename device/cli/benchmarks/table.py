@@ -30,6 +30,7 @@ from device.cameras.base import Frame, Image
 from device.cli.options import make_profiled_reader
 from device.panel.buttons import END_TURN_BUTTONS
 from device.panel.gestures import DOUBLE_PRESS_S
+from device.session.requests import EndTurn, StartGame
 from engine.board import Board
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
 from engine.squares import SQUARES, column_of, row_of
@@ -206,7 +207,7 @@ def measure_memory(turns: int, folder: Path) -> list[float]:
                 table.board = Board()
                 _start_game(session, len(game.players))
             table.board = boards[at]
-            session.end_turn().result(TIMEOUT_S)
+            session.submit(EndTurn()).result(TIMEOUT_S)
             if number % max(1, turns // PLOT_POINTS) == 0:
                 megabytes.append(_read_memory_mb())
     return megabytes
@@ -292,9 +293,8 @@ def _run_table(
         ) as session,
     ):
         _start_game(session, players)
-        orders = PanelActions(session.end_turn, session.end_game, session.challenge_play, session.undo)
         app = create_app(session, store=store)
-        with Panel(session, orders) as panel, PageServer(app, 0, "127.0.0.1") as server:
+        with Panel(session, PanelActions()) as panel, PageServer(app, 0, "127.0.0.1") as server:
             yield session, panel, _PageClient(server.port)
 
 
@@ -302,7 +302,7 @@ def _start_game(session: TableSession, players: int) -> None:
     from engine.events import GameStarted
 
     names = tuple(f"Player {number}" for number in range(1, players + 1))
-    session.start_game(GameStarted(names, lexicon="en")).result(TIMEOUT_S)
+    session.submit(StartGame(GameStarted(names, lexicon="en"))).result(TIMEOUT_S)
 
 
 def _load_longest_game() -> Game:

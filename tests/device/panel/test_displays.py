@@ -31,6 +31,7 @@ from device.panel.displays import (
     open_display,
 )
 from device.panel.pairing_display import PairingDetails, draw_pairing_pages, format_pairing_digits, make_pairing_details
+from device.session.requests import EndTurn, Pause, StartGame
 from device.session.snapshot import Phase, PlayerView, TableSnapshot, TurnView
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
@@ -127,10 +128,10 @@ def test_displays_follow_the_table(session: TableSession, table: TextTable) -> N
     oled = dummy(width=128, height=64, mode="1")
     segments = eight_digits()
     with DisplayController(session, [PixelDisplay(oled), DigitDisplay(segments)]):
-        session.start_game(GameStarted(("Anna", "Ben"))).result(5)
+        session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(5)
         assert until(lambda: str(segments.text) == "       0")
         table.lay(HORN)
-        session.end_turn().result(5)
+        session.submit(EndTurn()).result(5)
         anna = draw_score_page(ScorePage("Anna", 14, last_play="HORN +14"), oled.size)
         assert until(lambda: np.array_equal(np.asarray(oled.image), np.asarray(anna)))
     assert not [t.name for t in threading.enumerate() if t.name == "displays"]
@@ -140,7 +141,7 @@ def test_displays_follow_the_table(session: TableSession, table: TextTable) -> N
 def test_running_clock_ticks_without_news(session: TableSession) -> None:
     left = [61.0]
     segments = eight_digits()
-    session.start_game(GameStarted(("Anna", "Ben"))).result(5)
+    session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(5)
     with DisplayController(session, [DigitDisplay(segments)], lambda _: left[0]):
         assert until(lambda: str(segments.text).endswith("1.01"))
         left[0] = 59.0
@@ -209,16 +210,16 @@ def test_phones_are_invited_until_the_first_turn_in_a_pause_and_in_the_lobby(
 
     with DisplayController(session, [Digits(segments)], None, lambda: INVITATION):
         assert shows("C 123456", "192.168.") and "0" not in shown
-        session.start_game(GameStarted(("Anna", "Ben"))).result(5)
+        session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(5)
         assert shows("C 123456", "0")
         table.lay(HORN)
-        session.end_turn().result(5)
+        session.submit(EndTurn()).result(5)
         assert until(lambda: shown[-1] == "0")  # Ben is to play
         time.sleep(0.1)
         shown.clear()
         time.sleep(0.3)
         assert shown == []
-        session.pause().result(5)
+        session.submit(Pause()).result(5)
         assert shows("C 123456", "0")
 
 
@@ -230,7 +231,7 @@ def test_display_that_fails_takes_no_other_with_it(session: TableSession, caplog
 
     segments = eight_digits()
     oled = dummy(width=128, height=64, mode="1")
-    session.start_game(GameStarted(("Anna", "Ben"))).result(5)
+    session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(5)
     with DisplayController(session, [Loose(oled), DigitDisplay(segments)]):
         assert until(lambda: str(segments.text) == "       0")
     assert "display 1 does not answer: remote I/O error at Anna" in caplog.text

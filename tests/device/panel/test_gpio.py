@@ -61,7 +61,7 @@ def test_machine_without_pins_has_the_panel_on_its_page(session: TableSession) -
         pytest.skip("this machine has GPIO")
     said: list[str] = []
     settings = PanelSettings(displays=("oled:0x3C",))
-    with open_panel(session, orders(session), settings, said.append) as panel:
+    with open_panel(session, orders(), settings, said.append) as panel:
         panel.press(Button.NEW_GAME, held=True).result(5)
         assert until(lambda: panel.view.status is PanelStatus.READY)
     assert len(said) == 2 and said[0].startswith("No panel on pins: ") and said[1].startswith("Without that display: ")
@@ -69,6 +69,6 @@ def test_machine_without_pins_has_the_panel_on_its_page(session: TableSession) -
 
 def test_panel_that_is_not_wanted_touches_no_pins(session: TableSession) -> None:
     said: list[str] = []
-    with open_panel(session, orders(session), PanelSettings(use=False), said.append) as panel:
+    with open_panel(session, orders(), PanelSettings(use=False), said.append) as panel:
         assert repr(panel) == "<Panel on the page: no game>"
     assert said == []

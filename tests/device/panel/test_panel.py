@@ -16,6 +16,7 @@ from device.panel.gestures import DEBOUNCE_S, HOLD_S
 from device.panel.gpio import GpioHardware
 from device.panel.lights import Colour, Light, PanelStatus, Rhythm, Signal
 from device.panel.panel import EdgeHandler, Panel, PanelView
+from device.session.requests import StartGame
 from device.session.snapshot import Moment, Phase
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
@@ -72,9 +73,9 @@ def test_bouncing_and_double_pressed_button_ends_one_turn(
     session: TableSession, factory: MockFactory, table: TextTable
 ) -> None:
     """The mock pins know nothing of bounce, so that every one of these edges arrives."""
-    session.start_game(STARTED).result(5)
+    session.submit(StartGame(STARTED)).result(5)
     now = 100.0
-    with Panel(session, orders(session), hardware(factory), clock=lambda: now) as panel:
+    with Panel(session, orders(), hardware(factory), clock=lambda: now) as panel:
         wires = Wires(factory, PINS)
         table.lay(HORN)
         for _ in range(5):
@@ -135,9 +136,9 @@ def test_shared_button(
     session: TableSession, factory: MockFactory, table: TextTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("device.panel.button_commands.SHARED_BUTTON_LOCKOUT_S", 5.0)
-    session.start_game(STARTED).result(5)
+    session.submit(StartGame(STARTED)).result(5)
     pins = Pins(end_turn=(5,))
-    with Panel(session, orders(session), hardware(factory, pins)) as panel:
+    with Panel(session, orders(), hardware(factory, pins)) as panel:
         wires = Wires(factory, pins)
         table.lay(HORN)
         wires.press(Button.END_TURN)
@@ -156,8 +157,8 @@ def test_stuck_button_is_named_and_the_others_work(
     session: TableSession, factory: MockFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("device.panel.gestures.STUCK_AFTER_S", 0.3)
-    session.start_game(STARTED).result(5)
-    with Panel(session, orders(session), hardware(factory)) as panel:
+    session.submit(StartGame(STARTED)).result(5)
+    with Panel(session, orders(), hardware(factory)) as panel:
         wires = Wires(factory, PINS)
         wires.down(Button.END_TURN_2)
         assert until(lambda: panel.view.stuck == (Button.END_TURN_2,))
@@ -186,7 +187,7 @@ def test_feedback_within_50_ms_while_a_read_is_going_on(wires: Wires, table: Tex
 
 
 def test_new_game_is_begun_by_a_hold(session: TableSession, factory: MockFactory) -> None:
-    with Panel(session, orders(session), hardware(factory)) as panel:
+    with Panel(session, orders(), hardware(factory)) as panel:
         assert panel.view.status is PanelStatus.LOBBY
         wires = Wires(factory, PINS)
         wires.press(Button.END_TURN_1)
@@ -201,7 +202,7 @@ def test_switching_off_is_asked_for_by_a_long_hold_only(
 ) -> None:
     monkeypatch.setitem(HOLD_S, Button.POWER, 0.8)
     off = threading.Event()
-    with Panel(session, orders(session, off.set), hardware(factory)) as panel:
+    with Panel(session, orders(off.set), hardware(factory)) as panel:
         wires = Wires(factory, PINS)
         wires.press(Button.POWER, 0.2)
         assert until(lambda: "seconds" in panel.view.message) and not off.is_set()
@@ -212,7 +213,7 @@ def test_switching_off_is_asked_for_by_a_long_hold_only(
 def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, table: TextTable) -> None:
     """Without pins: the virtual panel."""
     seen: list[PanelView] = []
-    with Panel(session, orders(session)) as panel:
+    with Panel(session, orders()) as panel:
         panel.add_listener(seen.append)
         state = panel.press(Button.NEW_GAME, held=True).result(5)
         table.lay(HORN)
@@ -237,8 +238,8 @@ def test_page_presses_the_same_buttons_and_gets_answers(session: TableSession, t
 
 
 def test_game_that_is_over_by_the_rules_is_ended_before_a_new_one_begins(session: TableSession) -> None:
-    state = session.start_game(replace(STARTED, rules=replace(STANDARD_RULES, scoreless_turns=2))).result(5)
-    with Panel(session, orders(session)) as panel:
+    state = session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, scoreless_turns=2)))).result(5)
+    with Panel(session, orders()) as panel:
         for _ in range(2):
             state = panel.press(Button.END_TURN, seen=state.moment).result(5)
         assert until(lambda: panel.view.status is PanelStatus.QUESTION)
@@ -250,9 +251,9 @@ def test_game_that_is_over_by_the_rules_is_ended_before_a_new_one_begins(session
 def test_close_ends_the_thread_darkens_the_lights_and_answers_who_waits(
     session: TableSession, factory: MockFactory, table: TextTable
 ) -> None:
-    session.start_game(STARTED).result(5)
+    session.submit(StartGame(STARTED)).result(5)
     table.wait_s = 0.3
-    panel = Panel(session, orders(session), hardware(factory))
+    panel = Panel(session, orders(), hardware(factory))
     waiting = panel.press(Button.END_TURN_1)
     assert until(lambda: session.state.phase is Phase.LOOKING)
     panel.close()
@@ -264,7 +265,7 @@ def test_close_ends_the_thread_darkens_the_lights_and_answers_who_waits(
 
 def test_panel_has_one_thread(session: TableSession, factory: MockFactory) -> None:
     before = set(threading.enumerate())
-    with Panel(session, orders(session), hardware(factory)):
+    with Panel(session, orders(), hardware(factory)):
         assert [thread.name for thread in set(threading.enumerate()) - before] == ["panel"]
     assert set(threading.enumerate()) == before
 
@@ -272,15 +273,15 @@ def test_panel_has_one_thread(session: TableSession, factory: MockFactory) -> No
 def test_closed_session_is_no_end_of_the_panel(table: TextTable, tmp_path: Path, factory: MockFactory) -> None:
     with GameStore(tmp_path / "games.db") as store:
         session = TableSession(table, table, store, WORDS)
-        session.start_game(STARTED).result(5)
-        with Panel(session, orders(session), hardware(factory)) as panel:
+        session.submit(StartGame(STARTED)).result(5)
+        with Panel(session, orders(), hardware(factory)) as panel:
             session.close()
             Wires(factory, PINS).press(Button.END_TURN_1)
             assert until(lambda: "closing" in panel.view.message)
 
 
 def test_button_that_is_down_at_the_start_ends_no_turn(session: TableSession, factory: MockFactory) -> None:
-    session.start_game(STARTED).result(5)
+    session.submit(StartGame(STARTED)).result(5)
     wires = Wires(factory, PINS)
 
     def leaned_on(edge: EdgeHandler) -> GpioHardware:
@@ -288,7 +289,7 @@ def test_button_that_is_down_at_the_start_ends_no_turn(session: TableSession, fa
         wires.down(Button.END_TURN_1)
         return board
 
-    with Panel(session, orders(session), leaned_on):
+    with Panel(session, orders(), leaned_on):
         time.sleep(0.1)
         assert session.state.turns == ()
         wires.up(Button.END_TURN_1)

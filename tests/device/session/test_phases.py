@@ -13,7 +13,25 @@ from hypothesis import strategies as st
 
 from device.session.messages import TEXTS
 from device.session.phases import TRANSITIONS, Command, find_refusal_key
-from device.session.snapshot import Phase, TableSnapshot, TurnChange
+from device.session.requests import (
+    AnswerQuestion,
+    ChallengePlay,
+    CorrectTurn,
+    DrawFirst,
+    EndGame,
+    EndPause,
+    EndTurn,
+    ExchangeTiles,
+    InsertTurn,
+    PassTurn,
+    Pause,
+    Redo,
+    ResumeGame,
+    RevealRack,
+    StartGame,
+    Undo,
+)
+from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
@@ -34,10 +52,10 @@ class Table:
 
     def lay(self, *words: tuple[str, int, int, bool]) -> Future[TableSnapshot]:
         self.text.lay(*words)
-        return self.session.end_turn()
+        return self.session.submit(EndTurn())
 
     def challenge(self) -> Future[TableSnapshot]:
-        return self.session.challenge_play()
+        return self.session.submit(ChallengePlay())
 
 
 @pytest.fixture
@@ -49,36 +67,36 @@ def table(tmp_path: Path) -> Iterator[Table]:
 
 
 def start(table: Table) -> Future[TableSnapshot]:
-    return table.session.start_game(PLAIN)
+    return table.session.submit(StartGame(PLAIN))
 
 
 def start_with_draw(table: Table) -> Future[TableSnapshot]:
-    return table.session.start_game(replace(PLAIN, draw=True))
+    return table.session.submit(StartGame(replace(PLAIN, draw=True)))
 
 
 ACTS: dict[str, tuple[Command, Act]] = {
     "start": (Command.START, start),
     "start with a draw": (Command.START, start_with_draw),
-    "resume": (Command.RESUME, lambda table: table.session.resume_last_game()),
-    "draw": (Command.DRAW, lambda table: table.session.draw_first(("A", "B"))),
-    "draw alike": (Command.DRAW, lambda table: table.session.draw_first(("A", "A"))),
+    "resume": (Command.RESUME, lambda table: table.session.submit(ResumeGame())),
+    "draw": (Command.DRAW, lambda table: table.session.submit(DrawFirst(("A", "B")))),
+    "draw alike": (Command.DRAW, lambda table: table.session.submit(DrawFirst(("A", "A")))),
     "play": (Command.END_TURN, lambda table: table.lay(HORN)),
     "play on": (Command.END_TURN, lambda table: table.lay(HORN, FARM)),
-    "lay nothing": (Command.END_TURN, lambda table: table.session.end_turn()),
-    "answer the first": (Command.ANSWER, lambda table: table.session.answer_question(0)),
-    "answer the second": (Command.ANSWER, lambda table: table.session.answer_question(1)),
-    "answer the third": (Command.ANSWER, lambda table: table.session.answer_question(2)),
-    "pass": (Command.PASS, lambda table: table.session.pass_turn()),
-    "exchange": (Command.EXCHANGE, lambda table: table.session.exchange_tiles(2)),
+    "lay nothing": (Command.END_TURN, lambda table: table.session.submit(EndTurn())),
+    "answer the first": (Command.ANSWER, lambda table: table.session.submit(AnswerQuestion(0))),
+    "answer the second": (Command.ANSWER, lambda table: table.session.submit(AnswerQuestion(1))),
+    "answer the third": (Command.ANSWER, lambda table: table.session.submit(AnswerQuestion(2))),
+    "pass": (Command.PASS, lambda table: table.session.submit(PassTurn())),
+    "exchange": (Command.EXCHANGE, lambda table: table.session.submit(ExchangeTiles(2))),
     "challenge": (Command.CHALLENGE, Table.challenge),
-    "undo": (Command.UNDO, lambda table: table.session.undo()),
-    "redo": (Command.REDO, lambda table: table.session.redo()),
-    "put right": (Command.CORRECT, lambda table: table.session.correct_turn(1, TurnChange(score=30))),
-    "enter": (Command.CORRECT, lambda table: table.session.insert_turn(1, TurnChange(kind="pass"))),
-    "rack": (Command.REVEAL_RACK, lambda table: table.session.reveal_rack(0, "Q")),
-    "pause": (Command.PAUSE, lambda table: table.session.pause()),
-    "go on": (Command.END_PAUSE, lambda table: table.session.end_pause()),
-    "end": (Command.END_GAME, lambda table: table.session.end_game()),
+    "undo": (Command.UNDO, lambda table: table.session.submit(Undo())),
+    "redo": (Command.REDO, lambda table: table.session.submit(Redo())),
+    "put right": (Command.CORRECT, lambda table: table.session.submit(CorrectTurn(1, score=30))),
+    "enter": (Command.CORRECT, lambda table: table.session.submit(InsertTurn(1, kind="pass"))),
+    "rack": (Command.REVEAL_RACK, lambda table: table.session.submit(RevealRack(0, "Q"))),
+    "pause": (Command.PAUSE, lambda table: table.session.submit(Pause())),
+    "go on": (Command.END_PAUSE, lambda table: table.session.submit(EndPause())),
+    "end": (Command.END_GAME, lambda table: table.session.submit(EndGame())),
 }
 
 WAYS: dict[Phase, tuple[tuple[str, ...], ...]] = {

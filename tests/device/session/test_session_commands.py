@@ -9,7 +9,26 @@ from pathlib import Path
 import pytest
 
 from device.session.messages import get_text
-from device.session.snapshot import PASS_OR_EXCHANGE, Moment, Phase, TableSnapshot, TurnChange
+from device.session.requests import (
+    AnswerQuestion,
+    ChallengePlay,
+    ConfirmExchange,
+    CorrectTurn,
+    DrawFirst,
+    EndGame,
+    EndPause,
+    EndTurn,
+    InsertTurn,
+    PassTurn,
+    Pause,
+    PlayAgain,
+    Redo,
+    ResumeGame,
+    RevealRack,
+    StartGame,
+    Undo,
+)
+from device.session.snapshot import PASS_OR_EXCHANGE, Moment, Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
@@ -55,13 +74,13 @@ def session(table: TextTable, path: Path, clock: Watchmaker) -> Iterator[TableSe
 
 @pytest.fixture
 def playing(session: TableSession) -> TableSession:
-    session.start_game(STARTED).result(5)
+    session.submit(StartGame(STARTED)).result(5)
     return session
 
 
 def play(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableSnapshot:
     table.lay(*words)
-    return session.end_turn().result(5)
+    return session.submit(EndTurn()).result(5)
 
 
 def totals(state: TableSnapshot) -> list[int]:
@@ -72,28 +91,28 @@ def totals(state: TableSnapshot) -> list[int]:
 
 
 def test_turn_without_new_tiles_asks_whether_the_player_passed(playing: TableSession) -> None:
-    state = playing.end_turn().result(5)
+    state = playing.submit(EndTurn()).result(5)
     assert state.phase is Phase.QUESTION and state.question is not None
     assert (state.question.key, state.question.answers[0]) == (PASS_OR_EXCHANGE, "Anna passed.")
     assert (state.turns[-1].kind, state.turn_of) == ("pass", 1), "play goes on meanwhile"
 
 
 def test_answer_makes_the_pass_an_exchange(playing: TableSession, table: TextTable) -> None:
-    playing.end_turn().result(5)
-    state = playing.answer_question(3).result(5)
+    playing.submit(EndTurn()).result(5)
+    state = playing.submit(AnswerQuestion(3)).result(5)
     assert [turn.kind for turn in state.turns] == ["exchange"] and state.question is None
     assert play(playing, table, HORN).turns[-1].player == 1
-    playing.undo().result(5)
-    assert playing.undo().result(5).turns == (), "pass and answer are one press"
+    playing.submit(Undo()).result(5)
+    assert playing.submit(Undo()).result(5).turns == (), "pass and answer are one press"
 
 
 def test_panel_says_exchanged_without_a_number(playing: TableSession) -> None:
-    playing.end_turn().result(5)
-    assert playing.record_exchange().result(5).turns[-1].kind == "exchange"
+    playing.submit(EndTurn()).result(5)
+    assert playing.submit(ConfirmExchange()).result(5).turns[-1].kind == "exchange"
 
 
 def test_nothing_is_asked_where_nobody_may_exchange(session: TableSession, table: TextTable) -> None:
-    session.start_game(replace(STARTED, rules=replace(STANDARD_RULES, exchange_minimum_bag=99))).result(5)
+    session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, exchange_minimum_bag=99)))).result(5)
     state = play(session, table)
     assert state.question is None and state.turns[-1].kind == "pass"
 
@@ -103,10 +122,10 @@ def test_hand_over_the_board_is_no_pass(playing: TableSession, table: TextTable)
     for square in (111, 112, 113):
         squares[square] = SquareReading((("#", 0.9), (".", 0.1)))
     table.board = BoardReading(tuple(squares))
-    state = playing.end_turn().result(5)
+    state = playing.submit(EndTurn()).result(5)
     assert state.turns == () and state.question is not None and state.question.key == "hidden-pass"
     assert state.question.squares == (111, 112, 113)
-    assert playing.answer_question(1).result(5).turns[-1].kind == "pass"
+    assert playing.submit(AnswerQuestion(1)).result(5).turns[-1].kind == "pass"
 
 
 # Challenges
@@ -117,50 +136,50 @@ def test_blank_without_a_name_stands_for_whatever_makes_a_word(
     playing: TableSession, table: TextTable, word: str, kind: str
 ) -> None:
     play(playing, table, (word, 7, 5, True))
-    assert playing.challenge_play().result(5).turns[-1].kind == kind
+    assert playing.submit(ChallengePlay()).result(5).turns[-1].kind == kind
 
 
 # Drawing for first play
 
 
 def test_letter_closest_to_a_begins(session: TableSession) -> None:
-    state = session.start_game(replace(STARTED, draw=True)).result(5)
+    state = session.submit(StartGame(replace(STARTED, draw=True))).result(5)
     assert (state.phase, state.drawing) == (Phase.DRAWING, (0, 1))
     with pytest.raises(CommandRefusedError, match="Draw for first"):
-        session.end_turn().result(5)
-    state = session.draw_first(("M", "C")).result(5)
+        session.submit(EndTurn()).result(5)
+    state = session.submit(DrawFirst(("M", "C"))).result(5)
     assert (state.phase, state.turn_of, state.drawing) == (Phase.TURN, 1, ())
     assert [notice.text for notice in state.notices] == ["Ben begins."]
 
 
 def test_who_drew_alike_draws_again_alone(session: TableSession) -> None:
-    session.start_game(GameStarted(("Anna", "Ben", "Cem"), draw=True)).result(5)
-    state = session.draw_first(("B", "T", "B")).result(5)
+    session.submit(StartGame(GameStarted(("Anna", "Ben", "Cem"), draw=True))).result(5)
+    state = session.submit(DrawFirst(("B", "T", "B"))).result(5)
     assert (state.phase, state.drawing) == (Phase.DRAWING, (0, 2))
     with pytest.raises(CommandRefusedError, match="Anna, Cem"):
-        session.draw_first(("A", "B", "C")).result(5)
-    assert session.draw_first(("T", "", "?")).result(5).turn_of == 2
+        session.submit(DrawFirst(("A", "B", "C"))).result(5)
+    assert session.submit(DrawFirst(("T", "", "?"))).result(5).turn_of == 2
 
 
 def test_draw_goes_on_after_a_restart(session: TableSession, table: TextTable, path: Path) -> None:
-    session.start_game(replace(STARTED, draw=True)).result(5)
+    session.submit(StartGame(replace(STARTED, draw=True))).result(5)
     session.close()
     session._store.close()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as again:
-        assert again.resume_last_game().result(5).phase is Phase.DRAWING
+        assert again.submit(ResumeGame()).result(5).phase is Phase.DRAWING
 
 
 @pytest.mark.parametrize("letters", [(), ("A",), ("A", "B", "C"), ("A", "Ä"), ("", "")])
 def test_draw_names_a_tile_for_everybody(session: TableSession, letters: tuple[str, ...]) -> None:
-    session.start_game(replace(STARTED, draw=True)).result(5)
+    session.submit(StartGame(replace(STARTED, draw=True))).result(5)
     with pytest.raises(CommandRefusedError):
-        session.draw_first(letters).result(5)
+        session.submit(DrawFirst(letters)).result(5)
 
 
 def test_nobody_draws_once_a_turn_was_played(playing: TableSession) -> None:
-    playing.pass_turn().result(5)
+    playing.submit(PassTurn()).result(5)
     with pytest.raises(CommandRefusedError, match="has begun"):
-        playing.draw_first(("A", "B")).result(5)
+        playing.submit(DrawFirst(("A", "B"))).result(5)
 
 
 # The clock
@@ -170,7 +189,7 @@ TIMED = replace(STARTED, rules=replace(STANDARD_RULES, clock_seconds=60))
 
 
 def test_clock_of_the_player_to_move_runs(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
-    session.start_game(TIMED).result(5)
+    session.submit(StartGame(TIMED)).result(5)
     clock.now += 20
     state = play(session, table, HORN)
     clock.now += 5
@@ -179,56 +198,56 @@ def test_clock_of_the_player_to_move_runs(session: TableSession, clock: Watchmak
 
 
 def test_pause_stops_the_clock_and_the_game(session: TableSession, clock: Watchmaker) -> None:
-    session.start_game(TIMED).result(5)
-    state = session.pause().result(5)
+    session.submit(StartGame(TIMED)).result(5)
+    state = session.submit(Pause()).result(5)
     clock.now += 600
     assert state.phase is Phase.PAUSED and state.clock is not None and state.clock.paused
-    for command in (session.end_turn, session.pass_turn, session.challenge_play):
+    for request in (EndTurn(), PassTurn(), ChallengePlay()):
         with pytest.raises(CommandRefusedError, match="paused"):
-            command().result(5)
-    state = session.end_pause().result(5)
+            session.submit(request).result(5)
+    state = session.submit(EndPause()).result(5)
     assert state.phase is Phase.TURN and state.clock is not None
     assert state.clock.left(0, clock.now + 7) == 53.0
 
 
 def test_question_stays_open_over_a_pause(playing: TableSession) -> None:
-    playing.end_turn().result(5)
-    playing.pause().result(5)
-    assert playing.end_pause().result(5).phase is Phase.QUESTION
+    playing.submit(EndTurn()).result(5)
+    playing.submit(Pause()).result(5)
+    assert playing.submit(EndPause()).result(5).phase is Phase.QUESTION
 
 
 def test_clock_stands_while_words_are_looked_up(table: TextTable, path: Path, clock: Watchmaker) -> None:
     with GameStore(path) as store, TableSession(table, table, store, None, clock=clock) as session:
-        session.start_game(TIMED).result(5)
+        session.submit(StartGame(TIMED)).result(5)
         play(session, table, HORN)
-        asked = session.challenge_play().result(5)
+        asked = session.submit(ChallengePlay()).result(5)
         assert asked.clock is not None and asked.clock.running is None
-        assert session.answer_question(0).result(5).question is not None, "they are still being looked up"
-        decided = session.answer_question(2).result(5)
+        assert session.submit(AnswerQuestion(0)).result(5).question is not None, "they are still being looked up"
+        decided = session.submit(AnswerQuestion(2)).result(5)
         assert decided.clock is not None and decided.clock.running == decided.turn_of
 
 
 def test_clock_comes_back_after_a_restart_to_the_second(table: TextTable, path: Path, clock: Watchmaker) -> None:
     with GameStore(path) as store:
         session = TableSession(table, table, store, WORDS, clock=clock)
-        session.start_game(TIMED).result(5)
+        session.submit(StartGame(TIMED)).result(5)
         clock.now += 21
         play(session, table, HORN)
         clock.now += 8
         session.close()
     clock.now = 3.0  # another run of the machine: its clock begins anew
     with GameStore(path) as store, TableSession(table, table, store, WORDS, clock=clock) as session:
-        state = session.resume_last_game().result(5)
+        state = session.submit(ResumeGame()).result(5)
         assert state.clock is not None and state.clock.running == 1
         assert [state.clock.left(player, clock.now) for player in (0, 1)] == [39.0, 52.0]
 
 
 def test_overtime_costs_at_the_end(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
-    session.start_game(TIMED).result(5)
+    session.submit(StartGame(TIMED)).result(5)
     clock.now += 61
     play(session, table, HORN)
     clock.now += 130
-    state = session.end_game().result(5)
+    state = session.submit(EndGame()).result(5)
     assert [(turn.kind, turn.player, turn.score) for turn in state.turns if turn.kind == "time"] == [
         ("time", 0, -10),
         ("time", 1, -20),
@@ -240,77 +259,77 @@ def test_overtime_costs_at_the_end(session: TableSession, clock: Watchmaker, tab
 
 def test_player_of_a_turn_is_put_right(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
-    state = playing.correct_turn(1, TurnChange(player=1)).result(5)
+    state = playing.submit(CorrectTurn(1, player=1)).result(5)
     assert (totals(state), state.turn_of) == ([0, 14], 0)
 
 
 def test_score_of_a_turn_is_put_right(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
-    assert totals(playing.correct_turn(1, TurnChange(score=99)).result(5)) == [99, 0]
+    assert totals(playing.submit(CorrectTurn(1, score=99)).result(5)) == [99, 0]
 
 
 def test_word_of_a_turn_is_put_right_and_later_turns_with_it(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HOTN", 7, 5, True))
-    state = playing.correct_turn(1, TurnChange(at="8F", word="HORN")).result(5)
+    state = playing.submit(CorrectTurn(1, at="8F", word="HORN")).result(5)
     assert state.turns[0].word == "HORN"
     assert play(playing, table, HORN, FARM).turns[-1].score == 9
 
 
 def test_play_becomes_an_exchange_and_back(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
-    state = playing.correct_turn(1, TurnChange(kind="exchange", count=3)).result(5)
+    state = playing.submit(CorrectTurn(1, kind="exchange", count=3)).result(5)
     assert state.turns[0].kind == "exchange" and totals(state) == [0, 0]
-    state = playing.correct_turn(1, TurnChange(kind="play", at="8F", word="HORN")).result(5)
+    state = playing.submit(CorrectTurn(1, kind="play", at="8F", word="HORN")).result(5)
     assert totals(state) == [14, 0]
 
 
 def test_turn_that_never_was_goes(playing: TableSession) -> None:
-    playing.pass_turn().result(5)
-    state = playing.correct_turn(1, TurnChange(kind="none")).result(5)
+    playing.submit(PassTurn()).result(5)
+    state = playing.submit(CorrectTurn(1, kind="none")).result(5)
     assert state.turns == () and state.turn_of == 0
 
 
 def test_forgotten_turn_is_put_between(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
-    playing.insert_turn(1, TurnChange(kind="pass", player=1)).result(5)
+    playing.submit(InsertTurn(1, kind="pass", player=1)).result(5)
     assert [(turn.player, turn.kind) for turn in playing.state.turns] == [(1, "pass"), (0, "play")]
 
 
 def test_forgotten_last_turn_is_entered_after_the_end(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
-    playing.end_game().result(5)
+    playing.submit(EndGame()).result(5)
     for player, letter in enumerate("AE"):
-        playing.reveal_rack(player, letter).result(5)
-    state = playing.insert_turn(4, TurnChange(at="H6", word="FA.M", score=10)).result(5)
+        playing.submit(RevealRack(player, letter)).result(5)
+    state = playing.submit(InsertTurn(4, at="H6", word="FA.M", score=10)).result(5)
     assert [turn.kind for turn in state.turns] == ["play", "play", "endrack", "endrack"]
     assert state.phase is Phase.ENDED and totals(state) == [14 - 1, 10 - 1]
 
 
 def test_play_is_entered_by_hand_while_the_camera_is_away(playing: TableSession, table: TextTable) -> None:
     table.trouble = "unplugged"
-    state = playing.insert_turn(1, TurnChange(at="8F", word="HORN")).result(5)
+    state = playing.submit(InsertTurn(1, at="8F", word="HORN")).result(5)
     assert totals(state) == [14, 0] and state.turn_of == 1
 
 
 @pytest.mark.parametrize(
-    "change",
+    "correction",
     [
-        TurnChange(),
-        TurnChange(player=7),
-        TurnChange(kind="dance"),
-        TurnChange(kind="play", at="8F"),
-        TurnChange(kind="play", at="8Z", word="HORN"),
-        TurnChange(kind="exchange"),
-        TurnChange(kind="exchange", count=99),
+        CorrectTurn(1),
+        CorrectTurn(1, player=7),
+        CorrectTurn(1, kind="dance"),
+        CorrectTurn(1, kind="play", at="8F"),
+        CorrectTurn(1, kind="play", at="8Z", word="HORN"),
+        CorrectTurn(1, kind="exchange"),
+        CorrectTurn(1, kind="exchange", count=99),
     ],
 )
-def test_change_that_makes_no_turn_is_refused(playing: TableSession, change: TurnChange) -> None:
-    playing.pass_turn().result(5)
+def test_change_that_makes_no_turn_is_refused(playing: TableSession, correction: CorrectTurn) -> None:
+    playing.submit(PassTurn()).result(5)
     before = playing.state.turns
     with pytest.raises(CommandRefusedError):
-        playing.correct_turn(1, change).result(5)
+        playing.submit(correction).result(5)
     with pytest.raises(CommandRefusedError, match="no turn number"):
-        playing.correct_turn(5, TurnChange(score=1)).result(5)
+        playing.submit(CorrectTurn(5, score=1)).result(5)
     assert playing.state.turns == before
 
 
@@ -322,25 +341,25 @@ def test_undo_takes_back_both_turns_of_one_press(playing: TableSession, table: T
     play(playing, table, HORN, FARM)
     play(playing, table, ("SHORN", 7, 4, True))  # taken back, and another laid
     assert len(playing.state.turns) == 4
-    state = playing.undo().result(5)
+    state = playing.submit(Undo()).result(5)
     assert [turn.kind for turn in state.turns] == ["play", "play"] and state.redo
-    assert len(playing.redo().result(5).turns) == 4
+    assert len(playing.submit(Redo()).result(5).turns) == 4
     with pytest.raises(CommandRefusedError, match="bring back"):
-        playing.redo().result(5)
+        playing.submit(Redo()).result(5)
 
 
 def test_moment_names_the_game_too(playing: TableSession) -> None:
     old = playing.state.moment
-    playing.start_game(STARTED).result(5)
+    playing.submit(StartGame(STARTED)).result(5)
     assert playing.state.events == old.events and playing.state.game == old.game + 1
     with pytest.raises(CommandRefusedError, match="quicker"):
-        playing.end_turn(old).result(5)
+        playing.submit(EndTurn(), old).result(5)
     assert Moment.parse(str(old)) == old
     assert [Moment.parse(text) for text in ("", "7", "a-b", "-1-2", "1-²", "1-9999999999")] == [None] * 6
 
 
 def test_next_game_is_of_the_same_players_and_the_next_begins(playing: TableSession) -> None:
-    state = playing.play_again(GameStarted(("Else", "Where"))).result(5)
+    state = playing.submit(PlayAgain(GameStarted(("Else", "Where")))).result(5)
     assert [player.name for player in state.players] == ["Anna", "Ben"] and state.turn_of == 1
 
 
@@ -349,8 +368,8 @@ def test_next_game_after_a_restart_is_like_the_one_that_was_begun_last(path: Pat
     begun = GameStarted(("Mira", "Tom", "Ada"), rules=Rules(clock_seconds=900), tile_set="de", lexicon="own")
     table = TextTable()
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
-        session.start_game(begun).result(5)
-        session.end_game().result(5)
+        session.submit(StartGame(begun)).result(5)
+        session.submit(EndGame()).result(5)
     asked: list[GameStarted] = []
 
     def words_for(started: GameStarted) -> frozenset[str]:
@@ -358,14 +377,14 @@ def test_next_game_after_a_restart_is_like_the_one_that_was_begun_last(path: Pat
         return frozenset({"HORN"})
 
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
-        state = session.play_again(settings, words_for=words_for).result(5)
+        state = session.submit(PlayAgain(settings, words_for=words_for)).result(5)
         assert [player.name for player in state.players] == ["Mira", "Tom", "Ada"] and state.turn_of == 1
         assert (state.tile_set, state.clock is not None, state.lexicon) == ("de", True, "own")
         assert asked == [begun] and session.look_up("HORN")
 
 
 def test_first_game_of_a_panel_is_of_the_players_of_the_settings(session: TableSession) -> None:
-    state = session.play_again(GameStarted(("Else", "Where"))).result(5)
+    state = session.submit(PlayAgain(GameStarted(("Else", "Where")))).result(5)
     assert [player.name for player in state.players] == ["Else", "Where"]
 
 
@@ -373,19 +392,19 @@ def test_first_game_of_a_panel_is_of_the_players_of_the_settings(session: TableS
 
 
 def test_racks_that_do_not_add_up_are_refused_or_said(session: TableSession, table: TextTable) -> None:
-    session.start_game(GameStarted(("Anna", "Ben", "Cem"))).result(5)
+    session.submit(StartGame(GameStarted(("Anna", "Ben", "Cem")))).result(5)
     play(session, table, HORN)
-    session.end_game().result(5)
-    session.reveal_rack(0, "Q").result(5)
+    session.submit(EndGame()).result(5)
+    session.submit(RevealRack(0, "Q")).result(5)
     with pytest.raises(CommandRefusedError, match="Q cannot be left"):
-        session.reveal_rack(1, "Q").result(5)
-    session.reveal_rack(0, "A").result(5)
-    assert 1 in session.reveal_rack(1, "Q").result(5).racks_wanted or session.state.racks_wanted == (2,)
+        session.submit(RevealRack(1, "Q")).result(5)
+    session.submit(RevealRack(0, "A")).result(5)
+    assert 1 in session.submit(RevealRack(1, "Q")).result(5).racks_wanted or session.state.racks_wanted == (2,)
 
 
 def test_words_are_looked_up_only_where_the_rules_let_them(session: TableSession) -> None:
     assert session.look_up("HORN") is True and session.look_up("XYZ") is False
-    session.start_game(replace(STARTED, rules=replace(STANDARD_RULES, open_dictionary=False))).result(5)
+    session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, open_dictionary=False)))).result(5)
     with pytest.raises(CommandRefusedError, match="in a challenge only"):
         session.look_up("HORN")
 
@@ -396,9 +415,9 @@ def test_blank_is_offered_the_letters_that_make_words(playing: TableSession, tab
 
 
 def test_colours_are_kept_between_games(session: TableSession) -> None:
-    state = session.start_game(STARTED, colours=("amber", "teal")).result(5)
+    state = session.submit(StartGame(STARTED, colours=("amber", "teal"))).result(5)
     assert [player.colour for player in state.players] == ["amber", "teal"]
-    state = session.start_game(replace(STARTED, players=("Ben", "Cem"))).result(5)
+    state = session.submit(StartGame(replace(STARTED, players=("Ben", "Cem")))).result(5)
     assert [player.colour for player in state.players] == ["teal", ""]
     assert ("Ben", "teal") in session.list_players()
 
@@ -409,7 +428,7 @@ def test_colours_are_kept_between_games(session: TableSession) -> None:
 def test_command_after_the_end_is_refused_in_words(session: TableSession) -> None:
     session.close()
     with pytest.raises(CommandRefusedError, match="closing"):
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
     with pytest.raises(CommandRefusedError, match="closing"):
         session.ping().result(5)
 
@@ -420,13 +439,13 @@ def test_thread_of_the_commands_answers_a_ping(session: TableSession) -> None:
 
 def test_what_is_said_has_a_key(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HRON", 7, 5, True))
-    notice = playing.challenge_play().result(5).notices[0]
+    notice = playing.submit(ChallengePlay()).result(5).notices[0]
     assert notice.key == "take-off" and notice.text == get_text(notice.key, *values_of(notice.text))
 
 
 def test_refusal_has_a_key(session: TableSession) -> None:
     with pytest.raises(CommandRefusedError) as refused:
-        session.end_turn().result(5)
+        session.submit(EndTurn()).result(5)
     assert refused.value.key == "no-game"
 
 
@@ -434,13 +453,13 @@ def test_question_about_a_tile_says_which_squares(playing: TableSession, table: 
     squares = list(BoardReading.from_rows(rows(HORN)).squares)
     squares[113] = SquareReading((("N", 0.55), ("M", 0.45)))
     table.board = BoardReading(tuple(squares))
-    question = playing.end_turn().result(5).question
+    question = playing.submit(EndTurn()).result(5).question
     assert question is not None and question.squares == (113,)
     assert [symbols[0] for symbols in question.symbols][:2] == ["N", "M"]
 
 
 def test_three_of_the_sheet_by_hand_are_as_by_camera(playing: TableSession) -> None:
     for number, (at, word) in enumerate((("8F", "HORN"), ("H6", "FA.M"), ("10F", "PASTE")), start=1):
-        state = playing.insert_turn(number, TurnChange(at=at, word=word)).result(5)
+        state = playing.submit(InsertTurn(number, at=at, word=word)).result(5)
     assert totals(state) == [39, 9]
     assert PASTE[0] in str(state.turns[-1].word)

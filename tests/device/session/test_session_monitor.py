@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from device.session.requests import AnswerQuestion, ChallengePlay, EndTurn, PassTurn, StartGame, Undo
 from device.session.snapshot import Phase, TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
@@ -37,12 +38,12 @@ def table() -> PaintedTable:
 @pytest.fixture
 def session(table: PaintedTable, tmp_path: Path) -> Iterator[TableSession]:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         yield session
 
 
 def end_turn(session: TableSession) -> TableSnapshot:
-    return session.end_turn().result(PATIENCE_S)
+    return session.submit(EndTurn()).result(PATIENCE_S)
 
 
 def rest(session: TableSession, table: PaintedTable, *words: tuple[str, int, int, bool]) -> None:
@@ -59,7 +60,7 @@ def camera_notices(session: TableSession) -> list[str]:
 def test_unplugged_camera_is_said_and_recovers_by_itself(session: TableSession, table: PaintedTable) -> None:
     table.trouble = "the camera gives no pictures"
     until(lambda: camera_notices(session) == ["The camera gives no pictures."])
-    assert session.pass_turn().result(5).phase is Phase.TURN, "the game goes on by hand"
+    assert session.submit(PassTurn()).result(5).phase is Phase.TURN, "the game goes on by hand"
     assert camera_notices(session) == ["The camera gives no pictures."], "and the trouble is still told"
     table.trouble = ""
     until(lambda: camera_notices(session) == [])
@@ -83,7 +84,7 @@ def test_two_turns_under_one_press_are_told_apart_by_when_each_lay_there(
     assert [(turn.player, turn.word, turn.score) for turn in state.turns] == [(0, "HORN", 14), (1, "FA.M", 9)]
     assert [notice.key for notice in state.notices] == ["two-turns"]
     assert state.turn_of == 0 and state.question is None
-    assert session.undo().result(5).turns == ()
+    assert session.submit(Undo()).result(5).turns == ()
 
 
 def test_letter_added_after_a_rest_is_one_turn_of_one_player(session: TableSession, table: PaintedTable) -> None:
@@ -108,9 +109,9 @@ def test_word_that_lay_there_before_it_was_lengthened_is_asked_about(
         "Ben played FARMS at H6 for 10.",
         "Ben played FARM at H6 for 9, Anna played FARMS at H6 for 10.",
     )
-    state = session.answer_question(1).result(5)
+    state = session.submit(AnswerQuestion(1)).result(5)
     assert [(turn.player, turn.score) for turn in state.turns] == [(0, 14), (1, 9), (0, 10)] and state.turn_of == 1
-    assert len(session.undo().result(5).turns) == 1
+    assert len(session.submit(Undo()).result(5).turns) == 1
 
 
 def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_long(
@@ -126,7 +127,7 @@ def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_lon
         state = end_turn(session)
         assert [turn.word for turn in state.turns] == ["HORN", "FA.M"] and (state.question is not None) == asks
         table.lay()
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
 
 
 def test_play_that_is_laid_tile_by_tile_is_not_asked_about(session: TableSession, table: PaintedTable) -> None:
@@ -150,7 +151,7 @@ def test_two_turns_that_nobody_saw_apart_are_asked_about(session: TableSession, 
 def test_tiles_of_an_upheld_challenge_are_watched_until_they_leave(session: TableSession, table: PaintedTable) -> None:
     rest(session, table, ("HRON", 7, 5, True))
     end_turn(session)
-    state = session.challenge_play().result(5)
+    state = session.submit(ChallengePlay()).result(5)
     assert [notice.key for notice in state.notices] == ["take-off"]
     table.lay()
     until(lambda: session.state.notices == ())
@@ -176,7 +177,7 @@ def test_hand_that_stays_on_the_word_ends_in_a_question(
     table.hidden = [frozenset({(7, 8), (7, 9), (6, 8)})] * 9
     state = end_turn(session)
     assert state.question is not None and "I8" in state.question.text, state.notices
-    assert session.answer_question(len(state.question.answers) - 1).result(5).turns == (), "they say: look again"
+    assert session.submit(AnswerQuestion(len(state.question.answers) - 1)).result(5).turns == (), "they say: look again"
     table.hidden = []
     state = end_turn(session)
     assert state.question is None and [turn.score for turn in state.turns] == [14]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from device.cameras import CameraError
+from device.session.requests import EndGame, PassTurn, ResumeGame, StartGame, Undo
 from device.session.snapshot import Phase, Trouble
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
@@ -30,13 +31,13 @@ class SettlingTable(TextTable):
 def test_camera_settles_anew_for_each_game_and_not_for_each_turn(path: Path) -> None:
     table = SettlingTable()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         play(session, table, HORN)
         assert table.settled == 1
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         assert table.settled == 2
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.resume_last_game().result(5)
+        session.submit(ResumeGame()).result(5)
         assert table.settled == 3
 
 
@@ -44,19 +45,19 @@ def test_game_begins_even_if_the_camera_does_not_settle(path: Path) -> None:
     table = SettlingTable()
     table.trouble = "the camera gives no pictures"
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        state = session.start_game(STARTED).result(5)
+        state = session.submit(StartGame(STARTED)).result(5)
     assert state.phase is Phase.TURN and state.notices[0].trouble is Trouble.CAMERA
 
 
 def test_game_comes_back_after_the_program_ended(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         play(session, table, HORN)
         play(session, table, HORN, FARM)
-        before = session.undo().result(5)
+        before = session.submit(Undo()).result(5)
         assert before.look is not None
     with GameStore(path) as store, TableSession(TextTable(), table, store, WORDS) as session:
-        state = session.resume_last_game().result(5)
+        state = session.submit(ResumeGame()).result(5)
         assert (state.turns, state.players, state.turn_of) == (before.turns, before.players, before.turn_of)
         assert state.events == before.events
         picture = session.picture("1-1")
@@ -70,14 +71,14 @@ def test_game_comes_back_after_the_program_ended(table: TextTable, path: Path) -
 def test_resumed_game_is_checked_by_the_list_that_it_was_begun_with(path: Path) -> None:
     table = TextTable()
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
-        session.start_game(replace(STARTED, lexicon=None), words=None).result(5)
+        session.submit(StartGame(replace(STARTED, lexicon=None), words=None)).result(5)
     asked: list[GameStarted] = []
 
     def none_for(started: GameStarted) -> None:
         asked.append(started)
 
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        assert session.resume_last_game(none_for).result(5).lexicon is None
+        assert session.submit(ResumeGame(none_for)).result(5).lexicon is None
     assert asked == [replace(STARTED, lexicon=None)]
 
 
@@ -85,7 +86,7 @@ def test_game_that_this_version_cannot_read_is_said_and_kept(path: Path) -> None
     with GameStore(path) as store:
         number = store.begin_game({"event": "unheard of"})
         with TableSession(TextTable(), TextTable(), store, WORDS) as session:
-            state = session.resume_last_game().result(5)
+            state = session.submit(ResumeGame()).result(5)
         assert state.phase is Phase.LOBBY
         assert "cannot be read by this version" in state.notices[0].text
         assert len(store.events(number)) == 1
@@ -93,20 +94,20 @@ def test_game_that_this_version_cannot_read_is_said_and_kept(path: Path) -> None
 
 def test_ended_game_is_not_gone_on_with(session: TableSession) -> None:
     with pytest.raises(CommandRefusedError, match="no game"):
-        session.resume_last_game().result(5)
-    session.start_game(STARTED).result(5)
-    session.end_game().result(5)
+        session.submit(ResumeGame()).result(5)
+    session.submit(StartGame(STARTED)).result(5)
+    session.submit(EndGame()).result(5)
     with pytest.raises(CommandRefusedError, match="ended"):
-        session.resume_last_game().result(5)
+        session.submit(ResumeGame()).result(5)
 
 
 def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         (pages,) = store._db.execute("PRAGMA page_count").fetchone()
         store._db.execute(f"PRAGMA max_page_count = {pages}")
         passes = 0
-        while session.pass_turn().result(5).notices == () and passes < 200:  # the last page fills up
+        while session.submit(PassTurn()).result(5).notices == () and passes < 200:  # the last page fills up
             passes += 1
         state = session.state
         assert [n.trouble for n in state.notices] == [Trouble.STORE] and "full" in state.notices[0].text
@@ -122,11 +123,11 @@ def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable,
 def test_earlier_game_is_saved_too_after_another_was_begun_in_memory(table: TextTable, path: Path) -> None:
     with GameStore(path) as store:
         with TableSession(table, table, store, WORDS) as session:
-            session.start_game(STARTED).result(5)
+            session.submit(StartGame(STARTED)).result(5)
             store._db.execute("PRAGMA query_only = ON")
             assert play(session, table, HORN).notices
-            session.start_game(STARTED).result(5)
-            assert session.pass_turn().result(5).notices
+            session.submit(StartGame(STARTED)).result(5)
+            assert session.submit(PassTurn()).result(5).notices
             store._db.execute("PRAGMA query_only = OFF")
         kinds = {game.id: [event.body["kind"] for event in store.events(game.id)][1:] for game in store.games()}
     assert kinds == {1: ["play"], 2: ["pass"]}
@@ -137,7 +138,7 @@ def test_disk_that_works_again_is_used_without_a_press(
 ) -> None:
     monkeypatch.setattr("device.session.table_session.SAVE_RETRY_INTERVAL_S", 0.05)
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         store._db.execute("PRAGMA query_only = ON")
         assert [notice.key for notice in play(session, table, HORN).notices] == ["not-saved"]
         saved = threading.Event()
@@ -148,7 +149,7 @@ def test_disk_that_works_again_is_used_without_a_press(
 
 def test_confirmed_turn_is_on_disk_before_anybody_is_told(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         stored: list[tuple[int, int]] = []
         session.add_listener(lambda state: stored.append((state.events, len(store.events(1)))))
         play(session, table, HORN)
@@ -158,7 +159,7 @@ def test_confirmed_turn_is_on_disk_before_anybody_is_told(table: TextTable, path
 def test_session_ends_its_thread_and_gives_the_camera_back(table: TextTable, path: Path) -> None:
     with GameStore(path) as store:
         with TableSession(table, table, store) as session:
-            session.start_game(STARTED).result(5)
+            session.submit(StartGame(STARTED)).result(5)
             assert any(thread.name.startswith("table") for thread in threading.enumerate())
         assert not any(thread.name.startswith("table") for thread in threading.enumerate())
         assert table.closed

@@ -8,6 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from device.session.requests import (
+    AnswerQuestion,
+    ChallengePlay,
+    CorrectSquare,
+    EndGame,
+    EndTurn,
+    ExchangeTiles,
+    NameBlank,
+    PassTurn,
+    RevealRack,
+    StartGame,
+    Undo,
+)
 from device.session.snapshot import Moment, Notice, Phase, Trouble
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
@@ -49,7 +62,7 @@ def test_invalid_words_are_marked_and_scored_all_the_same(playing: TableSession,
 
 def test_challenge_takes_an_invalid_play_back(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HRON", 7, 5, True))
-    state = playing.challenge_play().result(5)
+    state = playing.submit(ChallengePlay()).result(5)
     assert [(t.kind, t.score) for t in state.turns] == [("play", 14), ("withdrawn", -14)]
     assert state.players[0].total == 0 and state.turn_of == 1
     assert "take the tiles off" in state.notices[0].text
@@ -61,7 +74,7 @@ def test_challenge_takes_an_invalid_play_back(playing: TableSession, table: Text
 
 def test_next_player_may_cover_the_squares_of_a_play_challenged_off(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HRON", 7, 5, True))
-    playing.challenge_play().result(5)
+    playing.submit(ChallengePlay()).result(5)
     state = play(playing, table, ("FARM", 7, 5, True))
     assert state.question is None and state.notices == ()
     assert [(t.player, t.at, t.score) for t in state.turns if t.stands and t.word] == [(0, "8F", -14), (1, "8F", 18)]
@@ -69,27 +82,27 @@ def test_next_player_may_cover_the_squares_of_a_play_challenged_off(playing: Tab
 
 def test_challenge_of_valid_words_fails(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
-    state = playing.challenge_play().result(5)
+    state = playing.submit(ChallengePlay()).result(5)
     assert state.players[0].total == 14 and "failed" in state.notices[0].text
 
 
 def test_challenger_in_vain_is_asked_for_where_several_may_have_been(session: TableSession, table: TextTable) -> None:
-    session.start_game(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test")).result(5)
+    session.submit(StartGame(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test"))).result(5)
     play(session, table, HORN)
-    state = session.challenge_play().result(5)
+    state = session.submit(ChallengePlay()).result(5)
     assert state.question is not None and state.question.key == "who-challenged"
     assert state.question.answers == ("Ben", "Cleo") and state.turn_of == 2, "Ben has the turn, and it counts meanwhile"
-    state = session.answer_question(1).result(5)
+    state = session.submit(AnswerQuestion(1)).result(5)
     assert state.question is None and state.turn_of == 1
     assert play(session, table, HORN, FARM).turn_of == 0, "Cleo loses the next turn (rule 8)"
-    session.undo().result(5)
-    assert len(session.undo().result(5).turns) == 1, "challenge and answer are one press"
+    session.submit(Undo()).result(5)
+    assert len(session.submit(Undo()).result(5).turns) == 1, "challenge and answer are one press"
 
 
 def test_next_player_has_challenged_where_nobody_says_otherwise(session: TableSession, table: TextTable) -> None:
-    session.start_game(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test")).result(5)
+    session.submit(StartGame(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test"))).result(5)
     play(session, table, HORN)
-    session.challenge_play().result(5)
+    session.submit(ChallengePlay()).result(5)
     state = play(session, table, HORN, FARM)
     assert state.question is None and [(t.kind, t.player) for t in state.turns][-1] == ("play", 2)
 
@@ -100,27 +113,27 @@ def test_challenger_is_not_asked_for_where_nothing_hangs_on_it(
     session: TableSession, table: TextTable, players: tuple[str, ...], rule: str
 ) -> None:
     rules = replace(STANDARD_RULES, challenge=ChallengeRule(rule), challenge_points=5 if rule == "points" else 0)
-    session.start_game(GameStarted(players, lexicon="test", rules=rules)).result(5)
+    session.submit(StartGame(GameStarted(players, lexicon="test", rules=rules))).result(5)
     play(session, table, HORN)
-    assert (session.challenge_play().result(5).question is not None) == (rule == "double" and len(players) > 2)
+    assert (session.submit(ChallengePlay()).result(5).question is not None) == (rule == "double" and len(players) > 2)
 
 
 def test_challenger_of_a_good_play_is_part_of_what_people_decide(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store) as session:
-        session.start_game(GameStarted(("Anna", "Ben", "Cleo"))).result(5)
+        session.submit(StartGame(GameStarted(("Anna", "Ben", "Cleo")))).result(5)
         play(session, table, HORN)
-        asked = session.challenge_play().result(5).question
+        asked = session.submit(ChallengePlay()).result(5).question
         assert asked is not None and asked.answers[2:] == (
             "Yes: Ben challenged in vain.",
             "Yes: Cleo challenged in vain.",
         )
-        assert session.answer_question(3).result(5).turn_of == 1
+        assert session.submit(AnswerQuestion(3)).result(5).turn_of == 1
         assert play(session, table, HORN, FARM).turn_of == 0
 
 
 def test_words_are_not_checked_without_a_list(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store) as session:
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         state = play(session, table, ("HRON", 7, 5, True))
         assert state.turns[0].words[0].valid is None and not state.words_checked
 
@@ -130,58 +143,58 @@ def test_people_decide_a_challenge_where_no_list_does(
     table: TextTable, path: Path, answer: int, totals: list[int], turn_of: int
 ) -> None:
     with GameStore(path) as store, TableSession(table, table, store) as session:
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         play(session, table, ("HRON", 7, 5, True))
-        asked = session.challenge_play().result(5)
+        asked = session.submit(ChallengePlay()).result(5)
         assert asked.question is not None and asked.question.text == "Are all these words good: HRON?"
         assert asked.question.answers[1] == "No: Anna takes the tiles back." and len(asked.turns) == 1
-        state = session.answer_question(answer).result(5)
+        state = session.submit(AnswerQuestion(answer)).result(5)
         assert ([p.total for p in state.players], state.turn_of) == (totals, turn_of)
         assert state.question is None
-        assert session.undo().result(5).turns == asked.turns  # they look again
+        assert session.submit(Undo()).result(5).turns == asked.turns  # they look again
 
 
 def test_list_that_only_advises_marks_no_word_as_invalid_and_decides_no_challenge(table: TextTable, path: Path) -> None:
     words = replace(Lexicon.from_words("system", ["horn"]), is_authoritative=False)
     with GameStore(path) as store, TableSession(table, table, store, words) as session:
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         state = play(session, table, ("HRON", 7, 5, True))
         assert state.lexicon_advises and state.turns[0].invalid_words == ()
         assert state.turns[0].unlisted_words == ("HRON",) and state.turns[0].words[0].valid is None
-        assert session.challenge_play().result(5).question is not None
+        assert session.submit(ChallengePlay()).result(5).question is not None
 
 
 def test_undo_takes_back_the_last_turn(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
-    state = playing.undo().result(5)
+    state = playing.submit(Undo()).result(5)
     assert state.turns == () and state.turn_of == 0
     with pytest.raises(CommandRefusedError, match="nothing to take back"):
-        playing.undo().result(5)
+        playing.submit(Undo()).result(5)
 
 
 def test_square_is_put_right(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HURN", 7, 5, True))
-    state = playing.correct_square("G8", "O").result(5)
+    state = playing.submit(CorrectSquare("G8", "O")).result(5)
     assert state.turns[0].words[0].text == "HORN"
     with pytest.raises(CommandRefusedError):
-        playing.correct_square("Z99", "O").result(5)
+        playing.submit(CorrectSquare("Z99", "O")).result(5)
 
 
 def test_blank_is_named_by_people(playing: TableSession, table: TextTable) -> None:
     state = play(playing, table, ("F?RM", 7, 5, True))
     assert state.turns[0].words[0].valid is None
-    state = playing.name_blank("G8", "A").result(5)
+    state = playing.submit(NameBlank("G8", "A")).result(5)
     assert (state.turns[0].words[0].text, state.turns[0].words[0].valid) == ("FARM", True)
     for square, letter in (("F8", "A"), ("G8", "Ä"), ("A1", "A"), ("G88", "A")):
         with pytest.raises(CommandRefusedError):
-            playing.name_blank(square, letter).result(5)
+            playing.submit(NameBlank(square, letter)).result(5)
 
 
 def test_live_camera_looks_again_while_there_is_a_doubt(playing: TableSession, table: TextTable) -> None:
     table.live = True
     table.lay(("HO", 7, 5, True), ("N", 12, 12, True))
     table.then = [rows(HORN)]
-    state = playing.end_turn().result(5)
+    state = playing.submit(EndTurn()).result(5)
     assert table.pictures == 2
     assert state.turns[0].word == "HORN" and state.notices == ()
 
@@ -189,7 +202,7 @@ def test_live_camera_looks_again_while_there_is_a_doubt(playing: TableSession, t
 def test_live_camera_gives_up_after_three_looks(playing: TableSession, table: TextTable) -> None:
     table.live = True
     table.lay(("HO", 7, 5, True), ("N", 12, 12, True))
-    state = playing.end_turn().result(5)
+    state = playing.submit(EndTurn()).result(5)
     assert table.pictures == 3 and state.question is not None and state.turns == ()
 
 
@@ -197,7 +210,7 @@ def test_fault_of_our_own_changes_nothing_and_is_said(
     playing: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(table, "read", lambda *_, **__: 1 / 0)
-    state = playing.end_turn().result(5)
+    state = playing.submit(EndTurn()).result(5)
     assert "nothing was changed" in state.notices[0].text and state.phase is Phase.TURN
     assert "ZeroDivisionError" in caplog.text
     monkeypatch.undo()
@@ -205,7 +218,7 @@ def test_fault_of_our_own_changes_nothing_and_is_said(
 
 
 def test_exchange_is_a_turn(playing: TableSession) -> None:
-    state = playing.exchange_tiles(3).result(5)
+    state = playing.submit(ExchangeTiles(3)).result(5)
     assert [(t.kind, t.score) for t in state.turns] == [("exchange", 0)] and state.turn_of == 1
 
 
@@ -221,7 +234,7 @@ def test_page_is_told_at_once_that_the_board_is_looked_at(playing: TableSession,
     playing.add_listener(lambda state: phases.append(state.phase))
     table.wait_s = 0.05
     table.lay(HORN)
-    done = playing.end_turn()
+    done = playing.submit(EndTurn())
     assert phases == [Phase.LOOKING]
     assert done.result(5).phase is Phase.CHALLENGE
     assert phases == [Phase.LOOKING, Phase.CHALLENGE]
@@ -230,7 +243,7 @@ def test_page_is_told_at_once_that_the_board_is_looked_at(playing: TableSession,
 def test_second_press_while_looking_is_refused(playing: TableSession, table: TextTable) -> None:
     table.wait_s = 0.05
     table.lay(HORN)
-    first, second = playing.end_turn(), playing.end_turn()
+    first, second = playing.submit(EndTurn()), playing.submit(EndTurn())
     with pytest.raises(CommandRefusedError, match="looked at"):
         second.result(5)
     assert len(first.result(5).turns) == 1
@@ -240,9 +253,9 @@ def test_press_for_an_earlier_moment_is_refused(playing: TableSession, table: Te
     seen = playing.state.moment
     play(playing, table, HORN)
     with pytest.raises(CommandRefusedError, match="quicker"):
-        playing.end_turn(seen).result(5)
+        playing.submit(EndTurn(), seen).result(5)
     with pytest.raises(CommandRefusedError, match="quicker"):
-        playing.undo(seen).result(5)
+        playing.submit(Undo(), seen).result(5)
     assert len(playing.state.turns) == 1
 
 
@@ -255,7 +268,7 @@ def test_many_taps_at_once_are_one_turn(playing: TableSession, table: TextTable)
     def tap() -> None:
         barrier.wait()
         try:
-            playing.end_turn(seen).result(5)
+            playing.submit(EndTurn(), seen).result(5)
             outcomes.append("done")
         except CommandRefusedError:
             outcomes.append("refused")
@@ -279,7 +292,7 @@ def test_revisions_only_grow_and_listeners_hear_all_of_them(playing: TableSessio
 
 def test_camera_trouble_is_said_and_the_game_waits(playing: TableSession, table: TextTable) -> None:
     table.trouble = "the camera gives no pictures"
-    state = playing.end_turn().result(5)
+    state = playing.submit(EndTurn()).result(5)
     assert state.notices[0].trouble is Trouble.CAMERA and state.turns == ()
     table.trouble = ""
     assert len(play(playing, table, HORN).turns) == 1
@@ -288,7 +301,7 @@ def test_camera_trouble_is_said_and_the_game_waits(playing: TableSession, table:
 
 def test_picture_without_a_board_is_said_and_shown(playing: TableSession, table: TextTable) -> None:
     table.board = None
-    state = playing.end_turn().result(5)
+    state = playing.submit(EndTurn()).result(5)
     assert "no board found" in state.notices[0].text.lower() and state.turns == ()
     assert state.look is not None
     picture = playing.picture(state.look.picture)
@@ -311,15 +324,15 @@ def uncertain(*words: tuple[str, int, int, bool], at: tuple[int, int], symbols: 
 
 def test_people_choose_between_two_readings(playing: TableSession, table: TextTable) -> None:
     table.board = uncertain(HORN, at=(7, 8), symbols="NM")
-    state = playing.end_turn().result(5)
+    state = playing.submit(EndTurn()).result(5)
     assert state.question is not None and state.question.chosen == 0
     assert "M" in state.question.text and len(state.question.answers) >= 2
     assert (state.turns[0].word, state.turn_of) == ("HORN", 1)
-    state = playing.answer_question(1).result(5)
+    state = playing.submit(AnswerQuestion(1)).result(5)
     assert (state.turns[0].word, state.turn_of, state.question) == ("HORM", 1, None)
     with pytest.raises(CommandRefusedError, match="Nothing is asked"):
-        playing.answer_question(0).result(5)
-    assert playing.correct_square("I8", "N").result(5).turns[0].word == "HORN"
+        playing.submit(AnswerQuestion(0)).result(5)
+    assert playing.submit(CorrectSquare("I8", "N")).result(5).turns[0].word == "HORN"
     state = play(playing, table, HORN, FARM)
     assert state.question is None and state.players[1].total == 9
 
@@ -335,56 +348,56 @@ def test_tile_that_went_missing_is_asked_about_once(playing: TableSession, table
 
 def test_unplayed_letters_that_nobody_knows_are_asked_for_and_counted(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
-    state = playing.end_game().result(5)
+    state = playing.submit(EndGame()).result(5)
     assert state.racks_wanted == (0, 1)
-    playing.reveal_rack(0, "AQ").result(5)
-    state = playing.reveal_rack(1, "E").result(5)
+    playing.submit(RevealRack(0, "AQ")).result(5)
+    state = playing.submit(RevealRack(1, "E")).result(5)
     assert [p.total for p in state.players] == [3, -1] and state.racks_wanted == ()
     for player, letters in ((0, "QQ"), (5, "A"), (0, "7")):
         with pytest.raises(CommandRefusedError):
-            playing.reveal_rack(player, letters).result(5)
+            playing.submit(RevealRack(player, letters)).result(5)
 
 
 def test_commands_before_a_game_are_refused(session: TableSession) -> None:
-    for command in (session.end_turn, session.challenge_play, session.undo, session.end_game):
+    for request in (EndTurn(), ChallengePlay(), Undo(), EndGame()):
         with pytest.raises(CommandRefusedError, match="no game"):
-            command().result(5)
+            session.submit(request).result(5)
     with pytest.raises(CommandRefusedError, match="2 to 4"):
-        session.start_game(GameStarted(("Anna",))).result(5)
+        session.submit(StartGame(GameStarted(("Anna",)))).result(5)
 
 
 def test_game_ends_when_people_end_it(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
-    state = playing.end_game().result(5)
+    state = playing.submit(EndGame()).result(5)
     assert state.phase is Phase.ENDED and state.winners == (0,) and state.turn_of is None
     with pytest.raises(CommandRefusedError, match="ended"):
-        playing.end_turn().result(5)
+        playing.submit(EndTurn()).result(5)
 
 
 def test_pass_needs_no_camera(playing: TableSession, table: TextTable) -> None:
-    state = playing.pass_turn().result(5)
+    state = playing.submit(PassTurn()).result(5)
     assert [(t.player, t.kind) for t in state.turns] == [(0, "pass")] and state.turn_of == 1
     assert table.pictures == 0
 
 
 def test_end_of_the_game_can_be_undone(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
-    assert playing.end_game().result(5).phase is Phase.ENDED
-    assert playing.undo().result(5).phase is Phase.CHALLENGE
+    assert playing.submit(EndGame()).result(5).phase is Phase.ENDED
+    assert playing.submit(Undo()).result(5).phase is Phase.CHALLENGE
 
 
 def test_one_tile_lies_on_a_square(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     for symbol in ("", "AB"):
         with pytest.raises(CommandRefusedError, match="One tile"):
-            playing.correct_square("G8", symbol).result(5)
+            playing.submit(CorrectSquare("G8", symbol)).result(5)
 
 
 def test_words_belong_to_the_new_game(playing: TableSession) -> None:
-    state = playing.start_game(GameStarted(("Anna", "Ben"), lexicon="none"), words=None).result(5)
+    state = playing.submit(StartGame(GameStarted(("Anna", "Ben"), lexicon="none"), words=None)).result(5)
     assert not state.words_checked
     with pytest.raises(CommandRefusedError, match="quicker"):
-        playing.start_game(STARTED, expected=Moment(1, 7)).result(5)
+        playing.submit(StartGame(STARTED), Moment(1, 7)).result(5)
 
 
 def test_unseen_tiles_are_those_that_do_not_lie_on_the_board(playing: TableSession, table: TextTable) -> None:
@@ -394,13 +407,13 @@ def test_unseen_tiles_are_those_that_do_not_lie_on_the_board(playing: TableSessi
 
 
 def test_closed_dictionary_shows_no_word_as_invalid_before_a_challenge(session: TableSession, table: TextTable) -> None:
-    session.start_game(GameStarted(("Anna", "Ben"), rules=PRESETS["tournament"], lexicon="test")).result(5)
+    session.submit(StartGame(GameStarted(("Anna", "Ben"), rules=PRESETS["tournament"], lexicon="test"))).result(5)
     state = play(session, table, ("HRON", 7, 5, True))
     assert state.turns[0].invalid_words == () and not state.open_dictionary
-    assert session.challenge_play().result(5).turns[-1].kind == "withdrawn"
+    assert session.submit(ChallengePlay()).result(5).turns[-1].kind == "withdrawn"
 
 
 def test_everybody_is_told_what_is_no_part_of_the_game(playing: TableSession) -> None:
     playing.notify(Notice("Pairing is locked."))
     assert [notice.text for notice in playing.state.notices] == ["Pairing is locked."]
-    assert playing.pass_turn().result(5).notices == ()
+    assert playing.submit(PassTurn()).result(5).notices == ()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from device.session.requests import ChallengePlay, EndGame, EndTurn, PassTurn, RevealRack, StartGame, Undo
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from device.system.voice import Voice, describe_change, load_sentences, make_espeak_speaker
@@ -56,15 +57,15 @@ class Mouth:
 def test_score_and_whose_turn_are_said(session: TableSession, table: TextTable) -> None:
     mouth = Mouth()
     with Voice(session, mouth):
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         assert mouth.heard("Anna's turn.")
         table.lay(HORN)
-        session.end_turn().result(5)
+        session.submit(EndTurn()).result(5)
         assert mouth.heard("Anna: 14 points. Ben's turn.")
         table.lay(HORN, FARM)
-        session.end_turn().result(5)
+        session.submit(EndTurn()).result(5)
         assert mouth.heard("Ben: 9 points. Anna's turn.")
-        session.undo().result(5)
+        session.submit(Undo()).result(5)
         assert mouth.heard("The last turn does not count. Ben's turn.")
     assert all(language == "en" for _, language in mouth.said)
 
@@ -72,26 +73,26 @@ def test_score_and_whose_turn_are_said(session: TableSession, table: TextTable) 
 def test_invalid_word_a_pass_and_the_end_are_said(session: TableSession, table: TextTable) -> None:
     mouth = Mouth()
     with Voice(session, mouth):
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         table.lay(("HRON", 7, 5, True))
-        session.end_turn().result(5)
+        session.submit(EndTurn()).result(5)
         assert mouth.heard("hron is not in the word list.")
-        session.challenge_play().result(5)
+        session.submit(ChallengePlay()).result(5)
         assert mouth.heard("takes the play back.")
-        session.pass_turn().result(5)
+        session.submit(PassTurn()).result(5)
         assert mouth.heard("passes.")
-        session.end_game().result(5)
+        session.submit(EndGame()).result(5)
         for player in session.state.racks_wanted:
-            session.reveal_rack(player, "").result(5)
+            session.submit(RevealRack(player, "")).result(5)
         assert mouth.heard("share the win with 0 points.")
 
 
 def test_german_tiles_are_spoken_of_in_german_and_unwritten_languages_in_english(session: TableSession) -> None:
     mouth = Mouth()
     with Voice(session, mouth):
-        session.start_game(GameStarted(("Änne", "Bär"), tile_set="de")).result(5)
+        session.submit(StartGame(GameStarted(("Änne", "Bär"), tile_set="de"))).result(5)
         assert mouth.heard("Änne ist dran.") and mouth.said[-1][1] == "de"
-        session.start_game(GameStarted(("Ana", "Ion"), tile_set="ro")).result(5)
+        session.submit(StartGame(GameStarted(("Ana", "Ion"), tile_set="ro"))).result(5)
         assert mouth.heard("Ana's turn.") and mouth.said[-1][1] == "en"
 
 
@@ -104,14 +105,14 @@ def test_languages_have_the_same_sentences() -> None:
 def test_slow_voice_keeps_nobody_waiting_and_says_the_newest(session: TableSession, table: TextTable) -> None:
     mouth = Mouth()
     with Voice(session, mouth):
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         assert mouth.heard("Anna's turn.")
         mouth.free.clear()
         table.lay(HORN)
-        session.end_turn().result(5)
+        session.submit(EndTurn()).result(5)
         time.sleep(0.05)  # the voice has begun with it
         for _ in range(3):
-            session.pass_turn().result(5)
+            session.submit(PassTurn()).result(5)
         mouth.free.set()
         assert mouth.heard("Ben passes. Anna's turn.")
     assert len(mouth.said) <= 4
@@ -120,19 +121,19 @@ def test_slow_voice_keeps_nobody_waiting_and_says_the_newest(session: TableSessi
 def test_missing_program_is_said_once_and_play_goes_on(session: TableSession, table: TextTable) -> None:
     told: list[str] = []
     with Voice(session, make_espeak_speaker("no-such-espeak"), told.append):
-        session.start_game(STARTED).result(5)
+        session.submit(StartGame(STARTED)).result(5)
         table.lay(HORN)
-        session.end_turn().result(5)
+        session.submit(EndTurn()).result(5)
         end = time.monotonic() + 5
         while not told and time.monotonic() < end:
             time.sleep(0.01)
-        session.pass_turn().result(5)
+        session.submit(PassTurn()).result(5)
     assert len(told) == 1 and "sudo apt install espeak-ng" in told[0] and "\n" not in told[0]
     assert len(session.state.turns) == 2
 
 
 def test_nothing_is_said_of_what_did_not_change(session: TableSession) -> None:
-    state = session.start_game(STARTED).result(5)
+    state = session.submit(StartGame(STARTED)).result(5)
     assert describe_change(state, state, load_sentences("en")[1]) == ""
 
 

@@ -11,6 +11,17 @@ import numpy as np
 
 from device.cameras import Frame
 from device.demo.demo_table import load_demo_games
+from device.session.requests import (
+    ChallengePlay,
+    EndGame,
+    EndTurn,
+    ExchangeTiles,
+    NameBlank,
+    PassTurn,
+    ResumeGame,
+    RevealRack,
+    StartGame,
+)
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.lexicons import open_lexicon
@@ -71,9 +82,9 @@ def play_on(folder: Path, told: Callable[[dict[str, Any]], None], turns: int) ->
     with GameStore(folder / "games.db") as store, TableSession(table, table, store, words) as session:
         session.add_listener(lambda state: told(_said(state)))
         try:
-            state = session.resume_last_game().result()
+            state = session.submit(ResumeGame()).result()
         except CommandRefusedError:
-            state = session.start_game(GameStarted(NAMES, rules=RULES, lexicon=words.name)).result()
+            state = session.submit(StartGame(GameStarted(NAMES, rules=RULES, lexicon=words.name))).result()
         told(_said(state) | {"ready": True})
         for _ in range(turns):
             state = _next_turn(session, table)
@@ -97,29 +108,29 @@ def _said(state: TableSnapshot) -> dict[str, Any]:
 def _next_turn(session: TableSession, table: GivenTable) -> TableSnapshot:
     done = len(session.state.turns)
     if done >= len(TURNS):
-        session.end_game().result()
+        session.submit(EndGame()).result()
         for player in session.state.racks_wanted:
-            session.reveal_rack(player, LEFT.get(player, "")).result()
+            session.submit(RevealRack(player, LEFT.get(player, ""))).result()
         table.board = Board()
-        return session.start_game(GameStarted(NAMES, rules=RULES, lexicon=session.state.lexicon)).result()
+        return session.submit(StartGame(GameStarted(NAMES, rules=RULES, lexicon=session.state.lexicon))).result()
     if done and (play := TURNS[done - 1].play):
         shown = dict(session.state.turns[-1].tiles)
         for square, tile in play.tiles:
             if shown[square_name(square)] == BLANK:
-                session.name_blank(square_name(square), tile.letter).result()
+                session.submit(NameBlank(square_name(square), tile.letter)).result()
     event = TURNS[done]
     board = _board_before(done)
     match event.entry.kind:
         case TurnKind.PLAY:
             assert event.play is not None
             table.board = event.play.apply_to(board)
-            return session.end_turn().result()
+            return session.submit(EndTurn()).result()
         case TurnKind.WITHDRAWN:
-            return session.challenge_play().result()
+            return session.submit(ChallengePlay()).result()
         case TurnKind.EXCHANGE:
-            return session.exchange_tiles(len(event.entry.text)).result()
+            return session.submit(ExchangeTiles(len(event.entry.text))).result()
         case _:
-            return session.pass_turn().result()
+            return session.submit(PassTurn()).result()
 
 
 def _board_before(done: int) -> Board:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from device.session.requests import StartGame
 from tests.support.api_table import API, STARTED, House, Program, house
 from tests.web.conftest import pair
 from web.api.openapi import PREFIX, build_document
@@ -235,7 +236,7 @@ def test_game_goes_as_gcg_and_zip_and_comes_back(table: House, paired: Program) 
     assert "game.json" in zipfile.ZipFile(io.BytesIO(packed.data)).namelist()
     zipped = {"data": packed.data, "headers": {"Content-Type": "application/zip"}}
     assert paired.call("POST", "/games", **zipped).status_code == 409  # it is here already
-    table.session.start_game(STARTED).result(5)
+    table.session.submit(StartGame(STARTED)).result(5)
     assert paired.call("DELETE", "/games/1").status_code == 204
     assert paired.call("GET", "/games/1").status_code == 404
     brought = paired.call("POST", "/games", **zipped)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from device.session.requests import ChallengePlay, CorrectSquare, EndTurn, ExchangeTiles, Undo
 from tests.support import samples
 from tests.support.browsers import MARKS, chromium, opened, visit
 from tests.support.browsers import pair as pair_with
@@ -96,7 +97,7 @@ def test_buttons_press_the_tables_buttons_for_the_moment_that_is_shown(
     table.refusal = "There is no play to challenge."
     phone.get_by_role("button", name="Challenge").tap()
     phone.wait_for_selector("output:has-text('There is no play to challenge.')", timeout=10_000)
-    assert table.pressed == [("end turn", NOW), ("challenge", NOW)]
+    assert table.submitted == [(EndTurn(), NOW), (ChallengePlay(), NOW)]
 
 
 def test_buttons_rest_while_the_board_is_looked_at(table: ShownTable, server: PageServer, phone: Page) -> None:
@@ -144,7 +145,7 @@ def test_page_reads_without_script(table: ShownTable, server: PageServer, browse
     page.get_by_role("link", name="Pass / exchange").click()
     page.get_by_role("button", name="Exchange 3").click()
     page.wait_for_url(f"http://127.0.0.1:{server.port}/")
-    assert table.pressed == [("undo", NOW), ("exchange 3", NOW)]
+    assert table.submitted == [(Undo(), NOW), (ExchangeTiles(3), NOW)]
     context.close()
 
 
@@ -163,7 +164,7 @@ def test_square_is_put_right_by_a_tap_on_it_and_a_refusal_loses_nothing(
     table.refusal = ""
     phone.get_by_role("button", name="N", exact=True).tap()
     phone.get_by_role("dialog").wait_for(state="hidden", timeout=10_000)
-    assert table.pressed == [("E8 is n", NOW), ("E8 is n", NOW)]
+    assert table.submitted == [(CorrectSquare("E8", "n"), NOW), (CorrectSquare("E8", "n"), NOW)]
 
 
 def test_board_is_walked_with_the_arrow_keys(table: ShownTable, server: PageServer, phone: Page) -> None:
@@ -191,4 +192,4 @@ def test_game_is_begun_from_the_page(table: ShownTable, server: PageServer, phon
     phone.get_by_placeholder("Player 1").fill("Zoë")
     phone.get_by_role("button", name="Begin", exact=True).tap()
     phone.get_by_role("dialog").wait_for(state="hidden", timeout=15_000)
-    assert table.started is not None and table.started.players == ("Zoë", "Ben")
+    assert table.submitted[0][0].started.players == ("Zoë", "Ben")

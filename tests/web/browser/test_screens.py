@@ -110,8 +110,7 @@ def table() -> ShownTable:
 @pytest.fixture(scope="module")
 def server(table: ShownTable) -> Iterator[PageServer]:
     table.show(samples.MIDGAME)
-    orders = PanelActions(table.end_turn, table.end_game, table.challenge_play, table.undo, pause=table.pause)
-    with Panel(table, orders) as panel:
+    with Panel(table, PanelActions()) as panel:
         addresses = ("http://tilekeeper.local:8080", "http://192.168.4.1:8080")
         remarks = ("No panel on pins: this machine has none. Its buttons are on the page.",)
         wifi = Hotspot("Tilekeeper", "horn-farm-paste", "192.168.4.1")

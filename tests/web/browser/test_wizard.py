@@ -51,7 +51,7 @@ def house(rendered: SimulatedTable, tmp_path_factory: pytest.TempPathFactory) ->
     with (
         GameStore(folder / "games.db") as store,
         TableSession(camera, reader, store, None, profile=knowledge) as session,
-        Panel(session, PanelActions(session.end_turn, session.end_game, session.challenge_play, session.undo)) as panel,
+        Panel(session, PanelActions()) as panel,
     ):
         place = HostInfo(panel, tuple(Pins().buttons), (), lambda: ("http://192.0.2.7:8080",))
         app = create_app(session, store=store, host_info=place)

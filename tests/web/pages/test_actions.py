@@ -11,29 +11,47 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from device.session.messages import make_notice
-from device.session.snapshot import Moment, PlayerView, TurnChange
+from device.session.requests import (
+    AnswerQuestion,
+    ChallengePlay,
+    CommandRequest,
+    CorrectSquare,
+    CorrectTurn,
+    DrawFirst,
+    EndGame,
+    EndPause,
+    EndTurn,
+    ExchangeTiles,
+    InsertTurn,
+    NameBlank,
+    PassTurn,
+    Pause,
+    Redo,
+    RevealRack,
+    Undo,
+)
+from device.session.snapshot import Moment, PlayerView
 from tests.support import samples
 from tests.web.conftest import ShownTable, token
 from web.pages.actions import NO_MOMENT
 from web.pages.dialogs import draw_tiles
 
 NOW = Moment(1, 4)
-DEEDS = {
-    "/actions/end-turn": ({}, "end turn"),
-    "/actions/pass": ({}, "pass"),
-    "/actions/exchange": ({"count": "3"}, "exchange 3"),
-    "/actions/challenge": ({}, "challenge"),
-    "/actions/end-game": ({}, "end game"),
-    "/actions/answer/1": ({}, "answer 1"),
-    "/actions/undo": ({}, "undo"),
-    "/actions/redo": ({}, "redo"),
-    "/actions/pause": ({}, "pause"),
-    "/actions/go-on": ({}, "go on"),
-    "/actions/draw": ({"drawn-0": "a", "drawn-1": "?"}, "drawn A,?"),
-    "/actions/turn": ({"number": "2", "score": "12"}, "turn 2 was otherwise"),
-    "/actions/rack": ({"player": "1", "letters": "a q ?"}, "player 1 has AQ?"),
-    "/actions/square": ({"square": "E8", "letter": "N"}, "E8 is N"),
-    "/actions/new-game": ({"player": ["Anna", "Ben"]}, "new game"),
+COMMANDS: dict[str, tuple[dict[str, str], CommandRequest]] = {
+    "/actions/end-turn": ({}, EndTurn()),
+    "/actions/pass": ({}, PassTurn()),
+    "/actions/exchange": ({"count": "3"}, ExchangeTiles(3)),
+    "/actions/challenge": ({}, ChallengePlay()),
+    "/actions/end-game": ({}, EndGame()),
+    "/actions/answer/1": ({}, AnswerQuestion(1)),
+    "/actions/undo": ({}, Undo()),
+    "/actions/redo": ({}, Redo()),
+    "/actions/pause": ({}, Pause()),
+    "/actions/go-on": ({}, EndPause()),
+    "/actions/draw": ({"drawn-0": "a", "drawn-1": "?"}, DrawFirst(("A", "?"))),
+    "/actions/turn": ({"number": "2", "score": "12"}, CorrectTurn(2, score=12)),
+    "/actions/rack": ({"player": "1", "letters": "a q ?"}, RevealRack(1, "AQ?")),
+    "/actions/square": ({"square": "E8", "letter": "N"}, CorrectSquare("E8", "N")),
 }
 
 
@@ -42,21 +60,21 @@ def press(client: FlaskClient, path: str, seen: str = "1-4", **form: str) -> tup
     return answer.status_code, answer.text
 
 
-@pytest.mark.parametrize(("path", "form", "deed"), [(path, *deed) for path, deed in DEEDS.items()])
-def test_deed_reaches_the_table_with_the_moment_it_was_meant_for(
-    table: ShownTable, paired: FlaskClient, path: str, form: dict[str, str], deed: str
+@pytest.mark.parametrize(("path", "form", "request_"), [(path, *command) for path, command in COMMANDS.items()])
+def test_command_reaches_the_table_with_its_moment(
+    table: ShownTable, paired: FlaskClient, path: str, form: dict[str, str], request_: CommandRequest
 ) -> None:
     table.show(samples.MIDGAME)
     sent = {"csrf": token(paired), "seen": "1-4", **form}
     answer = paired.post(path, data=sent, headers={"Origin": "http://localhost"})
     assert answer.status_code == 204
-    assert table.pressed == [(deed, NOW)]
+    assert table.submitted == [(request_, NOW)]
 
 
 def test_deed_that_says_no_moment_is_for_none(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     paired.post("/actions/undo", data={"csrf": token(paired)})
-    assert table.pressed == [("undo", NO_MOMENT)]
+    assert table.submitted == [(Undo(), NO_MOMENT)]
 
 
 def every_change(app: Flask) -> list[str]:
@@ -68,11 +86,11 @@ def every_change(app: Flask) -> list[str]:
 
 def test_every_change_needs_a_paired_phone(table: ShownTable, app: Flask, client: FlaskClient) -> None:
     paths = every_change(app)
-    assert set(DEEDS) - set(paths) == {"/actions/answer/1"}
+    assert set(COMMANDS) - set(paths) == {"/actions/answer/1"}
     for path in set(paths) - {"/pair"}:
         answer = client.post(path, data={"csrf": token(client), "seen": "1-4"})
         assert answer.status_code == 403 and "not paired" in answer.text, path
-    assert table.pressed == []
+    assert table.submitted == []
 
 
 @pytest.mark.parametrize(
@@ -91,26 +109,26 @@ def test_every_change_is_refused_to_other_sites(
     sent = {"csrf": token(paired), "seen": "1-4"}
     for path in every_change(app):
         assert paired.post(path, data=sent, headers=headers).status_code == 403, path
-    assert table.pressed == []
+    assert table.submitted == []
 
 
 def test_every_change_needs_the_token(table: ShownTable, app: Flask, paired: FlaskClient) -> None:
     for path in every_change(app):
         for sent in ("", "wrong", "wröng"):
             assert paired.post(path, data={"csrf": sent}).status_code == 403, path
-    assert table.pressed == []
+    assert table.submitted == []
 
 
 def test_token_of_another_visitor_does_not_do(table: ShownTable, app: Flask, paired: FlaskClient) -> None:
     stolen = token(app.test_client())
     assert paired.post("/actions/end-turn", data={"csrf": stolen}).status_code == 403
-    assert table.pressed == []
+    assert table.submitted == []
 
 
 def test_looking_is_no_change(table: ShownTable, paired: FlaskClient) -> None:
-    for path in DEEDS:
+    for path in COMMANDS:
         assert paired.get(path).status_code == 405
-    assert table.pressed == []
+    assert table.submitted == []
 
 
 def test_form_without_script_comes_back_to_the_page(paired: FlaskClient) -> None:
@@ -139,19 +157,24 @@ def test_square_of_a_blank_names_it(table: ShownTable, paired: FlaskClient) -> N
     press(paired, "/actions/square", square="E8", letter="E", blank="1")
     press(paired, "/actions/square", square="I10", letter="E")
     press(paired, "/actions/square", square="I10", letter="")
-    assert [deed for deed, _ in table.pressed] == ["blank I10 is E", "E8 is e", "I10 is E", "I10 is ."]
+    assert [request for request, _ in table.submitted] == [
+        NameBlank("I10", "E"),
+        CorrectSquare("E8", "e"),
+        CorrectSquare("I10", "E"),
+        CorrectSquare("I10", "."),
+    ]
 
 
 def test_square_that_is_none_reaches_nothing_else(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     press(paired, "/actions/square", square="Z99", letter="E", blank="1")
-    assert table.pressed == [("Z99 is E", NOW)]
+    assert table.submitted == [(CorrectSquare("Z99", "E"), NOW)]
 
 
 def test_letters_left_over_are_written_as_the_language_does(table: ShownTable, paired: FlaskClient) -> None:
     table.show(replace(samples.RACKS, tile_set="tr"))
     press(paired, "/actions/rack", seen=str(samples.RACKS.moment), player="0", letters="i ı")
-    assert table.pressed == [("player 0 has İI", samples.RACKS.moment)]
+    assert table.submitted == [(RevealRack(0, "İI"), samples.RACKS.moment)]
 
 
 def test_refusal_without_script_is_a_page_with_a_way_back(table: ShownTable, paired: FlaskClient) -> None:
@@ -177,7 +200,7 @@ def test_what_people_write_is_shown_as_text_in_every_form(table: ShownTable, app
 @pytest.mark.parametrize("count", ["", "three", "1.5"])
 def test_exchange_needs_a_number(table: ShownTable, paired: FlaskClient, count: str) -> None:
     assert press(paired, "/actions/exchange", count=count) == (409, "Write a number, please.\n")
-    assert table.pressed == []
+    assert table.submitted == []
 
 
 def test_large_bodies_are_refused(paired: FlaskClient) -> None:
@@ -213,10 +236,11 @@ def test_cookie_is_kept_from_scripts_and_other_sites(client: FlaskClient) -> Non
 def test_turn_is_put_right_by_what_was_filled_in(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     press(paired, "/actions/turn", number="3", player="1", word=" PASTe ", at="10d", score="−3")
-    assert table.change == TurnChange(player=1, word="PASTe", at="10D", score=-3)
     press(paired, "/actions/turn", number="3", insert="1", kind="exchange", count="2")
-    assert table.change == TurnChange(kind="exchange", count=2)
-    assert [deed for deed, _ in table.pressed] == ["turn 3 was otherwise", "turn 3 was forgotten"]
+    assert [request for request, _ in table.submitted] == [
+        CorrectTurn(3, player=1, word="PASTe", at="10D", score=-3),
+        InsertTurn(3, kind="exchange", count=2),
+    ]
     assert press(paired, "/actions/turn", number="3", score="many")[0] == 409
 
 
@@ -227,7 +251,7 @@ def test_turn_that_was_not_seen_is_entered_by_hand(table: ShownTable, paired: Fl
     assert 'name="insert" value="1"' in html and '<option value="1" selected>Ben</option>' in html
     assert 'name="insert"' not in paired.get("/dialogs/turn?number=9&insert").text
     press(paired, "/actions/turn", number="4", insert="1", player="1", kind="play", word="AXE", at="h1")
-    assert table.change == TurnChange(player=1, kind="play", word="AXE", at="H1")
+    assert table.submitted[0][0] == InsertTurn(4, player=1, kind="play", word="AXE", at="H1")
 
 
 def test_blank_is_offered_the_letters_that_fit(table: ShownTable, paired: FlaskClient) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from device.session.requests import StartGame
 from tests.support.api_table import STARTED, House, house
 from tests.web.conftest import pair, token
 from web.game_archive import MAX_IMPORT_BYTES
@@ -122,7 +123,7 @@ def test_only_paired_phones_are_offered_changes(table: House, phone: FlaskClient
 def test_game_is_deleted_only_after_a_question_and_not_while_at_the_table(table: House, phone: FlaskClient) -> None:
     assert "deleted for good" in phone.get("/history/1/delete").text
     assert phone.post("/history/1/delete", data={"csrf": token(phone)}).status_code == 409
-    table.session.start_game(STARTED).result(5)
+    table.session.submit(StartGame(STARTED)).result(5)
     assert phone.post("/history/1/delete", data={"csrf": token(phone)}).status_code == 303
     assert phone.get("/history/1").status_code == 404
 
@@ -135,7 +136,7 @@ def bring(phone: FlaskClient, data: bytes) -> tuple[int, str]:
 
 def test_game_is_brought_back_from_its_files(table: House, phone: FlaskClient) -> None:
     packed, gcg = phone.get("/history/1/game.zip").data, phone.get("/history/1/game.gcg").data
-    table.session.start_game(STARTED).result(5)
+    table.session.submit(StartGame(STARTED)).result(5)
     phone.post("/history/1/delete", data={"csrf": token(phone)})
     status, where = bring(phone, packed)
     assert status == 303

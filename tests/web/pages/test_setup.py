@@ -14,6 +14,7 @@ from device.cameras import CameraError
 from device.panel.buttons import Button
 from device.panel.lights import Colour
 from device.panel.panel import Panel, PanelActions
+from device.session.requests import ChallengePlay, EndTurn, Undo
 from device.session.snapshot import SetupView
 from device.system.hotspot import Hotspot
 from engine.tiles import load_tile_set
@@ -27,8 +28,7 @@ from web.pages.setup import parse_corners
 @pytest.fixture
 def panel(table: ShownTable) -> Iterator[Panel]:
     table.show(samples.MIDGAME)
-    orders = PanelActions(table.end_turn, table.end_game, table.challenge_play, table.undo, pause=table.pause)
-    with Panel(table, orders) as panel:
+    with Panel(table, PanelActions()) as panel:
         yield panel
 
 
@@ -105,12 +105,12 @@ def test_strangers_are_asked_for_the_code(client: FlaskClient, path: str) -> Non
 def test_buttons_of_the_page_take_the_way_of_the_panel(table: ShownTable, paired: FlaskClient) -> None:
     form = {"csrf": token(paired), "seen": "1-4"}
     assert paired.post("/panel/press", data={**form, "button": "end-turn-2"}).status_code == 204
-    assert table.pressed == [("end turn", samples.MIDGAME.moment)]
+    assert table.submitted == [(EndTurn(), samples.MIDGAME.moment)]
     refused = paired.post("/panel/press", data={**form, "button": "end-turn-1"})
     assert refused.status_code == 409 and "turn of Ben" in refused.text
     assert "turn of Ben" in paired.get("/panel/lights").text
     assert paired.post("/panel/press", data={**form, "held": "pause"}).status_code == 204
-    assert table.pressed[-1] == ("undo", samples.MIDGAME.moment)
+    assert table.submitted[-1] == (Undo(), samples.MIDGAME.moment)
     assert paired.post("/panel/press", data={**form, "button": "self-destruct"}).status_code == 409
 
 
@@ -118,14 +118,14 @@ def test_rehearsal_ticks_the_buttons_that_were_felt(table: ShownTable, panel: Pa
     form = {"csrf": token(paired)}
     assert paired.post("/panel/rehearse", data={**form, "on": "1"}).status_code == 204
     paired.post("/panel/press", data={**form, "button": "challenge"})
-    assert "✓ Challenge" in paired.get("/panel/lights").text and table.pressed == []
+    assert "✓ Challenge" in paired.get("/panel/lights").text and table.submitted == []
     assert paired.post("/panel/light", data={**form, "light": "red"}).status_code == 204
     assert paired.post("/panel/light", data={**form, "light": "moon"}).status_code == 409
     paired.post("/panel/press", data={**form, "button": "challenge"})  # what is pressed comes after the light
     assert panel.view.lights.status.colour in (Colour.RED, Colour.WHITE)
     paired.post("/panel/rehearse", data={**form, "on": "0"})
     paired.post("/panel/press", data={**form, "button": "challenge", "seen": "1-4"})
-    assert table.pressed == [("challenge", samples.MIDGAME.moment)]
+    assert table.submitted == [(ChallengePlay(), samples.MIDGAME.moment)]
 
 
 def test_table_without_a_panel_says_so(table: ShownTable) -> None:
