@@ -24,22 +24,20 @@ from engine.turns import Turn
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """A game, a value: `push` makes the next one and `undo` gives the one before.
+    """An immutable game: `push` returns the game after one more event.
 
-    `events` are those that stand, `undone` those that `redo` would bring back, the next one first.
+    `events` are the events in effect; a log that also holds what was undone is replayed by `device.storage`.
 
     >>> from engine.events import PlayMade
     >>> game = Game.start(("Anna", "Ben"))
     >>> game = game.push(PlayMade(0, Play.from_gcg(game.board, "8F", "HORN", game.tiles)))
-    >>> game.totals, game.undo().totals
-    ((14, 0), (0, 0))
+    >>> game.totals, game.to_move
+    ((14, 0), 1)
     """
 
     events: tuple[Event, ...]
-    undone: tuple[Event, ...]
     state: State = field(repr=False, compare=False)
     ledger: Ledger = field(repr=False, compare=False)
-    _before: Game | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def start(
@@ -56,12 +54,12 @@ class Game:
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> Game:
-        """The game that these events make, `Undone` and `Redone` among them or not. Raises `RulesError`."""
+        """Return the game that these events make. Raises `RulesError`."""
         events = iter(events)
         first = next(events, None)
         if not isinstance(first, GameStarted):
             raise RulesError(said("no-beginning", "a game begins with GameStarted"))
-        game = cls((first,), (), create_state(first), ())
+        game = cls((first,), create_state(first), ())
         for event in events:
             game = game.push(event)
         return game
@@ -72,13 +70,10 @@ class Game:
         Raises `RulesError` for an event that makes no sense here, such as a challenge of nothing, `NotationError` for
         a tile that the set does not have.
         """
-        match event:
-            case Undone():
-                return self.undo()
-            case Redone():
-                return self.redo()
-            case GameStarted():
-                raise RulesError(said("already-started", "the game has already started"))
+        if isinstance(event, GameStarted):
+            raise RulesError(said("already-started", "the game has already started"))
+        if isinstance(event, Undone | Redone):
+            raise RulesError(said("undo-in-log", "undo and redo belong to the log of a game, not to the game"))
         ledger, state = self.ledger, self.state
         if isinstance(event, BlankNamed) and event.letter not in self.tiles.letters:
             text = "a blank cannot be {0}: the set {1} has no such tile"
@@ -91,21 +86,7 @@ class Game:
         else:
             state = apply_event(state, event, len(ledger))
             ledger = (*ledger, LedgerEntry(event))
-        return Game((*self.events, event), (), state, ledger, self)
-
-    def undo(self) -> Game:
-        """The game before its last event; the event is kept for `redo`. Raises `RulesError` at the start."""
-        if len(self.events) < 2 or self._before is None:
-            raise RulesError(said("nothing-back", "there is nothing to take back"))
-        before = self._before
-        return Game(before.events, (self.events[-1], *self.undone), before.state, before.ledger, before._before)
-
-    def redo(self) -> Game:
-        """The game with the event that was taken back last. Raises `RulesError` when there is none."""
-        if not self.undone:
-            raise RulesError(said("nothing-again", "there is nothing to bring back"))
-        again = self.push(self.undone[0])
-        return Game(again.events, self.undone[1:], again.state, again.ledger, again._before)
+        return Game((*self.events, event), state, ledger)
 
     @property
     def start_event(self) -> GameStarted:

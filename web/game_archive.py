@@ -14,6 +14,7 @@ from device.session.snapshot import BoardView, PlayerView, TableSnapshot, TileVi
 from device.session.snapshot_builder import build_snapshot
 from device.storage.archive import ArchiveError, export_gcg, export_zip, import_gcg, import_zip, make_file_name
 from device.storage.errors import describe_missing_game, describe_unreadable_game
+from device.storage.event_history import EventHistory
 from device.storage.game_log import REDO
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
 from device.storage.store import EventBody, GameStore, StoredGame
@@ -241,16 +242,18 @@ def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
 
     A turn that was corrected, or undone and redone, keeps the event that created it first.
     """
-    game = Game.from_events(from_json(body) for body in bodies[:1])
+    history = EventHistory(from_json(bodies[0]))
     made: list[tuple[int, ...]] = [()]  # by number of events in effect: creating event of each ledger entry
     for number, body in enumerate(bodies[1:], 1):
-        event, before = from_json(body), game
-        game = game.push(event)
+        event, before = from_json(body), history.game
+        history.apply_event(event)
+        game = history.game
         at = len(game.events) - 1
         redone = isinstance(event, Redone) or body.get("way") == REDO
         comes_back = redone and at < len(made) and len(made[at]) == len(game.ledger)
         if at >= len(before.events) and not comes_back:
             made[at:] = [_map_entries_to_events(made[at - 1], before.ledger, game.ledger, number)]
+    game = history.game
     return game, tuple(made[len(game.events) - 1][turn.ledger_index] for turn in game.turns)
 
 

@@ -162,8 +162,8 @@ class TableSession:
     def submit(self, request: CommandRequest, expected: Moment | None = None) -> Future[TableSnapshot]:
         """Carry out a command; `device.session.command_table` has all of them.
 
-        The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused while another one
-        runs, in a phase that does not allow it, and if the game has moved on since the moment `expected`.
+        The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused while another
+        one runs, in a phase that does not allow it, and if the game has moved on since the moment `expected`.
         """
         spec, pressed = find_command(request), self._now()
 

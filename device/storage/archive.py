@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, cast, get_args, get_origin, get_type_hints
 from PIL import Image, UnidentifiedImageError
 
 from device.storage.errors import describe_missing_game, describe_unreadable_game
+from device.storage.event_history import EventHistory, replay_log
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoredGame, StoredPicture
 from engine.corrections import Ledger
 from engine.errors import NotationError, RulesError, TilekeeperError
@@ -78,7 +79,7 @@ def load_game(store: GameStore, number: int) -> Game:
     if not events:
         raise ArchiveError(describe_missing_game(number))
     try:
-        return Game.from_events(from_json(event.body) for event in events)
+        return replay_log(from_json(event.body) for event in events)
     except (NotationError, RulesError) as error:
         raise ArchiveError(describe_unreadable_game(number, error)) from error
 
@@ -308,13 +309,13 @@ def replay_checked(events: list[Event]) -> Game:
     seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
     if any(who not in seats for event in events for who in _find_named_players(event)):
         raise ArchiveError(said("zip-player", "an event names a player who does not play"))
-    game, replayed = Game.from_events(events[:1]), 0
+    history, replayed = EventHistory(first), 0
     for event in events[1:]:
-        replayed += _count_replay_steps(game.ledger) if isinstance(event, Correction | Redone) else 0
+        replayed += _count_replay_steps(history.game.ledger) if isinstance(event, Correction | Redone) else 0
         if replayed > MAX_REPLAY_STEPS:
             raise ArchiveError(said("zip-corrections", "this game was put right too often to be one that was played"))
-        game = game.push(event)
-    return game
+        history.apply_event(event)
+    return history.game
 
 
 def _count_replay_steps(ledger: Ledger) -> int:

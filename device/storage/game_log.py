@@ -11,6 +11,7 @@ from itertools import groupby
 
 from device.session.messages import make_refusal
 from device.storage.errors import GameDeletedError, describe_unreadable_game
+from device.storage.event_history import EventHistory
 from device.storage.store import EventBody, GameStore, StoreError
 from engine.errors import NotationError, RulesError
 from engine.events import ClockRead, Event, GameStarted, Redone, Undone, from_json, to_json
@@ -46,10 +47,11 @@ class GameLog:
     def _replay_press(self, entries: Sequence[tuple[int, Event, EventBody]], way: str) -> None:
         events = [event for _, event, _ in entries]
         if self.length == 0:
-            self.game = Game.from_events(events)
+            self._history = EventHistory(events[0])
             self.seconds_used = (0.0,) * len(self.game.players)
+            self._apply_events(events[1:])
         else:
-            self._set_game(self._push_events(events), way)
+            self._apply_press(events, way)
         self._count_events(events)
         self._press_number = max(self._press_number, int(entries[-1][2].get("press", entries[-1][0])))
 
@@ -93,6 +95,11 @@ class GameLog:
         return ""
 
     @property
+    def game(self) -> Game:
+        """The game that the events in effect make."""
+        return self._history.game
+
+    @property
     def can_undo(self) -> bool:
         """True if there is a press to undo."""
         return bool(self._undo_stack)
@@ -108,20 +115,21 @@ class GameLog:
         Returns why they are in memory only, empty if they are on disk. Raises `RulesError` for impossible events; then
         nothing has changed.
         """
-        game = self._push_events(events)
+        self._apply_press(events, "")
         self._press_number += 1
-        self._set_game(game, "")
         return self._save_events(events, "", pictures or {})
 
     def replace_last_press(self, events: Sequence[Event]) -> str:
-        """Replace the events of the last press by others, as part of the same press."""
-        before = self._undo_stack[-1]
-        game = before
+        """Replace the events of the last press by others, as part of the same press.
+
+        Raises `RulesError` for impossible events; then nothing has changed.
+        """
+        game = self._undo_stack[-1]
         for event in events:
             game = game.push(event)
-        way = _find_events_between(self.game, game)
-        self.game = game
-        return self._save_events(way, "", {})
+        steps = _find_events_between(self.game, game)
+        self._apply_events(steps)
+        return self._save_events(steps, "", {})
 
     def undo(self) -> str:
         """Undo the last press with all its events. Raises `CommandRefusedError`."""
@@ -137,28 +145,30 @@ class GameLog:
 
     def _move_to(self, game: Game, way: str) -> str:
         events = _find_events_between(self.game, game)
+        self._apply_press(events, way)
         self._press_number += 1
-        self._set_game(game, way)
         return self._save_events(events, way, {})
 
-    def _push_events(self, events: Iterable[Event]) -> Game:
-        game = self.game
-        for event in events:
-            game = game.push(event)
-        return game
-
-    def _set_game(self, game: Game, way: str) -> None:
-        """Make another game the current one and update the undo and redo stacks."""
+    def _apply_press(self, events: Sequence[Event], way: str) -> None:
+        """Apply the events of a press and update the stacks of undo and redo."""
+        before = self.game
+        self._apply_events(events)
         if way == UNDO:
             self._undo_stack.pop()
-            self._redo_stack.append(self.game)
+            self._redo_stack.append(before)
+            return
+        self._undo_stack.append(before)
+        if way == REDO:
+            self._redo_stack.pop()
         else:
-            self._undo_stack.append(self.game)
-            if way == REDO:
-                self._redo_stack.pop()
-            else:
-                self._redo_stack.clear()
-        self.game = game
+            self._redo_stack.clear()
+
+    def _apply_events(self, events: Sequence[Event]) -> None:
+        """Apply events, all or none. Raises `RulesError`, `NotationError`."""
+        history = self._history.copy()
+        for event in events:
+            history.apply_event(event)
+        self._history = history
 
     def _save_events(self, events: Sequence[Event], way: str, pictures: Mapping[str, bytes]) -> str:
         self._count_events(events)

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import engine
+from device.storage.event_history import replay_log
 from device.storage.statistics import GameSummary, PlaySummary, SeatSummary, summarise_game
 from device.storage.store import GameStore, StoredGame, StoreError
 from engine.errors import NotationError, RulesError
 from engine.events import from_json
-from engine.game import Game
 
 _log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ class SummaryCache:
 
 def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | None:
     try:
-        game = Game.from_events(from_json(event.body) for event in store.events(stored.id))
+        game = replay_log(from_json(event.body) for event in store.events(stored.id))
     except (NotationError, RulesError):
         return None
     outcome = game.outcome

@@ -3,7 +3,7 @@
 >>> record = parse_gcg("#player1 A Ann\\n#player2 B Bob\\n>A: HORN 8F HORN +14 14\\n>B: FAM H6 FA.M +9 9\\n")
 >>> [event.score for event in replay(record).events]
 [14, 9]
->>> build_game(record).undo().totals
+>>> build_game(record).totals
 (14, 0)
 """
 
