@@ -4,7 +4,7 @@
 >>> [event.score for event in replay(record).events]
 [14, 9]
 >>> build_game(record).totals
-(14, 0)
+(14, 9)
 """
 
 from engine.gcg.export import build_record

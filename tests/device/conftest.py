@@ -15,6 +15,7 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.panels import PINS, Wires, hardware, orders
 from tests.support.text_table import STARTED, WORDS, TextTable
+from tests.support.thread_guard import thread_guard as thread_guard
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from device.session.messages import CommandRefusedError
 from device.session.requests import CommandRequest
 from device.session.snapshot import Listener, Moment, Notice, SetupView, TableSnapshot
 from tests.support import samples
+from tests.support.thread_guard import thread_guard as thread_guard
 from web import create_app
 
 
