@@ -1,4 +1,4 @@
-"""The game: board, tiles, plays, scoring, rules and events, without I/O and pictures.
+"""The game without pictures and I/O: board, tiles, plays, scoring, rules, events, and inference from readings.
 
 >>> import engine
 >>> game = engine.Game.start(("Anna", "Ben"))
@@ -13,9 +13,9 @@
 >>> game.push(*inference.events).totals
 (14, 8)
 
-To read the modules from the bottom up: `squares`, `tiles`, `board`, `plays` (what is on the table), `rules`, `scoring`,
-`events`, `turns`, `state`, `ending`, `transitions`, `corrections`, `game` (what happens), `reading` and `inference/`
-(what the camera saw). Beside them: `blanks`, `lexicon`, `gcg/`.
+The modules from the bottom up: `squares`, `tiles`, `board`, `plays` (values on the board), `rules`, `scoring`,
+`events`, `turns`, `state`, `ending`, `transitions`, `corrections`, `game` (the course of a game), `reading` and
+`inference/` (from camera readings to plays). Besides these: `blanks`, `lexicon`, `gcg/`.
 """
 
 from engine.board import Board, Layout, load_layout

@@ -1,4 +1,4 @@
-"""What a blank may stand for (rule 6): the player has to say it, and the word list can offer what fits."""
+"""Letters that a blank may stand for (rule 6): the player names it, and the word list suggests what fits."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from engine.squares import Square
 
 
 def unnamed_blanks(game: Game) -> tuple[Square, ...]:
-    """The blanks on the board of which nobody has said what they stand for."""
+    """Return the squares of blanks that have not been named."""
     return tuple(square for square in game.board.occupied_squares() if (tile := game.board[square]) and tile.is_unnamed)
 
 
 def find_blank_letters(game: Game, square: Square, is_word: Callable[[str], bool]) -> tuple[str, ...]:
-    """The letters that make every word through this blank a word, in alphabetical order.
+    """Return the letters that make every word through this blank valid, in alphabetical order.
 
-    Another unnamed blank in one of the words may be any letter. All letters when none fits: a phony is a phony.
+    Another unnamed blank in one of the words may be any letter. If no letter fits (a phony), all letters are returned.
     """
     words = list(_find_words_through(game, square))
     letters = game.tiles.letters

@@ -1,4 +1,4 @@
-"""The board: its premium squares (`Layout`, data) and the tiles that lie on it (`Board`, a value)."""
+"""The board: its premium squares (`Layout`) and the tiles on it (`Board`), both immutable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LAYOUT_DIR = files("engine") / "data" / "layouts"
 
 
 class Premium(StrEnum):
-    """What a square of the board adds to the tile that first covers it."""
+    """The premium of a square, with its sign in a layout file."""
 
     NONE = "."
     DOUBLE_LETTER = "'"
@@ -34,9 +34,9 @@ _WORD_MULTIPLIERS = {Premium.DOUBLE_WORD: 2, Premium.TRIPLE_WORD: 3}
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The premium squares of a board, and where the first play must lie.
+    """The premium squares of a board, and the square that the first play must cover (`centre`).
 
-    `letter` and `word` hold the multiplier of each of the 225 squares, 1 where there is none.
+    `letter_multipliers` and `word_multipliers` hold one multiplier for each of the 225 squares, 1 without a premium.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Layout:
 
     @classmethod
     def from_rows(cls, name: str, rows: Sequence[str]) -> Layout:
-        """A layout from 15 rows of 15 signs, those of `Premium`. Raises `NotationError`."""
+        """Return a layout from 15 rows of 15 signs, those of `Premium`. Raises `NotationError`."""
         if len(rows) != BOARD_SIZE or any(len(row) != BOARD_SIZE for row in rows):
             raise NotationError(f"layout {name!r}: {BOARD_SIZE} rows of {BOARD_SIZE} signs are needed")
         try:
@@ -66,7 +66,7 @@ def layout_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def load_layout(name: str = "standard") -> Layout:
-    """The board layout of this name. Raises `UnknownLayoutError`.
+    """Return the board layout of this name. Raises `UnknownLayoutError`.
 
     >>> load_layout().word_multipliers[0], load_layout().letter_multipliers[3]
     (3, 2)
@@ -79,7 +79,9 @@ def load_layout(name: str = "standard") -> Layout:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The tiles on the board, a value: changing it makes another board.
+    """The tiles on the board, immutable: `with_tiles` returns another board.
+
+    `squares` has the tile of each of the 225 squares, None for an empty one. A board without tiles is false.
 
     >>> board = Board().with_tiles({112: Tile("A")})
     >>> board[112], board[0]
@@ -96,23 +98,22 @@ class Board:
         return self.squares[square]
 
     def tile(self, square: Square) -> Tile:
-        """The tile on a square that holds one. Raises `RulesError` for an empty square."""
+        """Return the tile on a square that holds one. Raises `RulesError` for an empty square."""
         tile = self.squares[square]
         if tile is None:
             raise RulesError(said("no-tile-on", "there is no tile on {0}", square_name(square)))
         return tile
 
     def __bool__(self) -> bool:
-        """True when at least one tile lies on it."""
+        """Return True if there is at least one tile on the board."""
         return any(self.squares)
 
     @classmethod
     def from_rows(cls, rows: Sequence[Iterable[str]], tiles: TileSet | None = None) -> Board:
-        """A board from 15 rows of 15 symbols: `.` empty, `A` a tile, `a` a blank, `?` a blank without a name.
+        """Return a board from 15 rows of 15 symbols: `.` empty, `A` a tile, `a` a blank, `?` an unnamed blank.
 
-        A string is a row of one-letter symbols; use a sequence of strings where tiles have several letters.
-        The tile set is needed only where small letters are not what Python makes of them (Turkish). Raises
-        `NotationError`.
+        A string is a row of one-letter symbols; use a sequence of strings if tiles have several letters. The tile set
+        is needed only if Python's lower case is not that of the language (Turkish). Raises `NotationError`.
         """
         symbols = [list(row) for row in rows]
         if len(symbols) != BOARD_SIZE or any(len(row) != BOARD_SIZE for row in symbols):
@@ -120,7 +121,7 @@ class Board:
         return cls(tuple(_parse_symbol(symbol, tiles) for row in symbols for symbol in row))
 
     def rows(self, tiles: TileSet | None = None) -> tuple[tuple[str, ...], ...]:
-        """The board as 15 rows of 15 symbols, the inverse of `from_rows`."""
+        """Return the board as 15 rows of 15 symbols, the inverse of `from_rows`."""
         text = str if tiles is None else tiles.text
         symbols = [EMPTY if tile is None else text(tile) for tile in self.squares]
         return tuple(tuple(symbols[at : at + BOARD_SIZE]) for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE))
@@ -129,34 +130,34 @@ class Board:
         return "\n".join("".join(row) for row in self.rows())
 
     def with_tiles(self, placed: Mapping[Square, Tile | None]) -> Board:
-        """The board with these squares changed; None takes the tile away."""
+        """Return the board with these squares changed; None removes a tile."""
         squares = list(self.squares)
         for square, tile in placed.items():
             squares[square] = tile
         return Board(tuple(squares))
 
     def without_tiles(self, squares: Iterable[Square]) -> Board:
-        """The board with these squares empty."""
+        """Return the board with these squares empty."""
         return self.with_tiles(dict.fromkeys(squares))
 
     def transposed(self) -> Board:
-        """The board mirrored in the diagonal from A1 to O15: across becomes down."""
+        """Return the board mirrored in the diagonal from A1 to O15: across becomes down."""
         return Board(tuple(self.squares[transpose(square)] for square in SQUARES))
 
     def occupied_squares(self) -> tuple[Square, ...]:
-        """The squares that hold a tile, from the top left, row by row."""
+        """Return the squares that hold a tile, row by row from the top left."""
         return tuple(square for square, tile in enumerate(self.squares) if tile is not None)
 
     def faces(self) -> Iterator[str]:
-        """The tiles on the board as they are in the bag (`?` for a blank)."""
+        """Return the faces of all tiles on the board (`?` for a blank), as they are counted in a tile set."""
         return (tile.face for tile in self.squares if tile is not None)
 
     def differences(self, other: Board) -> tuple[Square, ...]:
-        """The squares on which the two boards do not hold the same."""
+        """Return the squares on which the two boards differ."""
         return tuple(s for s, (a, b) in enumerate(zip(self.squares, other.squares, strict=True)) if a != b)
 
     def tile_run(self, square: Square, across: bool) -> range:
-        """The squares of the unbroken line of tiles through `square`, which itself may be empty."""
+        """Return the squares of the unbroken line of tiles through `square`, which may itself be empty."""
         step = 1 if across else BOARD_SIZE
         start = end = square
         while (before := _neighbour(start, -step, across)) is not None and self.squares[before] is not None:
@@ -166,7 +167,7 @@ class Board:
         return range(start, end + 1, step)
 
     def neighbours(self, square: Square) -> tuple[Square, ...]:
-        """The two, three or four squares that share an edge with `square`."""
+        """Return the two, three or four squares that share an edge with `square`."""
         near = (_neighbour(square, step, abs(step) == 1) for step in (-BOARD_SIZE, -1, 1, BOARD_SIZE))
         return tuple(other for other in near if other is not None)
 

@@ -1,6 +1,7 @@
-"""The ledger: the events of a game as they really were, once people and later readings have put them right.
+"""Apply corrections to the ledger: the list of the game's events as they really happened.
 
-A correction does not change the state; it changes what happened before, and the state is computed anew.
+A correction does not change the state itself. It changes an earlier event, and the state is computed again from the
+whole ledger.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from engine.turns import CLOSING_KINDS, Turn
 
 @dataclass(frozen=True, slots=True)
 class CorrectedEvent:
-    """An event that changes the state, and the score a person gave it, if any."""
+    """An event of the ledger; `score` (points) replaces the computed score of its turn if a player corrected it."""
 
     event: StateEvent
     score: int | None = None
@@ -42,7 +43,10 @@ Ledger = tuple[CorrectedEvent, ...]
 
 
 def apply_correction(ledger: Ledger, turns: Sequence[Turn], event: Correction) -> Ledger:
-    """The ledger put right. Raises `RulesError` for what is not there to be put right."""
+    """Return the ledger after a correction; `turns` are the turns of the game so far.
+
+    Raises `RulesError` if the turn, tile or blank to be corrected does not exist.
+    """
     match event:
         case BlankNamed(square, letter):
             return _name_blank(ledger, square, letter)
@@ -78,7 +82,7 @@ def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
 
 
 def _find_end_index(ledger: Ledger) -> int:
-    """Where what happened last belongs: before the end of the game, where it has ended."""
+    """Return the index of the end of the game, or the length of the ledger if the game goes on."""
     return next((at for at, entry in enumerate(ledger) if isinstance(entry.event, GameEnded)), len(ledger))
 
 
@@ -87,7 +91,7 @@ def _replace_event(ledger: Ledger, at: int, entry: CorrectedEvent) -> Ledger:
 
 
 def _find_covering_index(ledger: Ledger, square: Square) -> int | None:
-    """The entry that put the tile on this square, or changed it last."""
+    """Return the index of the entry that last put or changed a tile on this square; None if there is none."""
     for at in range(len(ledger) - 1, -1, -1):
         event = ledger[at].event
         if isinstance(event, TileRecycled) and event.square == square:
@@ -98,7 +102,10 @@ def _find_covering_index(ledger: Ledger, square: Square) -> int | None:
 
 
 def _change_tile(ledger: Ledger, at: int, square: Square, change: Callable[[Tile], Tile | None]) -> Ledger:
-    """The ledger with the tile that entry `at` laid on `square` changed, or taken out of the play by None."""
+    """Return the ledger with the tile that entry `at` put on `square` replaced by `change(tile)`.
+
+    None removes the tile; a play without tiles becomes a pass.
+    """
     event = ledger[at].event
     if isinstance(event, TileRecycled):
         tile = change(event.tile)

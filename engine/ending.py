@@ -1,4 +1,4 @@
-"""How a game ends and who wins: rule 9, Scoring 9, How to Win, and the Finish Line game."""
+"""End of a game and its winners: rule 9, Scoring 9, How to Win, and the Finish Line game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MID_TURN_KINDS = (TurnKind.RECYCLED, TurnKind.BLANK_TAKEN)
 
 @dataclass(frozen=True, slots=True)
 class EndScore:
-    """A line of the score sheet that the end of the game writes."""
+    """A line of the score sheet for unplayed letters (`ENDRACK`) or overtime (`TIME`)."""
 
     player: int
     kind: TurnKind
@@ -26,7 +26,10 @@ class EndScore:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a game. `totals_before_unplayed` breaks a tie; more than one winner means a draw."""
+    """The result of a game, in points; more than one winner means a draw.
+
+    `totals_before_unplayed` are the totals without the lines for unplayed letters. They break a tie.
+    """
 
     reason: EndReason
     winners: tuple[int, ...]
@@ -35,14 +38,14 @@ class Outcome:
 
     @property
     def is_draw(self) -> bool:
-        """True when the tie could not be broken."""
+        """True if the tie could not be broken."""
         return len(self.winners) > 1
 
 
 def find_due_end(state: State) -> EndReason | None:
-    """Why the game should end now, by the rules in force; None while it goes on.
+    """Return why the game should end now by the rules in force; None while it goes on.
 
-    Only people end a game (the last play may still be challenged): this is what to propose to them.
+    This is a proposal to the players: only they end a game, because the last play may still be challenged.
     """
     turns = [turn for turn in state.turns if turn.kind not in _MID_TURN_KINDS]
     if state.end_reason or not turns:
@@ -60,14 +63,15 @@ def find_due_end(state: State) -> EndReason | None:
     if stuck and count_consecutive_passes(turns) >= len(state.players):
         return EndReason.NO_PLAY_LEFT
     limit = state.rules.scoreless_turns
-    waiting = state.rules.first_word_minimum > 2 and not state.board  # play passes until a player has a first word
+    # Under the first-word variation the players pass until one has a first word: those passes do not end the game.
+    waiting = state.rules.first_word_minimum > 2 and not state.board
     if limit and not waiting and count_scoreless_turns(state) >= limit:
         return EndReason.SCORELESS
     return None
 
 
 def count_consecutive_passes(turns: list[Turn]) -> int:
-    """How many of the last turns were passes."""
+    """Return the number of passes at the end of `turns`."""
     count = 0
     for turn in reversed(turns):
         if turn.kind is not TurnKind.PASS:
@@ -77,7 +81,10 @@ def count_consecutive_passes(turns: list[Turn]) -> int:
 
 
 def count_scoreless_turns(state: State) -> int:
-    """How many turns in succession scored nothing: passes, exchanges, plays withdrawn, turns lost, plays of 0."""
+    """Return the number of turns in succession, up to now, that scored nothing.
+
+    Passes, exchanges, withdrawn plays, plays of 0 points, and turns lost by a failed challenge.
+    """
     count = 0
     for turn in reversed(state.turns):
         if turn.kind is TurnKind.PLAY and turn.stands and turn.score:
@@ -95,10 +102,9 @@ def _is_finish_line_reached(state: State) -> bool:
 
 
 def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
-    """The letters each player holds at the end, as far as they are known; None where somebody has to be
-    asked.
+    """Return the letters on each player's rack at the end of the game; None where they are not known.
 
-    A player without tiles holds none; what is unseen belongs to the only other player.
+    A rack is known if it was revealed or is empty. With an empty bag, a single unknown rack holds all unseen tiles.
     """
     known: list[tuple[str, ...] | None] = [
         state.revealed_racks.get(player, () if count == 0 and state.bag_count == 0 else None)
@@ -112,7 +118,7 @@ def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
 
 
 def find_wanted_racks(state: State) -> tuple[int, ...]:
-    """The players whose unplayed letters somebody has to tell before the final scores are right."""
+    """Return the players whose unplayed letters must be entered before the final scores are correct."""
     if not _is_unplayed_counted(state):
         return ()
     held = find_known_racks(state)
@@ -122,7 +128,7 @@ def find_wanted_racks(state: State) -> tuple[int, ...]:
 
 
 def compute_end_scores(state: State) -> list[EndScore]:
-    """What unplayed letters (Scoring 9) and overtime add and take, by the rules in force."""
+    """Return the lines for unplayed letters (Scoring 9) and overtime by the rules in force."""
     lines = _score_unplayed_letters(state) if _is_unplayed_counted(state) else []
     rules = state.rules
     if rules.clock_seconds:
@@ -140,7 +146,7 @@ def _is_unplayed_counted(state: State) -> bool:
 
 
 def _find_player_out(state: State) -> int | None:
-    """The player who used all letters."""
+    """Return the player who used all letters; None if none has or tiles are left in the bag."""
     if state.bag_count:
         return None
     return next((player for player, count in enumerate(state.rack_counts) if count == 0), None)
@@ -163,7 +169,10 @@ def _score_unplayed_letters(state: State) -> list[EndScore]:
 
 
 def determine_outcome(state: State) -> Outcome | None:
-    """Who won, once the game has ended: the highest total; in a tie the highest before unplayed letters."""
+    """Return the outcome; None while the game goes on.
+
+    The highest total wins; a tie goes to the highest total before unplayed letters (How to Win).
+    """
     if state.end_reason is None:
         return None
     before = list(state.totals)

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 
 class TilekeeperError(Exception):
-    """Any error that Tilekeeper raises by a class of its own."""
+    """Base of all exception classes of Tilekeeper."""
 
 
 class NotationError(TilekeeperError, ValueError):
-    """The text is not written as the notation asks: a square, a word, a tile or an event."""
+    """Invalid notation of a square, a word, a tile or an event."""
 
 
 class UnknownTileSetError(NotationError):
-    """No tile set has this name; the message lists those there are."""
+    """Unknown name of a tile set; the message lists the known ones."""
 
 
 class UnknownLayoutError(NotationError):
-    """No board layout has this name; the message lists those there are."""
+    """Unknown name of a board layout; the message lists the known ones."""
 
 
 class RulesError(TilekeeperError, ValueError):
-    """The rules in force do not allow it."""
+    """An event or a setting that the rules do not allow."""

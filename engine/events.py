@@ -1,7 +1,7 @@
-"""What happens in a game, as values. A game is its events; everything else is computed from them.
+"""Events of a game, as values. Everything else about a game is computed from its events.
 
-Each event is written as plain data with a version (`to_json`) and read back for ever (`from_json`): fields
-are only ever added, with a default. Kinds, field names and the values of enums stay as they are, whatever the Python
+Each event is written as plain data with a version (`to_json`) and read back by every later version (`from_json`):
+fields are only ever added, with a default. Kinds, field names and the values of enums never change, whatever the Python
 names become: stores and archives contain them, and `tests/engine/data/events.jsonl` has a sample of each. Players are
 numbers from 0 in seat order; turns are counted from 0 (`Game.turns`).
 """
@@ -29,20 +29,21 @@ LOG_FIELDS = frozenset({"press", "way"})
 
 
 class EndReason(StrEnum):
-    """Why a game ended."""
+    """The reason why a game ended."""
 
     PLAYED_OUT = "played-out"  # the bag is empty and a player used the last letter (rule 9)
-    NO_PLAY_LEFT = "no-play-left"  # every player is unable to play (rule 9)
-    SCORELESS = "scoreless"  # tournaments: so many turns in succession without a score
+    NO_PLAY_LEFT = "no-play-left"  # no player can make another play (rule 9)
+    SCORELESS = "scoreless"  # tournaments: `Rules.scoreless_turns` turns in succession without a score
     FINISH_LINE = "finish-line"  # a player reached the agreed score
     AGREED = "agreed"  # the players stop
 
 
 @dataclass(frozen=True, slots=True)
 class GameStarted:
-    """The players sit down, in seat order, and agree on the rules, the tiles and the word list.
+    """The start of a game: players in seat order, rules, tile set, word list and board layout.
 
-    `first` begins; with `draw` that is drawn for before anything else happens (Setup).
+    `first` is the player who begins. With `draw`, the players draw tiles for first play before anything else (Setup).
+    `lexicon` is the name of a word list, None for a game without one.
     """
 
     kind: ClassVar[str] = "started"
@@ -57,9 +58,9 @@ class GameStarted:
 
 @dataclass(frozen=True, slots=True)
 class FirstDrawn:
-    """The players drew for first play: each one's tile, in seat order (Setup). Decides who begins.
+    """A draw for first play: the tile of each player, in seat order (Setup). The one closest to A begins.
 
-    Empty for who did not draw: after a draw that several won, these alone draw again (no sheet says so).
+    The string is empty for a player who did not draw. If several tie, only these draw again (the sheets do not say).
     """
 
     kind: ClassVar[str] = "drawn"
@@ -68,7 +69,7 @@ class FirstDrawn:
 
 @dataclass(frozen=True, slots=True)
 class PlayMade:
-    """A player laid tiles."""
+    """A play: tiles placed by a player."""
 
     kind: ClassVar[str] = "play"
     player: int
@@ -77,7 +78,7 @@ class PlayMade:
 
 @dataclass(frozen=True, slots=True)
 class Exchanged:
-    """A player changed tiles; which ones, if somebody said so."""
+    """An exchange of `count` tiles; `tiles` names those put back, if they were entered."""
 
     kind: ClassVar[str] = "exchange"
     player: int
@@ -87,7 +88,7 @@ class Exchanged:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A player did nothing this turn."""
+    """A pass."""
 
     kind: ClassVar[str] = "pass"
     player: int
@@ -95,9 +96,9 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Challenged:
-    """The last play was challenged. Upheld: its tiles are taken back, its points with them.
+    """A challenge of the last play by player `by`. If it is upheld, the tiles and the points are taken back.
 
-    `words` are the words challenged; none: all of the play, as the sheets have it (rule 8).
+    `words` are the words challenged; empty means all words of the play, as in the sheets (rule 8).
     """
 
     kind: ClassVar[str] = "challenge"
@@ -108,7 +109,7 @@ class Challenged:
 
 @dataclass(frozen=True, slots=True)
 class PlayWithdrawn:
-    """A player took the last play back: its tiles left the board, its points with them. The turn is lost."""
+    """The last play of a player, taken back with its points. The turn is lost."""
 
     kind: ClassVar[str] = "withdrawn"
     player: int
@@ -116,7 +117,7 @@ class PlayWithdrawn:
 
 @dataclass(frozen=True, slots=True)
 class TileRecycled:
-    """A player put a tile of the rack in the place of one on the board and took that (variation B of rule 5)."""
+    """A tile of the board exchanged for `tile` of the rack, which takes its place (travel-case, rule 5 B)."""
 
     kind: ClassVar[str] = "recycled"
     player: int
@@ -126,7 +127,7 @@ class TileRecycled:
 
 @dataclass(frozen=True, slots=True)
 class BlankTaken:
-    """A player put the letter that a blank stands for in its place and took the blank (variation of rule 6)."""
+    """A blank on the board taken in exchange for the letter that it stands for (travel-case, rule 6)."""
 
     kind: ClassVar[str] = "blank-taken"
     player: int
@@ -135,7 +136,7 @@ class BlankTaken:
 
 @dataclass(frozen=True, slots=True)
 class BlankNamed:
-    """Somebody said what the blank on this square stands for."""
+    """The letter that the blank on a square stands for, named by a player."""
 
     kind: ClassVar[str] = "blank-named"
     square: Square
@@ -144,10 +145,10 @@ class BlankNamed:
 
 @dataclass(frozen=True, slots=True)
 class SquareCorrected:
-    """A square was read wrong: what lay there from the beginning. None: nothing did.
+    """A correction of the tile on a square, from the time it was placed; None means that the square was empty.
 
-    Where no play covered the square, the tile joins the play of `turn`, or else the last play. `told`: a person said
-    so, and no later reading may say otherwise.
+    If no play covered the square, the tile is added to the play of `turn`, or to the last play if `turn` is None.
+    `told` is True for a correction by a player: later readings do not change the square again.
     """
 
     kind: ClassVar[str] = "square-corrected"
@@ -159,7 +160,7 @@ class SquareCorrected:
 
 @dataclass(frozen=True, slots=True)
 class ScoreCorrected:
-    """A person put the score of a turn right."""
+    """A correction of a turn's score, in points."""
 
     kind: ClassVar[str] = "score-corrected"
     turn: int
@@ -168,7 +169,7 @@ class ScoreCorrected:
 
 @dataclass(frozen=True, slots=True)
 class TurnCorrected:
-    """A turn was something else than what was recorded; None: it never was."""
+    """A correction of what a turn was; None deletes the turn."""
 
     kind: ClassVar[str] = "turn-corrected"
     turn: int
@@ -177,7 +178,7 @@ class TurnCorrected:
 
 @dataclass(frozen=True, slots=True)
 class TurnInserted:
-    """A turn was forgotten: it happened before the turn with this number."""
+    """A turn that was not recorded: `event` happened before the turn with this number."""
 
     kind: ClassVar[str] = "turn-inserted"
     turn: int
@@ -186,7 +187,7 @@ class TurnInserted:
 
 @dataclass(frozen=True, slots=True)
 class ClockRead:
-    """A player's chess clock: the seconds used so far."""
+    """The time used so far on a player's chess clock, in seconds."""
 
     kind: ClassVar[str] = "clock"
     player: int
@@ -195,7 +196,7 @@ class ClockRead:
 
 @dataclass(frozen=True, slots=True)
 class RackRevealed:
-    """The letters a player holds, unplayed."""
+    """The unplayed letters on a player's rack."""
 
     kind: ClassVar[str] = "rack"
     player: int
@@ -204,7 +205,7 @@ class RackRevealed:
 
 @dataclass(frozen=True, slots=True)
 class GameEnded:
-    """The game is over; unplayed letters and overtime are counted now, by the rules in force."""
+    """The end of the game; from now on unplayed letters and overtime count, by the rules in force."""
 
     kind: ClassVar[str] = "ended"
     reason: EndReason = EndReason.AGREED
@@ -212,14 +213,14 @@ class GameEnded:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The last event that still stands is taken back."""
+    """The undoing of the last event that still counts."""
 
     kind: ClassVar[str] = "undone"
 
 
 @dataclass(frozen=True, slots=True)
 class Redone:
-    """The event taken back last stands again."""
+    """The redoing of the event that was undone last."""
 
     kind: ClassVar[str] = "redone"
 
@@ -241,7 +242,7 @@ _EVENT_TYPES: Mapping[str, type[Any]] = MappingProxyType(
 
 
 def to_json(event: Event) -> dict[str, Any]:
-    """An event as plain data.
+    """Return the event as plain data, ready for JSON.
 
     >>> to_json(Passed(1))
     {'v': 1, 'kind': 'pass', 'player': 1}
@@ -283,12 +284,12 @@ def from_json(data: Mapping[str, Any]) -> Event:
 
 
 def dumps(event: Event) -> str:
-    """An event as one line of JSON."""
+    """Return the event as one line of JSON."""
     return json.dumps(to_json(event), ensure_ascii=False, separators=(",", ":"))
 
 
 def loads(line: str) -> Event:
-    """The event from one line of JSON. Raises `NotationError`."""
+    """Return the event from one line of JSON. Raises `NotationError`."""
     try:
         return from_json(json.loads(line))
     except json.JSONDecodeError as error:
@@ -296,7 +297,7 @@ def loads(line: str) -> Event:
 
 
 def _write_tile(tile: Tile) -> str:
-    """A tile in one string: its letter, and `?` before it for a blank (`?` alone: not named)."""
+    """Return a tile as a string: its letter, preceded by `?` for a blank; `?` alone is an unnamed blank."""
     return tile.letter if not tile.is_blank or tile.is_unnamed else BLANK + tile.letter
 
 

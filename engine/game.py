@@ -1,4 +1,4 @@
-"""A game one can hold: events go in, and everything that can be known of the game comes out."""
+"""A game: a value that takes events and gives board, score sheet, totals and whose turn it is."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ class Game:
         layout: str = "standard",
         first: int = 0,
     ) -> Game:
-        """A new game. Raises `RulesError`, `UnknownTileSetError`, `UnknownLayoutError`."""
+        """Return a new game in which player number `first` begins.
+
+        Raises `RulesError`, `UnknownTileSetError` or `UnknownLayoutError`.
+        """
         return cls.from_events([GameStarted(tuple(players), rules, tile_set, lexicon, layout, first)])
 
     @classmethod
@@ -65,10 +68,10 @@ class Game:
         return game
 
     def push(self, event: Event) -> Game:
-        """The game after one more event. The event is trusted; call `check_play` first to verify a play.
+        """Return the game after one more event. The event is trusted: call `check_play` first to verify a play.
 
-        Raises `RulesError` for an event that makes no sense here, such as a challenge of nothing, `NotationError` for
-        a tile that the set does not have.
+        Raises `RulesError` for an event that is impossible, such as a challenge without a play, and `NotationError`
+        for a tile that the set does not have.
         """
         if isinstance(event, GameStarted):
             raise RulesError(said("already-started", "the game has already started"))
@@ -90,14 +93,14 @@ class Game:
 
     @property
     def start_event(self) -> GameStarted:
-        """What was agreed at the beginning."""
+        """The first event: players, rules, tile set, word list and layout."""
         first = self.events[0]
         assert isinstance(first, GameStarted)
         return first
 
     @property
     def players(self) -> tuple[str, ...]:
-        """The names, in seat order."""
+        """The players' names, in seat order."""
         return self.state.players
 
     @property
@@ -122,22 +125,22 @@ class Game:
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """The score sheet, line by line."""
+        """The lines of the score sheet."""
         return self.state.turns
 
     @property
     def totals(self) -> tuple[int, ...]:
-        """The running totals, in seat order."""
+        """The running totals in points, in seat order."""
         return self.state.totals
 
     @property
     def to_move(self) -> int:
-        """Whose turn it is."""
+        """The player whose turn it is."""
         return self.state.to_move
 
     @property
     def drawing(self) -> tuple[int, ...]:
-        """The players who have to draw for first play now; none once it is decided who begins."""
+        """The players who have to draw for first play now; empty once it is decided who begins."""
         return self.state.drawing
 
     @property
@@ -147,42 +150,42 @@ class Game:
 
     @property
     def bag_count(self) -> int:
-        """How many tiles are left to draw."""
+        """The number of tiles left to draw."""
         return self.state.bag_count
 
     @property
     def is_over(self) -> bool:
-        """True once the game has ended."""
+        """True after the end of the game."""
         return self.state.end_reason is not None
 
     @property
     def end_due(self) -> EndReason | None:
-        """Why the game should be ended now; to be proposed to the players."""
+        """The reason to end the game now, as a proposal to the players; None while it goes on."""
         return find_due_end(self.state)
 
     @property
     def racks_wanted(self) -> tuple[int, ...]:
-        """The players whose unplayed letters must be told before the final scores are right."""
+        """The players whose unplayed letters must be entered before the final scores are correct."""
         return find_wanted_racks(self.state)
 
     @property
     def outcome(self) -> Outcome | None:
-        """Who won and why, once the game has ended."""
+        """The result with the winners; None while the game goes on."""
         return determine_outcome(self.state)
 
     @property
     def challengeable_turn(self) -> Turn | None:
-        """The play that may be challenged now."""
+        """The play that may be challenged now; None if there is none."""
         return find_challengeable_turn(self.state)
 
     def can_exchange(self, count: int = 1) -> bool:
-        """True when so many tiles may be exchanged now."""
+        """Return True if `count` tiles may be exchanged now."""
         return can_exchange(self.state, count)
 
     def check_play(self, play: Play, player: int | None = None) -> Status:
-        """Every defect of a play here and now; of its turn too when `player` is given."""
+        """Return all defects of a play now; the turn is only checked if `player` is given."""
         return check_play(self.state, play, player)
 
     def score_play(self, play: Play) -> PlayScore:
-        """What a play would score."""
+        """Return the score of a play on the board as it is now."""
         return score_play(self.board, play, self.layout, self.tiles, self.rules)

@@ -1,4 +1,4 @@
-"""Word lists: the words that are good in a game, in a compact trie.
+"""Word lists in a compact trie.
 
 A list is built from words (`Lexicon.from_words`), from the bytes of a text file (`parse_entries`) or from the bytes of
 a compiled list (`Lexicon.from_bytes`). Files and the cache of compiled lists belong to `device.storage.lexicons`.

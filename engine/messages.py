@@ -1,4 +1,4 @@
-"""Texts for people that are written in English here and can be said in other languages by whoever shows them."""
+"""Messages to the players: English texts with a key, by which the page and the voice translate them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 
 class Said(str):
-    """A text in English, the `key` of the same in the language files, and the `values` that stand in both.
+    """An English text with the `key` of its translations, the `template` and the `values` filled into it.
 
-    It is the English text wherever nobody asks for more. `template` is that text with `{0}`, `{1}` for the values;
-    values may be texts of this kind themselves. A text without a key has the same template in every language.
+    It is a `str`, so it can be used untranslated. `template` is the English text with `{0}`, `{1}` ... for the values,
+    which may themselves be messages. A message without a key has the same template in every language.
     """
 
     __slots__ = ("key", "template", "values")
@@ -19,18 +19,18 @@ class Said(str):
     values: tuple[str, ...]
 
     def __new__(cls, text: str, key: str = "", template: str = "", values: tuple[str, ...] = ()) -> Said:
-        """The text as it stands in English, and what it was made of."""
+        """Create the message from its English `text` and the parts it was formatted from."""
         self = super().__new__(cls, text)
         self.key, self.template, self.values = key, template, values
         return self
 
     def __str__(self) -> str:
-        """Itself, so that an error that is raised with it gives it back whole."""
+        """Return the message itself, so that `str(error)` keeps key and values."""
         return self
 
 
 def said(key: str, english: str, *values: object) -> Said:
-    """A text of this key.
+    """Return a message: the template `english` filled with `values`, and the key of its translations.
 
     >>> said("no-tile-on", "there is no tile on {0}", "H8")
     'there is no tile on H8'
@@ -40,22 +40,22 @@ def said(key: str, english: str, *values: object) -> Said:
 
 
 def key_of(text: str) -> str:
-    """The key of a text; empty where it has none."""
+    """Return the key of a message; empty for a plain string."""
     return text.key if isinstance(text, Said) else ""
 
 
 def values_of(text: str) -> tuple[str, ...]:
-    """The values that stand in a text; none where it has no key."""
+    """Return the values of a message; empty if it has no key."""
     return text.values if isinstance(text, Said) and text.key else ()
 
 
 def join_messages(separator: str, texts: Sequence[str]) -> Said:
-    """Several texts as one."""
+    """Return several messages joined as one; each is translated by itself."""
     return Said(separator.join(texts), "", separator.join(["{}"] * len(texts)), tuple(texts))
 
 
 def format_list(names: Sequence[str]) -> str:
-    """Names in a sentence.
+    """Return the names as an enumeration with `and` before the last.
 
     >>> format_list(["A1", "A2", "A3"])
     'A1, A2 and A3'

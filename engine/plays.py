@@ -1,4 +1,4 @@
-"""A play as a value: the newly placed tiles and their squares, with exact GCG notation both ways."""
+"""A play as a value: the newly placed tiles and their squares, to and from GCG notation."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ _THROUGH_TILE = re.compile(r"(\.|\([^()]*\))")
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """The tiles a player lays in one turn.
+    """The tiles a player places in one turn.
 
-    `tiles` pairs each newly covered square with the tile that lies there afterwards, in the order of the
-    board. `rearranged` pairs squares that were covered before with the tile that lies there afterwards; it is
-    empty but under the variation of rule 5 A (letters of a word on the board are rearranged before one adds
-    to it).
+    `tiles` pairs each newly covered square with its tile, in ascending order of squares. `rearranged` pairs squares
+    that were covered before with the tile that is on them afterwards; it is only used under rule 5 A of travel-case
+    (the letters of a word on the board are rearranged, and tiles added to it).
 
     >>> Play.from_tiles({112: Tile("A"), 113: Tile("T")}).to_gcg(Board())
     '8H AT'
@@ -36,15 +35,15 @@ class Play:
 
     @classmethod
     def from_tiles(cls, tiles: Mapping[Square, Tile], rearranged: Mapping[Square, Tile] | None = None) -> Play:
-        """A play from squares and tiles in any order."""
+        """Return a play from squares and tiles in any order."""
         return cls(tuple(sorted(tiles.items())), tuple(sorted((rearranged or {}).items())))
 
     @classmethod
     def from_gcg(cls, board: Board, position: str, word: str, tiles: TileSet) -> Play:
-        """The play written `8H HORN` or `H6 FA.M`.
+        """Return the play from GCG notation, for example `8H HORN` or `H6 FA.M`.
 
-        A tile that lies on the board may be written as a dot, in parentheses, or as its letter. Raises
-        `NotationError` for what cannot be read, `RulesError` for what does not fit the board.
+        A tile on the board may be written as a dot, in parentheses, or as its letter. Raises `NotationError` for text
+        that cannot be parsed, and `RulesError` for a word that does not fit the tiles on the board.
         """
         start, across = parse_position(position)
         step, room = (1, BOARD_SIZE - column_of(start)) if across else (BOARD_SIZE, BOARD_SIZE - row_of(start))
@@ -72,23 +71,23 @@ class Play:
         return tuple(square for square, _ in self.tiles)
 
     def apply_to(self, board: Board) -> Board:
-        """The board after the play."""
+        """Return the board after the play."""
         return board.with_tiles(dict(self.tiles + self.rearranged))
 
     def is_across(self, board: Board) -> bool:
-        """True when the play reads across; a single tile reads in the direction of its longer word."""
+        """Return True if the play is across; a single tile takes the direction of its longer word."""
         squares = self.squares
         if len(squares) > 1:
             return row_of(squares[0]) == row_of(squares[-1])
         return len(board.tile_run(squares[0], True)) >= len(board.tile_run(squares[0], False))
 
     def position(self, board: Board) -> str:
-        """Where the main word begins, as GCG writes it (`8H` across, `H8` down)."""
+        """Return the position of the main word in GCG notation (`8H` across, `H8` down)."""
         across = self.is_across(board)
         return position_name(self.apply_to(board).tile_run(self.squares[0], across).start, across)
 
     def word(self, board: Board, tiles: TileSet | None = None) -> str:
-        """The main word as GCG writes it: `.` for a tile of the board, small letters for blanks, `[CH]`."""
+        """Return the main word in GCG notation: `.` for a tile of the board, lower case for a blank, `[CH]`."""
         new = dict(self.tiles)
         word, laid = "", list[Tile]()
         for square in self.apply_to(board).tile_run(self.squares[0], self.is_across(board)):
@@ -99,7 +98,7 @@ class Play:
         return word + _format_tiles(laid, tiles)
 
     def to_gcg(self, board: Board, tiles: TileSet | None = None) -> str:
-        """Position and word, exactly as GCG writes them, on the board before the play."""
+        """Return position and word in GCG notation; `board` is the board before the play."""
         return f"{self.position(board)} {self.word(board, tiles)}"
 
 
@@ -110,12 +109,12 @@ def _format_tiles(laid: list[Tile], tiles: TileSet | None) -> str:
 
 
 def _is_same_tile(old: Tile, new: Tile) -> bool:
-    """A word written in full repeats a tile of the board; old writers give a blank its capital."""
+    """Return True if a written tile repeats the old one; old GCG files write a blank as its capital."""
     return old.letter == new.letter or old.is_unnamed
 
 
 def _parse_word(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
-    """The squares a written word covers: the tile (None for a dot) and whether it is said to lie there already."""
+    """Return, for each square of a written word, its tile (None for a dot) and True if it is marked as on the board."""
     letters: list[tuple[Tile | None, bool]] = []
     for part in _THROUGH_TILE.split(word):
         if part == ".":

@@ -1,4 +1,4 @@
-"""The rules in force at a table, one frozen value; every switch names its rule sheet and number.
+"""The rules in force, as one frozen value; every setting names its rule sheet and number.
 
 The sheets, by their short names: `classic-2008` (Hasbro 04264), `travel-case` (the one with the variations),
 `giant-deluxe-2020`, `crossword-game`, `summary`.
@@ -15,24 +15,24 @@ from engine.messages import said
 
 
 class ChallengeRule(StrEnum):
-    """What a challenge costs. Upheld, the tiles come back and the turn is lost, whichever it is."""
+    """The cost of a challenge. If it is upheld, the play is always withdrawn and its turn lost."""
 
-    DOUBLE = "double"  # the rule of the sheets (8): who challenges in vain loses the next turn
-    SINGLE = "single"  # who challenges in vain loses nothing
-    VOID = "void"  # nobody challenges: a word that is not in the lexicon is not accepted
-    POINTS = "points"  # who was challenged in vain gains `challenge_points`
+    DOUBLE = "double"  # the rule of the sheets (8): after a failed challenge the challenger loses a turn
+    SINGLE = "single"  # a failed challenge costs nothing
+    VOID = "void"  # there are no challenges: a word that is not in the lexicon is not accepted
+    POINTS = "points"  # after a failed challenge the challenged player gains `challenge_points`
 
 
 class UnplayedRule(StrEnum):
-    """What unplayed letters do at the end."""
+    """The effect of unplayed letters at the end."""
 
-    BOTH = "both"  # the sheets (Scoring 9): each loses them, who went out gains them
-    TWICE = "twice"  # tournaments: who went out gains twice the others' letters, nobody loses any
+    BOTH = "both"  # the sheets (Scoring 9): each player loses their points, the player who went out gains them
+    TWICE = "twice"  # tournaments: the player who went out gains twice the others' letters, no player loses any
     NONE = "none"
 
 
 class FinishLineLevel(StrEnum):
-    """How well a player plays, in the Finish Line game."""
+    """The skill of a player in the Finish Line game."""
 
     BEGINNER = "beginner"
     INTERMEDIATE = "intermediate"
@@ -49,7 +49,7 @@ FINISH_LINE_POINTS = {
 
 @dataclass(frozen=True, slots=True)
 class PremiumColours:
-    """The colours of the premium squares of an edition: a name for people and `#rrggbb` for drawing."""
+    """The colours of the premium squares of an edition, each an English name and `#rrggbb`."""
 
     double_letter: tuple[str, str]
     triple_letter: tuple[str, str]
@@ -74,7 +74,7 @@ EDITION_COLOURS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """Everything the players agree on before the game.
+    """The rules that the players agree on before the game; the defaults are the standard game.
 
     >>> Rules(rack_size=9).bonus(7), Rules().bonus(6)
     (50, 0)
@@ -93,7 +93,7 @@ class Rules:
     challenge: ChallengeRule = ChallengeRule.DOUBLE  # rule 8
     challenge_points: int = 0  # tournaments: 5 or 10
     challenge_each_word: bool = False  # tournaments: the points count for each word challenged
-    scoreless_turns: int = 0  # tournaments: the game ends after so many in succession; 0: no such rule
+    scoreless_turns: int = 0  # tournaments: the game ends after this number in succession; 0: no such rule
     unplayed: UnplayedRule = UnplayedRule.BOTH  # Scoring 9
     finish_line: tuple[FinishLineLevel, ...] = ()  # Finish Line: a level for each player, or one for all; empty: off
     finish_round: bool = False  # not said in the sheets: the others finish the round
@@ -110,11 +110,14 @@ class Rules:
             raise RulesError("a rack and a bingo need at least one tile")
 
     def bonus(self, tiles: int) -> int:
-        """The premium for laying so many tiles in one turn."""
+        """Return the bonus for playing `tiles` tiles in one turn: `bingo_bonus` from `bingo_tiles` tiles on, else 0."""
         return self.bingo_bonus if tiles >= self.bingo_tiles else 0
 
     def finish_lines(self, players: int) -> tuple[int, ...]:
-        """The points each player needs in the Finish Line game; empty in any other. Raises `RulesError`."""
+        """Return the points each player needs in the Finish Line game; empty in any other game.
+
+        Raises `RulesError` if the number of levels fits neither one for all nor one for each of `players`.
+        """
         if not self.finish_line:
             return ()
         levels = self.finish_line * players if len(self.finish_line) == 1 else self.finish_line
@@ -129,13 +132,13 @@ class Rules:
         return EDITION_COLOURS[self.edition]
 
     def to_json(self) -> dict[str, Any]:
-        """The rules as plain data: only what differs from the standard game."""
+        """Return the rules that differ from the standard game, as plain data."""
         plain = Rules()
         return {name: value for name, value in asdict(self).items() if value != getattr(plain, name)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Rules:
-        """The rules from plain data; what is not named is as in the standard game. Raises `RulesError`."""
+        """Return the rules from plain data; missing ones are as in the standard game. Raises `RulesError`."""
         unknown = set(data) - {f.name for f in fields(cls)}
         if unknown:
             raise RulesError(f"unknown rules: {', '.join(sorted(unknown))}")
@@ -171,7 +174,7 @@ PRESETS = {
 
 
 def rules_preset(name: str) -> Rules:
-    """The preset of this name. Raises `RulesError`."""
+    """Return the preset of this name. Raises `RulesError` if there is none."""
     if name not in PRESETS:
         raise RulesError(f"there are no rules called {name!r}: choose one of {', '.join(PRESETS)}")
     return PRESETS[name]

@@ -1,7 +1,7 @@
-"""The score of a play, word by word, and whether it may lie as it lies.
+"""Score of a play, word by word, and the check of its placement.
 
-Rules: Gameplay 1, 3, 4 (placing) and Scoring 1 to 8 of every sheet. The scores are named tuples: a table asks
-for a few, but whoever searches for plays asks for 50,000 a second.
+Rules: Gameplay 1, 3, 4 (placing) and Scoring 1 to 8 of every sheet. The scores are named tuples because they are
+cheap to create: a search for plays scores 50,000 a second.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.tiles import Tile, TileSet
 
 
 class LetterScore(NamedTuple):
-    """A letter in a word: its value and the premium of its square (1 when it lay there already)."""
+    """A letter in a word: its value and the letter premium of its square (1 if it was on the board already)."""
 
     tile: Tile
     value: int
@@ -27,7 +27,11 @@ class LetterScore(NamedTuple):
 
 
 class WordScore(NamedTuple):
-    """A word formed or altered by a play, and how its score comes about."""
+    """A word formed or altered by a play, and the parts of its score.
+
+    `start` is the first square. `tiles`, `values` and `premiums` (letter multipliers) have one entry for each square;
+    `multiplier` is the product of the word premiums.
+    """
 
     start: Square
     across: bool
@@ -39,27 +43,27 @@ class WordScore(NamedTuple):
 
     @property
     def word(self) -> str:
-        """The word in capitals, `?` where a blank has no name."""
+        """The word in capitals, with `?` for an unnamed blank."""
         return "".join([tile.letter for tile in self.tiles])
 
     @property
     def position(self) -> str:
-        """Where it begins, as GCG writes it."""
+        """The position of the word in GCG notation."""
         return position_name(self.start, self.across)
 
     @property
     def letters(self) -> tuple[LetterScore, ...]:
-        """Letter by letter."""
+        """The letters with their values and premiums."""
         return tuple(map(LetterScore, self.tiles, self.values, self.premiums))
 
     @property
     def letter_sum(self) -> int:
-        """The sum of the letters with their premiums, before the word is doubled or tripled."""
+        """The points of all letters with their premiums, before the word premium."""
         return sum(value * premium for value, premium in zip(self.values, self.premiums, strict=True))
 
 
 class PlayScore(NamedTuple):
-    """All words of a play, the word along its line first, and the bonus for laying the whole rack."""
+    """The words of a play, the main word first, the bingo bonus, and the total (points)."""
 
     words: tuple[WordScore, ...]
     bonus: int
@@ -67,7 +71,7 @@ class PlayScore(NamedTuple):
 
 
 class Status(IntFlag):
-    """Every way in which a play can be wrong; `VALID` when none is."""
+    """The defects of a play, as flags; `VALID` if there is none."""
 
     VALID = 0
     NO_TILES = 1
@@ -103,12 +107,12 @@ STATUS_TEXT = {
 
 
 def describe_status(status: Status) -> str:
-    """What is wrong, in words; empty when nothing is."""
+    """Return the defects in words; empty for a valid play."""
     return join_messages(", ", [text for flag, text in STATUS_TEXT.items() if flag in status])
 
 
 def _build_rays(step: int) -> tuple[tuple[Square, ...], ...]:
-    """For each square, those that follow it in one direction up to the edge of the board."""
+    """Return, for each square, the squares that follow it in steps of `step` up to the edge of the board."""
     ways = []
     for square in SQUARES:
         row, column = divmod(square, BOARD_SIZE)
@@ -124,11 +128,11 @@ _RAYS_FORWARD = (_DOWN, _RIGHT)
 
 
 def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: Rules) -> PlayScore:
-    """The score of a play on this board, whether or not it is legal.
+    """Return the score of a play on this board, legal or not.
 
-    All words that hold a newly covered or a rearranged square count. Premiums count only on newly covered
-    squares (Scoring 5; for a rearranged word travel-case, variation A of rule 5), blanks count zero but keep
-    the premium of their square (Scoring 6), a letter common to two words counts in both (Scoring 7).
+    All words that contain a newly covered or a rearranged square count. Premiums count only on newly covered squares
+    (Scoring 5; for a rearranged word travel-case, rule 5 A), blanks count zero but keep the premium of their square
+    (Scoring 6), and a letter common to two words counts in both (Scoring 7).
     """
     merged = list(board.squares)
     fresh = dict(play.tiles)
@@ -204,7 +208,10 @@ def _score_word(
 
 
 def check_placement(board: Board, play: Play, layout: Layout, rules: Rules) -> Status:
-    """Every defect of a play on this board, without regard to whose turn it is or what is left in the bag."""
+    """Return the defects of the placement, regardless of whose turn it is and how many tiles the set has.
+
+    A test of the squares alone, fast enough for a search: `engine.state.check_play` makes the other tests.
+    """
     old = board.squares
     placed = play.tiles
     if not placed:
@@ -246,10 +253,10 @@ def check_placement(board: Board, play: Play, layout: Layout, rules: Rules) -> S
 
 
 def is_one_word_rearranged(board: Board, play: Play) -> bool:
-    """True when the old tiles of one word were rearranged, none lost, and tiles of the rack added to it.
+    """Return True if the old tiles of one word were rearranged, none lost, and tiles of the rack added to it.
 
-    Old tiles may have gone to newly covered squares, tiles of the rack to squares of the old word
-    (travel-case, variation A of rule 5).
+    Old tiles may have moved to newly covered squares, tiles of the rack to squares of the old word (travel-case,
+    rule 5 A).
     """
     moved = [square for square, _ in play.rearranged]
     olds = [tile.face for square in moved if (tile := board[square])]

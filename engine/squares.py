@@ -1,8 +1,7 @@
-"""Squares of the board and how they are written.
+"""Squares of the board and their names.
 
-A square is an int, `row * 15 + column`, both from 0 at the top left: `H8`, the centre, is 112. A position
-also says in which direction a play runs, as GCG writes it: `8H` (row first) is across, `H8` (column first) is
-down.
+A square is an int, `row * 15 + column`, both from 0 at the top left: the centre, `H8`, is 112. A position is the square
+and the direction of a play in GCG notation: `8H` (row first) is across, `H8` (column first) is down.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _POSITION = re.compile(r"(?:(?P<row1>\d{1,2})(?P<column1>[A-Oa-o])|(?P<column2>[
 
 
 def square_at(row: int, column: int) -> Square:
-    """The square in this row and column, both from 0.
+    """Return the square in this row and column, both from 0.
 
     >>> square_at(7, 7)
     112
@@ -32,22 +31,22 @@ def square_at(row: int, column: int) -> Square:
 
 
 def row_of(square: Square) -> int:
-    """The row of a square, from 0 at the top."""
+    """Return the row of a square, from 0 at the top."""
     return square // BOARD_SIZE
 
 
 def column_of(square: Square) -> int:
-    """The column of a square, from 0 at the left."""
+    """Return the column of a square, from 0 at the left."""
     return square % BOARD_SIZE
 
 
 def transpose(square: Square) -> Square:
-    """The square mirrored in the diagonal from A1 to O15: rows become columns."""
+    """Return the square mirrored in the diagonal from A1 to O15: rows become columns."""
     return (square % BOARD_SIZE) * BOARD_SIZE + square // BOARD_SIZE
 
 
 def square_name(square: Square) -> str:
-    """How people call the square: the letter of its column and the number of its row.
+    """Return the name of a square: the letter of its column and the number of its row.
 
     >>> square_name(112)
     'H8'
@@ -56,7 +55,7 @@ def square_name(square: Square) -> str:
 
 
 def position_name(square: Square, across: bool) -> str:
-    """Where a play begins and in which direction it runs, as GCG writes it.
+    """Return the position of a play in GCG notation, from its first square and its direction.
 
     >>> position_name(112, across=True), position_name(112, across=False)
     ('8H', 'H8')
@@ -66,7 +65,7 @@ def position_name(square: Square, across: bool) -> str:
 
 
 def parse_position(text: str) -> tuple[Square, bool]:
-    """The first square of a play and whether it runs across. Raises `NotationError`.
+    """Return the first square of a position and True if it is across. Raises `NotationError`.
 
     >>> parse_position("8H")
     (112, True)
@@ -82,7 +81,7 @@ def parse_position(text: str) -> tuple[Square, bool]:
 
 
 def parse_square(text: str) -> Square:
-    """The square of this name, in either order of letter and number. Raises `NotationError`.
+    """Return the square of this name; letter and number may be in either order. Raises `NotationError`.
 
     >>> parse_square("H8")
     112

@@ -1,4 +1,4 @@
-"""The state of a game as a value, and what can be known from it. `engine.transitions` applies events to it."""
+"""State of a game as a value, and what follows from it. `engine.transitions` applies events to it."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ StateEvent = (
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A game after its events so far.
+    """A game after the events so far.
 
-    `rack_counts` is the number of tiles that each player holds and `bag_count` the number left to draw, as far as the
-    rules determine them. `turns_to_skip` counts the turns that each player still loses, `clocks` the seconds that each
-    has used. `revealed_racks` has the letters of racks that were entered, by player; `drawing` the players who have to
-    draw for first play.
+    `totals` (points), `rack_counts` (tiles held), `turns_to_skip` (turns still to be lost) and `clocks` (seconds used)
+    have one entry for each player, in seat order. `rack_counts` and `bag_count` (tiles left to draw) are as the rules
+    determine them. `revealed_racks` maps players to the letters that were entered for their racks. `drawing` has the
+    players who still have to draw for first play.
     """
 
     players: tuple[str, ...]
@@ -65,16 +65,16 @@ class State:
     drawing: tuple[int, ...] = ()
 
     def unseen(self) -> Counter[str]:
-        """The tiles that do not lie on the board: on the racks or in the bag. Never negative."""
+        """Return the tiles that are not on the board: in the bag or on the racks. No count is negative."""
         return +self.stock()
 
     def stock(self) -> Counter[str]:
-        """What is left of each tile of the set; negative where the board holds more than there are."""
+        """Return the number left of each tile of the set; negative if the board holds more than the set has."""
         return self.tiles.count_remaining(self.board.faces())
 
 
 def create_state(event: GameStarted) -> State:
-    """The state at the beginning. Raises `RulesError` for what no sheet allows."""
+    """Return the state at the start of a game. Raises `RulesError` for a start that the rules do not allow."""
     count = len(event.players)
     if not 2 <= count <= 4:
         raise RulesError(said("players-2-to-4", "a game has 2 to 4 players, not {0}", count))
@@ -102,9 +102,10 @@ def create_state(event: GameStarted) -> State:
 
 
 def find_first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...]:
-    """Who drew the tile closest to A; a blank beats any letter (Setup). Several: they draw again.
+    """Return the players who drew the tile closest to A; a blank beats any letter (Setup). Several must draw again.
 
-    An empty string is a player who did not draw. Raises `RulesError` for a tile that the set does not have.
+    `drawn` has one tile for each player, an empty string for one who did not draw. Raises `RulesError` for a tile that
+    the set does not have, or if no player drew.
     """
     order = {tile: place for place, tile in enumerate((BLANK, *tiles.letters))}
     unknown = [tile for tile in drawn if tile and tile not in order]
@@ -116,12 +117,12 @@ def find_first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...
 
 
 def can_exchange(state: State, count: int) -> bool:
-    """True when so many tiles can be exchanged now (rule 7, and the note of travel-case when it is on)."""
+    """Return True if `count` tiles can be exchanged now (rule 7, with the minimum of the rules in force)."""
     return 0 < count <= state.bag_count and state.bag_count >= state.rules.exchange_minimum_bag
 
 
 def check_play(state: State, play: Play, player: int | None = None) -> Status:
-    """Every defect of a play in this state."""
+    """Return all defects of a play in this state; the defect `OUT_OF_TURN` is only checked if `player` is given."""
     found = check_placement(state.board, play, state.layout, state.rules)
     if player is not None and player != state.to_move:
         found |= Status.OUT_OF_TURN
@@ -133,14 +134,14 @@ def check_play(state: State, play: Play, player: int | None = None) -> Status:
 
 
 def find_excess_tiles(state: State, play: Play) -> tuple[str, ...]:
-    """The tiles of which the board would hold more than the set has."""
+    """Return the tiles of which the board would hold more than the set has."""
     return tuple(
         tile for tile, left in state.tiles.count_remaining(play.apply_to(state.board).faces()).items() if left < 0
     )
 
 
 def find_challengeable_turn(state: State) -> Turn | None:
-    """The play that may be challenged: the last thing that happened, until the next turn (rule 8)."""
+    """Return the last play while it may be challenged, that is until the next turn (rule 8); None otherwise."""
     last = state.turns[-1] if state.turns else None
     if last is None or last.kind is not TurnKind.PLAY or state.rules.challenge is ChallengeRule.VOID:
         return None

@@ -1,7 +1,7 @@
-"""Tiles, and the sets of them that a language is played with.
+"""Tiles, and the tile sets of languages and editions.
 
-A tile is a string of one letter or more (`A`, `Ä`, Spanish `CH`), `?` the blank. `Tile` is one that lies on
-the board: what it stands for, and whether it is a blank.
+In a tile set a tile is a string: one letter or more (`A`, `Ä`, Spanish `CH`), or `?` for the blank. On the board a
+tile is a `Tile`, which also knows the letter of a named blank.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TILE_SET_DIR = files("engine") / "data" / "tilesets"
 class Tile:
     """A tile on the board.
 
-    `letter` is what it stands for, in capitals; a blank that nobody has named yet has the letter `?`.
+    `letter` is what it stands for, in capitals; `?` for a blank that has not been named.
 
     >>> str(Tile("A")), str(Tile("A", is_blank=True)), str(Tile.unnamed())
     ('A', 'a', '?')
@@ -40,17 +40,17 @@ class Tile:
 
     @classmethod
     def unnamed(cls) -> Tile:
-        """A blank that nobody has named yet."""
+        """Return a blank that has not been named."""
         return cls(BLANK, is_blank=True)
 
     @property
     def face(self) -> str:
-        """What is printed on it: the tile it is in the bag, `?` for a blank."""
+        """The symbol printed on the tile: its letter, or `?` for a blank."""
         return BLANK if self.is_blank else self.letter
 
     @property
     def is_unnamed(self) -> bool:
-        """True for a blank of which nobody has said what it stands for."""
+        """True for a blank that has not been named."""
         return self.letter == BLANK
 
     def __str__(self) -> str:
@@ -59,10 +59,10 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class TileSet:
-    """The tiles of one language or edition: how many of each, and what they count.
+    """The tiles of one language or edition, with their numbers and values.
 
-    `counts` and `values` are keyed by tile, in alphabetical order of the language with the blank last. A
-    blank counts zero (rule sheets, Scoring 1).
+    `counts` and `values` are keyed by tile, in alphabetical order of the language with the blank last. A blank counts
+    zero (rule sheets, Scoring 1).
     """
 
     name: str
@@ -83,7 +83,7 @@ class TileSet:
 
     @classmethod
     def from_rows(cls, name: str, language: str, rows: Iterable[tuple[str, int, int]]) -> TileSet:
-        """A set from (tile, count, value) in alphabetical order."""
+        """Return a set from (tile, count, value) in alphabetical order."""
         rows = tuple(rows)
         counts = MappingProxyType({tile: count for tile, count, _ in rows})
         values = MappingProxyType({tile: value for tile, _, value in rows})
@@ -96,32 +96,32 @@ class TileSet:
 
     @property
     def tile_count(self) -> int:
-        """How many tiles the set has."""
+        """The number of tiles in the set."""
         return sum(self.counts.values())
 
     def value(self, tile: Tile) -> int:
-        """What a tile on the board counts before premiums."""
+        """Return the points of a tile on the board, without premiums."""
         return 0 if tile.is_blank else self.values[tile.letter]
 
     def points(self, tiles: Iterable[str]) -> int:
-        """The sum of the values of tiles in the hand or in the bag."""
+        """Return the sum of the values of tiles on a rack or in the bag."""
         return sum(self.values[tile] for tile in tiles)
 
     def lower(self, letter: str) -> str:
-        """How a blank that stands for `letter` is written (Turkish keeps its dotted and dotless I apart)."""
+        """Return the lower-case form of a letter, used for blanks (Turkish has dotted and dotless I)."""
         if letter == "I" and "İ" in self.counts:
             return "ı"
         return _lower(letter)
 
     def text(self, tile: Tile) -> str:
-        """How a tile on the board is written: capital, small for a blank, `?` for a blank without a name."""
+        """Return a tile as text: upper case, lower case for a named blank, `?` for an unnamed one."""
         return self.lower(tile.letter) if tile.is_blank else tile.letter
 
     def parse(self, text: str) -> tuple[Tile, ...]:
-        """The tiles of a text: capitals are tiles, small letters blanks, `?` a blank without a name.
+        """Return the tiles of a text: upper case for tiles, lower case for named blanks, `?` for unnamed ones.
 
-        A tile of several letters may stand in brackets; without them the longest tile is taken. Raises
-        `NotationError`.
+        A tile of several letters may be written in square brackets; without them the longest tile that fits is taken.
+        Raises `NotationError`.
 
         >>> [str(tile) for tile in load_tile_set("es").parse("CHIcO")]
         ['CH', 'I', 'c', 'O']
@@ -144,7 +144,7 @@ class TileSet:
         return tuple(tiles)
 
     def write(self, tiles: Sequence[Tile]) -> str:
-        """The tiles as a text that `parse` reads back: in brackets where letters alone would be misread.
+        """Return a text that `parse` reads back; brackets are added where letters alone would be misread.
 
         >>> spanish = load_tile_set("es")
         >>> spanish.write(spanish.parse("CHI[L]L"))
@@ -159,7 +159,7 @@ class TileSet:
         return "".join(written)
 
     def split(self, word: str) -> tuple[str, ...]:
-        """The tiles a word needs, whatever its case. Raises `NotationError`.
+        """Return the tiles that a word needs, ignoring its case. Raises `NotationError`.
 
         >>> load_tile_set("es").split("chico")
         ('CH', 'I', 'C', 'O')
@@ -167,11 +167,11 @@ class TileSet:
         return tuple(tile.letter for tile in self.parse(self.upper(word)))
 
     def upper(self, word: str) -> str:
-        """A word in the capitals of the language."""
+        """Return a word in the upper case of the language."""
         return word.replace("i", "İ").upper() if "İ" in self.counts else word.upper()
 
     def count_remaining(self, tiles: Iterable[str]) -> Counter[str]:
-        """What is left of the set when these are taken out; negative where more are taken than there are."""
+        """Return the number left of each tile if these are taken out; negative if the set has fewer."""
         left = Counter(self.counts)
         left.subtract(tiles)
         return left
@@ -188,7 +188,7 @@ def tile_set_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def load_tile_set(name: str) -> TileSet:
-    """The tile set of this name (`en`, `de`, `ro`, ...). Raises `UnknownTileSetError`.
+    """Return the tile set of this name (`en`, `de`, `ro`, ...). Raises `UnknownTileSetError`.
 
     >>> load_tile_set("de").values["Ä"]
     6

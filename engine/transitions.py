@@ -1,4 +1,4 @@
-"""The state of a game after each event. Every function here is pure."""
+"""Apply events to the state of a game. Every function here is pure."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ _Item = TypeVar("_Item")
 
 
 def apply_event(state: State, event: StateEvent, entry: int = 0, score: int | None = None) -> State:
-    """The state after an event. `entry` numbers the event in the ledger, `score` overrules the rules.
+    """Return the state after an event.
 
-    The event is trusted: a play is recorded as it lies, and its defects in `Turn.status`. Raises `RulesError`
-    only for what makes no sense at all, such as a challenge of nothing, `NotationError` for a tile that the set does
-    not have. After the end of the game, unplayed letters and overtime are counted anew with each event.
+    `entry` is the index of the event in the ledger; `score` (points) replaces the computed score. Events are trusted:
+    an illegal play is applied as it was made, and its defects are recorded in `Turn.status`. Raises `RulesError` only
+    for an event that is impossible, such as a challenge without a play, and `NotationError` for a tile that the set
+    does not have. After the end of the game, unplayed letters and overtime are computed again with each event.
     """
     return _add_closing_turns(_dispatch_event(_remove_closing_turns(state), event, entry, score), entry)
 
@@ -172,7 +173,7 @@ def _withdraw_play(state: State, target: Turn, entry: int, override: int | None,
 
 
 def _find_standing_play(state: State, player: int) -> Turn:
-    """The last play of a player that still stands."""
+    """Return the last play of a player that has not been withdrawn. Raises `RulesError` if there is none."""
     for turn in reversed(state.turns):
         if turn.kind is TurnKind.PLAY and turn.stands and turn.player == player:
             return turn
@@ -202,11 +203,11 @@ def _add_turn(
     total = state.totals[player] + score
     turn = Turn(len(state.turns), player, kind, score, total, state.board, entry, **details)
     totals = _replace_at(state.totals, player, total)
-    return replace(state, turns=(*state.turns, turn), totals=totals, drawing=())  # who plays has begun, drawn or not
+    return replace(state, turns=(*state.turns, turn), totals=totals, drawing=())  # a first turn ends the drawing
 
 
 def _advance_turn(state: State, player: int) -> State:
-    """The turn goes to the left (rule 3), over players who lost theirs (rule 8)."""
+    """Return the state with the next player to move (rule 3), without those who lost a turn (rule 8)."""
     return _skip_lost_turns(replace(state, to_move=(player + 1) % len(state.players)))
 
 
@@ -219,7 +220,7 @@ def _skip_lost_turns(state: State) -> State:
 
 
 def _remove_closing_turns(state: State) -> State:
-    """The state without the lines that the end of the game has written."""
+    """Return the state without the lines for unplayed letters and overtime."""
     closing = [turn for turn in state.turns if turn.kind in CLOSING_KINDS] if state.end_reason else []
     if not closing:
         return state
@@ -230,7 +231,7 @@ def _remove_closing_turns(state: State) -> State:
 
 
 def _add_closing_turns(state: State, entry: int) -> State:
-    """The state with unplayed letters and overtime counted, once the game is over."""
+    """Return the state with unplayed letters and overtime counted if the game is over."""
     for line in compute_end_scores(state) if state.end_reason else ():
         state = _add_turn(state, line.player, line.kind, line.score, entry, tiles=line.tiles)
     return state

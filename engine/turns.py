@@ -1,4 +1,4 @@
-"""Turns: what a player did, worked out by the rules, with its words and its score."""
+"""Turns: the lines of the score sheet, with the words and the score that the rules give them."""
 
 from __future__ import annotations
 
@@ -11,32 +11,33 @@ from engine.scoring import PlayScore, Status, WordScore
 
 
 class TurnKind(StrEnum):
-    """What a turn was."""
+    """The kind of a turn."""
 
     PLAY = "play"
     EXCHANGE = "exchange"
     PASS = "pass"
-    WITHDRAWN = "withdrawn"  # a play was taken back, challenged or not
-    CHALLENGE = "challenge"  # a play was challenged in vain
-    RECYCLED = "recycled"  # a tile of the board taken for one of the rack; the turn goes on
-    BLANK_TAKEN = "blank-taken"  # a blank of the board taken for its letter; the turn goes on
-    ENDRACK = "endrack"  # unplayed letters
-    TIME = "time"  # overtime
+    WITHDRAWN = "withdrawn"  # a play was taken back, after a challenge or by its player
+    CHALLENGE = "challenge"  # a challenge failed
+    RECYCLED = "recycled"  # a tile of the board was exchanged for one of the rack; the player's turn goes on
+    BLANK_TAKEN = "blank-taken"  # a blank of the board was taken for its letter; the player's turn goes on
+    ENDRACK = "endrack"  # points for unplayed letters
+    TIME = "time"  # points for overtime
 
 
 CLOSING_KINDS = frozenset({TurnKind.ENDRACK, TurnKind.TIME})
-"""The lines that the end of a game writes; they come after all others."""
+"""Lines that the end of a game adds; they come after all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One line of the score sheet.
 
-    `total` is the player's total after it, `board` the board after it. `at` and `word` are in GCG notation.
-    `drawn_count` tiles were taken from the bag. `target` is the number of the play that was withdrawn or
-    challenged, `by` who challenged. `computed_score` is the score by the rules if a
-    person has corrected it.
-    `stands` is False for a play that was taken back later.
+    `number` counts from 0; `ledger_index` is the index of its event in the ledger. `score` and `total` are points,
+    `total` and `board` are those after the turn. `at` and `word` are the play in GCG notation, `status` its defects.
+    `count` tiles were exchanged, `drawn_count` were taken from the bag. `tiles` are letters that were exchanged or
+    left unplayed. `target` is the number of the play that was withdrawn or challenged, `by` the challenger.
+    `computed_score` is the score by the rules if a player corrected it. `stands` is False for a play that was
+    withdrawn later.
     """
 
     number: int
@@ -61,12 +62,12 @@ class Turn:
 
     @property
     def words(self) -> tuple[WordScore, ...]:
-        """The words the play formed or altered, the main word first."""
+        """The words that the play formed or altered, the main word first."""
         return self.play_score.words if self.play_score else ()
 
     @property
     def bonus(self) -> int:
-        """The premium for a bingo within the score."""
+        """The bingo bonus in the score."""
         return self.play_score.bonus if self.play_score else 0
 
     @property

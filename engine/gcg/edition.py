@@ -1,4 +1,4 @@
-"""Which tiles and which board a recorded game was played with, as far as its file says."""
+"""Tile set and board of a recorded game, as far as its file names them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.gcg.record import Pragma, Record
 from engine.tiles import TileSet, load_tile_set, tile_set_names
 from engine.turns import TurnKind
 
-# How the programs of players begin the names of their word lists.
+# First letters of the names of word lists, as the programs of players write them.
 _LEXICON_PREFIXES = {
     "en": ("NWL", "CSW", "TWL", "OWL", "OSPD", "OTCWL", "OSW", "SOWPODS", "ECWL", "CEL", "COLLINS", "ENABLE"),
     "fr": ("FRA", "ODS"),
@@ -26,7 +26,7 @@ _LEXICON_PREFIXES = {
     "sv": ("SAOL", "SWEDISH"),
     "pt": ("PORTUGUESE",),
 }
-# The names of Macondo's letter distributions, beside those of the tile sets themselves.
+# Macondo's names of letter distributions; the names of the tile sets themselves are accepted as well.
 TILE_SET_BY_DISTRIBUTION = {
     "english": "en", "french": "fr", "german": "de", "polish": "pl", "spanish": "es", "catalan": "ca",
     "norwegian": "no", "dutch": "nl", "romanian": "ro", "italian": "it", "swedish": "sv", "portuguese": "pt",
@@ -39,7 +39,7 @@ STANDARD_GAMES = frozenset({"", "classic", "wordsmog", "scrabble", "crosswordgam
 
 
 def find_named_tile_set(record: Record) -> TileSet | None:
-    """The tile set that the pragmas of the file tell: `#tile-distribution`, `#tile-set` or `#lexicon`."""
+    """Return the tile set that `#tile-distribution`, `#tile-set` or `#lexicon` names; None if none does."""
     for pragma in ("tile-distribution", "tile-set"):
         first = (record.pragma_text(pragma) or "").lower().split(maxsplit=1)[:1]
         for name in first:
@@ -52,7 +52,7 @@ def find_named_tile_set(record: Record) -> TileSet | None:
 
 
 def find_possible_tile_sets(record: Record) -> tuple[TileSet, ...]:
-    """The tile sets that have every tile of the file, English first; all that are left when none is named."""
+    """Return the tile sets that have every tile of the file, English first."""
     texts = {entry.text for entry in record.entries if entry.kind is TurnKind.PLAY}
     texts |= {entry.rack for entry in record.entries if entry.rack}
     names = sorted(tile_set_names(), key=lambda name: (name != "en", name))
@@ -71,10 +71,10 @@ _NON_TILE_SIGNS = dict.fromkeys(map(ord, ".()"))
 
 
 def bracket_tiles(record: Record, tiles: TileSet) -> Record:
-    """The record with every tile in brackets where the file has brackets for the tiles of several letters.
+    """Return the record with every tile in brackets if the file uses brackets for tiles of several letters.
 
-    Only so can two tiles L be told from the Spanish tile LL. A file that has no brackets, and no `#tile` line that
-    announces them, stays as it is: there the longest tile is meant.
+    Only brackets distinguish two tiles L from the Spanish tile LL. A file without brackets, and without a `#tile` line
+    that announces them, is returned as it is: there the longest tile is meant.
     """
     if all(len(letter) == 1 for letter in tiles.letters):
         return record
@@ -97,19 +97,19 @@ _BRACKET_OR_LETTER = re.compile(r"\[[^\]]*\]|[^\W\d_]")
 
 
 def find_named_layout(record: Record) -> Layout | None:
-    """The board layout that `#board-layout` names, if it is one of ours."""
+    """Return the board layout that `#board-layout` names; None if it is missing or unknown."""
     name = record.pragma_text("board-layout")
     return load_layout(name) if name in layout_names() else None
 
 
 def find_unknown_game(record: Record) -> Pragma | None:
-    """The `#game-type` of a game that is not known here."""
+    """Return the `#game-type` pragma if it names an unknown game, else None."""
     pragma = record.find_pragma("game-type")
     return pragma if pragma and _normalise_text(pragma.text) not in STANDARD_GAMES else None
 
 
 def find_unknown_board(record: Record) -> Pragma | None:
-    """The pragma that names a board not known here, such as the one of 21 x 21."""
+    """Return the pragma that names an unknown board, such as the one of 21 x 21 squares; None if there is none."""
     boards = STANDARD_BOARDS | set(layout_names())
     named = [pragma for name in ("board-layout", "game-board") if (pragma := record.find_pragma(name))]
     game = record.find_pragma("game-type")

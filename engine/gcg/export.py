@@ -1,4 +1,4 @@
-"""A game as a GCG record, to be written to a file that other programs open."""
+"""A game as a GCG record, for files that other programs open."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.gcg.writer import make_nickname
 from engine.rules import ChallengeRule
 from engine.turns import Turn, TurnKind
 
-_LOST_TURN_NOTE = "#unsuccessful-challenge"  # so Macondo marks the pass of who challenged in vain
+_LOST_TURN_NOTE = "#unsuccessful-challenge"  # Macondo's mark for the pass after a failed challenge
 _REARRANGED_NOTE = "the letters of a word on the board were rearranged before"
 _NOTE_BY_KIND = {
     TurnKind.RECYCLED: "then took a tile of the board for one of the rack",
@@ -22,12 +22,14 @@ _NOTE_BY_KIND = {
 
 
 def build_record(game: Game, title: str = "", double_end_rack: bool = False) -> Record:
-    """The game so far, as played.
+    """Return the game so far as a record.
 
-    The camera sees no racks: on a rack stands what the player is known to have held, the tiles played then and, once
-    nothing is drawn any more, those played or told later. A turn lost by a challenge in vain (rule 8) is a pass; what
-    GCG has no event for becomes a note. With `double_end_rack`, in a game of two, the player who went out gains twice
-    the other's letters and the other loses none, for programs that support only this end.
+    The camera sees no racks. A rack in the record has the tiles that the player is known to have held: the tiles played
+    in this turn and, once no more are drawn, those played or revealed later. A turn lost by a failed challenge (rule 8)
+    becomes a pass; an event that GCG does not have becomes a note.
+
+    With `double_end_rack`, in a game of two, the player who went out gains twice the other's letters and the other
+    loses none, for programs that support only this end.
     """
     turns = game.turns
     if double_end_rack and len(game.players) == 2:
@@ -50,7 +52,7 @@ def build_record(game: Game, title: str = "", double_end_rack: bool = False) -> 
 
 
 def _build_players(names: Sequence[str]) -> tuple[Player, ...]:
-    """The players, each with a nickname of their own."""
+    """Return the players, each with a unique nickname."""
     nicks: list[str] = []
     for name in names:
         nick = make_nickname(name)
@@ -86,7 +88,10 @@ def _build_entry(turn: Turn, rack: tuple[str, ...] | None) -> Entry:
 
 
 def _build_lost_turns(entries: list[Entry], turn: Turn, lost: list[int], players: int) -> list[Entry]:
-    """The passes of those who lost their turn between the last turn and this one."""
+    """Return the passes of players who lost their turn between the last turn and this one.
+
+    The counts in `lost` (turns still to be lost, by seat) are reduced.
+    """
     last = next(
         (entry for entry in reversed(entries) if entry.kind in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE)), None
     )
@@ -103,14 +108,17 @@ def _build_lost_turns(entries: list[Entry], turn: Turn, lost: list[int], players
 
 
 def _add_note(entries: list[Entry], note: str) -> list[Entry]:
-    """The events with a note on the last one."""
+    """Return the events with `note` added to the last one."""
     if not entries:
         return entries
     return [*entries[:-1], replace(entries[-1], note=f"{entries[-1].note}\n{note}".strip())]
 
 
 def _infer_racks(turns: Sequence[Turn], players: int, most: int) -> list[tuple[str, ...] | None]:
-    """What each player surely held at each turn, from the last turn back."""
+    """Return the tiles that the player is known to have held at each turn, computed from the last turn back.
+
+    `most` is the size of a rack; None stands for a rack that is not known.
+    """
     held: dict[int, tuple[str, ...] | None] = {}
     for turn in turns:
         if turn.kind is TurnKind.ENDRACK and (turn.score < 0 or players == 2):
@@ -118,7 +126,7 @@ def _infer_racks(turns: Sequence[Turn], players: int, most: int) -> list[tuple[s
     racks: list[tuple[str, ...] | None] = []
     for turn in reversed(turns):
         later = held.get(turn.player) or ()
-        if turn.kind is TurnKind.PLAY and turn.stands:  # one that was taken back was made from the rack told then
+        if turn.kind is TurnKind.PLAY and turn.stands:  # a withdrawn play was made from the rack found below
             laid = [tile.face for _, tile in turn.placements]
             kept = () if turn.drawn_count or len(laid) + len(later) > most else later
             held[turn.player] = tuple(sorted((*laid, *kept)))
@@ -132,7 +140,7 @@ def _infer_racks(turns: Sequence[Turn], players: int, most: int) -> list[tuple[s
 
 
 def _double_end_rack(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The turns with the North American end: what one loses, the other gains once more."""
+    """Return the turns with the North American end: the player who went out gains all, no player loses any."""
     lost = sum(-turn.score for turn in turns if turn.kind is TurnKind.ENDRACK and turn.score < 0)
     gains = [turn for turn in turns if turn.kind is TurnKind.ENDRACK and turn.score >= 0]
     if len(gains) != 1:
@@ -143,7 +151,7 @@ def _double_end_rack(turns: Sequence[Turn]) -> tuple[Turn, ...]:
         if turn.kind is TurnKind.ENDRACK and turn.score < 0:
             continue
         score = turn.score + lost if turn is gain else turn.score
-        more = 0 if turn.number < gain.number else lost  # both totals rise by what is lost, the margin stays
+        more = 0 if turn.number < gain.number else lost  # both totals rise by `lost`, their difference stays
         moved.append(replace(turn, score=score, total=turn.total + more))
     return tuple(moved)
 

@@ -1,6 +1,6 @@
-"""Reading GCG. It takes every form that the programs of players have written, and says by line what it cannot take.
+"""Reader of GCG files. It accepts the forms that all common programs write, and reports errors with their line.
 
-The notation: http://www.poslfit.com/scrabble/gcg/, and what Quackle, Macondo and MAGPIE read and write.
+Notation: http://www.poslfit.com/scrabble/gcg/, and what Quackle, Macondo and MAGPIE read and write.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _PRAGMA_BY_OLD_SETTING = {
 _REPEATABLE_PRAGMAS = frozenset({"description", "tile", ""})
 _TRAILING_PRAGMAS = frozenset({"incomplete"})
 
-_EDITED_MARK = "✏ "  # how ScrabScrap marks an event that somebody has changed
+_EDITED_MARK = "✏ "  # ScrabScrap's mark of an event that was edited
 
 EVENT_FORM = ">NICK: RACK 8H WORD +12 34"
 
 
 def parse_gcg(data: bytes | str) -> Record:
-    """The game in a GCG file. Never raises: what cannot be taken is among the `problems` of the record.
+    """Return the game in a GCG file. Never raises: errors are among the `problems` of the record.
 
     >>> record = parse_gcg(">A: HORN 8F HORN +14 14")
     >>> record.entries[0].kind, record.entries[0].text, record.problems[0].reason
@@ -61,7 +61,7 @@ def _is_binary(data: bytes) -> bool:
 
 
 def _decode_text(data: bytes, problems: list[Problem]) -> str:
-    """The text of a file: in the encoding it names, else UTF-8, else ISO-8859-1, which takes anything."""
+    """Return the text of a file in the encoding it names, else in UTF-8, else in ISO-8859-1, which never fails."""
     named = _ENCODING.match(data.removeprefix(codecs.BOM_UTF8))
     name = named[1].decode("ascii", "replace") if named else "utf-8"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -72,7 +72,7 @@ def _decode_text(data: bytes, problems: list[Problem]) -> str:
         if named:
             line = data.count(b"\n", 0, error.start) + 1
             problems.append(Problem(line, f"this is not {name}, as line 1 says; read as ISO-8859-1"))
-    except (LookupError, UnicodeError):  # Python has encodings, `undefined` among them, that decode nothing
+    except (LookupError, UnicodeError):  # some of Python's encodings, such as `undefined`, always raise
         problems.append(Problem(1, f"the character encoding {name!r} is not known; read as UTF-8 or ISO-8859-1"))
     try:
         return data.decode("utf-8")
@@ -81,13 +81,13 @@ def _decode_text(data: bytes, problems: list[Problem]) -> str:
 
 
 class _Reader:
-    """What has been read so far."""
+    """Content of a file as far as it has been read."""
 
     def __init__(self) -> None:
-        self.seats: dict[int, Player] = {}  # by number of the #player line; further ones get the next free number
-        self.entries: list[tuple[str, Entry]] = []  # the nickname as written; the seat is found at the end
+        self.seats: dict[int, Player] = {}  # by number of the #player line; a repeated number gets the next free one
+        self.entries: list[tuple[str, Entry]] = []  # the nickname as written, and the event without its seat
         self.pragmas: list[Pragma] = []
-        self.racks: list[Rack] = []  # the player is the number of the #rack line, less one
+        self.racks: list[Rack] = []  # here `player` is the number of the #rack line, less one
         self.problems: list[Problem] = []
         self.first_event_line = self.first_rack_line = 0
         self.has_lettered_rows = False
@@ -130,14 +130,14 @@ class _Reader:
                 self.add_problem(number, "#character-encoding must be the first line; it has no effect here")
         elif name == "orientation":
             self.has_lettered_rows = text == "lettered-rows"
-        elif name == "-" and self.pragmas:  # goes on with the one before
+        elif name == "-" and self.pragmas:  # continues the pragma before
             self.pragmas[-1] = replace(self.pragmas[-1], text=f"{self.pragmas[-1].text} {text}")
         else:
             self._add_setting(number, name, text)
 
     def _read_early_note(self, number: int, text: str) -> None:
         key, _, value = text.partition(":")
-        if setting := _PRAGMA_BY_OLD_SETTING.get(key.strip()):  # how Macondo once wrote them
+        if setting := _PRAGMA_BY_OLD_SETTING.get(key.strip()):  # old versions of Macondo write settings as notes
             self._add_setting(number, setting, value.strip())
         else:
             self.add_problem(number, "a note before the first event belongs to none")
@@ -178,7 +178,7 @@ class _Reader:
     # Events
 
     def _read_event(self, number: int, line: str) -> None:
-        """Take an event line. ScrabScrap begins its own with a space; it writes no racks, and letters for the rows."""
+        """Read an event line. ScrabScrap's begin with a space and have no racks, and their rows are letters."""
         self.first_event_line = self.first_event_line or number
         match = _EVENT.match(line)
         if not match or not match[1]:
@@ -198,10 +198,10 @@ class _Reader:
             self.add_problem(number, f"an event after the racks at the end of the game (line {self.first_rack_line})")
         self.entries.append((match[1].lstrip(_EDITED_MARK), replace(entry, line=number)))
 
-    # The whole
+    # Result
 
     def to_record(self) -> Record:
-        """Everything read, with the seats of the events found."""
+        """Return everything read as a record, with a seat for each event."""
         players = [self.seats[number] for number in sorted(self.seats)]
         seat_of_number = {number - 1: seat for seat, number in enumerate(sorted(self.seats))}
         entries = self._assign_seats(players)
@@ -215,7 +215,7 @@ class _Reader:
         return Record(tuple(players), entries, tuple(self.pragmas), tuple(racks), problems)
 
     def _assign_seats(self, players: list[Player]) -> tuple[Entry, ...]:
-        """The events with the seats of their players; who is not among the players is added to them."""
+        """Return the events with their seats; unknown players are added to `players`."""
         entries: list[Entry] = []
         for written, entry in self.entries:
             seats = [seat for seat, player in enumerate(players) if written in (player.nick, player.name)]
@@ -235,7 +235,7 @@ class _Reader:
 
 
 def _transpose_position(position: str) -> str:
-    """A position written with letters for the rows, in the notation of everybody: `H4` there is `8D` here."""
+    """Return a position with lettered rows in the usual notation: `H4` becomes `8D`."""
     across = position[0].isalpha()
     letter, number = (position[0], position[1:]) if across else (position[-1], position[:-1])
     row, column = ord(letter) - ord("A") + 1, chr(ord("A") + int(number) - 1)

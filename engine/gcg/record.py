@@ -1,4 +1,4 @@
-"""A recorded game as GCG has it, in values: players, events in the order of the file, and what else it says."""
+"""A recorded game as values: players, events in the order of the file, pragmas and problems."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from engine.reading import BLANK
 from engine.turns import TurnKind
 
 UNKNOWN_RACK = "UNKNOWN"
-"""How files write a rack that nobody knows."""
+"""Word that files have in the place of an unknown rack."""
 
 TURN_KINDS = frozenset({TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.PASS})
-"""The events after which the next player is to move."""
+"""Kinds of events after which the next player is to move."""
 
 _POSITION = re.compile(r"[A-Za-z]\d{1,3}\Z|\d{1,3}[A-Za-z]\Z")
-_SCORE = re.compile(r"([+-]*)(\d{1,6})\Z")  # Python itself refuses a number of 5000 digits
+_SCORE = re.compile(r"([+-]*)(\d{1,6})\Z")  # bounded, because `int` raises for numbers of more than 4300 digits
 _COUNT = re.compile(r"\d{1,3}\Z")
 _MINUS_SIGNS = str.maketrans("\u2212\u2013", "--")
-_BANK_PREFIX = "bank="  # how ScrabScrap marks the tiles on the rack at the end
+_BANK_PREFIX = "bank="  # written by ScrabScrap before the tiles on a rack at the end
 _KIND_BY_SIGN = {
     "-": TurnKind.PASS,
     "--": TurnKind.WITHDRAWN,
@@ -31,7 +31,7 @@ _KIND_BY_SIGN = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """Something in a file that cannot be taken as it stands: the line (from 1) and the reason."""
+    """An error in a file, with its line (from 1) and the reason."""
 
     line: int
     reason: str
@@ -42,7 +42,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """`nick` has no spaces; the events use it."""
+    """A player of a recorded game; `nick` has no spaces, and the events refer to it."""
 
     nick: str
     name: str
@@ -50,7 +50,7 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Pragma:
-    """A line that begins with `#`, as far as it has no place of its own in `Record`."""
+    """A line that begins with `#` and has no field of its own in `Record`."""
 
     name: str
     text: str
@@ -61,9 +61,9 @@ class Pragma:
 class Entry:
     """One event line.
 
-    `player` counts the seats from 0. `rack` is as written, None where it is not. `position` (`8H`) is given for a
-    play only. `text` is the word of a play, the tiles (or their number) of an exchange, the tiles of an end rack.
-    `score` and `total` are the numbers of the file. `words` is what old files append: the words formed.
+    `player` is the seat, from 0. `rack` is as written, None if it is missing. `position` (`8H`) is only set for a
+    play. `text` is the word of a play, the tiles (or their number) of an exchange, or the tiles of an end rack. `score`
+    and `total` (points) are as recorded. `words` are the words formed, which old files append.
     """
 
     player: int
@@ -79,7 +79,7 @@ class Entry:
 
     @classmethod
     def from_gcg(cls, text: str) -> Entry:
-        """The event of a line, as far as it follows `>NICK:`; whose it is the caller knows. Raises `NotationError`.
+        """Return the event from the part of a line after `>NICK:`, with player 0. Raises `NotationError`.
 
         >>> Entry.from_gcg("AFM H6 FA.M +9 9").to_gcg()
         'AFM H6 FA.M +9 9'
@@ -100,13 +100,13 @@ class Entry:
         return cls(0, kind, score, total, rack, position, written, " ".join(parts))
 
     def to_gcg(self) -> str:
-        """The event exactly as GCG writes it after `>NICK:`."""
+        """Return the event in GCG notation, without `>NICK:`."""
         what = {
             TurnKind.PLAY: f"{self.position} {self.text}",
             TurnKind.EXCHANGE: f"-{self.text}",
             TurnKind.ENDRACK: f"({self.text})",
         }.get(self.kind) or next(sign for sign, kind in _KIND_BY_SIGN.items() if kind is self.kind)
-        # Quackle takes the first word for the rack, Macondo wants one too; Quackle itself writes UNKNOWN.
+        # Quackle reads the first word as the rack, and Macondo requires one; Quackle itself writes UNKNOWN.
         rack = (
             {TurnKind.ENDRACK: None, TurnKind.TIME: ""}.get(self.kind, UNKNOWN_RACK) if self.rack is None else self.rack
         )
@@ -115,18 +115,18 @@ class Entry:
 
     @property
     def exchange_count(self) -> int | None:
-        """How many tiles an exchange has where only their number is written (`-5`)."""
+        """The number of tiles exchanged if only the number is written (`-5`), else None."""
         return int(self.text) if self.kind is TurnKind.EXCHANGE and _COUNT.match(self.text) else None
 
     @property
     def is_penalty(self) -> bool:
-        """True for an end rack that its own player loses; where it counts 0, the rack before it tells."""
+        """True for an end rack whose points its own player loses; if it scores 0, for one with a rack before it."""
         return self.kind is TurnKind.ENDRACK and (self.score < 0 or (self.score == 0 and self.rack is not None))
 
 
 @dataclass(frozen=True, slots=True)
 class Rack:
-    """The tiles a player holds at the end of an unfinished game, as written; `player` counts the seats from 0."""
+    """The tiles on a player's rack at the end of an unfinished game, as written; `player` is the seat, from 0."""
 
     player: int
     tiles: str
@@ -135,7 +135,7 @@ class Rack:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A whole file. `racks` are those at the end of an unfinished game."""
+    """The content of a file; `racks` are those at the end of an unfinished game."""
 
     players: tuple[Player, ...]
     entries: tuple[Entry, ...] = ()
@@ -144,32 +144,35 @@ class Record:
     problems: tuple[Problem, ...] = field(default=(), compare=False)
 
     def find_pragma(self, name: str) -> Pragma | None:
-        """The first pragma of this name (`title`, `lexicon`, ...)."""
+        """Return the first pragma of this name (`title`, `lexicon`, ...), None if there is none."""
         return next((pragma for pragma in self.pragmas if pragma.name == name), None)
 
     def pragma_text(self, name: str) -> str | None:
-        """The text of the first pragma of this name."""
+        """Return the text of the first pragma of this name, None if there is none."""
         found = self.find_pragma(name)
         return found.text if found else None
 
     def labels(self) -> tuple[str, ...]:
-        """A different name for each player: the nickname, with the number of the seat where two share it."""
+        """Return a unique name for each player: the nickname, with the seat (from 1) if players share it."""
         nicks = [player.nick for player in self.players]
         return tuple(n if nicks.count(n) == 1 else f"{n}/{seat}" for seat, n in enumerate(nicks, start=1))
 
 
 def quote_text(text: str) -> str:
-    """The text in quotes, cut where it is long."""
+    """Return the text in quotes, cut after 37 characters if it has more than 40."""
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
 
 
 def _is_descriptor(text: str) -> bool:
-    """True for what can follow the rack: a position, or what begins with - or (."""
+    """Return True for a word that can follow the rack: a position, or one that begins with `-`, `(` or `bank=`."""
     return text[0] in "-(" or text.startswith(_BANK_PREFIX) or _POSITION.match(text) is not None
 
 
 def _parse_descriptor(what: str, rest: list[str]) -> tuple[TurnKind, str, str]:
-    """The kind, position and text that a word after the rack tells. Raises `NotationError`."""
+    """Return kind, position and text of an event from the word after its rack.
+
+    The word of a play is removed from `rest`. Raises `NotationError`.
+    """
     if kind := _KIND_BY_SIGN.get(what):
         return kind, "", ""
     if what.startswith("-"):
@@ -185,7 +188,7 @@ def _parse_descriptor(what: str, rest: list[str]) -> tuple[TurnKind, str, str]:
 
 
 def _parse_score(text: str) -> int:
-    """A score. `+-6` occurs, for minus six. Raises `NotationError`."""
+    """Return a score in points; `+-6` occurs in files for minus six. Raises `NotationError`."""
     match = _SCORE.match(text.translate(_MINUS_SIGNS))
     if not match:
         raise NotationError(said("gcg-score", "{0} is no score", quote_text(text)))

@@ -1,4 +1,4 @@
-"""Playing a recorded game again: every event on the board, its score by the rules beside the one recorded."""
+"""Replay of a recorded game: each event on the board, with its computed score beside the recorded one."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from engine.tiles import TileSet, load_tile_set
 from engine.turns import TurnKind
 
 MIN_SCORES_GAINED = 2
-"""Another tile set or board is taken only if it explains at least so many scores more ..."""
+"""Another tile set or board is only assumed if it explains at least this number of recorded scores more ..."""
 MIN_MISMATCH_RATIO = 3
-"""... and divides the number of scores that stay unexplained by at least this."""
+"""... and if at most one in this number of the mismatches remains."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayedEvent:
-    """An event, and what the rules make of it.
+    """A recorded event and its computed score.
 
-    `score` is None where it cannot be computed: the event does not fit the board. `word` is the whole word of a play,
-    tiles of the board included and blanks in small letters.
+    `score` (points) is None if it cannot be computed because the event does not fit the board. `word` is the main word
+    of a play including tiles of the board, with blanks in lower case.
     """
 
     entry: Entry
@@ -45,13 +45,16 @@ class ReplayedEvent:
 
     @property
     def counted_score(self) -> int:
-        """What goes into the total: the score by the rules or, where there is none, the one recorded."""
+        """The computed score, or the recorded one if there is none; this is added to the total."""
         return self.entry.score if self.score is None else self.score
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A recorded game played again. `totals` are those by the rules, in seat order; `notes` say what was assumed."""
+    """The result of a replay.
+
+    `totals` are computed, in seat order; `notes` describe a tile set or a board layout that was assumed.
+    """
 
     tiles: TileSet
     layout: Layout
@@ -63,18 +66,18 @@ class Replay:
 
     @property
     def mismatches(self) -> tuple[ReplayedEvent, ...]:
-        """The events whose recorded score is not the one by the rules, those without a score included."""
+        """The events whose recorded score differs from the computed one, or for which none could be computed."""
         return tuple(event for event in self.events if event.score != event.entry.score)
 
 
 def replay(
     record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None, rules: Rules = STANDARD_RULES
 ) -> Replay:
-    """Play a recorded game again.
+    """Replay a recorded game. Never raises: errors in the record are among the `problems` of the result.
 
-    Without `tiles` the file's own pragmas decide, then English. Without `board_layout` it is the standard one. Where
-    nothing is said and the recorded scores disagree, the tile sets that have the file's letters and the known layouts
-    are tried, and one that explains nearly all of them is taken; a note says so. Never raises.
+    Without `tiles` the pragmas of the file name the tile set, without `board_layout` the layout; the defaults are
+    English and the standard board. If the file names none and the recorded scores disagree, the tile sets that have the
+    letters of the file and all known layouts are tried. One that explains nearly all scores is taken, with a note.
     """
     if not board_layout and (unknown := find_unknown_board(record)):
         return _replay_as_recorded(_add_unknown_problem(record, unknown, "no score can be computed"))
@@ -109,7 +112,7 @@ def _add_unknown_problem(record: Record, unknown: Pragma, what: str) -> Record:
 
 
 def _replay_as_recorded(record: Record) -> Replay:
-    """The game with its recorded scores, none computed."""
+    """Return a replay with the recorded scores only, none computed."""
     events = tuple(ReplayedEvent(entry, None) for entry in record.entries)
     totals = [
         sum(event.counted_score for event in events if event.entry.player == p) for p in range(len(record.players))
@@ -128,19 +131,19 @@ def _replay_with(record: Record, tiles: TileSet, board_layout: Layout, rules: Ru
 
 
 class _Replayer:
-    """The board and the totals while a game is played again."""
+    """Board and totals in the course of a replay."""
 
     def __init__(self, record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> None:
         self.record, self.tiles, self.layout, self.rules = record, tiles, board_layout, rules
         self.board = Board()
         self.totals = [0] * len(record.players)
         self.recorded_totals = [0] * len(record.players)
-        self.total_offsets = [0] * len(record.players)  # how far the written totals are from the sums, once said
+        self.total_offsets = [0] * len(record.players)  # recorded total less sum of scores, once reported
         self.problems: list[Problem] = []
         self.last_play: tuple[Entry, Board, int] | None = None  # the last play, the board before it, its score
 
     def replay_events(self) -> Iterator[ReplayedEvent]:
-        """Each event of the game, played."""
+        """Replay the events in order and yield the results."""
         for entry in self.record.entries:
             event = self._replay_event(entry)
             if event.score is not None and event.score != entry.score and not self._is_net_withdrawal(entry):
@@ -165,9 +168,9 @@ class _Replayer:
         elif entry.kind is TurnKind.ENDRACK:
             event = ReplayedEvent(entry, self._score_end_rack(entry))
         elif entry.kind in (TurnKind.CHALLENGE, TurnKind.TIME):
-            event = ReplayedEvent(entry, entry.score)  # agreed at the table: no rule computes them
+            event = ReplayedEvent(entry, entry.score)  # agreed between the players: no rule computes it
         else:
-            self.last_play = None  # too late to challenge the play before
+            self.last_play = None  # the play before can no longer be challenged
         for reason in check_entry(entry, play, before, self.tiles, last, self.rules):
             self._add_problem(entry, reason)
         return event
@@ -187,7 +190,7 @@ class _Replayer:
         return ReplayedEvent(entry, scored.total, word, play)
 
     def _withdraw_play(self, entry: Entry) -> int | None:
-        """Take the last play back; its points go with it."""
+        """Withdraw the last play and return its score, negated; None if it is not a play of the same player."""
         if self.last_play is None or self.last_play[0].player != entry.player:
             return None
         _, self.board, score = self.last_play
@@ -195,9 +198,10 @@ class _Replayer:
         return -score
 
     def _score_end_rack(self, entry: Entry) -> int | None:
-        """Unplayed letters (Scoring 9): a player loses the own ones; who went out gains those of the others.
+        """Return the score of unplayed letters (Scoring 9); None if they cannot be parsed.
 
-        Where no player loses any, who went out gains them twice (North American tournaments).
+        A player loses their own letters, and the player who went out gains those of the others. If no player loses
+        any, the player who went out gains them twice (North American tournaments).
         """
         try:
             points = self.tiles.points(self.tiles.split(entry.text))
@@ -209,7 +213,7 @@ class _Replayer:
         return points if lost else 2 * points
 
     def _is_net_withdrawal(self, entry: Entry) -> bool:
-        """True for a withdrawn play that an old file writes +0, with the total from before the play."""
+        """Return True for a withdrawn play with score +0 and the total before the play, as old files write it."""
         return entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total is not None
 
     def _check_total(self, entry: Entry, event: ReplayedEvent) -> None:

@@ -1,4 +1,4 @@
-"""A recorded game as a `Game`: it can be played back event by event, undone, and put right."""
+"""A recorded game as a `Game`, which can be replayed event by event, undone and corrected."""
 
 from __future__ import annotations
 
@@ -29,18 +29,17 @@ from engine.rules import ChallengeRule, Rules, UnplayedRule
 from engine.tiles import TileSet
 from engine.turns import CLOSING_KINDS, TurnKind
 
-_MAX_EVENTS = (
-    500  # events, several times as many as the longest game has: each score put right folds all before it again
-)
-_DEFAULT_CLOCK_S = 25 * 60  # the usual time of a player; only what is used beyond it is on record
+_MAX_EVENTS = 500  # several times the longest game; each corrected score computes all events before it again
+_DEFAULT_CLOCK_S = 25 * 60  # the usual time of a player, in seconds; files only record overtime
 
 
 def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None) -> Game:
-    """The game as it was recorded; tile set and board are chosen as `replay` does.
+    """Return the game as it was recorded; tile set and board are chosen as by `replay`.
 
-    A recorded score that is not the one by the rules stands, as if a person had put it right (`Turn.computed_score`
-    has the other). A file does not say which rules were agreed, only what came of them: points for a challenge in vain,
-    unplayed letters once or twice, overtime. Raises `RulesError` with the line for what cannot have been played.
+    A recorded score that differs from the computed one is kept as a correction (`Turn.computed_score` has the computed
+    one). A file does not name the rules agreed on, so they are inferred from their effects: points for a failed
+    challenge, unplayed letters once or twice, overtime. Raises `RulesError` with the line of an event that is
+    impossible.
     """
     if len(record.entries) > _MAX_EVENTS:
         text = "a game has up to {0} events, this file has {1}"
@@ -74,7 +73,7 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
 
 
 def _infer_rules(entries: Sequence[Entry]) -> Rules:
-    """Rules under which the game can have come out as it did."""
+    """Return rules under which the recorded lines for challenges, end racks and overtime are possible."""
     gained = [entry.score for entry in entries if entry.kind is TurnKind.CHALLENGE and entry.score > 0]
     end_racks = [entry for entry in entries if entry.kind is TurnKind.ENDRACK]
     lost = any(entry.is_penalty for entry in end_racks)
@@ -89,8 +88,8 @@ def _infer_rules(entries: Sequence[Entry]) -> Rules:
 
 
 def _push_entry(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet) -> Game:
-    """The game after one line, with the score that the line has."""
-    if entry.kind is TurnKind.CHALLENGE and entry.score < 0:  # a challenger pays for being wrong: no event has that
+    """Return the game after one event line, with the recorded score."""
+    if entry.kind is TurnKind.CHALLENGE and entry.score < 0:  # a challenger loses points: no event expresses that
         last = next((turn for turn in reversed(game.turns) if turn.player == entry.player), None)
         if last is None:
             raise RulesError(said("gcg-no-challenge", "nothing was played that could have been challenged"))
@@ -120,7 +119,7 @@ def _build_event(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet)
 
 
 def _build_end_events(record: Record, rules: Rules, tiles: TileSet) -> list[Event]:
-    """What the players held at the end, and the time they used."""
+    """Return the events for the racks at the end and for the time used."""
     told: list[Event] = [RackRevealed(rack.player, tiles.split(rack.tiles)) for rack in record.racks]
     for entry in record.entries:
         if entry.kind is TurnKind.ENDRACK and entry.is_penalty:

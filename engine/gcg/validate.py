@@ -1,4 +1,4 @@
-"""What a recorded game says that cannot have been: tiles that were not there, turns out of order, a wrong end."""
+"""Checks of a recorded game: tiles that were not available, turns out of order, a wrong end."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from engine.turns import TurnKind
 def check_entry(
     entry: Entry, play: Play | None, before: Board, tiles: TileSet, last: Entry | None, rules: Rules
 ) -> Iterator[str]:
-    """What is wrong with the tiles and the player of one event.
+    """Yield the errors in tiles and player of one event, as texts.
 
-    `before` is the board before it, `last` the play that lies on the board last, if it was not taken back.
+    `before` is the board before the event; `last` is the last play, None if it was withdrawn or can no longer be
+    challenged.
     """
     unseen = tiles.count_remaining(face for face in before.faces() if face in tiles.counts)
     rack: Counter[str] | None = None
@@ -44,7 +45,7 @@ def check_entry(
 
 
 def parse_rack(entry: Entry, tiles: TileSet) -> Counter[str] | None:
-    """The tiles on the rack; None where it is not written. Raises `NotationError`."""
+    """Return the tiles on the rack of an event; None if it is not written. Raises `NotationError`."""
     if entry.rack is None:
         return None
     return Counter(tiles.split(entry.rack))
@@ -78,7 +79,7 @@ def _check_challenge(entry: Entry, last: Entry | None) -> Iterator[str]:
     if last is None:
         yield f"no play {what}: none came right before"
     elif entry.score < 0 and entry.kind is TurnKind.CHALLENGE:
-        return  # points that a challenger pays who was wrong
+        return  # points that the challenger loses
     elif last.player != entry.player:
         yield f"no play {what}: the one before (line {last.line}) is another player's"
     elif entry.kind is TurnKind.WITHDRAWN and entry.rack and last.rack and sorted(entry.rack) != sorted(last.rack):
@@ -86,7 +87,7 @@ def _check_challenge(entry: Entry, last: Entry | None) -> Iterator[str]:
 
 
 def check_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Problem]:
-    """What is wrong with the racks at the end of an unfinished game."""
+    """Yield the errors in the racks at the end of an unfinished game."""
     unseen = tiles.count_remaining(face for face in board.faces() if face in tiles.counts)
     for rack in record.racks:
         try:
@@ -99,7 +100,7 @@ def check_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Proble
 
 
 def check_order(record: Record) -> Iterator[Problem]:
-    """What is wrong with the order of the events: turns, and the lines after the last one."""
+    """Yield the errors in the order of turns, end racks and time penalties."""
     entries, players = record.entries, record.players
     turns = [entry for entry in entries if entry.kind in TURN_KINDS]
     for before, after in pairwise(turns):
@@ -124,7 +125,7 @@ def check_order(record: Record) -> Iterator[Problem]:
 
 
 def _check_player_out(record: Record) -> Iterator[Problem]:
-    """Only who laid the last tiles gains those of the others."""
+    """Yield the end racks credited to another player than the one who made the last play."""
     last: Entry | None = None
     for entry in record.entries:
         if entry.kind is TurnKind.PLAY:

@@ -1,4 +1,4 @@
-"""Writing GCG, so that Quackle, Macondo and Tilekeeper itself read it back."""
+"""Writer of GCG files that Quackle, Macondo and Tilekeeper can read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LINE_BREAK = re.compile(r"[\r\n]+")  # in a name or a title
 
 
 def format_gcg(record: Record) -> str:
-    """The file, in UTF-8 once encoded, with its header and a newline at the end of each line.
+    """Return the text of the file, with its header and a line feed after each line; it is to be encoded as UTF-8.
 
     >>> from engine.gcg.reader import parse_gcg
     >>> print(format_gcg(parse_gcg("#player1 A Ann\\n#player2 B Bob\\n>A: HORN 8F HORN +14 14")), end="")
@@ -35,7 +35,7 @@ def format_gcg(record: Record) -> str:
 
 
 def make_nickname(name: str) -> str:
-    """A name as the events can use it: without spaces and colons."""
+    """Return a name in the form that events need: without spaces and colons."""
     return "_".join(name.replace(":", " ").split()) or "_"
 
 

@@ -1,4 +1,4 @@
-"""Whether a reading is of this game's board at all, and whether its grid lies a square beside the real one."""
+"""Check that a reading shows this game's board, and correct a grid that was placed one square off."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading
 from engine.squares import SQUARES, Square
 from engine.turns import TurnKind
 
-MIN_TILES_IN_SIGHT = 6  # with fewer old tiles in sight nothing can be said
-MIN_AGREEMENT = 0.5  # a reading that agrees with less of the old tiles is not of this board as it should be
-MAX_PLAYS_TAKEN_BACK = 4  # plays that are taken back between two looks
-MIN_SHIFTED_AGREEMENT = 0.8  # a shifted reading that agrees with so much of them is
+MIN_TILES_IN_SIGHT = 6  # with fewer visible old tiles the agreement means nothing
+MIN_AGREEMENT = 0.5  # a reading with less agreement does not show this board, or not on its grid
+MAX_PLAYS_TAKEN_BACK = 4  # plays withdrawn between two readings
+MIN_SHIFTED_AGREEMENT = 0.8  # agreement that a shifted reading needs
 
 _HIDDEN_SQUARE = SquareReading(((HIDDEN, 1.0),))
 _SHIFTS = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
 def measure_agreement(board: Board, reading: BoardReading, ignored_squares: Collection[Square] = ()) -> float | None:
-    """The share of the old tiles in sight that are read as they are; None when too few are in sight."""
+    """Return the share (0..1) of the visible old tiles that are read as recorded; None if too few are visible.
+
+    Tiles on `ignored_squares` do not count.
+    """
     reads = [(reading.squares[s], board[s]) for s in board.occupied_squares() if s not in ignored_squares]
     in_sight = [(read, tile) for read, tile in reads if read.probability(HIDDEN) <= MIN_CLEAR_PROBABILITY]
     if len(in_sight) < MIN_TILES_IN_SIGHT:
@@ -30,7 +33,7 @@ def measure_agreement(board: Board, reading: BoardReading, ignored_squares: Coll
 
 
 def shift_reading(reading: BoardReading, rows: int, columns: int) -> BoardReading:
-    """The reading moved down and to the right; what was outside the picture of the board is hidden."""
+    """Return the reading moved `rows` down and `columns` to the right; squares without a reading are hidden."""
     squares = []
     for square in SQUARES:
         row, column = square // BOARD_SIZE - rows, square % BOARD_SIZE - columns
@@ -40,9 +43,9 @@ def shift_reading(reading: BoardReading, rows: int, columns: int) -> BoardReadin
 
 
 def align_reading(game: Game, reading: BoardReading) -> BoardReading | None:
-    """The reading, moved by a square if its grid lay beside the board's; None when it is not of this game's board."""
+    """Return the reading, moved by one square if its grid was off; None if it does not show this game's board."""
     if game.rules.rearrange or game.rules.recycle:
-        return reading  # old tiles may change as the players like
+        return reading  # these rules allow any old tile to change
     without = _find_removable_squares(game, reading)
     share = measure_agreement(game.board, reading, without)
     if share is None or share >= MIN_AGREEMENT:
@@ -53,7 +56,10 @@ def align_reading(game: Game, reading: BoardReading) -> BoardReading | None:
 
 
 def _find_removable_squares(game: Game, reading: BoardReading) -> set[Square]:
-    """The tiles of the last play, which may have been taken back; of the last few, when no tile is in sight at all."""
+    """Return the squares of the last play, which may have been withdrawn.
+
+    If no tile is visible at all, those of the last `MAX_PLAYS_TAKEN_BACK` plays.
+    """
     plays = [turn.placements for turn in reversed(game.turns) if turn.kind is TurnKind.PLAY and turn.stands]
     few = 1 if any(read.is_tile for read in reading.squares) else MAX_PLAYS_TAKEN_BACK
     return {square for placements in plays[:few] for square, _ in placements}

@@ -1,7 +1,7 @@
-"""What was played, from what the camera saw.
+"""Infer what was played from readings of the board.
 
-Every explanation that the rules in force allow is a list of events; it is as likely as the reading agrees with the
-board after them, times how often such a thing happens. The word list takes no part: a phony stays a phony.
+An explanation is a list of events that the rules in force allow. Its likelihood is that of the reading given the board
+after the events, times the prior of the events. The word list plays no part: a phony is inferred like any other word.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from engine.squares import SQUARES, Square, column_of, row_of
 from engine.tiles import Tile
 
 MIN_CERTAINTY = 0.95
-"""Below this two explanations are close, and somebody is asked: worn print and glare make letters of others at 0.9."""
-_MIN_ALARM_PROBABILITY = 0.8  # a tile that is seen, or not seen, with this probability is worth a question
-_MIN_COVERED_PROBABILITY = 0.2  # a square that is hidden with this probability may hold one more tile of the play
+"""With less certainty the players are asked: at 0.9 worn print and glare still turn letters into others."""
+_MIN_ALARM_PROBABILITY = 0.8  # a tile that is read, or read as missing, with this probability calls for a question
+_MIN_COVERED_PROBABILITY = 0.2  # a square hidden with this probability may hold one more tile of the play
 _MAX_EXPLANATIONS = 6
-_MAX_STRANGE_READINGS = 2  # readings that may be of another board before the record is doubted
+_MAX_STRANGE_READINGS = 2  # after more readings that do not match the board in succession, the record is doubted
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,14 @@ class Inference:
 
     @property
     def is_certain(self) -> bool:
-        """True when there is nothing to ask."""
+        """True if there is no question."""
         return self.question is None
 
 
 def infer_play(game: Game, reading: BoardReading, history: ReadingHistory | None = None) -> Inference:
-    """Decide what was played since the last turn. Pure; takes milliseconds.
+    """Infer what was played since the last turn. Pure; takes milliseconds.
+
+    Pass the `history` of the previous inference, None for the first reading.
 
     >>> game = Game.start(("Anna", "Ben"))
     >>> rows = ["." * 15] * 7 + [".....HORN......"] + ["." * 15] * 7
@@ -113,7 +115,7 @@ def infer_play(game: Game, reading: BoardReading, history: ReadingHistory | None
 
 
 def _reject_reading(game: Game, reading: BoardReading, memory: ReadingHistory) -> Inference:
-    """The answer to a reading that is not of this game's board: nothing is done, and somebody is asked."""
+    """Return the inference for a reading that is not of this game's board: no events, and a question."""
     board, squares = game.board, reading.squares
     missing = tuple(s for s in board.occupied_squares() if not is_consistent(squares[s].symbol, board[s]))
     text = said("strange-board", "this does not look like the board of this game")
@@ -151,7 +153,7 @@ def _build_explanation(before: Game, one: Hypothesis, evidence: Evidence, likeli
 
 
 def _find_covered_squares(before: Game, one: Hypothesis, evidence: Evidence) -> tuple[Square, ...]:
-    """The squares where a play could go on, were a tile there: next to its line, free on the record, and hidden."""
+    """Return the hidden squares before and after the main word, where the play may continue."""
     if not any(isinstance(event, PlayMade) for event in one.events):
         return ()
     board, squares = one.game.board, evidence.reading.squares
@@ -163,15 +165,16 @@ def _find_covered_squares(before: Game, one: Hypothesis, evidence: Evidence) -> 
 
 
 def _find_end_squares(run: range, across: bool) -> list[Square]:
-    """The squares of the board just before and just after a run of tiles."""
+    """Return the squares just before and just after a run of tiles that are on the board and in the same line."""
     step, line = (1, row_of) if across else (BOARD_SIZE, column_of)
     return [s for s in (run[0] - step, run[-1] + step) if s in SQUARES and line(s) == line(run[0])]
 
 
 def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> float:
-    """How likely the best explanation is, also against all the letterings that nobody wrote out.
+    """Return the probability of the best explanation, also against letterings that were not generated.
 
-    Only the likeliest letters are tried together; seven that are each a little in doubt are a good deal in doubt.
+    Only the likeliest letters are combined into hypotheses; if seven letters are each slightly in doubt, the play as a
+    whole is very much in doubt.
     """
     board = best.game.board
     fresh = [s for s in before.board.differences(board) if board[s] and not evidence.is_hidden(s)]
@@ -184,19 +187,19 @@ def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> 
 
 
 def _is_confirmation_needed(best: Explanation) -> bool:
-    """True when people must act, or say whether it was so: old tiles were changed (rule 5), a turn was not ended."""
+    """Return True if the players must act or confirm: old tiles were changed (rule 5) or a turn was not ended."""
     plays = [event for event in best.events if isinstance(event, PlayMade)]
     changed = any(isinstance(event, TileRecycled | BlankTaken | TurnCorrected) for event in best.events)
     return best.is_waiting or changed or len(plays) > 1 or any(event.play.rearranged for event in plays)
 
 
 def _tile_confidence(read: SquareReading, tile: Tile | None) -> float:
-    """How sure the camera is of what is said to lie on a square."""
+    """Return the probability that a square is read as `tile`; a blank may be read as its letter."""
     return max(read.probability(face_of(tile)), read.probability(tile.letter) if tile else 0.0)
 
 
 def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
-    """The squares somebody has to look at, whichever explanation is right."""
+    """Return the squares that need the players' attention whichever explanation is right."""
     squares = evidence.reading.squares
     loose = [s for s in best.leftover_squares if tile_probability(squares[s]) > _MIN_ALARM_PROBABILITY]
     lost = [s for s in best.missing_squares if squares[s].confidence > _MIN_ALARM_PROBABILITY]
@@ -204,7 +207,7 @@ def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, 
 
 
 def _update_history(memory: ReadingHistory, evidence: Evidence, before: Game, best: Explanation) -> ReadingHistory:
-    """The memory for the next call: squares whose tile has changed begin anew with this reading."""
+    """Return the history for the next call; squares whose tile has changed start again from this reading."""
     changed = set(before.board.differences(best.game.board))
     fresh = ReadingHistory().with_reading(evidence.reading, Board()).log_likelihoods
     said = {square: said for square, said in memory.log_likelihoods.items() if square not in changed}

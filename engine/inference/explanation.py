@@ -14,13 +14,15 @@ from engine.squares import Square
 class Explanation:
     """One way to explain a reading.
 
-    `events` are to be pushed; none if nothing was added. `likelihood` compares the explanations of one reading; they
-    sum to at most 1. `leftover_squares` hold a tile that belongs to no play, `missing_squares` an old tile that is not
-    seen, `misread_squares` an old tile that is clearly read as another one, and `moved_tiles` pairs the square of an
-    old tile with the one where it is seen now (rule 5 forbids all three). `unsure_squares` hold a new tile whose
-    letter is in doubt; `covered_squares` at the end of a play cannot be seen: the word may be longer. `status` gives
-    the defects of tiles that are no play. `is_waiting` is True while tiles that must be taken back (rule 8) are still
-    on the board: the next turn has not begun.
+    `events` are to be pushed to the game, which is then `game`; empty if nothing was added. `likelihood` (0..1) is
+    relative to the other explanations of the same reading; their sum is at most 1.
+
+    `leftover_squares` hold a tile that belongs to no play; `status` gives the defects of these tiles as one play.
+    `missing_squares` hold an old tile that is not seen, `misread_squares` an old tile that is clearly read as another
+    one, and `moved_tiles` pairs the square of an old tile with the one where it is seen now (rule 5 forbids all
+    three). `unsure_squares` hold a new tile whose letter is in doubt. `covered_squares` at the end of a play are
+    hidden: the word may be longer. `is_waiting` is True while tiles that must be taken back (rule 8) are still on the
+    board: the next turn has not begun.
     """
 
     events: tuple[Event, ...]

@@ -1,8 +1,8 @@
-"""What a reading says for and against a tile on a square, and what earlier readings said.
+"""Likelihood of tiles given a reading (`Evidence`), and its sum over several readings (`ReadingHistory`).
 
-The likelihoods mix what the camera reports with the ways in which it errs: a letter taken for another, a letter washed
-out by glare and taken for a blank, a printed square taken for a tile, a tile not seen. So no single square can decide
-alone, however sure the camera is.
+The likelihoods mix the probabilities of the camera with the ways in which it errs: a letter read as another, a letter
+washed out by glare and read as a blank, a printed square read as a tile, a tile missed. So no single square can decide
+alone, however high its probability.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
 from engine.squares import SQUARES, Square
 from engine.tiles import Tile
 
-P_OLD_TILE_MISREAD = 0.01  # an old tile is reported as another letter
-P_NEW_TILE_MISREAD = 0.0005  # a new tile is reported as another letter: this for each letter that it might be
-P_LETTER_READ_AS_BLANK = 0.1  # an old letter is reported as a blank: glare, a shadow, a hand
-P_TILE_MISSED_OR_INVENTED = 0.002  # a tile is reported where none lies, or none where one lies
-P_BLANK_MARKED = 0.02  # a blank bears a letter: somebody wrote on it
-P_FALSE_TILE_REPEATED = 0.8  # what was once seen where nothing lies is seen there again
-MIN_CANDIDATE_PROBABILITY = 0.05  # a square may hold a tile when at least so much of its probability says so
-MIN_CLEAR_PROBABILITY = 0.5
-_MIN_LOG_LIKELIHOOD = log(0.01)  # no single reading of a square counts for more than this against a symbol
+P_OLD_TILE_MISREAD = 0.01  # an old tile is read as another letter
+P_NEW_TILE_MISREAD = 0.0005  # a new tile is read as another letter: for each letter that it might be
+P_LETTER_READ_AS_BLANK = 0.1  # an old letter is read as a blank: glare, a shadow, a hand
+P_TILE_MISSED_OR_INVENTED = 0.002  # an empty square is read as a tile, or a tile as an empty square
+P_BLANK_MARKED = 0.02  # a letter is written on a blank
+P_FALSE_TILE_REPEATED = 0.8  # an empty square that was once read as a tile is read as a tile again
+MIN_CANDIDATE_PROBABILITY = 0.05  # tile probability from which a square may hold a tile
+MIN_CLEAR_PROBABILITY = 0.5  # probability above which a symbol counts as clearly read
+_MIN_LOG_LIKELIHOOD = log(0.01)  # floor: the weight of one reading of a square against a symbol
 
-# How much better than the record another symbol must be, over all readings, before the record is put right.
+# Log-odds (nats), over all readings, from which a symbol replaces the recorded one.
 _MIN_CORRECTION_LOG_ODDS = log(20)
 
 
 def tile_probability(square: SquareReading) -> float:
-    """The probability that a tile, whichever, lies on a square."""
+    """Return the probability that a square holds a tile, whatever its letter."""
     return sum(p for symbol, p in square.candidates if symbol not in (EMPTY, HIDDEN))
 
 
 def new_tile_likelihood(square: SquareReading, face: str) -> float:
-    """How well a reading agrees with this newly on the square: a tile, `?` a blank, `.` nothing."""
+    """Return the likelihood of `face` newly on a square: a letter, `?` for a blank, `.` for an empty square."""
     seen = square.probability(face)
     hidden = square.probability(HIDDEN) / 2
     tile = tile_probability(square)
@@ -53,7 +53,10 @@ def new_tile_likelihood(square: SquareReading, face: str) -> float:
 
 
 def old_tile_likelihood(square: SquareReading, face: str) -> float:
-    """How well a reading agrees with this on the square when it has been there for a while."""
+    """Return the likelihood of `face` on a square if it was there before this reading.
+
+    An old tile is known, so another symbol is taken for an error of the camera more readily than for a new tile.
+    """
     if face == EMPTY:
         return new_tile_likelihood(square, face)
     washed = P_LETTER_READ_AS_BLANK * square.probability(BLANK) if face != BLANK else 0.0
@@ -69,18 +72,18 @@ def _has_adjacent_tile(evidence: Evidence, board: Board, square: Square) -> bool
 
 
 def face_of(tile: Tile | None) -> str:
-    """What a reading should report for a square of the board."""
+    """Return the symbol of a correct reading: `.` for no tile, `?` for a blank."""
     return EMPTY if tile is None else tile.face
 
 
 def is_consistent(symbol: str, tile: Tile | None) -> bool:
-    """True when a reading reports what lies there; a blank with a letter on it may be read as that letter."""
+    """Return True if `symbol` is a correct reading of `tile`; a blank may be read as its letter."""
     return symbol == face_of(tile) or (tile is not None and symbol == tile.letter)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A reading made after `old_board` was recorded, with the likelihood of each board that may explain it.
+    """A reading made after `old_board` was recorded, and the log-likelihood of boards given it.
 
     `false_readings` maps squares where earlier readings reported a tile by mistake (print, a stain) to those readings.
     `has_marked_blanks` is True if a letter may be written on a named blank, so that reading this letter does not
@@ -100,11 +103,11 @@ class Evidence:
         )
 
     def _visible_symbol(self, tile: Tile | None) -> str:
-        """What can be read on a tile: a letter on a blank too, if somebody wrote it there."""
+        """Return the symbol that can be read on a tile: the letter of a blank if blanks may be marked."""
         return tile.letter if tile and self.has_marked_blanks else face_of(tile)
 
     def _repeated_false_probability(self, square: Square) -> float:
-        """How much of what is seen on a square was seen there before, though nothing lay there."""
+        """Return the tile probability that an earlier false reading of the square has in common with this one."""
         if square not in self.false_readings:
             return 0.0
         before, now = self.false_readings[square], self.reading.squares[square]
@@ -119,19 +122,19 @@ class Evidence:
 
     @cached_property
     def candidate_squares(self) -> frozenset[Square]:
-        """The squares on which a tile may lie."""
+        """The squares that may hold a tile."""
         return frozenset(s for s in SQUARES if tile_probability(self.reading.squares[s]) >= MIN_CANDIDATE_PROBABILITY)
 
     @cached_property
     def empty_squares(self) -> frozenset[Square]:
-        """The squares that are seen to be empty."""
+        """The squares that are clearly read as empty."""
         return frozenset(
             s for s in SQUARES if self.reading.squares[s].probability(EMPTY) > 1 - MIN_CANDIDATE_PROBABILITY
         )
 
     @cached_property
     def clear_tile_squares(self) -> frozenset[Square]:
-        """The squares on which a tile is seen, and not just what was falsely seen there before."""
+        """The squares clearly read as a tile, beyond what an earlier false reading explains."""
         return frozenset(
             s
             for s in self.candidate_squares
@@ -139,11 +142,11 @@ class Evidence:
         )
 
     def board_log_likelihood(self, board: Board) -> float:
-        """How well the whole reading agrees with a board."""
+        """Return the log-likelihood (nats) of a board given the whole reading."""
         return sum(self.tile_log_likelihood(square, tile) for square, tile in enumerate(board.squares))
 
     def tile_log_likelihood(self, square: Square, tile: Tile | None) -> float:
-        """The log-likelihood of a tile on a square, an old one or a new one."""
+        """Return the log-likelihood (nats) of `tile` on a square; the tile of `old_board` counts as old."""
         if tile is None:
             return self._empty_log_likelihoods[square]
         return (
@@ -153,11 +156,11 @@ class Evidence:
         )
 
     def empty_log_likelihood(self, square: Square) -> float:
-        """The log-likelihood of nothing on a square."""
+        """Return the log-likelihood (nats) of no tile on a square."""
         return self._empty_log_likelihoods[square]
 
     def new_tile_log_likelihood(self, square: Square, tile: Tile) -> float:
-        """The log-likelihood of a tile newly on a square."""
+        """Return the log-likelihood (nats) of a tile newly on a square."""
         known = self._new_tile_log_likelihoods.get((square, tile))
         if known is None:
             known = self._new_tile_log_likelihoods[square, tile] = self._compute_new_tile_log_likelihood(square, tile)
@@ -178,13 +181,13 @@ class Evidence:
         return log(marked * (new_tile_likelihood(read, symbol) - P_FALSE_TILE_REPEATED * again))
 
     def with_swapped_squares(self, one: Square, other: Square) -> Evidence:
-        """The evidence if the tile seen on one square lay on the other."""
+        """Return the evidence with the readings of two squares exchanged."""
         squares = list(self.reading.squares)
         squares[one], squares[other] = squares[other], squares[one]
         return replace(self, reading=BoardReading(tuple(squares)))
 
     def is_hidden(self, square: Square) -> bool:
-        """True when the square cannot be seen."""
+        """Return True if the square is clearly hidden."""
         return self.reading.squares[square].probability(HIDDEN) > MIN_CLEAR_PROBABILITY
 
 
@@ -206,7 +209,7 @@ class ReadingHistory:
     strange_count: int = 0
 
     def with_reading(self, reading: BoardReading, old: Board) -> ReadingHistory:
-        """The memory after one more reading; squares without an `old` tile begin anew with it."""
+        """Return the history after one more reading; squares without a tile on `old` start again from it."""
         said: dict[Square, Mapping[str, float]] = {}
         for square in SQUARES:
             read, tile = reading.squares[square], old[square]
@@ -227,7 +230,10 @@ class ReadingHistory:
         return replace(self, log_likelihoods=said)
 
     def with_false_readings(self, evidence: Evidence, board: Board) -> ReadingHistory:
-        """The memory once the reading has been explained by a board: what else was seen, alone, was false."""
+        """Return the history after a reading has been explained by `board`.
+
+        An isolated tile that was read where the board has none counts as a false reading.
+        """
         squares = evidence.reading.squares
         known = {
             s: read for s, read in self.false_readings.items() if board[s] is None and s not in evidence.empty_squares
@@ -238,7 +244,7 @@ class ReadingHistory:
         return replace(self, false_readings={**{s: squares[s] for s in alone}, **known})
 
     def find_contradictions(self, board: Board) -> dict[Square, str]:
-        """The old tiles that all readings together contradict, with the symbol that they say instead."""
+        """Return the squares of old tiles that all readings together contradict, with the symbol they support."""
         found: dict[Square, str] = {}
         for square in board.occupied_squares():
             said = self.log_likelihoods.get(square)

@@ -1,6 +1,7 @@
-"""The explanations that come into question for a reading, each with its weight.
+"""Generate the hypotheses that may explain a reading, each with its log-posterior.
 
-Priors are what happens at a table, in nats: a play or nothing is the rule, everything else the exception.
+The log-priors (nats) say how often something happens at a table: one play or none is normal and costs nothing,
+everything else is an exception.
 """
 
 from __future__ import annotations
@@ -26,28 +27,25 @@ from engine.squares import column_of, row_of
 from engine.turns import Turn, TurnKind
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
-STILL_LYING_LOG_PRIOR = log(0.5)  # a play that was challenged off, its tiles not yet taken up
-TWO_PLAYS_LOG_PRIOR = log(0.005)  # somebody forgot to end the turn
-REPEATED_PLAY_LOG_PRIOR = log(
-    0.05
-)  # for each square on which what lies there is like the play taken back, or all its tiles elsewhere
-SHIFTED_PLAY_LOG_PRIOR = log(0.05)  # a player shifts the last play, with all its tiles
-OVERLOOKED_TILE_LOG_PRIOR = log(0.01)  # a tile of an earlier play was not seen at the time
-NUDGED_TILE_LOG_PRIOR = log(0.005)
+STILL_LYING_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
+TWO_PLAYS_LOG_PRIOR = log(0.005)  # for each play after the first: a player forgot to end the turn
+# For each square of a withdrawn play that is read as before; once if its tiles are now all on other squares.
+REPEATED_PLAY_LOG_PRIOR = log(0.05)
+SHIFTED_PLAY_LOG_PRIOR = log(0.05)  # a player moved the last play, with all its tiles
+OVERLOOKED_TILE_LOG_PRIOR = log(0.01)  # a tile of an earlier play was missed when that play was read
+NUDGED_TILE_LOG_PRIOR = log(0.005)  # an old tile slipped to a square nearby
 
-_MAX_SQUARE_SETS = 40  # sets of squares whose letters are tried
-_MAX_LETTERINGS = 4  # letterings tried for each
-_MAX_UNEXPLAINED_TILES = 20  # with more tiles than that to explain, something else is wrong
-_BEAM_WIDTH = 6  # explanations that are tried with one more play
-_MAX_PLAYS = 8  # between two looks
-_MAX_REMOVED_TILES = (
-    3  # squares that are taken off the record at once: where more are bare, the tiles have been cleared away
-)
+_MAX_SQUARE_SETS = 40  # sets of squares for which letters are tried
+_MAX_LETTERINGS = 4  # letterings tried for each set of squares
+_MAX_UNEXPLAINED_TILES = 20  # with more of them the reading is too poor for plays with missed tiles
+_BEAM_WIDTH = 6  # hypotheses that are extended by one more play
+_MAX_PLAYS = 8  # plays between two readings
+_MAX_REMOVED_TILES = 3  # old tiles removed from the record at once; with more, the board is being cleared
 _MAX_NUDGE_SQUARES = 2  # squares that a nudged tile can have moved
 
 
 def generate_hypotheses(game: Game, evidence: Evidence, memory: ReadingHistory) -> list[Hypothesis]:
-    """Everything that may have happened, the most likely first."""
+    """Return all hypotheses that may explain the evidence, the most likely first."""
     begin = _correct_misread_tiles(Hypothesis(game, (), 0.0, evidence), memory)
     bases = [begin, *_withdraw_plays(begin), *_restore_lying_tiles(begin), *_shift_last_play(begin)]
     bases += [variant for base in (begin, *_withdraw_plays(begin)) for variant in generate_variations(base)]
@@ -62,7 +60,11 @@ def generate_hypotheses(game: Game, evidence: Evidence, memory: ReadingHistory) 
 
 
 def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothesis]:
-    """The hypotheses, and each with the plays that may have followed: one, or several if somebody forgot to say so."""
+    """Return the hypotheses and each of them extended by one play, or by several if a turn was not ended.
+
+    This is a beam search: at each step the `_BEAM_WIDTH` best extensions are kept. With `allow_overlooked`, one square
+    of each play may be read as empty.
+    """
     found = list(bases)
     front = bases
     for number in range(_MAX_PLAYS):
@@ -89,7 +91,7 @@ def _remove_duplicates(found: list[Hypothesis]) -> list[Hypothesis]:
 
 
 class _PlayCandidate(NamedTuple):
-    """A play that may have been laid: how much better it makes the whole score, the play, its own prior."""
+    """A play that may have been made: the gain in log-posterior, the play, and its log-prior (both in nats)."""
 
     score_gain: float
     play: Play
@@ -97,7 +99,7 @@ class _PlayCandidate(NamedTuple):
 
 
 def _find_candidate_plays(base: Hypothesis, prior: float, allow_overlooked: bool) -> Iterator[_PlayCandidate]:
-    """The plays that whoever's turn it is may have laid."""
+    """Yield the plays that the player to move may have made; `prior` is added to the log-prior of each."""
     game, evidence = base.game, base.evidence
     if game.is_over or base.lying_board is not None:
         return
@@ -116,9 +118,9 @@ def _find_candidate_plays(base: Hypothesis, prior: float, allow_overlooked: bool
 
 
 def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
-    """How unlikely a play is because it is much like the one that was taken back just now, in nats.
+    """Return the log-prior (nats) of a play that resembles the play withdrawn just before; 0 if there is none.
 
-    After a challenge the next player may well cover the same squares, but hardly with the same tiles.
+    After a challenge the next player may well cover the same squares, but rarely with the same tiles.
     """
     last = base.game.turns[-1] if base.game.turns else None
     if last is None or last.kind is not TurnKind.WITHDRAWN or last.target is None:
@@ -132,13 +134,16 @@ def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
 
 
 def _log_likelihood_gain(base: Hypothesis, play: Play) -> float:
-    """How much better the reading agrees with the board when these tiles lie on its empty squares."""
+    """Return the gain in log-likelihood (nats) if the tiles of `play` are on its squares and not nothing."""
     evidence = base.evidence
     return sum(evidence.tile_log_likelihood(s, tile) - evidence.empty_log_likelihood(s) for s, tile in play.tiles)
 
 
 def _correct_misread_tiles(begin: Hypothesis, memory: ReadingHistory) -> Hypothesis:
-    """Old tiles that all readings together contradict are corrected, unless a person has said what they are."""
+    """Return the hypothesis with old tiles corrected that all readings together contradict.
+
+    Tiles that a player has named or corrected are left alone.
+    """
     told = {
         e.square for e in begin.game.events if isinstance(e, BlankNamed) or (isinstance(e, SquareCorrected) and e.told)
     }
@@ -159,7 +164,7 @@ def _correct_misread_tiles(begin: Hypothesis, memory: ReadingHistory) -> Hypothe
 
 
 def find_last_play(game: Game) -> Turn | None:
-    """The play that would be taken back next: the last one, or the one before those that were taken back already."""
+    """Return the last play that has not been withdrawn; None if there is none."""
     for turn in reversed(game.turns):
         if turn.kind is TurnKind.PLAY and turn.stands:
             return turn
@@ -167,7 +172,11 @@ def find_last_play(game: Game) -> Turn | None:
 
 
 def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:
-    """The last play was taken back: its tiles left the board. Or the first few all were: it was not the game yet."""
+    """Yield the hypothesis with the last play withdrawn if its tiles are not read as played.
+
+    If the tiles of all plays, at most `MAX_PLAYS_TAKEN_BACK`, are gone, the hypothesis with all of them withdrawn
+    follows: the players started again.
+    """
     seen = base.evidence.reading.squares
     for number in range(MAX_PLAYS_TAKEN_BACK):
         last = find_last_play(base.game)
@@ -185,7 +194,7 @@ def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
-    """The last play was challenged off by a person, and its tiles have not been taken up."""
+    """Yield the hypothesis that the tiles of the play withdrawn last are still on the board."""
     last = base.game.turns[-1] if base.game.turns else None
     if last and last.kind is TurnKind.WITHDRAWN and last.target is not None:
         play = base.game.turns[last.target].play
@@ -198,7 +207,7 @@ def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
-    """A tile of an earlier play was not seen at the time: it belongs to that play."""
+    """Yield hypotheses in which an unexplained tile belongs to an earlier play and was missed at the time."""
     state = base.game.state
     for square in base.find_unexplained_squares():
         for turn in state.turns:
@@ -214,7 +223,7 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
-    """A player has shifted the last play: the same tiles, in the same order, elsewhere."""
+    """Yield hypotheses in which the last play was moved: the same tiles in the same order on other squares."""
     last = find_last_play(base.game)
     if last is None or last.play is None or not base.find_unexplained_squares():
         return
@@ -226,7 +235,7 @@ def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _nudge_tile(base: Hypothesis) -> Iterator[Hypothesis]:
-    """An old tile lies beside its square."""
+    """Yield hypotheses in which an old tile slipped from its square to an unexplained one nearby."""
     evidence, board = base.evidence, base.board
     gone = [
         s for s in board.occupied_squares() if evidence.reading.squares[s].probability(EMPTY) > MIN_CLEAR_PROBABILITY

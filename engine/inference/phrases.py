@@ -1,4 +1,4 @@
-"""Explanations and questions in words, for the page, the voice and the command line."""
+"""Sentences for explanations and questions, for the web page, the voice and the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.turns import Turn, TurnKind
 
 
 def turn_text(game: Game, turn: Turn) -> str:
-    """A turn in a sentence: `Anna played HORN at 8F for 14`."""
+    """Return a sentence for a turn, for example `Anna played HORN at 8F for 14`."""
     name = game.players[turn.player]
     match turn.kind:
         case TurnKind.PLAY:
@@ -42,7 +42,7 @@ def turn_text(game: Game, turn: Turn) -> str:
 
 
 def explanation_text(before: Game, after: Game, events: Sequence[Event], note: str) -> str:
-    """What an explanation says happened, in a sentence."""
+    """Return a sentence for what the events changed between two games; a `note` replaces it."""
     if note:
         return note
     parts: list[str] = []
@@ -63,7 +63,10 @@ def explanation_text(before: Game, after: Game, events: Sequence[Event], note: s
 
 
 def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> str:
-    """What to ask about a reading that is not clear."""
+    """Return the most urgent question to the players about an unclear reading.
+
+    `alarms` are the squares that need attention in any case, `rival` is an explanation that is nearly as likely.
+    """
     names = _format_squares(best.leftover_squares)
     if best.leftover_squares and best.status and not best.events:
         return said("no-play", "This is no play: {0} ({1}). What was played?", describe_status(best.status), names)

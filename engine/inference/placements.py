@@ -1,4 +1,4 @@
-"""The plays that a reading may show: where tiles can have been laid, and which."""
+"""Find the plays that a reading may show: sets of squares, and tiles for them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Lettering = tuple[float, tuple[Tile, ...]]
 _LINES = tuple(tuple(square_at(row, column) for column in range(BOARD_SIZE)) for row in range(BOARD_SIZE)) + tuple(
     tuple(square_at(row, column) for row in range(BOARD_SIZE)) for column in range(BOARD_SIZE)
 )
-_MIN_RELATIVE_LOG_LIKELIHOOD = log(1e-3)  # letters so much less likely than the best of a square are not tried
-_EXHAUSTED_TILE_COUNT = 0.1  # how many are taken to be left of a tile that should not be: somebody may have miscounted
-_BEAM_WIDTH = 12  # letterings that are carried from square to square
+_MIN_RELATIVE_LOG_LIKELIHOOD = log(1e-3)  # relative to the best letter of a square; less likely ones are not tried
+_EXHAUSTED_TILE_COUNT = 0.1  # number assumed for a letter of which none is left: the players may have miscounted
+_BEAM_WIDTH = 12  # letterings kept from square to square
 _PLACEHOLDER = Tile("A")
 
 
@@ -50,15 +50,15 @@ def find_play_squares(state: State, evidence: Evidence, allow_overlooked: bool =
 
 
 def is_legal_placement(state: State, squares: Sequence[Square]) -> bool:
-    """True when tiles on these squares, whichever, are a legal play."""
+    """Return True if tiles on these squares would be a legal play, whatever their letters."""
     play = Play(tuple((square, _PLACEHOLDER) for square in squares))
     return check_placement(state.board, play, state.layout, state.rules) == Status.VALID
 
 
 def find_letterings(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], best: int) -> list[Lettering]:
-    """The most likely tiles on these squares that the stock still has, with their log-likelihoods.
+    """Return up to `best` letterings of the squares with tiles from `stock`: (log-likelihood, tiles), best first.
 
-    A tile of which many are left is more likely than one of which few are; the reading weighs more.
+    A tile of which many are left is somewhat more likely than a rare one; the reading weighs more.
     """
     found: list[Lettering] = [(0.0, ())]
     for square in squares:
@@ -74,11 +74,11 @@ def find_letterings(evidence: Evidence, squares: Sequence[Square], stock: Counte
 
 
 def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list[tuple[float, Tile]]:
-    """The tiles that may lie on a square, the likeliest first.
+    """Return the tiles that may be on a square with their log-likelihoods, the likeliest first.
 
-    What the reading says is weighed with how many of each tile are left; that a tile lies there becomes neither more
-    nor less likely by it, but for letters that are not left. Where one of those is seen, it may be a blank that
-    somebody has written on.
+    The likelihood of each letter is multiplied by the square root of the number left. The weights are then scaled so
+    that their sum stays the same: the number left does not change the probability that the square holds a tile. A
+    letter of which none is left may still be a blank with that letter written on it.
     """
     seen = {face: exp(evidence.new_tile_log_likelihood(square, tile_from_face(face))) for face in stock}
     weighed = {face: seen[face] * sqrt(max(number, _EXHAUSTED_TILE_COUNT)) for face, number in stock.items()}
@@ -88,7 +88,7 @@ def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list
         marked = (Tile(face, is_blank=True) for face, number in stock.items() if number <= 0)
         options += [(evidence.new_tile_log_likelihood(square, tile), tile) for tile in marked]
     options.sort(key=lambda option: -option[0])
-    # Letters that run out make room for the next ones, so keep a few whatever they weigh.
+    # Letters run out from square to square; the first four are kept whatever their weight, to replace them.
     return [
         option
         for place, option in enumerate(options)
@@ -98,12 +98,12 @@ def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list
 
 @cache
 def tile_from_face(face: str) -> Tile:
-    """The tile as the camera sees it: a blank has no name yet."""
+    """Return the tile for a symbol of a reading; a blank has no name yet."""
     return Tile(face, is_blank=face == BLANK)
 
 
 def build_play_as_seen(state: State, evidence: Evidence) -> Play | None:
-    """Everything that is clearly seen on empty squares, as if it were one play; None when there is nothing."""
+    """Return all tiles clearly read on empty squares as one play, legal or not; None if there are none."""
     squares = [square for square in SQUARES if square in evidence.clear_tile_squares and state.board[square] is None]
     if not squares:
         return None

@@ -1,4 +1,4 @@
-"""Old tiles that were changed as a variation of the rules allows (travel-case, rules 5 A, 5 B and 6)."""
+"""Hypotheses in which old tiles were changed under a rule variation (travel-case, rules 5 A, 5 B and 6)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_LETTERINGS = 4
 
 
 def generate_variations(base: Hypothesis) -> Iterator[Hypothesis]:
-    """The hypothesis with the old tiles changed that are read as others, as far as the rules allow."""
+    """Yield variants of a hypothesis in which old tiles, now read as others, were changed as the rules allow."""
     rules = base.game.rules
     changed = _find_changed_tiles(base)
     if not changed or base.game.is_over:
@@ -33,7 +33,7 @@ def generate_variations(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _find_changed_tiles(base: Hypothesis) -> dict[Square, str]:
-    """The old tiles that are clearly read as another tile."""
+    """Return the squares of old tiles that are clearly read as another tile, with the symbol that is read."""
     changed = {}
     marked = base.evidence.has_marked_blanks
     for square in base.board.occupied_squares():
@@ -48,7 +48,7 @@ def _find_changed_tiles(base: Hypothesis) -> dict[Square, str]:
 
 
 def _recycle_tiles(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothesis]:
-    """Blanks taken back for their letters, tiles of the board taken for tiles of the rack."""
+    """Yield the hypothesis with blanks taken for their letters and old tiles exchanged for tiles of the rack."""
     game, player = base.game, base.game.to_move
     stock = game.unseen
     events: list[Event] = []
@@ -60,7 +60,7 @@ def _recycle_tiles(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hyp
         elif game.rules.recycle and face != BLANK:
             events.append(TileRecycled(player, square, Tile(face)))
         else:
-            continue  # nothing that the rules allow: it was read wrong
+            continue  # no rule allows this change: the tile was misread
         stock[tile.face] += 1
         stock[face] -= 1
     if events and min(stock.values()) >= 0:
@@ -68,12 +68,12 @@ def _recycle_tiles(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hyp
 
 
 def _rearrange_word(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothesis]:
-    """The letters of one word put in another order, and tiles added to it."""
+    """Yield hypotheses in which the letters of one word were rearranged and tiles added to it."""
     game, evidence = base.game, base.evidence
     blank = next((tile for square in changed if (tile := game.board.tile(square)).is_blank), Tile.unnamed())
 
     def same(face: str) -> Tile:
-        """A blank of the word keeps the letter it has."""
+        """Return the tile for a symbol; a blank of the word keeps its letter."""
         return blank if face == BLANK else Tile(face)
 
     moved = {square: same(face) for square, face in changed.items()}
