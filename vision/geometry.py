@@ -49,8 +49,10 @@ def grid_corners(size: float = BOARD_SIZE) -> Floats:
 
 
 def homography(corners: NDArray[np.floating]) -> Floats:
-    """Return the homography from board to picture, from the `(4, 2)` outer corners of the grid, clockwise from the
-    top left."""
+    """Return the homography from board to picture.
+
+    `corners` are the `(4, 2)` outer corners of the grid in px, clockwise from the top left.
+    """
     return np.asarray(
         cv2.getPerspectiveTransform(grid_corners().astype(np.float32), np.asarray(corners, np.float32)),
         np.float64,
@@ -140,8 +142,8 @@ def estimate_board_pose(
 
     `size` is the picture's (width, height). Pixels are assumed to be square, with the principal point at the centre. A
     plane seen at an angle determines the focal length (Zhang, A flexible new technique for camera calibration, 2000);
-    seen from above it does not, so priors for the focal length and the aspect ratio of squares are used. `focal`, in
-    pixels, is used if it is known.
+    seen from above it does not, so priors for the focal length and the aspect ratio of squares are used. `focal_px` is
+    used if it is known.
     """
     H = homography(corners)
     width, height = size
@@ -149,8 +151,8 @@ def estimate_board_pose(
     centre = np.array([(width - 1) / 2, (height - 1) / 2])
     f = np.array([focal_px]) if focal_px else _FOCAL_CANDIDATES * long_side
 
-    # In rays, a true camera's first two columns are at right angles; their lengths are as a square's width to its
-    # height. Each focal length is as good as the nearest camera of which that holds explains the corners.
+    # In rays, the first two columns of a true camera's homography are orthogonal, with lengths in the ratio of a
+    # square's width to its height. For each focal length, take the nearest such camera and its error at the corners.
     rays = np.array([[1.0, 0.0, -centre[0]], [0.0, 1.0, -centre[1]], [0.0, 0.0, 1.0]]) @ H
     rays = np.stack([rays[0] / f[:, None], rays[1] / f[:, None], np.broadcast_to(rays[2], (len(f), 3))], axis=1)
     lengths = np.linalg.norm(rays[:, :, :2], axis=1)

@@ -1,4 +1,4 @@
-"""Photographs from files, as the rest of `vision` takes them."""
+"""Photographs from files, as images for the rest of `vision`."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from engine.messages import said
 from vision.geometry import Floats, Image
 
 MAX_SIDE_PX: Final = 2560
-"""Longest side, in pixels, of a picture that is worked on; a finer one is shrunk."""
+"""Longest side, in pixels, of an image that is processed; a larger one is shrunk."""
 _FORMATS: Final = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF")
-"""Forms that Pillow opens by itself: for others it may start a program (EPS: Ghostscript), whoever made the file."""
+"""Formats that Pillow decodes itself; for others it may start a program (EPS: Ghostscript)."""
 _MAX_PIXELS: Final = 40_000_000
-"""Largest picture that is decoded whole. A JPEG may have more (178 million, Pillow's own bound): it is shrunk while
-it is decoded, at 3 bytes a pixel of what is left; any other format takes up to 16 bytes a pixel first."""
+"""Largest picture that is decoded at full size. A larger JPEG (up to 178 million pixels, Pillow's bound) is shrunk
+during decoding, at 3 bytes a pixel of the result; other formats need up to 16 bytes for each pixel of the file."""
 _SIDEWAYS_ORIENTATIONS: Final = (5, 6, 7, 8)
-"""EXIF orientations (tag 0x0112) that change width and height about."""
+"""EXIF orientations (tag 0x0112) that exchange width and height."""
 _ORIENTATION_TAG: Final = 0x0112
 
 
 class PhotoError(TilekeeperError):
-    """A file could not be read as a photograph; the message says why, on one line."""
+    """A file cannot be read as a photograph; the message gives the reason on one line."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Photo:
-    """A photograph, upright as its file says (EXIF), and small enough to work on."""
+    """A photograph, upright according to its EXIF orientation, and shrunk to a size that can be processed."""
 
     image: Image
     """`(H, W, 3) uint8 BGR`."""
     size: tuple[int, int]
-    """Width and height of the file's own picture, upright."""
+    """Width and height of the picture in the file, upright, in pixels."""
 
     def file_to_image(self, points: Floats) -> Floats:
-        """Points `(..., 2)` of the file's picture, in pixels of `image`."""
+        """Convert points `(..., 2)` from pixels of the file's picture to pixels of `image`."""
         return np.asarray((points + 0.5) * self._scale() - 0.5, np.float64)
 
     def image_to_file(self, points: Floats) -> Floats:
-        """Points `(..., 2)` of `image`, in pixels of the file's picture."""
+        """Convert points `(..., 2)` from pixels of `image` to pixels of the file's picture."""
         return np.asarray((points + 0.5) / self._scale() - 0.5, np.float64)
 
     def _scale(self) -> Floats:
@@ -55,10 +55,10 @@ class Photo:
 
 
 def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
-    """Read a picture file; one with a side longer than `longest` pixels is shrunk.
+    """Read a picture file; one with a side longer than `max_side_px` pixels is shrunk.
 
-    Raises `PhotoError` for a file that is missing, cut short, no picture, or of more pixels than memory allows (40
-    million, a JPEG 178 million).
+    Raises `PhotoError` for a file that is missing, truncated, not a picture, or too large to decode (more than 40
+    million pixels, a JPEG 178 million).
     """
     try:
         with warnings.catch_warnings():
@@ -78,7 +78,7 @@ def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
         text = "{0}: too many pixels; save it as a JPEG of less than 100 megapixels"
         raise PhotoError(said("photo-large", text, path)) from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        # Pillow reports broken files by all of these.
+        # Pillow raises any of these for a broken file.
         reason = " ".join(str(error).split()) or type(error).__name__
         text = "{0}: damaged or cut short ({1}); copy or take it again"
         raise PhotoError(said("photo-damaged", text, path, reason)) from None
@@ -91,12 +91,12 @@ def _decode_photo(opened: Pictures.Image, longest: int) -> Photo:
     if opened.getexif().get(_ORIENTATION_TAG) in _SIDEWAYS_ORIENTATIONS:
         size = (size[1], size[0])
     if max(size) > longest and opened.format == "JPEG":
-        # The decoder itself can halve a JPEG while it reads it, in a fraction of the time and memory.
+        # The decoder can scale a JPEG down by powers of two while it reads it, in a fraction of the time and memory.
         share = longest / max(size)
         opened.draft("RGB", (round(opened.size[0] * share), round(opened.size[1] * share)))
     upright = ImageOps.exif_transpose(opened)
     if upright.mode.startswith("I"):
-        # Pillow clips deep grey to 8 bits instead of scaling it.
+        # Pillow clips 16-bit grey to 8 bits instead of scaling it.
         grey = np.clip(np.asarray(upright, np.int64) >> 8, 0, 255).astype(np.uint8)
         image = np.asarray(cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR), np.uint8)
     else:

@@ -17,7 +17,7 @@ _NEXT_CORNER: Final = [1, 2, 3, 0]
 
 
 def as_quad(corners: Any) -> Floats:
-    """Four (x, y) pairs as a quad; ValueError when they are not four finite points."""
+    """Return four (x, y) pairs as a quad. Raises ValueError if they are not four finite points."""
     quad = np.asarray(corners, dtype=np.float64)
     if quad.shape != (4, 2) or not np.isfinite(quad).all():
         raise ValueError("a board has four corners, each an x and a y in pixels")
@@ -25,12 +25,12 @@ def as_quad(corners: Any) -> Floats:
 
 
 def is_convex(quad: Floats) -> bool:
-    """True when the corners run clockwise and none lies within the others: a possible view of a board."""
+    """Return True if the corners run clockwise and none is inside the triangle of the others, as a visible board's."""
     return bool(are_convex(quad))
 
 
 def are_convex(quads: Floats) -> NDArray[np.bool_]:
-    """The same of each of `quads`, `(..., 4, 2)`."""
+    """Return the mask `(...)` of the convex quads among `quads` `(..., 4, 2)`; see `is_convex`."""
     edges = quads[..., _NEXT_CORNER, :] - quads
     following = edges[..., _NEXT_CORNER, :]
     turns = edges[..., 0] * following[..., 1] - edges[..., 1] * following[..., 0]
@@ -38,7 +38,7 @@ def are_convex(quads: Floats) -> NDArray[np.bool_]:
 
 
 def order_corners(points: Floats) -> Floats:
-    """Four points in any order as a quad, clockwise from the one nearest the picture's top left; `(..., 4, 2)`."""
+    """Sort four points into a quad, clockwise from the one nearest the picture's top left; `(..., 4, 2)`."""
     from_middle = points - points.mean(axis=-2, keepdims=True)
     around = np.argsort(np.arctan2(from_middle[..., 1], from_middle[..., 0]), axis=-1)
     first = np.argmin(np.take_along_axis(points.sum(axis=-1), around, axis=-1), axis=-1, keepdims=True)
@@ -47,20 +47,21 @@ def order_corners(points: Floats) -> Floats:
 
 
 def rotate_quad(quad: Floats, quarter_turns: int) -> Floats:
-    """The same board read after turning it: the quad that begins `quarter_turns` corners further on."""
+    """Return the quad of a board rotated by quarter turns: it begins `quarter_turns` corners later."""
     return np.roll(quad, -quarter_turns, axis=0)
 
 
 def corner_error(found: Floats, truth: Floats) -> float:
-    """Mean distance of the corners in squares of the true board, under the best of the four turns."""
+    """Return the mean distance between the corners, in squares of the true board, for the best of four rotations."""
     side = float(np.linalg.norm(truth - np.roll(truth, -1, axis=0), axis=1).mean()) / 15
     return min(float(np.linalg.norm(rotate_quad(found, k) - truth, axis=1).mean()) for k in range(4)) / side
 
 
 def fit_homography(source: Floats, target: Floats, weights: Floats) -> Floats:
-    """The weighted least-squares homography from source (N, 2) to target (N, 2), by the normalised DLT.
+    """Fit the homography from source (N, 2) to target (N, 2) by weighted least squares, with the normalised DLT.
 
-    Hartley, In defense of the eight-point algorithm (1997). ValueError for fewer than four points of weight.
+    Hartley, In defense of the eight-point algorithm (1997). Raises ValueError for fewer than four points of positive
+    weight.
     """
     if np.count_nonzero(weights > 0) < 4:
         raise ValueError("a homography needs four points")

@@ -79,8 +79,11 @@ def refit_lattice(cells: NDArray[np.float32], to_cells: Floats, trust: Floats) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CellPredictions:
-    """The network's output for `(n, n)` cells: centre, predicted corner (x, y), its error, the log-odds that the cell
-    is on the grid, and True if the prediction is certain enough to be used."""
+    """The network's output for `(n, n)` cells.
+
+    For each cell its centre, the predicted corner (x, y), the error of the prediction, the log-odds that the cell is on
+    the grid, and True if the prediction is certain enough to be used.
+    """
 
     middle: Floats
     corner: Floats
@@ -150,7 +153,7 @@ def _grow_homography(seen: _CellPredictions, patch: tuple[int, int], margin: flo
     basis = np.column_stack([_estimate_step(seen.corner, seen.usable & near, axis) for axis in (1, 0)])
     if abs(np.linalg.det(basis)) < 0.3:
         return None
-    # The corner at the patch keeps the name that it has in the believed grid.
+    # The corner at the patch keeps the lattice coordinates that it has in the expected grid.
     origin = seen.corner[i, j]
     H = np.vstack([np.column_stack([basis, origin - basis @ np.round(origin - margin + 0.5)]), [0.0, 0.0, 1.0]])
     weight = 1 / seen.error**2

@@ -22,8 +22,10 @@ _PREMIUMS: Final = tuple(Premium)
 
 
 def layout_kinds() -> NDArray[np.int64]:
-    """Return the standard layout `(15, 15)`: 0 plain, 1 double letter, 2 triple letter, 3 double word, 4 triple
-    word."""
+    """Return the kind of each square of the standard layout, `(15, 15)`.
+
+    0 plain, 1 double letter, 2 triple letter, 3 double word, 4 triple word.
+    """
     return np.array([_PREMIUMS.index(premium) for premium in load_layout().premiums]).reshape(BOARD_SIZE, BOARD_SIZE)
 
 
@@ -153,8 +155,10 @@ def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) 
 
 
 def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) -> tuple[Floats, Floats]:
-    """Return the squared distance of each square from the colour of its kind and from that of tiles, in units of
-    `_KIND_SPREAD_LAB`."""
+    """Return the squared distances of each square from the colour of its kind and from that of tiles, `(225,)` each.
+
+    The unit is `_KIND_SPREAD_LAB`.
+    """
     board, tiles = (
         ((colours - d @ beta) ** 2).sum(axis=1) / _KIND_SPREAD_LAB**2 for d in (kinds.board_design, kinds.tile_design)
     )

@@ -1,4 +1,4 @@
-"""Evidence for blanks from colour: is a square without print a blank tile or empty?
+"""Evidence for blanks from colour: a square without print is a blank tile or empty.
 
 Colours differ between editions and with the light, but on one board all empty squares of one kind have the same colour,
 and so have all tiles. A square without print is compared with both; nearby squares count most, because the light

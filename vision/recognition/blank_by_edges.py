@@ -1,4 +1,4 @@
-"""Evidence for blanks from edges: does a square without print show the lines of the board, or does a tile cover them?
+"""Evidence for blanks from edges: an empty square shows the lines of the board, and a tile covers them.
 
 A blank may have exactly the colour of the board, but it covers the lines, ridges or gaps between squares. These look
 different on each board, on each side of a square (because of the light) and next to a tile, so each side of a square is

@@ -1,8 +1,8 @@
-"""What both networks say of a board made one: what lies on each square, and if a tile, which.
+"""Fuse the predictions of both networks into probabilities of empty, blank, letters and hidden for each square.
 
-They look at different things, the one at colours and surroundings, the other at print and shape. Where neither sees
-print, the board itself is asked as well: a blank has the colour and the edges of its tiles, a bare square those of its
-uncovered ones.
+The square network judges colours and surroundings, the letter network print and shape. For squares without print, where
+both are weak, the board itself gives more evidence: a blank has the colour and the edges of the board's other tiles, an
+empty square those of its other empty squares.
 """
 
 from __future__ import annotations
@@ -20,52 +20,53 @@ from vision.recognition import blank_by_colour, blank_by_edges, squares
 from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, NO_TILE_CLASS
 
 _BLANK_MISS_RATE: Final = 0.2
-"""How often the letter network takes a blank for no tile (measured in training, on scenes held out)."""
+"""Rate at which the letter network takes a blank for no tile (measured in training, on held-out scenes)."""
 _FALSE_LETTER_RATE: Final = 0.01
-"""How often the letter network takes something beside a tile for a letter, however sure it is."""
+"""Rate at which the letter network reads a letter where there is no tile, whatever its confidence."""
 _MIN_PROBABILITY: Final = 1e-4
-"""No probability counts for less: no witness's word is worth more than 9 nats."""
+"""Probability floor: limits each of the log-odds to +-9.2."""
 _MAX_HIDDEN_PROBABILITY: Final = 0.2
 _MIN_BLANK_PROBABILITY: Final = 0.003
-"""The witnesses are heard of squares on which the letter network sees no print, hidden less than the one, and blanks
-more probably than the other."""
+"""Evidence for blanks is collected for squares on which the letter network sees no print, with less than the first
+probability of being hidden and more than the second of being a blank."""
 _EVIDENCE_WEIGHTS: Final = np.array([0.87, 0.44, 0.45, 0.25])
-"""What the witnesses count together, in the order of `Witnesses.log_odds`: `python -m vision.training.fit_blanks` fits
-it, without a constant."""
+"""Weights of the columns of `BlankEvidence.log_odds`, without a constant, fitted by `python -m
+vision.training.fit_blanks`."""
 _MAX_DOUBTFUL_LOG_ODDS: Final = 6.0
-"""The edges of a square are looked at where the other witnesses leave it nearer to even odds (natural logarithms): at
-most they make a difference of four times `_EVIDENCE_WEIGHTS` a side."""
+"""Log-odds below which, either way, the edges of a square are measured as well: they change the log-odds by at most
+four times their weight in `_EVIDENCE_WEIGHTS` for each side of the square."""
 _MAX_GLARE_SHARE: Final = 0.5
-"""Share of a square that is washed out from which on print there would not show."""
+"""Share of a square under glare above which print would not be visible."""
 _MIN_LETTER_PROBABILITY: Final = 0.5
-"""Probability of a letter from which on a square's face tells how bright tiles are."""
+"""Probability of a letter above which a square is used to measure the brightness of tiles."""
 _BLANK_PRIOR_SHIFT: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
-"""By how much (natural logarithms) the odds of a blank instead of a bare square are less on real boards than in
-training, for a square with tiles on 0 to 4 sides. The last boards of 600 games have 146, 673, 281 and 64 blanks to
-25,381, 17,586, 6501 and 692 bare squares with tiles on 1, 2, 3 and 4 sides, a scene 1.03, 2.58, 2.11 and 1.02 to 42.3,
-14.4, 4.01 and 0.66 (mean of 600). A square by itself is taken for one with a tile beside it."""
+"""Difference of the prior log-odds blank : empty between real boards and training, for 0 to 4 adjacent tiles.
+
+The final boards of 600 games have 146, 673, 281 and 64 blanks and 25,381, 17,586, 6501 and 692 empty squares with 1, 2,
+3 and 4 adjacent tiles; a training scene has 1.03, 2.58, 2.11 and 1.02 blanks and 42.3, 14.4, 4.01 and 0.66 empty
+squares (mean of 600). The value for 1 is also used for 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlankEvidence:
-    """What is said of the squares without print, for a blank rather than a bare square."""
+    """Evidence for blank against empty on the n squares without print."""
 
     squares: NDArray[np.intp]
-    """Their numbers, `(n,)`."""
+    """Numbers (0..224) of the squares, `(n,)`."""
     log_odds: Floats
-    """Logarithms of odds `(n, 4)`: by the network of squares, by that of letters, by the colours and by the edges of
-    this board; 0 where one has nothing to say or was not asked."""
+    """Log-odds blank : empty `(n, 4)` (nats) from the square network, the letter network, the colours and the edges of
+    this board; 0 if unknown or not measured."""
     neighbour_count: NDArray[np.intp]
-    """On how many sides of them a tile lies, `(n,)`."""
+    """Number (0..4) of adjacent tiles, `(n,)`."""
 
 
 def fuse_predictions(
     kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
 ) -> NDArray[np.float64]:
-    """Probabilities `(15, 15, classes + 1)`: the classes of the letter network, then a hidden square.
+    """Return the probabilities `(15, 15, classes + 1)` of the classes of the letter network and, last, of hidden.
 
-    `kinds` `(15, 15, 3)` are those of the network of squares, `letters` `(n, classes)` those of the letter network
-    for the `cells` that it was asked about, `board` is the `rectify_board`.
+    `kinds` `(15, 15, 3)` are the probabilities of the square network. `letters` `(n, classes)` are those of the letter
+    network for the n squares `cells` (row, column). `board` is the view from `rectify_board`.
     """
     lies, asked = _flatten_kinds(kinds, cells)
     chances = _multiply_odds(lies, asked, letters)
@@ -78,8 +79,11 @@ def fuse_predictions(
 
 
 def _hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image) -> None:
-    """What looks like a blank under glare may be any tile, and a letter of which only a part shows may be another one:
-    an O without one side is surely a C to the network."""
+    """Count blanks under glare as hidden, and letters in part; changes `chances` `(225, classes + 1)`.
+
+    A blank under glare may be any tile, and a letter of which only a part is visible may be read as another one: an O
+    without its right side is a C to the network. `plain` are the squares without print.
+    """
     washed = blank_by_colour.measure_glare(board)
     if not washed.any():
         return
@@ -97,24 +101,28 @@ def _hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image) ->
 def collect_blank_evidence(
     kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
 ) -> BlankEvidence:
-    """What is said of the squares without print; the arguments are those of `joined`."""
+    """Return the evidence for blanks; the arguments are those of `fuse_predictions`."""
     lies, asked = _flatten_kinds(kinds, cells)
     return _measure_blank_evidence(lies, asked, letters, _multiply_odds(lies, asked, letters), board)
 
 
 def _flatten_kinds(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]]) -> tuple[Floats, NDArray[np.intp]]:
-    """The kinds `(225, 3)`, and the numbers of the squares that the letter network was asked about."""
+    """Return the kinds as `(225, 3)` and the numbers of the squares in `cells`, `(n,)`."""
     asked = np.array([row * BOARD_SIZE + column for row, column in cells], np.intp)
     return kinds.reshape(BOARD_SIZE * BOARD_SIZE, 3).astype(np.float64), asked
 
 
 def _multiply_odds(lies: Floats, asked: NDArray[np.intp], letters: Floats) -> Floats:
-    """The odds of both networks multiplied, `(225, classes + 1)`; both say whether there is a tile at all."""
+    """Return the product of the odds of both networks as probabilities `(225, classes + 1)`.
+
+    Both networks predict if there is a tile; only the letter network predicts which one. `lies` are the kinds
+    `(225, 3)`, `asked` the squares of `letters`.
+    """
     chances = np.zeros((BOARD_SIZE * BOARD_SIZE, letters.shape[1] + 1))
     chances[:, NO_TILE_CLASS] = lies[:, squares.EMPTY_KIND] + lies[:, squares.TILE_KIND]
     chances[:, -1] = lies[:, squares.HIDDEN_KIND]
     here, no_tile, tile = lies[asked], letters[:, NO_TILE_CLASS], letters[:, 1:].copy()
-    # What looks like no tile and is one is a blank: without print the two look alike.
+    # A tile that the letter network takes for no tile is a blank: without print the two look alike.
     tile[:, 0] += _BLANK_MISS_RATE * no_tile
     which = tile / np.maximum(tile.sum(axis=1, keepdims=True), 1e-12)
     empty = here[:, squares.EMPTY_KIND] * (no_tile + _FALSE_LETTER_RATE)

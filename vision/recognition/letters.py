@@ -1,7 +1,7 @@
-"""Which letter a tile shows, and which way up it lies.
+"""Read the letter of a tile, its rotation and its exact position.
 
-A small convolutional network reads one grey crop a tile, taken where the tile's top is. Each crop is evened out by
-itself, so that the tile's and the letter's colours do not matter.
+A small convolutional network reads one grey crop per tile, cut out at the tile's top. Each crop is normalised by
+itself, so that the colours of tile and letter do not matter.
 """
 
 from __future__ import annotations
@@ -22,33 +22,34 @@ from vision.recognition.alphabets import letter_shape, map_classes_to_tiles, str
 from vision.recognition.tile_crops import CROP_SIDE_PX, TilePoses
 
 FEATURE_COUNT: Final = 128
-"""Numbers that the network makes of a crop before it names it."""
+"""Length of the feature vector from which the network predicts the class of a crop."""
 _MIN_CLEAR_PROBABILITY: Final = 0.95
-"""Probability of the best letter below which a tile is looked at again."""
+"""Probability of the best letter below which a tile is read again from shifted crops."""
 _AUGMENTATION_OFFSETS_PX: Final = np.array([(2, 0), (-2, 0), (0, 2), (0, -2)])
-"""From where: the mean of five looks, 7 % of a square apart, errs less than one look does."""
+"""Shifts (down, right) of the crops for a tile that is read again, 7 % of a square: the mean of five predictions has
+fewer errors than one."""
 _MIN_RECUT_OFFSET: Final = 0.07
-"""Squares right or down, or radians, by which a tile lies otherwise than its crop, from which on it is cut anew."""
+"""Offset of a tile from its crop, in squares right or down or in radians, from which the crop is cut again."""
 _MAX_RECUTS: Final = 2
-"""So often: how far a tile slants that is well turned is told nearly at first, and well once it is nearly straight."""
+"""Number of such corrections: a large rotation is only estimated roughly, a small one well."""
 _MIN_LETTER_PROBABILITY: Final = 0.5
-"""Probability of a letter from which on the network is believed where the tile is: a bare square has no middle."""
+"""Probability of all letters together above which the predicted offset is used: an empty square has no tile centre."""
 NO_TILE_CLASS: Final = 0
 BLANK_CLASS: Final = 1
 LETTER_CLASSES: Final = slice(2, None)
-"""Where no tile, a blank and the letters are among the classes of the network."""
+"""Indices of no tile, blank and letters among the classes of the network."""
 _TRAINING_TURN_SHARES: Final = np.array([0.8875, 0.0375, 0.0375, 0.0375])
-"""How often each turn of a tile was seen in training."""
+"""Shares of tiles rotated by 0 to 3 quarter turns in training."""
 _TURNED_TILE_RATE: Final = 0.001
-"""How often players lay a tile turned by one, two or three quarters."""
+"""Share of tiles that players place rotated, for each of one, two and three quarter turns."""
 _MIN_CONTRAST: Final = 6.0
-"""Contrast (grey levels) that is not stretched further: a blank's grain must not be made to look like print."""
+"""Contrast (grey levels) added before division, so that the grain of a blank is not amplified to look like print."""
 
 
 def normalise_contrast(cut: Image) -> NDArray[np.float32]:
-    """Even out light and contrast crop by crop: `(n, 36, 36)` to `(n, 1, 36, 36) float32`.
+    """Normalise brightness and contrast of each crop: `(n, 36, 36) uint8` to `(n, 1, 36, 36) float32` in -3..3.
 
-    Middle grey and contrast are those of the crop's inner part, which is tile; the surroundings take what comes.
+    Both are measured in the inner part of the crop, which is tile.
     """
     edge = CROP_SIDE_PX // 6
     inner = cut[:, edge:-edge, edge:-edge]
@@ -64,20 +65,20 @@ def normalise_contrast(cut: Image) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TilePredictions:
-    """What the network says of n crops; probabilities as natural logarithms."""
+    """Predictions of the network for n crops; probabilities as natural logarithms."""
 
     letters: NDArray[np.float32]
-    """`(n, classes)`: the classes of `LetterNet.classes`, for the crop as it is."""
+    """`(n, classes)`: the classes of `LetterNet.classes`, for the crop without rotation."""
     turns: NDArray[np.float32]
-    """`(n, 4)`: that the tile stands upright once the crop is turned 0..3 quarters anticlockwise."""
+    """`(n, 4)`: that the tile is upright once the crop is rotated by 0..3 quarter turns anticlockwise."""
     pose_offsets: NDArray[np.float32]
-    """`(n, 3)`: how far right and down of the crop's middle the tile's own is, in squares, and how far it is turned on
-    its square, in radians clockwise; of worth where a tile is."""
+    """`(n, 3)`: offset of the tile from the centre of its crop, right and down in squares, and its rotation, in radians
+    clockwise. Meaningless without a tile."""
     features: NDArray[np.float32]
-    """`(n, 128)`: what the network makes of a crop before it names it; alike where tiles look alike."""
+    """`(n, 128)`: feature vectors, similar for tiles that look alike."""
 
     def replace_at(self, which: NDArray[np.intp], others: TilePredictions) -> TilePredictions:
-        """With `others` in place of the looks of these numbers."""
+        """Return the predictions with those at the indices `which` replaced by `others`."""
         mine = TilePredictions(*(getattr(self, f.name).copy() for f in fields(self)))
         for f in fields(self):
             getattr(mine, f.name)[which] = getattr(others, f.name)
@@ -90,24 +91,27 @@ class TilePredictions:
 
 
 class LetterNet:
-    """The network that reads tiles."""
+    """The network that reads crops of tiles."""
 
     def __init__(self, path: Path = MODELS_DIR / "letters.onnx", load_net: Callable[[Path], Net] = Net) -> None:
         self._net = load_net(path)
         classes = self._net.metadata["classes"]
         assert isinstance(classes, list)
         self.classes: Final[tuple[str, ...]] = tuple(str(c) for c in classes)
-        """`.` (no tile), `?` (a blank), then the letters by their shape."""
+        """`.` (no tile), `?` (a blank), then letters, one for each shape (`vision.recognition.alphabets`)."""
 
     def predict(self, cut: Image) -> TilePredictions:
-        """Read crops `(n, 36, 36) uint8`."""
+        """Predict crops `(n, 36, 36) uint8`."""
         if not len(cut):
             none = (np.zeros((0, width), np.float32) for width in (len(self.classes), 4, 3, FEATURE_COUNT))
             return TilePredictions(*none)
         return self.predict_normalised(normalise_contrast(cut))
 
     def recentre_tiles(self, spots: TilePoses, looks: TilePredictions) -> tuple[TilePoses, TilePredictions]:
-        """Cut out anew, and look again at, the tiles that lie beside the middle of their crops, or slant in them."""
+        """Cut and predict again the tiles that are off the centre of their crops or rotated in them.
+
+        Return the corrected poses and predictions; `looks` are the predictions for `spots`.
+        """
         for _ in range(_MAX_RECUTS):
             lettered = np.exp(looks.letters[:, LETTER_CLASSES]).sum(axis=1) > _MIN_LETTER_PROBABILITY
             here = np.flatnonzero(lettered & (np.abs(looks.pose_offsets) >= _MIN_RECUT_OFFSET).any(axis=1))
@@ -120,7 +124,10 @@ class LetterNet:
     def predict_augmented(
         self, spots: TilePoses, letters: NDArray[np.float32], within: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """`letters` of the `spots`, after more looks at those that are not clear `within` a set."""
+        """Return `letters` with those that are unclear `within` an alphabet predicted again from shifted crops.
+
+        `letters` are the log-probabilities `(n, classes)` of the tiles `spots`, `within` is an `alphabet_matrix`.
+        """
         unclear = np.flatnonzero(restrict_to_alphabet(letters, within).max(axis=1) < _MIN_CLEAR_PROBABILITY)
         if not len(unclear):
             return letters
@@ -135,12 +142,12 @@ class LetterNet:
     def marginalise_turns(
         self, spots: TilePoses, letters: NDArray[np.float32], turns: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """`letters` of the `spots` of an upright view, with those that seem to lie turned read as they lie.
+        """Return `letters` averaged over the rotations that each tile may have on its square.
 
-        `turns` are those of `TilePredictions`. That a tile was laid upside down is so rare that only plain ones count:
-        an upside down W is rather an M.
+        `letters` and `turns` are those of `TilePredictions`, for `spots` in an upright view. Players rarely place a
+        tile rotated, so only clear cases count: an upside-down W is more likely an M.
         """
-        # From the shares of turns in training to those on tables.
+        # Replace the prior of rotations in training by that on real boards.
         likely = (
             np.exp(turns.astype(np.float64))
             * ([1 - 3 * _TURNED_TILE_RATE] + [_TURNED_TILE_RATE] * 3)
@@ -159,24 +166,24 @@ class LetterNet:
         return mixed
 
     def predict_normalised(self, even: NDArray[np.float32]) -> TilePredictions:
-        """The same from `normalise_contrast` crops."""
+        """Predict crops from `normalise_contrast`."""
         letters, turns, places, features = self._net(even)
         return TilePredictions(_log_softmax(letters), _log_softmax(turns), places, features)
 
     def alphabet_matrix(self, tiles: Collection[str]) -> NDArray[np.float32]:
-        """What each class counts for when these tiles are played with: `(classes, classes)`, rows of one 1 or none.
+        """Return the matrix `(classes, classes)` from class probabilities to those with these tiles.
 
-        No tile, a blank and the letters of the set count for themselves. An accented letter where the set has none
-        with such a base is that base and something beside it, a dimple or dirt; other letters count for nothing.
+        No tile, a blank and the letters of the set are kept. An accented letter counts as its base letter if the set
+        has no accented letter of that base: the accent is then a dimple or dirt. Other letters are dropped.
         """
         return _build_alphabet_matrix(self.classes, frozenset(tiles))
 
     def class_symbols(self, tiles: Collection[str]) -> tuple[str, ...]:
-        """The classes, each called as the tile set calls it."""
+        """Return the symbols of the classes as the tile set writes them."""
         return map_classes_to_tiles(self.classes, tuple(tiles))
 
     def unsupported_tiles(self, tiles: Collection[str]) -> tuple[str, ...]:
-        """Tiles of a set that the network has not learnt."""
+        """Return the tiles of a set that the network was not trained on."""
         return tuple(sorted(t for t in tiles if letter_shape(t) not in self.classes))
 
 
@@ -189,12 +196,12 @@ def _build_alphabet_matrix(classes: tuple[str, ...], tiles: frozenset[str]) -> N
         as_name = name if name in possible else strip_accent(name)
         if as_name in possible.intersection(classes) and (as_name == name or as_name not in accented):
             counted[k, classes.index(as_name)] = 1
-    counted.flags.writeable = False  # the same for whoever asks
+    counted.flags.writeable = False  # cached: all callers share it
     return counted
 
 
 def restrict_to_alphabet(letters: NDArray[np.float32], within: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Probabilities `(n, classes)` of the letters of a tile set, from logarithms of those of all letters."""
+    """Return probabilities `(n, classes)` from log-probabilities of all classes; `within` is an `alphabet_matrix`."""
     counted = np.exp(letters.astype(np.float64)) @ within + 1e-9 * within.any(axis=0)
     return np.asarray(counted / counted.sum(axis=1, keepdims=True), np.float64)
 

@@ -34,7 +34,7 @@ class Orientation:
 
 
 def combine_views(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Combine predictions of tiles rotated by 0 to 3 quarter turns anticlockwise into `(n, 4)` log-probabilities.
+    """Combine predictions of tiles rotated by 0..3 quarter turns anticlockwise into `(n, 4)` log-probabilities.
 
     Each prediction is `(n, 4)` log-probabilities of the further quarter turns that make a tile upright. All four are
     needed because some letters look like others upside down (an A like a V).

@@ -1,8 +1,8 @@
-"""The tops of a board's tiles, seen from straight above, and where to cut each out.
+"""Crops of the tops of a board's tiles, rectified to a view from straight above.
 
-They lie in a plane of their own, seen from low down well beside their squares. How far is known only nearly: corners
-are found a little off, tiles are thicker or thinner than most, and laid beside the middle of their squares. So each
-crop can be moved and turned.
+Tile tops are in a plane above the board, so a camera at an angle sees them displaced from their squares. The
+displacement is only known approximately: corners have errors, tiles vary in thickness, and players place them off the
+centre of their squares. So each crop can be shifted and rotated.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from engine.reading import BOARD_SIZE
 from vision.geometry import TILE_HEIGHT_SQUARES, BoardPose, Floats, Image, rectify
 
 TOPS_PX_PER_SQUARE: Final = 28
-"""Pixels a square."""
+"""Resolution of the view of the tops, in pixels a square."""
 CROP_SIDE_PX: Final = 36
-"""Pixels of a crop: the square and a little more, for tiles beside their squares."""
+"""Side of a crop, in pixels: a square and a margin for tiles that are off centre."""
 TOPS_MARGIN_SQUARES: Final = 0.5
-"""Squares of a view beyond the grid: room for a crop at its edge that is moved, and looked at from beside."""
+"""Margin of the view around the grid, in squares: room for shifted crops at its edge."""
 MAX_POSE_OFFSET: Final = np.array([0.3, 0.3, 0.6])
-"""Squares right and down, and radians, by which a crop is moved at most: from half a square on it shows a neighbour."""
+"""Largest shift right and down of a crop, in squares, and rotation, in radians: from half a square on it would show the
+neighbouring tile."""
 _CROP_ORIGIN_PX: Final = round(TOPS_PX_PER_SQUARE * TOPS_MARGIN_SQUARES) - (CROP_SIDE_PX - TOPS_PX_PER_SQUARE) // 2
 
 
 def rectify_tops(image: Image, pose: BoardPose) -> Image:
-    """The plane of the tile tops in grey, `(448, 448) uint8`."""
+    """Return the plane of the tile tops in grey, `(448, 448) uint8`."""
     return rectify(
         cv2.cvtColor(image, cv2.COLOR_BGR2GRAY).astype(np.uint8),
         pose.plane_homography(TILE_HEIGHT_SQUARES),
@@ -40,30 +41,31 @@ def rectify_tops(image: Image, pose: BoardPose) -> Image:
 
 
 def cut_square_crops(view: Image, cells: Sequence[tuple[int, int]]) -> Image:
-    """Cut `(row, column)` squares from a `rectify_tops`: `(n, 36, 36) uint8`."""
+    """Cut the squares `(row, column)` out of a view from `rectify_tops`: `(n, 36, 36) uint8`."""
     return TilePoses.at_centres(view, cells).cut_crops()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TilePoses:
-    """Where and how on a `rectify_tops` the tiles of n squares lie, as far as is known."""
+    """Estimated poses of the tiles of n squares in a view from `rectify_tops`."""
 
     view: Image
     cells: Sequence[tuple[int, int]]
-    """Their rows and columns."""
+    """(row, column) of each of the n squares."""
     poses: Floats
-    """`(n, 3)`: squares right and down from the middle of each square to that of its tile, and how far the tile is
-    turned on it, in radians clockwise."""
+    """`(n, 3)`: shift right and down of a tile from the centre of its square, in squares, and its rotation, in radians
+    clockwise."""
 
     @classmethod
     def at_centres(cls, view: Image, cells: Sequence[tuple[int, int]]) -> TilePoses:
-        """Straight in the middles of their squares."""
+        """Return poses without shift or rotation."""
         return cls(view, cells, np.zeros((len(cells), 3)))
 
     def shift_tiles(self, which: NDArray[np.intp], by: Floats) -> TilePoses:
-        """With those of these numbers further right, down and clockwise, `(len(which), 3)`, as far as may be.
+        """Return the poses with the tiles at the indices `which` shifted and rotated further.
 
-        Right and down are those of the crop, which slants as its tile does so far.
+        `by` `(len(which), 3)` is right, down (squares) and clockwise (radians) in the rotated crop, as the network
+        predicts it. The result is limited to `MAX_POSE_OFFSET`.
         """
         right, down, turn = by.T
         cos, sin = np.cos(self.poses[which, 2]), np.sin(self.poses[which, 2])
@@ -72,14 +74,14 @@ class TilePoses:
         return replace(self, poses=np.clip(further, -MAX_POSE_OFFSET, MAX_POSE_OFFSET))
 
     def poses_by_square(self) -> Floats:
-        """`lies` of all squares, `(15, 15, 3)`; 0 where none is looked for."""
+        """Return the poses of all squares, `(15, 15, 3)`; 0 for squares that are not in `cells`."""
         lies = np.zeros((BOARD_SIZE, BOARD_SIZE, 3))
         for cell, lie in zip(self.cells, self.poses, strict=True):
             lies[cell] = lie
         return lies
 
     def cut_crops(self, which: NDArray[np.intp] | None = None, offset_px: ArrayLike = (0, 0)) -> Image:
-        """Cut out the crops of all tiles, or of those numbered `which`: `(n, 36, 36) uint8` grey.
+        """Cut out the crops of all tiles, or of those at the indices `which`: `(n, 36, 36) uint8` grey.
 
         `offset_px` (down, right) shifts the crops: one offset for all, or `(n, 2)`.
         """
@@ -104,8 +106,10 @@ class TilePoses:
 
 
 def _compute_crop_transforms(first: NDArray[np.intp], lies: Floats) -> Floats:
-    """From crops to the view, `(n, 2, 3)`, of tiles that lie so in squares whose crops begin with the `first` rows and
-    columns, `(n, 2)`."""
+    """Return the affine maps from crops to the view, `(n, 2, 3)`, for tiles with the poses `lies` `(n, 3)`.
+
+    `first` `(n, 2)` are the first row and column of each crop without shift.
+    """
     half = (CROP_SIDE_PX - 1) / 2
     cos, sin = np.cos(lies[:, 2]), np.sin(lies[:, 2])
     axes = np.stack([cos, -sin, sin, cos], axis=1).reshape(-1, 2, 2)

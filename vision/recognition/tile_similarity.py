@@ -1,9 +1,9 @@
-"""Tiles of one set that bear the same letter look alike: what a tile is, the others in its picture say as well.
+"""Refine letter probabilities by similarity between the tiles of one image (label propagation).
 
-The letter network judges each tile by itself, of any set there is. The tiles of one picture are of one set, in one
-light and blurred alike. Whether one is an S or a B is weighed by how like it is, in the network's features, to those
-that are read as S and as B (after Zhu and Ghahramani, Learning from labeled and unlabeled data with label propagation,
-2002). And where the others are more in doubt than is usual, this one is more so than the network says.
+The letter network judges each tile by itself, and for any tile set. The tiles of one picture are of one set, in the
+same light and equally blurred. So an S-or-B is compared, in the network's features, with the tiles that are read as S
+and as B (after Zhu and Ghahramani, Learning from labeled and unlabeled data with label propagation, 2002). And if the
+other tiles of the picture are read with unusual doubt, this one is less certain than the network predicts.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from vision.geometry import Floats
 from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES
 
 SIMILARITY_WEIGHTS: Final = np.array([8.42, -0.132])
-"""What counts for a letter beside what the network says, in the order of `said`, in nats.
+"""Weights (nats) of the two columns of `compute_letter_evidence`: similarity and doubt.
 
-`python -m vision.training.fit_similarity` fits it to drawn scenes."""
+`python -m vision.training.fit_similarity` fits them to rendered scenes."""
 _USUAL_DOUBT: Final = 0.02
-"""Of one more tile that is counted among the others: it is what is known where there are none. Where they are less in
-doubt, a tile is not surer for it: one may be worn among clear ones."""
+"""Mean doubt (1 minus the probability of the best letter) of a tile in a clear picture. One tile of this doubt is added
+to the others, for pictures with few tiles. With less doubt a tile gains nothing: it may be worn among clear ones."""
 _EPSILON: Final = 1e-9
 
 
 def normalise_features(features: NDArray[np.float32]) -> Floats:
-    """Features `(n, 128)` of length 1, whose products are cosines."""
+    """Return the features `(n, 128)` scaled to length 1, so that their dot products are cosines."""
     wide = features.astype(np.float64)
     return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), _EPSILON), np.float64)
 
 
 def compute_letter_similarity(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
-    """How alike the tiles of each letter would be to each of n tiles if it were one of them: `(n, letters)`, up to 1.
+    """Return the mean similarity of each tile to the tiles of each letter: `(n, letters)`, at most 1.
 
-    The mean cosine of the features `(n, 128)` of `TilePredictions`, the tile itself among them: nothing speaks
-    against a letter that has no other tile. `chances` `(n, letters)` are the probabilities of the letters by
-    themselves: a tile counts for each as probably as it is that letter, and `tile` `(n,)` as probably as there is one
-    at all.
+    The similarity is the cosine of `features` `(n, 128)` from `TilePredictions`. `chances` `(n, letters)` are the
+    probabilities of the letters for each tile by itself, `tile` `(n,)` the probability that there is a tile; their
+    product is the weight of a tile in the mean. The tile itself is included with similarity 1, so a letter without
+    other tiles is not penalised.
     """
     directions = normalise_features(features)
     like = directions @ directions.T
@@ -49,9 +49,9 @@ def compute_letter_similarity(chances: Floats, tile: Floats, features: NDArray[n
 
 
 def compute_relative_doubt(chances: Floats, tile: Floats) -> Floats:
-    """How many times as much as usual the other tiles of the picture are in doubt, as logarithms `(n,)`, at least 0.
+    """Return the log of the mean doubt of the other tiles relative to the usual doubt: `(n,)`, at least 0.
 
-    `chances` and `tile` as in `compute_letter_similarity`.
+    `chances` and `tile` are those of `compute_letter_similarity`.
     """
     letters = chances.sum(axis=1)
     lettered, doubt = tile * letters, 1 - chances.max(axis=1, initial=0) / np.maximum(letters, _EPSILON)
@@ -61,21 +61,21 @@ def compute_relative_doubt(chances: Floats, tile: Floats) -> Floats:
 
 
 def compute_letter_evidence(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
-    """What is said for each letter of each tile, `(n, letters, 2)`; the arguments are those of
-    `compute_letter_similarity`.
+    """Return the evidence for each letter of each tile `(n, letters, 2)`, to be weighted by `SIMILARITY_WEIGHTS`.
 
-    Its likeness to the tiles of that letter; what the network says, as a logarithm, times the others' further doubt.
+    First the similarity to the tiles of that letter, second the log-probability of the letter times the relative doubt.
+    The arguments are those of `compute_letter_similarity`.
     """
     doubted = np.log(np.maximum(chances, _EPSILON)) * compute_relative_doubt(chances, tile)[:, None]
     return np.stack([compute_letter_similarity(chances, tile, features), doubted], axis=2)
 
 
 def refine_by_similarity(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
-    """Probabilities of the classes, `(n, classes)`, after each of n tiles was compared with the others.
+    """Return the class probabilities `(n, classes)` after each of n tiles was compared with the others.
 
-    `chances` are those that the letter network gives, among the tiles of a set; `tile` and `features` as in
-    `compute_letter_similarity`. No tile and a blank keep their probabilities: it is only among letters that others
-    are asked, and as far as there is a letter at all; what is hidden or a blank is like none.
+    `chances` `(n, classes)` are those of the letter network, restricted to the alphabet; `tile` and `features` are
+    those of `compute_letter_similarity`. Only the distribution among the letters changes, and only in proportion to the
+    probability that the tile has a letter; no tile and blank keep their probabilities.
     """
     letters, lettered = chances[:, LETTER_CLASSES], (tile * (1 - chances[:, BLANK_CLASS]))[:, None]
     worth = compute_letter_evidence(letters, tile, features) @ SIMILARITY_WEIGHTS

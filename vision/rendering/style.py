@@ -149,11 +149,13 @@ class TileStyle:
 
 
 def hsv_to_bgr(h: float, s: float, v: float) -> Colour:
+    """Return the BGR colour (0..255) of hue (in turns), saturation and value; the last two are clipped to 0..1."""
     r, g, b = colorsys.hsv_to_rgb(h % 1.0, min(max(s, 0.0), 1.0), min(max(v, 0.0), 1.0))
     return (255 * b, 255 * g, 255 * r)
 
 
 def random_colour(rng: Rng) -> Colour:
+    """Return a random BGR colour that is not nearly black."""
     return hsv_to_bgr(rng.random(), rng.random() ** 0.8, 0.15 + 0.85 * rng.random())
 
 

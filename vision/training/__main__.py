@@ -1,4 +1,4 @@
-"""Train all networks: python -m vision.training
+"""Train all networks (python -m vision.training).
 
 Renders the scenes once, extracts the training data of each network, trains the four networks in two processes with one
 thread each, and writes the models to their places in the packages. The same seed gives the same scenes and, on the same

@@ -47,6 +47,7 @@ class FinderNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
             self.head.bias[0] = -4.0  # corners are rare
 
     def forward(self, x: Tensor) -> Tensor:
+        """Return the output of the finder for a batch of pictures, `(n, 4, h / 4, w / 4)`."""
         x4 = self.to_4(x)
         x8 = self.to_8(x4)
         x16 = self.to_16(x8)
@@ -87,4 +88,5 @@ class LatticeNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
         self.head = nn.Conv2d(64, 4, 1)
 
     def forward(self, x: Tensor) -> Tensor:
+        """Return the output of the lattice network for a batch, with 4 channels."""
         return self.head(self.body(x))

@@ -1,4 +1,4 @@
-"""Fit the weights of the evidence for blanks: python -m vision.training.fit_blanks
+"""Fit the weights of the evidence for blanks (python -m vision.training.fit_blanks).
 
 A square without print is a blank or empty. The square network, the letter network, and the board's own colours and
 edges give evidence, with correlated errors. Reads rendered scenes that were not used in training and prints the weights

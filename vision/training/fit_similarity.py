@@ -1,4 +1,4 @@
-"""Fit the weights of the similarity between tiles: python -m vision.training.fit_similarity
+"""Fit the weights of the similarity between tiles (python -m vision.training.fit_similarity).
 
 Reads each tile of rendered scenes that were not used in training, and prints the weights of similarity and of doubt for
 `vision.recognition.tile_similarity`, by conditional logit, with the number of errors before and after.

@@ -35,6 +35,7 @@ class GlobalContext(nn.Module):  # type: ignore[misc]  # torch is not typed here
         self.context_conv = nn.Conv2d(channels, channels, 1)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the feature map plus the projection of its mean over the board."""
         return x + self.context_conv(x.mean(dim=(2, 3), keepdim=True))
 
 
@@ -47,6 +48,7 @@ class HeadedNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
         self.heads = nn.ModuleDict({name: nn.Sequential(*layers) for name, layers in heads.items()})
 
     def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
+        """Return the output of each head for a batch."""
         shared = self.trunk(x)
         return [head(shared) for head in self.heads.values()]
 
@@ -216,11 +218,10 @@ def write_onnx(
 
 
 def _to_block_kernel(kernel: np.ndarray) -> np.ndarray:
-    """Return a kernel `(n, c, 5, 5)` with stride 2 and padding 2 as `(n, 4 c, 3, 3)` with stride 1 over 2 x 2 pixel
-    blocks.
+    """Return a kernel `(n, c, 5, 5)` of stride 2 and padding 2 as one of stride 1 over blocks of 2 x 2 pixels.
 
-    The sums are the same. In eight bits it is faster: with one or three channels, a first layer spends most of its time
-    on gathering few numbers from many places.
+    The result is `(n, 4 c, 3, 3)`, and the sums are the same. In eight bits it is faster: with one or three channels, a
+    first layer spends most of its time on gathering few numbers from many places.
     """
     outside, inside = kernel.shape[:2]
     even = np.pad(kernel, ((0, 0), (0, 0), (0, 1), (0, 1))).reshape(outside, inside, 3, 2, 3, 2)
