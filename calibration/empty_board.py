@@ -113,8 +113,7 @@ class EmptyBoardModel:
         return ways[int(np.argmin(spreads))] if min(spreads) < 0.8 * spreads[0] else self
 
     def _measure_spread(self, colours: Floats, known: NDArray[np.bool_]) -> float:
-        """Return the median deviation of a picture's empty squares from the model, after removing the change of
-        light."""
+        """Return the median deviation of a picture's empty squares from the model, apart from a change of the light."""
         if known.sum() < _MIN_EMPTY_SQUARES:
             return np.inf
         change = colours - self.colours
@@ -187,8 +186,7 @@ def _median_length(differences: Floats) -> float:
 
 
 def _log_likelihood(differences: Floats, known: NDArray[np.bool_]) -> Floats:
-    """Return the log-likelihood of each difference under a Student t distribution fitted to the `known` ones,
-    `(225,)`."""
+    """Return the log-likelihood `(225,)` of each difference under a Student t distribution fitted to `known` ones."""
     own = differences[known]
     spread = own.T @ own / len(own) + np.eye(3) * _MIN_COLOUR_SPREAD**2
     squared = np.einsum("ni,ij,nj->n", differences, np.linalg.inv(spread), differences)
@@ -199,8 +197,10 @@ def _log_likelihood(differences: Floats, known: NDArray[np.bool_]) -> Floats:
 
 
 def _choose_trust(words: Floats, bare: NDArray[np.bool_], tiles: NDArray[np.bool_]) -> float:
-    """Return the weight of the log-likelihood ratios with the least loss on the known squares, both kinds weighted
-    equally."""
+    """Return the weight of the log-likelihood ratios with the least loss on the known squares.
+
+    Empty squares and tiles have equal weight.
+    """
 
     def loss(share: float) -> float:
         return float(np.logaddexp(0, share * words[bare]).mean() + np.logaddexp(0, -share * words[tiles]).mean())

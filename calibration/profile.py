@@ -145,8 +145,7 @@ class TableProfile:
 
 
 def _collect_opinions(board: BoardReading, words: Floats) -> Mapping[int, tuple[float, float]]:
-    """Return, for each uncertain square, the prior probability of a blank (against empty) and the log-likelihood
-    ratio."""
+    """Return for each uncertain square the prior probability of a blank (against empty) and the log ratio."""
     said = {}
     for at in np.flatnonzero(words).tolist():
         square = board.squares[at]

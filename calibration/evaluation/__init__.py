@@ -1,1 +1,1 @@
-"""Measurements of what a table learns and of how far its confidences can be trusted."""
+"""Measurements: gain by a table's profile, reliability of probabilities, robustness, occlusion."""

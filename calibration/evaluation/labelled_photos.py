@@ -1,4 +1,4 @@
-"""Photographs with their truth, as `manifest.json` files name them, a game at a time."""
+"""Labelled photographs from `manifest.json` files, in the order of games."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from vision.photo import load_photo
 
 
 def load_photo_shots(folder: Path) -> Iterator[Shot]:
-    """All photographs below `folder`, each board's together and each game's in order.
+    """Yield all photographs below `folder`, each board's together and each game's in order.
 
-    A manifest lists records with `photo`, `board` (15 strings: `.` empty, a capital a tile, a small letter or `?` a
-    blank), `language`, `game` and `index`.
+    A manifest is a list of records with `id`, `photo` (path), `board` (15 strings: `.` empty, upper case a tile, lower
+    case or `?` a blank), `language`, `game` and `index`.
     """
     for manifest in sorted(folder.rglob("manifest.json")):
         records = json.loads(manifest.read_text(encoding="utf-8"))

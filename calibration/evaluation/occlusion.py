@@ -1,7 +1,7 @@
-"""What is said of squares under a hand, and what several pictures together see.
+"""Reading of squares under a hand, from single pictures and from merged ones.
 
-`python -m calibration.evaluation.occlusion` draws tables with a hand that moves from picture to picture. A covered
-square should be called hidden, not guessed; merged pictures should see what any of them saw.
+`python -m calibration.evaluation.occlusion` renders tables with a hand that moves from picture to picture. A covered
+square should be read as hidden, not guessed; the merged reading should have every square that any picture shows.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from vision.rendering.fonts import training_fonts
 
 _MIN_COVERED_SHARE: Final = 0.9
 _MAX_CLEAR_SHARE: Final = 0.1
-"""Shares of a square under a hand from which on it is covered, and up to which it is clear."""
+"""Share of a square under a hand above which it is covered, and below which it is clear."""
 _FIRST_SEED: Final = 90_000
 
 
 def judge_squares(board: BoardReading, faces: Sequence[str]) -> Iterator[str]:
-    """For each square: `hidden`, `right`, or `wrong`."""
+    """Yield `hidden`, `right` or `wrong` for each square."""
     for square, face in zip(board.squares, faces, strict=True):
         yield "hidden" if square.symbol == HIDDEN else "right" if square.symbol == face else "wrong"
 
 
 def count_verdicts(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[str, Counter[str]]:
-    """Verdicts by how squares were covered, of single pictures and of merged ones."""
+    """Count the verdicts of `judge_squares` by coverage, for single pictures and for merged ones."""
     reader = BoardReader()
     letters = load_tile_set("en").letters
     counts: dict[str, Counter[str]] = {
@@ -76,7 +76,7 @@ def count_verdicts(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[st
 
 
 def main() -> None:
-    """Print the counts."""
+    """Print the counts for the rendered tables that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m calibration.evaluation.occlusion", description=__doc__)
     parser.add_argument("--tables", type=int, default=30)
     parser.add_argument("--pictures", type=int, default=3, help="of each board")

@@ -1,9 +1,9 @@
-"""How much better a table reads for what it has learnt, on pictures it has not learnt from.
+"""Gain in accuracy by a table's profile, on pictures that it has not learnt from.
 
-`python -m calibration.evaluation.profile_gain DIR` plays the photographs below DIR (with `manifest.json`) in order:
-each is read without and with the knowledge of the pictures before it, and only then learnt, with the squares told
-that people would have put right. `--rendered` does the same on tables drawn with fonts that the networks do not know,
-several games each. A tile that lay there in the picture before is easy; new tiles are counted by themselves.
+`python -m calibration.evaluation.profile_gain DIR` reads the photographs below DIR (with `manifest.json`) in order.
+Each is read without and with the profile of the pictures before it, and only then learnt, with the squares that the
+players would have corrected. `--rendered` does the same for several games on each of some rendered tables, lettered in
+fonts that are not in the training data. Old tiles are easy for a profile, so new tiles are also counted separately.
 """
 
 from __future__ import annotations
@@ -37,12 +37,15 @@ UNTRAINED_FONTS: Final = {
     "fonts-roboto-slab": ("opentype/roboto/slab/RobotoSlab-Regular.otf",),
     "fonts-paratype": ("truetype/paratype/PTN77F.ttf",),
 }
-"""Fonts in which no tile of the training is lettered, by the Debian packages that they are of."""
+"""Fonts that are not in the training data, by Debian package."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of squares, read `without` and `with` the table's profile."""
+    """Counts of pictures, tiles and wrong squares, without and with the table's profile.
+
+    `new_wrong_...` counts wrong squares without old tiles; `spoiled` counts squares that only the profile reads wrong.
+    """
 
     pictures: int = 0
     tiles: int = 0
@@ -54,15 +57,16 @@ class Tally:
     spoiled: int = 0
 
     def add(self, other: Tally) -> None:
-        """Count the other's too."""
+        """Add the counts of `other`."""
         for name in (field.name for field in fields(self)):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 def replay_shots(shots: Iterable[Shot], misrecorded_share: float = 0.0) -> Iterator[tuple[Shot, Tally]]:
-    """Read each shot without and with what the shots before it at its table have taught, then let it teach.
+    """Read each shot without and with the profile of its table, then let the profile learn from it.
 
-    `misrecorded_share` is the share of letters recorded wrong, as the network's second choice and unconfirmed.
+    Yield the shot and its counts. `misrecorded_share` is the share of letters that are recorded wrong: as the second
+    choice of the reader, and not confirmed by a player.
     """
     letters = LetterNet()
     reader = BoardReader(letter_net=letters)
@@ -97,7 +101,7 @@ def _record_face(board: BoardReading, at: int, face: str, chance: random.Random,
 
 
 def _compare_readings(faces: Sequence[str], fresh: set[int], without: BoardReading, after: BoardReading) -> Tally:
-    """Hidden squares are no mistakes: nothing is said of them."""
+    """Count the wrong squares of both readings; hidden squares are not errors. `fresh` are the squares of new tiles."""
     wrong = {at for at, face in enumerate(faces) if without.squares[at].symbol not in (face, HIDDEN)}
     still = {at for at, face in enumerate(faces) if after.squares[at].symbol not in (face, HIDDEN)}
     bare = {at for at, face in enumerate(faces) if face == EMPTY}
@@ -114,7 +118,7 @@ def _compare_readings(faces: Sequence[str], fresh: set[int], without: BoardReadi
 
 
 def format_tallies(tallies: Mapping[str, Tally]) -> str:
-    """The tallies as lines of text, with their sum."""
+    """Return the counts as lines of text, with their sum."""
     whole = Tally()
     for tally in tallies.values():
         whole.add(tally)
@@ -139,7 +143,7 @@ def _render_shots(fonts: Sequence[Path], tables: int, games: int, pictures: int,
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print the counts for the folders and the rendered tables that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m calibration.evaluation.profile_gain", description=__doc__)
     parser.add_argument("folder", nargs="*", type=Path, help="photographs with manifest.json")
     parser.add_argument("--rendered", action="store_true", help="rendered tables, by themselves")
@@ -172,7 +176,7 @@ def main() -> None:
 
 
 def _split_by_half(games: Mapping[str, Sequence[Tally]]) -> dict[str, Tally]:
-    """The first and second half of each game."""
+    """Return the counts of the first and the second half of each game."""
     halves: dict[str, Tally] = defaultdict(Tally)
     for name, tallies in games.items():
         for number, tally in enumerate(tallies):

@@ -1,8 +1,9 @@
-"""Can the confidences be trusted? Of the squares called 0.99, 99 % should be right.
+"""Reliability of probabilities: of the squares read with 0.99, 99 % should be correct.
 
 `python -m calibration.evaluation.reliability DIR` reads the photographs below DIR (with `manifest.json`);
-`--rendered N` reads N drawn pictures that no training saw. Each square counts by the probability of what it was called;
-squares called hidden do not count. Squares called empty are counted apart, for they are many and easy.
+`--rendered N` reads N rendered pictures that are not in the training data. Each square counts with the probability of
+its most likely symbol. Squares read as hidden do not count; squares read as empty are reported separately, because they
+are many and easy.
 """
 
 from __future__ import annotations
@@ -25,48 +26,48 @@ from vision.recognition.reader import BoardReader
 
 BIN_EDGES: Final = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.0)
 VALIDATION_SEED: Final = 424242
-"""The seed of drawn pictures; trainings draw with small ones."""
+"""Seed of the rendered pictures; training uses small seeds."""
 _TEMPERATURES: Final = np.exp(np.linspace(np.log(0.5), np.log(3), 61))
 _MIN_PROBABILITY: Final = 1e-6
 _CHART_SIDE_PX: Final = 420
 _CHART_COLOURS: Final = ((190, 120, 40), (40, 110, 210))
-"""BGR, of photographs and of drawn pictures."""
+"""BGR of photographs and of rendered pictures."""
 
 
 @dataclass(frozen=True, slots=True)
 class SquarePrediction:
-    """What one square was called."""
+    """The reading of one square, compared with the truth."""
 
     confidence: float
     is_right: bool
     is_empty: bool
-    """It was called empty."""
+    """True if the square was read as empty."""
     truth_probability: float
-    """The probability that was given to what truly lies there."""
+    """Probability of the true symbol, among symbols other than hidden."""
     other_probability: float
-    """That of everything else."""
+    """Probability of all other symbols."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The squares called with a confidence in a range."""
+    """The squares with a confidence from `low` up to `high`."""
 
     low: float
     high: float
     count: int
     confidence: float
-    """The mean."""
+    """Mean confidence."""
     accuracy: float
-    """Share that is right."""
+    """Share of correct squares."""
 
     @property
     def standard_error(self) -> float:
-        """Standard error of `accuracy` if the confidence is true."""
+        """Standard error of `accuracy` if the confidence is correct."""
         return float(np.sqrt(self.confidence * (1 - self.confidence) / self.count))
 
 
 def list_predictions(board: BoardReading, faces: Sequence[str]) -> Iterator[SquarePrediction]:
-    """What the squares of a reading were called, against the 225 faces that lay there."""
+    """Yield a prediction for each square of a reading that is not read as hidden; `faces` are the 225 true faces."""
     for square, face in zip(board.squares, faces, strict=True):
         if square.symbol != HIDDEN:
             seen = 1 - square.probability(HIDDEN)
@@ -75,7 +76,7 @@ def list_predictions(board: BoardReading, faces: Sequence[str]) -> Iterator[Squa
 
 
 def bin_predictions(squares: Iterable[SquarePrediction]) -> tuple[Bin, ...]:
-    """The squares by confidence; empty ranges are left out."""
+    """Group the squares by confidence; empty groups are left out."""
     several = list(squares)
     confidence, right = np.array([s.confidence for s in several]), np.array([s.is_right for s in several])
     found = []
@@ -88,20 +89,20 @@ def bin_predictions(squares: Iterable[SquarePrediction]) -> tuple[Bin, ...]:
 
 
 def calibration_error(table: Sequence[Bin]) -> float:
-    """The mean distance between confidence and share right, squares counting alike (Guo et al., 2017: ECE)."""
+    """Return the mean distance between confidence and accuracy, weighted by squares (Guo et al., 2017: ECE)."""
     total = sum(b.count for b in table)
     return sum(b.count * abs(b.confidence - b.accuracy) for b in table) / max(total, 1)
 
 
 def fit_temperature(squares: Iterable[SquarePrediction]) -> float:
-    """What the logarithms of the odds should be divided by to be most likely: above 1, the reader is too sure."""
+    """Return the divisor of the log-odds that maximises the likelihood; above 1 the reader is overconfident."""
     odds = np.array([np.log(s.truth_probability / s.other_probability) for s in squares])
     losses = [float(np.logaddexp(0, -odds / t).mean()) for t in _TEMPERATURES]
     return float(_TEMPERATURES[int(np.argmin(losses))])
 
 
 def format_report(name: str, squares: Sequence[SquarePrediction]) -> str:
-    """The table of some squares as lines of text."""
+    """Return the groups of squares as lines of text."""
     table = bin_predictions(squares)
     wrong = sum(not s.is_right for s in squares)
     lines = [
@@ -118,7 +119,7 @@ def format_report(name: str, squares: Sequence[SquarePrediction]) -> str:
 
 
 def draw_chart(tables: Mapping[str, Sequence[Bin]], path: Path) -> None:
-    """Draw confidence against share right, with two standard errors, of each kind of pictures, as a PNG."""
+    """Draw accuracy against confidence, with two standard errors, for each kind of picture, as a PNG."""
     side, edge = _CHART_SIDE_PX, 40
     chart = np.full((side + 2 * edge, side + 2 * edge, 3), 255, np.uint8)
 
@@ -144,7 +145,7 @@ def draw_chart(tables: Mapping[str, Sequence[Bin]], path: Path) -> None:
 
 
 def render_shots(count: int) -> Iterator[Shot]:
-    """Drawn pictures of any boards with any tiles, none of which took part in a training."""
+    """Yield rendered pictures of random boards and tiles that are not in the training data."""
     from vision.training.scenes import draw_numbered_scene
 
     for number in range(count):
@@ -153,7 +154,7 @@ def render_shots(count: int) -> Iterator[Shot]:
 
 
 def read_shots(shots: Iterable[Shot]) -> Iterator[SquarePrediction]:
-    """Read each picture and tell what its squares were called."""
+    """Read each picture and yield the predictions of its squares."""
     reader = BoardReader()
     for shot in shots:
         board = reader.read(shot.image, load_tile_set(shot.language).letters, corners=shot.corners).board
@@ -162,7 +163,7 @@ def read_shots(shots: Iterable[Shot]) -> Iterator[SquarePrediction]:
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print the reliability of the pictures that the command line names, and draw the chart."""
     parser = argparse.ArgumentParser(prog="python -m calibration.evaluation.reliability", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, help="photographs with manifest.json")
     parser.add_argument("--rendered", type=int, default=0, metavar="N", help="drawn pictures")

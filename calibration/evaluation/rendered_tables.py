@@ -1,7 +1,7 @@
-"""Rendered tables that last: one board, one set of tiles, game after game in changing light.
+"""Rendered tables for several games: each keeps its board and tiles, in changing light.
 
-A table keeps what a real one keeps (its board, its tiles, about where its camera is) and changes what changes from
-game to game: the light, the camera a little, which way the board is turned, how tiles lie.
+The board, the tiles and the approximate position of the camera belong to a table. The light, the exact position of the
+camera and the placing of the tiles differ from game to game.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from vision.rendering.surroundings import draw_table_top
 from vision.rendering.tile_art import place_tiles
 
 SQUARE_PX = 32.0
-"""Pixels of a square in the pictures, about: a camera that sees the board well."""
+"""Approximate size of a square in the pictures, in pixels: a camera that sees the board well."""
 FINAL_TILE_SHARE = 0.42
 """Share of the squares with a tile at the end of a game: 95 of 100 tiles."""
 _IMAGE_WIDTH_PX, _IMAGE_HEIGHT_PX = 1000, 760
@@ -33,23 +33,23 @@ _IMAGE_WIDTH_PX, _IMAGE_HEIGHT_PX = 1000, 760
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shot:
-    """One picture of a game, with its truth."""
+    """One picture of a game with its truth."""
 
     name: str
-    """Which picture this is, for reports."""
+    """Name of the picture, for reports."""
     table: str
     game: str
     image: Image
     corners: Floats | None
-    """Where the grid truly is, where that is known exactly."""
+    """Corners of the grid `(4, 2)` in px; None if they are not known exactly."""
     rows: tuple[tuple[str, ...], ...]
-    """The faces that lie there."""
+    """Faces on the board, 15 rows of 15."""
     language: str
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedTable:
-    """A table with tiles lettered in `font`; everything else about it follows from `seed`."""
+    """A table with tiles lettered in `font`; everything else follows from `seed`."""
 
     font: Path
     seed: int
@@ -57,11 +57,11 @@ class RenderedTable:
 
     @property
     def name(self) -> str:
-        """The font's name and the seed."""
+        """The name of the font and the seed."""
         return f"{self.font.stem} {self.seed}"
 
     def render_game(self, number: int, pictures: int) -> Iterator[Shot]:
-        """One game in so many pictures, the board filling up from one to the next."""
+        """Yield `pictures` pictures of one game in which the board fills up."""
         rng = np.random.default_rng((self.seed, number))
         setting, labels = self._random_setting(rng), self._random_labels(rng)
         laid = place_tiles(rng, labels, setting.tile_style)
@@ -72,7 +72,7 @@ class RenderedTable:
             yield Shot(name, self.name, str(number), scene.image, scene.corners, scene_rows(scene), self.language)
 
     def render_with_hands(self, number: int, pictures: int) -> Iterator[Scene]:
-        """One board at one moment in so many pictures, while a hand moves over it."""
+        """Yield `pictures` scenes of the same board with a hand in different places."""
         rng = np.random.default_rng((self.seed, number))
         setting, labels = self._random_setting(rng), self._random_labels(rng)
         laid = place_tiles(rng, labels, setting.tile_style)
@@ -91,7 +91,7 @@ class RenderedTable:
         return random_labels(rng, letters, counts / counts.sum(), FINAL_TILE_SHARE)
 
     def _random_setting(self, rng: Rng) -> SceneSetting:
-        """The table's own things from its seed; the game's light and camera from `rng`."""
+        """Return the scene setting: board and tiles from the table's seed, light and camera from `rng`."""
         own = np.random.default_rng(self.seed)
         fonts = training_fonts()
         board = random_board_style(own, fonts)
@@ -115,5 +115,5 @@ class RenderedTable:
 
 
 def scene_rows(scene: Scene) -> tuple[tuple[str, ...], ...]:
-    """The faces that lie in a drawn scene."""
+    """Return the faces on the board of a rendered scene, 15 rows of 15."""
     return tuple(tuple(symbol or EMPTY for symbol in row) for row in scene.labels)

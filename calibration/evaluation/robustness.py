@@ -1,4 +1,4 @@
-"""What a reading of a spoiled picture is worth: letters, whole boards, and whether a turn is scored, asked or wrong."""
+"""Robustness of readings: letters, whole boards and turns that are read correctly from disturbed pictures."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from vision.recognition.reader import PhotoReader, best_guess
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one picture: tiles on it, letters of them read right, whether all 225 squares were.
+    """The result for one picture: number of tiles, letters read correctly, and True if all 225 squares are correct.
 
-    A picture of a turn was `scored` (right, and nobody asked), `asked` about, or `wrong` (accepted with a wrong total).
+    A picture of a turn was `scored` (correctly and without a question), `asked` about, or `wrong` (a wrong total was
+    accepted).
     """
 
     tiles: int
@@ -31,7 +32,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class LevelResult:
-    """All pictures at one level of one disturbance, added up; `wrong` names those accepted with a wrong total."""
+    """The results of all pictures at one level of a disturbance.
+
+    `letters` and `whole` are shares (0..1) of tiles and pictures, `scored` and `asked` of `turns`; `wrong` has the
+    names of the pictures that were accepted with a wrong total.
+    """
 
     level: float
     pictures: int
@@ -46,7 +51,10 @@ class LevelResult:
 def measure_robustness(
     reader: PhotoReader, disturbance: Disturbance, samples: Sequence[Sample], seed: int = 0
 ) -> Iterator[LevelResult]:
-    """Read every sample at every level. The same seed spoils a sample in the same way at each level."""
+    """Read every sample at every level and yield a result for each level.
+
+    The same `seed` disturbs a sample in the same way at each level.
+    """
     for level in disturbance.levels:
         outcomes: list[tuple[str, Outcome, bool]] = []
         for number, sample in enumerate(samples):
@@ -58,7 +66,7 @@ def measure_robustness(
 
 
 def assess_sample(reader: PhotoReader, sample: Sample) -> Outcome:
-    """Read one picture, and explain it where it belongs to a turn."""
+    """Read one picture, and infer the play if it shows a turn."""
     reading = reader.read(sample.image, sample.letters)
     tiles = sum(face != EMPTY for face in sample.faces)
     if reading.board is None:

@@ -1,4 +1,4 @@
-"""The curves as one PNG, for the documents. Needs matplotlib (`pip install '.[train]'`)."""
+"""Chart of the robustness as a PNG, for the documents. Needs matplotlib (`pip install '.[train]'`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from calibration.evaluation.disturbances import Disturbance
 from calibration.evaluation.robustness import LevelResult
 
 Curves = Mapping[str, Sequence[tuple[Disturbance, Sequence[LevelResult]]]]
-"""By the kind of picture (rendered, photographs): each disturbance and its levels."""
+"""Results by kind of picture (rendered, photographs): each disturbance with its levels."""
 
 _LINE_COLOURS = {
     "letters right": "#1f5fa8",
@@ -24,7 +24,7 @@ _LINE_STYLES = ("-", "--")
 
 
 def draw_chart(curves: Curves, path: Path) -> None:
-    """Draw a panel for each disturbance, a line style for each kind of picture; a cross marks a wrong total."""
+    """Draw a panel for each disturbance, with a line style for each kind of picture and a cross at a wrong total."""
     names = list(dict.fromkeys(d.name for kind in curves.values() for d, _ in kind))
     columns = 4
     rows = -(-len(names) // columns)

@@ -1,4 +1,4 @@
-"""Pictures with their truth: what lies on the board, and what the turn that it shows makes the totals."""
+"""Pictures with their truth: the tiles on the board, and the totals after the turn that they show."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from vision.rendering.tile_art import place_tiles
 
 @dataclass(frozen=True, slots=True)
 class TurnTruth:
-    """The game before a picture was taken, and the totals that the play on it must lead to."""
+    """The game before a picture was taken, and the correct totals (points) after its play."""
 
     game_before: Game
     totals: tuple[int, ...]
@@ -38,10 +38,11 @@ class TurnTruth:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """A picture `(H, W, 3) uint8 BGR`, the grid's corners `(4, 2)` px, and the 225 faces (`.` none, `?` a blank).
+    """A picture `(H, W, 3) uint8 BGR`, the grid's corners `(4, 2)` px, and the 225 faces (`.` empty, `?` a blank).
 
     `letters` is the alphabet of the tile set. `turn` is None for a picture that is not part of a game. `render_tilted`
-    renders the same picture with every tile turned by an angle in degrees; None for a photograph.
+    renders the same picture with every tile rotated by an angle in degrees, in random directions; None for a
+    photograph.
     """
 
     name: str
@@ -54,7 +55,7 @@ class Sample:
 
     @property
     def square_px(self) -> float:
-        """The mean side of a square, px."""
+        """The mean side of a square in px."""
         sides = np.linalg.norm(self.corners - np.roll(self.corners, -1, axis=0), axis=1)
         return float(sides.mean()) / BOARD_SIZE
 
@@ -62,9 +63,9 @@ class Sample:
 def render_samples(
     games: Sequence[Game], count: int, seed: int = 0, size: tuple[int, int] = (1280, 960)
 ) -> Iterator[Sample]:
-    """So many rendered pictures, each of another board, tiles and camera, of turns of `games` in good light.
+    """Yield `count` rendered pictures of turns of `games` in good light, each with another board, tiles and camera.
 
-    `size` is width and height in pixels.
+    `size` is (width, height) in pixels.
     """
     for number in range(count):
         rng = np.random.default_rng([seed, number])
@@ -96,7 +97,7 @@ def _render_sample(
 
 
 def _random_setting(rng: Rng, size: tuple[int, int]) -> SceneSetting:
-    """Any board, tiles, table and angle up to 35 degrees; the light is good, so that it is the sweep that spoils it."""
+    """Return a random board, tiles, table and camera (tilted up to 35 degrees), with good light."""
     fonts = packaged_fonts()
     board = random_board_style(rng, fonts)
     camera = look_at_board(
@@ -121,10 +122,11 @@ def _random_setting(rng: Rng, size: tuple[int, int]) -> SceneSetting:
 
 
 def load_photo_samples(folder: Path, letters_of: Callable[[str], tuple[str, ...]], step: int = 1) -> Iterator[Sample]:
-    """Every `step`-th photograph under `folder` whose `manifest.json` tells its truth.
+    """Yield every `step`-th photograph of the folders in `folder`, with its truth from `manifest.json`.
 
-    A manifest is a list of records: `photo` (path), `corners`, `board` (15 strings: `.` none, a small letter or `?` a
-    blank), `language`, and for games `game`, `index`, `turn` with the `score` of the play.
+    A manifest is a list of records: `id`, `photo` (path), `corners`, `board` (15 strings: `.` empty, lower case or `?`
+    a blank), `language`, and for games `game`, `index` and `turn` with the `score` of the play. `letters_of` returns
+    the alphabet of a language.
     """
     for manifest in sorted(folder.glob("*/manifest.json")):
         records = json.loads(manifest.read_text(encoding="utf-8"))
@@ -142,9 +144,9 @@ def _parse_faces(board: Sequence[str]) -> tuple[str, ...]:
 
 
 def _find_turns(records: Sequence[dict[str, Any]]) -> dict[str, TurnTruth]:
-    """For each picture of a game that adds one play, what the play must lead to; other pictures are left out.
+    """Return the truth of each picture that adds one play to its game, by picture; other pictures are left out.
 
-    Two players take turns; the score that the record tells must be the one that the truth on the board leads to.
+    Two players take turns. The recorded score must be the one that the tiles on the board give.
     """
     found: dict[str, TurnTruth] = {}
     for name in dict.fromkeys(record["game"] for record in records if record.get("index") is not None):

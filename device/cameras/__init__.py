@@ -1,6 +1,6 @@
-"""Cameras behind one small interface: a folder of pictures, a USB camera, a Raspberry Pi's, a simulated table.
+"""Cameras with one common interface: a folder of pictures, a USB camera, a Raspberry Pi camera, a simulated table.
 
-`open_camera("folder:DIR")`, `open_camera("usb:0")` or `open_camera("pi")` gives the one a user named.
+`open_camera("folder:DIR")`, `open_camera("usb:0")` or `open_camera("pi")` opens the camera that a setting names.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ __all__ = [
 
 
 def open_camera(spec: str) -> Camera:
-    """The camera that `spec` names: `folder:DIR`, or `usb:N` / `usb:/dev/v4l/by-id/...`, or `pi` (a camera module).
+    """Open the camera that `spec` names: `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...` or `pi` (a camera module).
 
-    Raises `CameraError` when there is no such camera, with what to do next.
+    Raises `CameraError` if there is no such camera; the message gives what to do next.
     """
     kind, _, where = spec.partition(":")
     if kind == "folder" and where:
@@ -54,7 +54,7 @@ def open_camera(spec: str) -> Camera:
 
 
 def open_reconnecting_camera(spec: str) -> Camera:
-    """The camera that `spec` names; one with a cable may be plugged in later. Raises `CameraError` as `open_camera`."""
+    """Open the camera that `spec` names; a USB or Pi camera may be connected later. Raises `CameraError` otherwise."""
     if spec != "pi" and not spec.startswith("usb:"):
         return open_camera(spec)
     from device.cameras.reconnecting import ReconnectingCamera

@@ -1,4 +1,4 @@
-"""What every camera can do, and what it hands over."""
+"""The interface of all cameras, their pictures and their errors."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from engine.messages import said
 Image = npt.NDArray[np.uint8]
 """`(H, W, 3) uint8 BGR`."""
 BLACK_LEVEL = 6
-"""A picture without one pixel in a thousand brighter than this (of 255) shows nothing."""
+"""Brightness (of 255) up to which a picture is black, measured at its 99.9th percentile."""
 
 
 class CameraError(TilekeeperError):
-    """The camera gives no picture; the message says why and what to do next, on one line."""
+    """The camera gives no picture; the message gives the reason and what to do next, on one line."""
 
 
 class NoMorePicturesError(CameraError):
-    """A folder has no picture that was not asked for yet."""
+    """All pictures of a folder have been returned."""
 
 
 class BlackPictureError(CameraError):
-    """Frames come, but nothing can be seen on them."""
+    """The camera gives pictures, but they are black."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One picture: `image` `(H, W, 3) uint8 BGR`, `time` in seconds of `time.monotonic()`, its name if it has one."""
+    """One picture: `image` `(H, W, 3) uint8 BGR`, `time` in seconds of `time.monotonic()`, and a file name or `""`."""
 
     image: Image
     time: float
@@ -39,28 +39,31 @@ class Frame:
 
 
 class Camera(Protocol):
-    """A source of pictures of the table. Used from one thread; `close` may come from another."""
+    """A source of pictures of the table. It is used from one thread; `close` may be called from another."""
 
     @property
     def live(self) -> bool:
-        """True when asking again shows the table anew; False when each picture can be asked for once (a folder)."""
+        """True if each picture shows the table as it is now; False if each can be returned only once (a folder)."""
 
     def still(self) -> Frame:
-        """A picture of the best quality that there is, taken after the call. Raises `CameraError`."""
+        """Return a picture of the best quality, exposed after the call. Raises `CameraError`."""
 
     def preview(self) -> Frame | None:
-        """A cheap picture to see motion by, or None from a camera whose pictures do not move. Raises `CameraError`."""
+        """Return a small picture for detecting motion, None from a camera without live pictures.
+
+        Raises `CameraError`.
+        """
 
     def close(self) -> None:
-        """Give the camera back; further calls raise `CameraError`."""
+        """Close the camera; further calls raise `CameraError`."""
 
 
 @runtime_checkable
 class AutoExposureCamera(Protocol):
-    """A camera that finds exposure, white balance and focus and then keeps them, so that tiles look the same."""
+    """A camera that adjusts exposure, white balance and focus and then locks them, so that tiles look the same."""
 
     def settle(self) -> None:
-        """Find them anew: at the beginning of each game. Raises `CameraError`."""
+        """Adjust and lock them again, at the beginning of each game. Raises `CameraError`."""
 
 
 CLOSED_MESSAGE = said("camera-closed", "the camera was closed")
@@ -69,5 +72,5 @@ BLACK_MESSAGE = said("camera-black", "the camera's picture is black: is its cap 
 
 
 def is_black(image: Image) -> bool:
-    """True when nothing can be seen on `image`."""
+    """Return True if `image` is black but for at most one pixel in a thousand."""
     return float(np.quantile(image[::8, ::8], 0.999)) <= BLACK_LEVEL

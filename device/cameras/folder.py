@@ -1,4 +1,4 @@
-"""Pictures from files: a list of them, or a folder to which pictures are added while the game goes on."""
+"""Pictures from files: a list of files, or a folder to which pictures are added during the game."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from vision.photo import PhotoError, load_photo
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 WRITE_TIMEOUT_S = 2.0
-"""A picture in a watched folder that cannot be read yet may still be on its way: it is given so long."""
+"""Age, in seconds, up to which a file in a watched folder that cannot be read may still be being written."""
 
 
 class FolderCamera:
-    """One picture for each still, in order; none comes twice."""
+    """A camera that returns the pictures of a list or a folder in order, each once."""
 
     live = False
 
@@ -28,7 +28,10 @@ class FolderCamera:
 
     @classmethod
     def from_folder(cls, folder: Path) -> FolderCamera:
-        """The pictures of `folder` in the order of their names, and those that are added to it later."""
+        """Return a camera for the pictures in `folder`, in the order of their names, including those added later.
+
+        Raises `CameraError` if there is no such folder.
+        """
         if not folder.is_dir():
             text = "no folder {0}: make it, and put a picture of the board there after each turn"
             raise CameraError(said("camera-no-folder", text, folder))
@@ -40,8 +43,10 @@ class FolderCamera:
         return f"<FolderCamera {self._folder or 'list'}: {len(self._shown)} shown>"
 
     def still(self) -> Frame:
-        """The next picture. Raises `NoMorePicturesError` when all were shown, `CameraError` for one that cannot be
-        read."""
+        """Return the next picture.
+
+        Raises `NoMorePicturesError` if all were returned, and `CameraError` for one that cannot be read.
+        """
         if self._closed:
             raise CameraError(CLOSED_MESSAGE)
         if self._folder is not None:
@@ -56,10 +61,10 @@ class FolderCamera:
         return Frame(image, time.monotonic(), str(path))
 
     def preview(self) -> None:
-        """None: a photograph does not move."""
+        """Return None: files have no live picture."""
 
     def close(self) -> None:
-        """Give out no more pictures."""
+        """Close the camera; further pictures raise `CameraError`."""
         self._closed = True
 
     def _list_new_files(self, folder: Path) -> list[Path]:
@@ -72,7 +77,10 @@ class FolderCamera:
 
 
 def _load_picture(path: Path, patience_s: float) -> Image:
-    """The picture at `path`; one that is younger than `patience_s` is tried until it is older."""
+    """Return the picture at `path`; a file that cannot be read is tried again until it is `patience_s` seconds old.
+
+    Raises `CameraError`.
+    """
     while True:
         try:
             return load_photo(path).image

@@ -1,7 +1,7 @@
-"""The Raspberry Pi's camera modules (1, 2, 3, HQ) through picamera2.
+"""The Raspberry Pi camera modules (1, 2, 3, HQ) through picamera2.
 
-One still-suited configuration for good: no change of mode for each turn. Exposure, white balance and focus settle for
-about two seconds, then they are read back and fixed for the game, so that the tiles look the same in every picture.
+One still configuration is used throughout, so no turn waits for a change of mode. Exposure, white balance and focus
+adjust for about two seconds; then they are read and locked for the game, so that tiles look the same in every picture.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from engine.messages import said
 _log = logging.getLogger(__name__)
 
 STILL_WIDTH_PX = 2304
-"""A square of the board gets 100 pixels of it and more; wider pictures cost memory and read no better."""
+"""Width of stills, in pixels: 100 or more for a square of the board; wider ones need memory and are read no better."""
 PREVIEW_WIDTH_PX = 320
 SETTLE_S = 2.0
 FRAME_TIMEOUT_S = 2.0
-"""A camera that gave no picture for so long is in trouble."""
+"""Time without a picture, in seconds, after which the camera counts as stalled."""
 RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 LIGHT_CHANGE_RATIO = 1.6
-"""When the picture got so many times brighter or darker, exposure settles anew: dusk fell, a lamp was switched on."""
+"""Ratio of brightness, either way, from which exposure is adjusted again: dusk, or a lamp that was switched on."""
 
 AF_MANUAL, AF_CONTINUOUS = 0, 2
-"""libcamera's numbers of `AfMode`."""
+"""Values of libcamera's control `AfMode`."""
 
 _YUV_CONVERSIONS: Mapping[str, int] = {
     "YUV420": cv2.COLOR_YUV2BGR_I420,
@@ -58,9 +58,10 @@ Controls = dict[str, Any]
 
 
 class PiCamera:
-    """A camera module behind the interface of all cameras. Opened, settled and locked in the constructor.
+    """A camera module; the constructor opens it and locks exposure, white balance and focus.
 
-    `picamera` makes the `Picamera2` object; it is called again when the camera was lost. Raises `CameraError`.
+    `picamera` creates the `Picamera2` object, also again after the camera was lost. `settle_s` is the time for
+    adjustment in seconds. Raises `CameraError`.
     """
 
     live = True
@@ -92,7 +93,10 @@ class PiCamera:
         self.close()
 
     def still(self) -> Frame:
-        """A picture whose exposure began after the call; where the light has changed much, exposure settles first."""
+        """Return a picture exposed after the call; if the light has changed much, exposure is adjusted first.
+
+        Raises `CameraError`.
+        """
         frame = self._capture_frame("main")
         if not is_black(frame.image) and has_light_changed(self._brightness, _measure_brightness(frame.image)):
             self.settle()
@@ -102,7 +106,7 @@ class PiCamera:
         return frame
 
     def preview(self) -> Frame:
-        """A small picture from the low-resolution stream, or the still stream made small where there is no other."""
+        """Return a picture of the low-resolution stream, or a reduced still if there is none. Raises `CameraError`."""
         self._ensure_open()
         if self._camera.camera_configuration().get("lores"):
             return self._capture_frame("lores", fresh=False)
@@ -111,7 +115,7 @@ class PiCamera:
         return Frame(np.ascontiguousarray(frame.image[::step, ::step]), frame.time)
 
     def settle(self) -> None:
-        """Let exposure, white balance and focus find their values, then fix them: once for each game."""
+        """Adjust exposure, white balance and focus, then lock them. Raises `CameraError`."""
         self._ensure_open()
         try:
             self._settle_controls(self._camera)
@@ -119,12 +123,12 @@ class PiCamera:
             raise self._record_failure(error) from error
 
     def close(self) -> None:
-        """Give the camera back."""
+        """Close the camera; further calls raise `CameraError`."""
         self._closed = True
         self._close_camera()
 
     def _open(self) -> None:
-        """Open, configure, start and settle. Raises `CameraError`."""
+        """Open, configure, start and adjust the camera. Raises `CameraError`."""
         try:
             self._camera = self._picamera_factory()
             _configure_streams(self._camera)
@@ -153,7 +157,7 @@ class PiCamera:
             raise self._record_failure(error) from error
 
     def _capture_image(self, camera: Any, stream: str, *, fresh: bool = True) -> Image:
-        """The picture of the next request; with `fresh`, of the first whose exposure begins after now."""
+        """Return the picture of the next request; with `fresh`, of the first one exposed after the call."""
         asked = time.monotonic_ns() if fresh else 0
         end = self._clock() + FRAME_TIMEOUT_S
         while True:
@@ -166,7 +170,7 @@ class PiCamera:
                 request.release()
 
     def _ensure_open(self) -> None:
-        """Open the camera again where it was lost and its time has come. Raises `CameraError`."""
+        """Open the camera again if it was lost and the time for the next attempt has come. Raises `CameraError`."""
         if self._closed:
             raise CameraError(CLOSED_MESSAGE)
         if self._camera is None:
@@ -175,7 +179,7 @@ class PiCamera:
             self._open()
 
     def _record_failure(self, error: Exception) -> CameraError:
-        """Drop the camera, set the time of the next try, say in words what happened."""
+        """Close the camera, set the time of the next attempt and return the error to raise."""
         self._close_camera()
         self._next_try = self._clock() + self._backoff.record_failure()
         return error if isinstance(error, CameraError) else CameraError(describe_error(error))
@@ -187,20 +191,21 @@ class PiCamera:
         try:
             camera.cancel_all_and_flush()
             camera.close()
-        except Exception as error:  # a camera that was pulled out may fail to close, too
+        except Exception as error:  # a disconnected camera may fail to close, too
             _log.info("the lost camera did not close: %s", error)
 
 
 def make_auto_controls(offered: Container[str]) -> Controls:
-    """What lets the camera find exposure, white balance and focus by itself: only controls that it offers."""
+    """Return the controls that turn on automatic exposure, white balance and focus, as far as they are `offered`."""
     wanted: Controls = {"AeEnable": True, "AwbEnable": True, "AfMode": AF_CONTINUOUS}
     return {name: value for name, value in wanted.items() if name in offered}
 
 
 def make_locked_controls(metadata: Mapping[str, Any], offered: Container[str]) -> Controls:
-    """What fixes the values in `metadata`: only controls that are offered and were read.
+    """Return the controls that lock the values in `metadata`, as far as they are `offered`.
 
-    Each value is set besides switching its automatic off, which alone is no lock (picamera2 issues 7 and 977).
+    Each value is set in addition to turning its automatic off, which alone does not lock it (picamera2 issues 7 and
+    977).
     """
     wanted: Controls = {}
     for switch, names in (("AeEnable", ("ExposureTime", "AnalogueGain")), ("AwbEnable", ("ColourGains",))):
@@ -213,16 +218,16 @@ def make_locked_controls(metadata: Mapping[str, Any], offered: Container[str]) -
 
 
 def fit_still_size(sensor: tuple[int, int], width: int = STILL_WIDTH_PX) -> tuple[int, int]:
-    """The sensor's size (width, height) made no wider than `width`, in its own proportions, both even."""
+    """Return the sensor's (width, height) scaled to at most `width`, with its proportions and even numbers."""
     scale = min(1.0, width / sensor[0])
     return round(sensor[0] * scale) // 2 * 2, round(sensor[1] * scale) // 2 * 2
 
 
 def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
-    """A stream's array in libcamera's format `form` as `(H, W, 3) uint8 BGR`; `size` is (width, height).
+    """Convert a stream's array to `(H, W, 3) uint8 BGR`; `form` is libcamera's format, `size` is (width, height).
 
     libcamera names formats by the order in a little-endian word: `RGB888` is blue, green, red in memory. Rows may be
-    padded beyond the width. Raises `CameraError` for a format that is not known.
+    padded beyond the width. Raises `CameraError` for an unknown format.
     """
     width, height = size
     if form in _YUV_CONVERSIONS:
@@ -238,20 +243,20 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
 
 
 def exposure_start_ns(metadata: Mapping[str, Any]) -> float:
-    """When the exposure of a picture began, in ns of the monotonic clock; infinity where the pipeline does not say."""
+    """Return the start of a picture's exposure in ns of the monotonic clock; infinity if the metadata lack it."""
     if "SensorTimestamp" not in metadata or "ExposureTime" not in metadata:
         return float("inf")
     return float(metadata["SensorTimestamp"]) - 1000.0 * float(metadata["ExposureTime"])
 
 
 def has_light_changed(before: float, now: float) -> bool:
-    """True when the mean brightness is another light's, not another picture's."""
+    """Return True if two mean brightnesses (0..255) differ too much to be pictures in the same light."""
     darker, brighter = sorted((max(before, 1.0), max(now, 1.0)))
     return brighter / darker > LIGHT_CHANGE_RATIO
 
 
 def describe_error(error: Exception) -> str:
-    """What an error of picamera2 or libcamera means, and what to do next."""
+    """Return a message for an error of picamera2 or libcamera: its meaning and what to do next."""
     text = " ".join(str(error).split())
     if isinstance(error, ModuleNotFoundError):
         wanted = "sudo apt install python3-picamera2 --no-install-recommends"
@@ -276,7 +281,7 @@ def _make_picamera2() -> Any:
 
 
 def _configure_streams(camera: Any) -> None:
-    """Still pictures and, where the pipeline has a second stream, small ones for motion."""
+    """Configure a stream of stills and, if the camera can, one of small pictures for detecting motion."""
     size = fit_still_size(camera.sensor_resolution)
     main = {"format": "RGB888", "size": size}
     small = {"format": "YUV420", "size": fit_still_size(size, PREVIEW_WIDTH_PX)}

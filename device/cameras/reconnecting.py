@@ -1,4 +1,4 @@
-"""A camera that may not be there yet: the table comes up without it, and it is opened when it is plugged in."""
+"""A camera that may be missing at start-up or unplugged: it is opened as soon as it is there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ RETRY_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
 
 
 class ReconnectingCamera:
-    """Any live camera, opened by `open_it` at once, or again and again with back-off until it is there."""
+    """A live camera that `opener` opens: at once if possible, otherwise on demand, with back-off between attempts.
+
+    `opener` raises `CameraError` while there is no camera. `clock` returns seconds.
+    """
 
     live = True
 
@@ -27,28 +30,28 @@ class ReconnectingCamera:
         self._backoff = Backoff(RETRY_DELAYS_S)
         self._next_try = clock()
         self.trouble = ""
-        """Why there is no camera, one line; empty once there is."""
-        with suppress(CameraError):  # it is in `trouble`, and every picture asked for says it
+        """The reason why there is no camera, on one line; empty while it is open."""
+        with suppress(CameraError):  # the reason is kept in `trouble` and raised by `still` and `preview`
             self._get_camera()
 
     def __repr__(self) -> str:
         return f"<PatientCamera: {self._camera or self.trouble}>"
 
     def still(self) -> Frame:
-        """A picture of the best quality that there is, taken after the call. Raises `CameraError`."""
+        """Take a picture of the best quality, exposed after the call. Raises `CameraError`."""
         return self._get_camera().still()
 
     def preview(self) -> Frame | None:
-        """A cheap picture to see motion by. Raises `CameraError`."""
+        """Return a small picture for detecting motion. Raises `CameraError`."""
         return self._get_camera().preview()
 
     def settle(self) -> None:
-        """Let a camera that can find exposure and focus anew; one that is not there yet does so when it is opened."""
+        """Let the camera adjust exposure and focus if it is open and can; a camera does so anyway when it is opened."""
         if isinstance(camera := self._camera, AutoExposureCamera):
             camera.settle()
 
     def close(self) -> None:
-        """Give the camera back; further calls raise `CameraError`."""
+        """Close the camera; further calls raise `CameraError`."""
         with self._lock:
             self._closed = True
             if self._camera is not None:

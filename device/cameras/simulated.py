@@ -15,7 +15,7 @@ PREVIEW_STEP = 4
 
 
 class SimulatedCamera:
-    """Looks at a `SimulatedTable`; one thread may lay tiles (`lay_tiles`) while another takes pictures."""
+    """A camera over a `SimulatedTable`; one thread may place tiles (`lay_tiles`) while another takes pictures."""
 
     live = True
 
@@ -26,19 +26,19 @@ class SimulatedCamera:
         self._closed = False
 
     def lay_tiles(self, labels: Mapping[tuple[int, int], str]) -> None:
-        """Make the board show `labels`: (row, column) -> letter, `?` for a blank."""
+        """Show exactly the tiles `labels`: (row, column) to letter, `?` for a blank."""
         with self._lock:
             self._table.lay_tiles(labels)
             self._preview = None
 
     def still(self) -> Frame:
-        """The table as it is now."""
+        """Return a rendered picture of the table as it is now."""
         with self._lock:
             image = self._render_picture()
         return Frame(image, time.monotonic())
 
     def preview(self) -> Frame:
-        """The table at a quarter of the size, rendered anew only when tiles were laid."""
+        """Return a picture of the table at a quarter of the size; it is only rendered again if the tiles changed."""
         with self._lock:
             if self._preview is None:
                 self._render_picture()
@@ -46,7 +46,7 @@ class SimulatedCamera:
             return Frame(self._preview, time.monotonic())
 
     def close(self) -> None:
-        """No more pictures."""
+        """Close the camera; further pictures raise `CameraError`."""
         self._closed = True
 
     def _render_picture(self) -> Image:

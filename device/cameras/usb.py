@@ -1,4 +1,4 @@
-"""A USB camera through V4L2: 1080p, MJPG, opened again after it was unplugged."""
+"""A USB camera through V4L2 (1080p, MJPG), opened again after it was unplugged."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from engine.messages import said
 
 WIDTH, HEIGHT = 1920, 1080
 FRAME_TIMEOUT_S = 2.0
-"""A camera that gave no frame for so long is in trouble."""
+"""Time without a frame, in seconds, after which the camera counts as stalled."""
 RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 class UsbCamera:
-    """The newest frame of a V4L2 device, kept by a thread of its own.
+    """A V4L2 device; a thread reads all its frames and keeps the newest one.
 
-    `where` is a number (`0`) or, better, the device's path by id (`/dev/v4l/by-id/...`): numbers change when cameras
-    are plugged in another order. A thread takes every frame, so that a still is never an old one out of the driver's
-    queue. Its health is judged by frames alone: after an unplug `isOpened()` stays true.
+    `device` is a number (`0`) or, better, the path by id (`/dev/v4l/by-id/...`): numbers change if cameras are plugged
+    in in another order. Every frame is read, so that a still is never an old one from the driver's queue. Only frames
+    show that the camera works: after it is unplugged `isOpened()` stays true. Raises `CameraError` if it cannot be
+    opened.
     """
 
     live = True
@@ -55,7 +56,7 @@ class UsbCamera:
         return f"<UsbCamera {self._device!r}: {age}>"
 
     def still(self) -> Frame:
-        """The first frame that arrives after the call."""
+        """Return the first frame that arrives after the call. Raises `CameraError`."""
         asked = time.monotonic()
         frame = self._wait_for_frame(asked)
         if is_black(frame.image):
@@ -63,13 +64,13 @@ class UsbCamera:
         return frame
 
     def preview(self) -> Frame:
-        """The newest frame, at a third of the size. One that is too old is not waited for again."""
+        """Return the newest frame at a third of the size. Raises `CameraError` at once if that frame is too old."""
         frame = self._wait_for_frame(time.monotonic() - FRAME_TIMEOUT_S, 0.0 if self._newest_frame else FRAME_TIMEOUT_S)
         small = np.ascontiguousarray(frame.image[::3, ::3])
         return Frame(small, frame.time)
 
     def close(self) -> None:
-        """Stop the thread and give the device back."""
+        """Stop the thread and close the device."""
         self._closing.set()
         with self._frame_arrived:
             self._frame_arrived.notify_all()
@@ -96,7 +97,7 @@ class UsbCamera:
     def _open_capture(self) -> cv2.VideoCapture | None:
         try:
             capture = cv2.VideoCapture(self._device, cv2.CAP_V4L2)
-        except cv2.error:  # a number too large for any device
+        except cv2.error:  # raised for a number that is too large for a device
             return None
         if not capture.isOpened():
             return None
@@ -117,7 +118,7 @@ class UsbCamera:
                     self._frame_arrived.notify_all()
                 continue
             with self._frame_arrived:
-                self._lost = True  # nobody waits for a camera that was pulled out
+                self._lost = True  # wakes waiting calls: an unplugged camera is not waited for
                 self._frame_arrived.notify_all()
             if capture is not None:
                 capture.release()
