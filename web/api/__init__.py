@@ -1,7 +1,7 @@
-"""The table for programs: a JSON API under `/api/v1`, described by the OpenAPI document that it serves.
+"""JSON API of the table under `/api/v1`, described by the OpenAPI document that it serves.
 
-It stands beside the page and over the same objects. Programs prove that they are paired by a token, never by a cookie,
-so that no page of another site can make a browser act for them.
+It exists beside the web page and uses the same objects. Programs authenticate by a token, never by a cookie, so a page
+of another site cannot make a browser act for them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def register_api(
     library: GameArchive,
     own_lexicon: Path | None,
 ) -> None:
-    """Let programs use the table: every operation becomes a route of `app`."""
+    """Add a route for each operation of the API to `app`."""
     signer = URLSafeSerializer(app.config["SECRET_KEY"], salt="api")
     routes = Blueprint("api", __name__, url_prefix=PREFIX)
 
@@ -82,10 +82,10 @@ def build_operations(
     own_lexicon: Path | None,
     token_of: Callable[[PairedClient], str],
 ) -> list[Operation]:
-    """Everything that the API can do."""
+    """Return all operations of the API."""
 
     def openapi() -> Response:
-        """This document."""
+        """Return this document."""
         return Response(_OPENAPI_PATH.read_bytes(), mimetype=JSON)
 
     return [
@@ -97,7 +97,7 @@ def build_operations(
 
 
 def make_problem_response(error: HTTPException) -> Response | None:
-    """What a program is told that asked for something that is not here; None for anybody else."""
+    """Return the error as JSON if the request was for the API, else None."""
     if not request.path.startswith(f"{PREFIX}/"):
         return None
     return make_json_response(Problem(error.name + "."), error.code or 500)

@@ -1,4 +1,4 @@
-"""Prints the OpenAPI document of the API: `python -m web.api > web/api/openapi.json`."""
+"""Print the OpenAPI document of the API: `python -m web.api > web/api/openapi.json`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from web.api import build_operations
 from web.api.openapi import build_document
 
 if __name__ == "__main__":
-    nobody = cast(Any, None)  # the document needs what operations take and give, and nobody who carries them out
+    nobody = cast(Any, None)  # the document needs the types of the operations, not the objects that carry them out
     made = build_document(build_operations(nobody, nobody, nobody, nobody, None, nobody))
     print(json.dumps(made, indent=1, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Pairing for programs, and the list of paired devices."""
+"""Pairing of programs with the table, and the list of paired devices."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from web.security.pairing import PairedClient, Pairing, PairingCodeError, Pairin
 
 
 def build_operations(pairing: Pairing, token_of: Callable[[PairedClient], str]) -> list[Operation]:
-    """Pair this device, and list and unpair devices."""
+    """Return the operations to pair this device, and to list and unpair devices."""
 
     def pair(body: PairingOrder) -> Token:
-        """Pair this device by the six digits that the table shows.
+        """Pair this device with the six-digit code that the table shows.
 
-        A few wrong codes, and this device waits for some minutes (429).
+        After a few wrong codes this device must wait for some minutes (429).
         """
         try:
             phone = pairing.pair(body.code, request.remote_addr or "", body.device)
@@ -29,11 +29,11 @@ def build_operations(pairing: Pairing, token_of: Callable[[PairedClient], str]) 
         return Token(token_of(phone), phone.id, phone.admin)
 
     def paired_devices() -> tuple[PairedDevice, ...]:
-        """The paired phones and programs, in the order in which they were paired."""
+        """Return the paired phones and programs, in the order in which they were paired."""
         return tuple(PairedDevice(one.id, one.device, one.since, one.admin) for one in pairing.clients)
 
     def unpair(id: str, phone: PairedClient) -> None:
-        """Unpair a device: the table's admin may do this to any, the others to themselves."""
+        """Unpair a device: the table's admin may unpair any device, others only themselves."""
         if not (phone.admin or phone.id == id):
             raise ApiError(403, "Only the device that was paired first may unpair others.")
         if not pairing.unpair(id):

@@ -1,4 +1,4 @@
-"""The games that were played, for programs."""
+"""Operations of the API on games that were played."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from web.api.operations import ApiError, Media, Operation
 from web.game_archive import GameArchive, GameInProgressError, GameLine, GameNotFoundError, ImportFileError
 
 GCG = Media("text/plain", "The game as GCG.")
-ZIP = Media("application/zip", "The game whole: events, GCG, pictures.")
+ZIP = Media("application/zip", "The complete game: events, GCG, pictures.")
 MAX_GAMES_PER_REQUEST = 200
 
 T = TypeVar("T")
@@ -25,31 +25,31 @@ Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
 class GamesQuery(msgspec.Struct, frozen=True):
-    """Which games: of a player, between two days of the table's calendar, so many from the newest on."""
+    """A selection of games: by player and by days of the table's calendar, a page at a time, newest first."""
 
     player: Annotated[str, Meta(max_length=60, description="Games of this player.")] = ""
     since: Annotated[Day | None, Meta(description="The first day.")] = None
     until: Annotated[Day | None, Meta(description="The last day.")] = None
-    skip: Annotated[int, Meta(ge=0, le=1_000_000, description="Leave out so many of the newest.")] = 0
-    most: Annotated[int, Meta(ge=1, le=MAX_GAMES_PER_REQUEST, description="At most so many.")] = 50
+    skip: Annotated[int, Meta(ge=0, le=1_000_000, description="Number of the newest games to leave out.")] = 0
+    most: Annotated[int, Meta(ge=1, le=MAX_GAMES_PER_REQUEST, description="Largest number of games to return.")] = 50
 
 
 class RecordsQuery(msgspec.Struct, frozen=True):
-    """Which games count."""
+    """The games that count, by day."""
 
     since: Annotated[Day | None, Meta(description="The first day.")] = None
     until: Annotated[Day | None, Meta(description="The last day.")] = None
 
 
 class GamePage(msgspec.Struct, frozen=True):
-    """Some games, the newest first, and how many there are in all."""
+    """A page of games, newest first, and the number of all selected games."""
 
     games: tuple[GameLine, ...]
     all: int
 
 
 class PastTurn(msgspec.Struct, frozen=True):
-    """A turn of a game: what was done, the board after it in rows, and the name of its picture (it may be gone)."""
+    """A turn of a game, the rows of the board after it, and the name of its picture, which may have been deleted."""
 
     turn: TurnView
     rows: tuple[tuple[str, ...], ...]
@@ -66,36 +66,36 @@ class WholeGame(msgspec.Struct, frozen=True):
 
 
 class KnownPlayer(msgspec.Struct, frozen=True):
-    """Somebody who played here, and the colour of the page that they chose (empty: none)."""
+    """A player who has played here, and the colour that they chose for the page (empty: none)."""
 
     name: str
     colour: str
 
 
 class Records(msgspec.Struct, frozen=True):
-    """What the games that were played to their end say of each player, and of each pair that met."""
+    """Records of each player and of each pair of players, over finished games."""
 
     players: tuple[PlayerRecord, ...]
     pairs: tuple[HeadToHead, ...]
 
 
 class Brought(msgspec.Struct, frozen=True):
-    """The number that a game has here."""
+    """The number of an imported game at this table."""
 
     number: int
 
 
 def build_operations(library: GameArchive) -> list[Operation]:
-    """Find, read, bring and delete games."""
+    """Return the operations to find, read, import and delete games."""
 
     def list_games(query: GamesQuery) -> GamePage:
-        """The games that were played here."""
+        """List the games that were played here."""
         found = library.find_games(query.player, _parse_date(query.since), _parse_date(query.until))
         lines = library.make_lines(found[query.skip : query.skip + query.most])
         return GamePage(lines, len(found))
 
     def game(number: int) -> WholeGame:
-        """A game turn by turn."""
+        """Return a game turn by turn."""
         replay = _call_or_404(library.load_replay, number)
         end = replay.state_after(replay.turn_count)
         turns = tuple(
@@ -105,42 +105,42 @@ def build_operations(library: GameArchive) -> list[Operation]:
         return WholeGame(replay.line, end.tile_set, end.board.premiums, turns)
 
     def game_gcg(number: int) -> Response:
-        """A game as GCG, the form that other programs read."""
+        """Export a game as GCG, which other programs read."""
         text, name = _call_or_404(library.export_gcg, number)
         return Response(text, mimetype=GCG.type, headers=_make_attachment_headers(name))
 
     def game_zip(number: int) -> Response:
-        """A game whole, to be kept or brought to another table."""
+        """Export a game as ZIP, for a backup or another table."""
         parts, name = _call_or_404(library.export_zip, number)
         return Response(parts, mimetype=ZIP.type, headers=_make_attachment_headers(name))
 
     def game_picture(number: int, event: int) -> Response:
-        """The board as the camera saw it in a turn."""
+        """Return the picture of the board in a turn."""
         jpeg = library.load_picture(number, event)
         if jpeg is None:
             raise ApiError(404, "There is no such picture.")
         return Response(jpeg, mimetype=JPEG.type, headers={"Cache-Control": "private, max-age=86400"})
 
     def delete_game(number: int) -> None:
-        """Delete a game for good. The game at the table cannot be deleted."""
+        """Delete a game permanently. The game at the table cannot be deleted."""
         try:
             _call_or_404(library.delete_game, number)
         except GameInProgressError:
             raise ApiError(409, "This game is at the table now: begin another one first.") from None
 
     def bring_game(body: bytes) -> Brought:
-        """Take in a game that was exported as ZIP, here or at another table."""
+        """Import a game that was exported as ZIP, here or at another table."""
         try:
             return Brought(library.import_game(body))
         except ImportFileError as error:
             raise ApiError(409, str(error)) from None
 
     def list_players() -> tuple[KnownPlayer, ...]:
-        """Everybody who played here, who played last first."""
+        """List all players, the one who played last first."""
         return tuple(KnownPlayer(name, colour) for name, colour in library.list_players())
 
     def records(query: RecordsQuery) -> Records:
-        """Records of players and pairs over the games that were played to their end."""
+        """Return the records of players and pairs over finished games."""
         return Records(
             *library.compute_records(library.find_games("", _parse_date(query.since), _parse_date(query.until)))
         )

@@ -1,4 +1,4 @@
-"""The table for programs: what it shows now, and the commands that it takes."""
+"""Operations of the API on the game at the table: its state, and commands."""
 
 from __future__ import annotations
 
@@ -23,43 +23,43 @@ from web.i18n import languages
 from web.live import LiveUpdates
 
 COMMAND_TIMEOUT_S = 5.0
-"""So long a command is waited for; the state says what comes of one that takes longer."""
-EVENT_STREAM = Media("text/event-stream", "Server-Sent Events, each with a State as data and an id to go on from.")
-JPEG = Media("image/jpeg", "The rectified board as the camera saw it.")
+"""Time to wait for a command's result, in seconds; after that the response has the state without it."""
+EVENT_STREAM = Media("text/event-stream", "Server-Sent Events, each with a State as data and an id to resume from.")
+JPEG = Media("image/jpeg", "The rectified picture of the board.")
 
 
 class WordQuery(msgspec.Struct, frozen=True):
     """The word to look up."""
 
-    word: Annotated[str, Meta(min_length=1, max_length=60, description="In any case of letters.")]
+    word: Annotated[str, Meta(min_length=1, max_length=60, description="Upper or lower case.")]
 
 
 def build_operations(session: TableSession, page: LiveUpdates, own_lexicon: Path | None) -> list[Operation]:
-    """What programs can see of the table, and do at it."""
+    """Return the operations that show the game and those that change it."""
     return [*_build_query_operations(session, page, own_lexicon), *_build_command_operations(session, own_lexicon)]
 
 
 def _build_query_operations(session: TableSession, page: LiveUpdates, own_lexicon: Path | None) -> list[Operation]:
     def state() -> State:
-        """The table now.
+        """Return the state of the table.
 
         To follow the game, listen to `/events`.
         """
         return State.of(session.state)
 
     def turns() -> Turns:
-        """The score sheet of the game at the session."""
+        """Return the score sheet of the game at the table."""
         return Turns(str(session.state.moment), session.state.turns)
 
     def board() -> Board:
-        """The board as understood."""
+        """Return the board as read."""
         now = session.state
         return Board(str(now.moment), list_rows(now.board), now.board.premiums)
 
     def events() -> Response:
-        """Each state as it comes, the present one first.
+        """Stream each new state, beginning with the current one.
 
-        At most so many streams are open at a time as the table can bear: 503 asks to call `/state` every few seconds.
+        The number of streams is limited. If all are taken (503), call `/state` every few seconds.
         """
         gone = request.environ.get("waitress.client_disconnected", lambda: False)
         stream = page.stream_states(request.headers.get("Last-Event-ID", ""), gone, _encode_state)
@@ -70,16 +70,16 @@ def _build_query_operations(session: TableSession, page: LiveUpdates, own_lexico
         )
 
     def picture(name: str) -> Response:
-        """The picture that a state names in `look`, or `GAME-EVENT` of an earlier turn."""
+        """Return the picture that `look` of a state names, or `GAME-EVENT` of an earlier turn."""
         jpeg = session.picture(name)
         if jpeg is None:
             raise ApiError(404, "There is no such picture.")
         return Response(jpeg, mimetype=JPEG.type, headers={"Cache-Control": "private, max-age=31536000, immutable"})
 
     def look_up(query: WordQuery) -> WordAnswer:
-        """Whether the word list has a word.
+        """Look a word up in the word list.
 
-        Refused while a game runs in which only a challenge looks words up.
+        Refused (409) during a game in which only a challenge may look words up.
         """
         name = session.state.tile_set
         word = load_tile_set(name).upper(query.word) if name else query.word.upper()
@@ -89,7 +89,7 @@ def _build_query_operations(session: TableSession, page: LiveUpdates, own_lexico
             raise ApiError(409, str(refusal)) from None
 
     def choices() -> Choices:
-        """What a new game may name as `choices`."""
+        """List the values that `choices` of a new game may have."""
         offered = {field: tuple(str(value) for value in values) for field, values in _list_choices(own_lexicon).items()}
         return Choices(offered)
 
@@ -109,7 +109,7 @@ def _build_command_operations(session: TableSession, own_lexicon: Path | None) -
 
 
 def _build_command_operation(session: TableSession, spec: CommandSpec, own_lexicon: Path | None) -> Operation:
-    """Return the operation of an entry of the command session."""
+    """Return the operation of an entry of the command table."""
 
     def carry_out(body: Order) -> State:
         request = _make_request(spec, extract_arguments(body), own_lexicon)
@@ -145,7 +145,7 @@ def _make_request(spec: CommandSpec, arguments: dict[str, Any], own_lexicon: Pat
 
 
 def list_rows(board: BoardView) -> tuple[tuple[str, ...], ...]:
-    """The board as rows of symbols: letters, small ones for blanks, `.` where no tile lies."""
+    """Return the board as rows of symbols: letters, lower case for blanks, `.` for no tile."""
     symbols = tuple(
         EMPTY if tile is None else tile.letter.lower() if tile.blank else tile.letter for tile in board.tiles
     )
@@ -157,7 +157,7 @@ def _encode_state(state: TableSnapshot) -> str:
 
 
 def _list_choices(own_lexicon: Path | None) -> dict[str, list[str]]:
-    """The values that the fields of a new game may have."""
+    """Return the values that the fields of a new game may have."""
     found = {}
     for field, values in list_choices(own_lexicon).items():
         found[field] = [value if isinstance(value, str) else value[0] for value in values]

@@ -1,6 +1,6 @@
 """The OpenAPI document of the API, made from its operations.
 
-`python -m web.api > web/api/openapi.json` writes the committed copy anew; a test holds both together.
+`python -m web.api > web/api/openapi.json` writes the committed copy; a test compares it with the operations.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ VERSION = "1.0"
 PREFIX = "/api/v1"
 
 _DESCRIPTION = """\
-The same things as the page, for the club's own programs. Looking is free. Whoever wants to touch the game pairs first:
-POST the six digits that the table shows to `/pairing`, and send the token of the answer with each request
-(`Authorization: Bearer TOKEN`). It lasts until the table is switched off or its admin unpairs the device.
+The functions of the web page, for other programs. Reading needs no authentication. To change the game, pair first: POST
+the six-digit code that the table shows to `/pairing`, and send the token of the response with each request
+(`Authorization: Bearer TOKEN`). It is valid until the table is switched off or its admin unpairs the device.
 
-A change names the moment that it is meant for (`seen`, the `moment` of the state that was looked at): if the game has
-moved on since, it is refused with 409 and the present moment. Numbers of squares are `row * 15 + column` from 0;
-players are numbered from 0 in the order of their turns."""
+A command names the moment that it is meant for (`seen`, the `moment` of a state). If the game has moved on since, it is
+refused with 409 and the current moment. Squares are numbered `row * 15 + column` from 0, players from 0 in the order of
+their turns."""
 
 _STATUS_DESCRIPTIONS = {
-    400: "The request is not what this operation takes.",
+    400: "The parameters or the body are not valid for this operation.",
     401: "Only paired devices may do this: send a token.",
-    403: "This came from another site's page, or the device may not do this.",
-    404: "There is no such thing.",
-    409: "The table refuses: the game has moved on, or the command makes no sense now.",
+    403: "The request came from another site's page, or the device may not do this.",
+    404: "Not found.",
+    409: "The game has moved on, or the command is not possible now.",
     413: "The body is too large.",
-    415: "The body is of another kind than this operation takes.",
-    429: "Too many wrong codes: wait.",
-    503: "The games cannot be read or written now, or all streams are taken.",
+    415: "The body has another media type than this operation expects.",
+    429: "Too many wrong codes: try again later.",
+    503: "The games cannot be read or written now, or all streams are in use.",
 }
 _RULE_VARIABLE = re.compile(r"<(?:(\w+):)?(\w+)>")
 _CONVERTER_SCHEMAS = {"int": {"type": "integer", "minimum": 0}, "": {"type": "string", "minLength": 1}}
 
 
 def build_document(operations: Sequence[Operation]) -> dict[str, Any]:
-    """The document, OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1)."""
+    """Return the document, OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1)."""
     types = [Problem]
     for one in operations:
         types += [kind for kind in (one.response, one.body) if kind is not None and not isinstance(kind, Media)]
@@ -134,7 +134,7 @@ def _describe_content(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dedent_descriptions(value: Any) -> Any:
-    """The document with the docstrings that it took over freed from their indentation."""
+    """Return the document with the indentation of docstrings removed from its descriptions."""
     if isinstance(value, dict):
         return {
             key: inspect.cleandoc(inner)

@@ -1,7 +1,7 @@
-"""What the API consists of: operations, each a route of Flask and a paragraph of the OpenAPI document at once.
+"""Operations of the API: each is a Flask route and a paragraph of the OpenAPI document at once.
 
-An operation says what it takes and gives as types; requests are checked against them (msgspec), and the document is
-made from them, so that the two cannot differ.
+An operation declares the types of its input and output. Requests are checked against them (msgspec), and the document
+is made from them, so that the two cannot differ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ JSON = "application/json"
 
 
 class ApiError(TilekeeperError):
-    """An answer that is no success: its status, why (one line, for people), and what else the answer says."""
+    """An error response: its status, the reason (one line for the user), and further fields and headers."""
 
     def __init__(self, status: int, why: str, *, moment: str = "", headers: Mapping[str, str] | None = None) -> None:
         super().__init__(why)
@@ -30,7 +30,7 @@ class ApiError(TilekeeperError):
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why a request was not carried out, in one line; `moment` is the game's present one where it has moved on."""
+    """The reason why a request failed, in one line; `moment` is the current one if the game has moved on."""
 
     error: str
     moment: str = ""
@@ -38,7 +38,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An answer or a body that is no JSON: its media type, and what it is, in words."""
+    """A request or response body that is not JSON: its media type and a description."""
 
     type: str
     description: str
@@ -46,11 +46,12 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that programs can do.
+    """An operation that programs can call.
 
-    `rule` is a rule of Flask under the API's prefix. `view` is called with the parts of the rule, with `query` and
-    `body` where these have a type, and with `phone` where it `asks_who`; it gives a value of the type `answer`, or a
-    `Response`. Only a `paired` device may have it carried out. `refusals` are the statuses it may answer with besides.
+    `rule` is a Flask rule below the API's prefix. `view` is called with the variables of the rule, with `query` and
+    `body` if these have a type, and with the client as `phone` if `needs_client`; it returns a value of the type
+    `response`, or a `Response`. With `needs_pairing` the client must be paired. `error_statuses` are the error statuses
+    in addition to those that follow from the other fields.
     """
 
     method: str
@@ -66,22 +67,22 @@ class Operation:
 
     @property
     def name(self) -> str:
-        """The operation's name in the document."""
+        """The name of the operation, `operationId` in the document."""
         return self.view.__name__
 
     @property
     def summary(self) -> str:
-        """What it does, in one line."""
+        """The first line of the view's docstring."""
         return (inspect.getdoc(self.view) or "").partition("\n")[0]
 
     @property
     def description(self) -> str:
-        """What else there is to say of it."""
+        """The rest of the view's docstring."""
         return (inspect.getdoc(self.view) or "").partition("\n")[2].strip()
 
 
 def register_routes(routes: Blueprint, operations: Sequence[Operation], phone: Callable[[], PairedClient]) -> None:
-    """Make a route of each operation. `phone` gives the paired device that asks, or raises `ApiError`."""
+    """Add a route for each operation. `phone` returns the paired client of the request, or raises `ApiError`."""
     for operation in operations:
         routes.add_url_rule(operation.rule, operation.name, _make_view(operation, phone), methods=[operation.method])
 
@@ -102,18 +103,18 @@ def _make_view(operation: Operation, phone: Callable[[], PairedClient]) -> Calla
 
 
 def make_json_response(value: object, status: int = 200) -> Response:
-    """A value as the body of an answer, for now only."""
+    """Return a value as a JSON response that must not be cached; None gives an empty body."""
     body = b"" if value is None else encode_json(value)
     return Response(body, status, mimetype=JSON, headers={"Cache-Control": "no-store"})
 
 
 def encode_json(value: object) -> bytes:
-    """A value as JSON, its texts in English."""
+    """Return a value as JSON; messages are in English."""
     return msgspec.json.encode(value, enc_hook=_encode_text)
 
 
 def _encode_text(value: object) -> str:
-    """A text that other languages could say (`engine.messages`) as a text like any other."""
+    """Return a message of `engine.messages` as a plain string."""
     if isinstance(value, str):
         return "".join(value)
     raise NotImplementedError(f"{type(value).__name__} has no form in JSON here")
@@ -133,7 +134,7 @@ def _parse_body(kind: Any) -> Any:
         if request.mimetype != kind.type:
             raise ApiError(415, f"Send {kind.description} as {kind.type}.")
         return request.get_data(cache=False)
-    if request.mimetype != JSON:  # a form of another site's page cannot say so (Fetch standard, CORS-safelisted)
+    if request.mimetype != JSON:  # a form on another site's page cannot send this type (Fetch: CORS-safelisted)
         raise ApiError(415, f"Send the body as {JSON}.")
     try:
         return msgspec.json.decode(request.get_data(cache=False), type=kind)

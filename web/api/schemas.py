@@ -1,4 +1,4 @@
-"""What programs are told of the table, and what they tell it: the types of the API's JSON."""
+"""Types of the API's JSON: the table's state, and the bodies of commands."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ from device.session.snapshot import (
 from engine.messages import values_of
 
 MomentText = Annotated[
-    str, Meta(pattern=r"^[0-9]{1,9}-[0-9]{1,9}$", description="The moment that this is meant for: `moment` of a state.")
+    str,
+    Meta(pattern=r"^[0-9]{1,9}-[0-9]{1,9}$", description="The moment that the command is for: `moment` of a state."),
 ]
 
 
 class Clock(msgspec.Struct, frozen=True):
-    """The players' clocks: the seconds each has `left` now (below zero: overtime), and whose time runs (null: none).
+    """The players' clocks: the seconds that each has `left` (negative: overtime), and whose clock runs (null: none).
 
-    `limit` is the time of a player in seconds, `overtime` the points for each minute begun beyond it.
+    `limit` is the time of each player in seconds, `overtime` the points lost for each minute begun beyond it.
     """
 
     limit: float
@@ -43,16 +44,16 @@ class Clock(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, clock: ClockView) -> Clock:
-        """The clock as it stands now."""
+        """Return the clocks as they are now."""
         now = time.monotonic()
         left = tuple(round(clock.left(player, now), 2) for player in range(len(clock.used)))
         return cls(clock.limit, clock.overtime, left, clock.running, clock.paused)
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """One sentence for the people at the table, and whose business it is: `none`, `board`, `camera` or `store`.
+    """A message to the players, and the part of the table that needs attention: `none`, `board`, `camera` or `store`.
 
-    Other languages say it by `key` and `values`, where it has a key.
+    `text` is in English. For translations, `key` identifies the message (empty: none), and `values` are filled into it.
     """
 
     text: str
@@ -62,15 +63,16 @@ class Notice(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, notice: snapshot.Notice) -> Notice:
-        """The notice for programs."""
+        """Return the notice as the API sends it."""
         return cls(notice.text, notice.trouble, notice.key, values_of(notice.text))
 
 
 class Question(msgspec.Struct, frozen=True):
-    """Something that the people know better: what could have happened, and which answer counts until they say.
+    """A question to the players, with the possible answers; `chosen` is the one that counts until they answer.
 
-    `squares` are those that it is about (`row * 15 + column`), `symbols` what each answer says of each of them (small:
-    a blank, `.`: nothing), empty where it does not ask for tiles. Other languages say it by `key` and `values`.
+    `squares` are the squares in question (`row * 15 + column`). `symbols` has for each answer the tile on each of them
+    (lower case: a blank, `.`: none); empty if the question is not about tiles. For translations, `key` identifies the
+    question, and `values` are filled into it.
     """
 
     text: str
@@ -83,19 +85,20 @@ class Question(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, asked: snapshot.Question) -> Question:
-        """The question for programs."""
+        """Return the question as the API sends it."""
         told = asked.text, asked.answers, asked.chosen, asked.squares, asked.symbols
         return cls(*told, asked.key, values_of(asked.text))
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
-    """The table at one moment.
+    """The state of the table at one moment.
 
-    `moment` is what a change must name as `seen`. `turn_of` is the number of the player whose turn it is; `end_due`
-    says that the rules would have the game end now, `winners` who won, `racks_wanted` whose unplayed letters are not
-    known, `drawing` who has to draw a tile for first play. `in_bag` and `unseen` count tiles that do not lie on the
-    board; `exchange_most` is how many may be exchanged now. `undo` and `redo` say whether there is a press to take
-    back, or one taken back to do again. The picture of `look` is to be had under `/pictures`.
+    A command names its `moment` as `seen`. `turn_of` is the number of the player to move. `end_due` is true if the game
+    should end now by the rules. `winners`, `racks_wanted` (players whose unplayed letters are missing) and `drawing`
+    (players who have to draw a tile for first play) are numbers of players. `in_bag` is the number of tiles in the bag,
+    `unseen` counts the tiles in the bag and on the racks, `exchange_most` is the largest number of tiles that may be
+    exchanged now. `undo` and `redo` are true if there is a command to undo or to redo. `look` names a picture under
+    `/pictures`.
     """
 
     moment: str
@@ -126,7 +129,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, now: TableSnapshot) -> State:
-        """The state for programs."""
+        """Return the state as the API sends it."""
         own: dict[str, Any] = {
             "moment": str(now.moment),
             "clock": Clock.of(now.clock) if now.clock else None,
@@ -144,7 +147,7 @@ class Turns(msgspec.Struct, frozen=True):
 
 
 class Board(msgspec.Struct, frozen=True):
-    """The board as understood. `rows` has a line for each row: letters, small ones for blanks, `.` where none lies."""
+    """The board as read. `rows` has the symbols of each row: letters, lower case for blanks, `.` for no tile."""
 
     moment: str
     rows: tuple[tuple[str, ...], ...]
@@ -152,13 +155,13 @@ class Board(msgspec.Struct, frozen=True):
 
 
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A command that needs to say no more than the moment it is meant for."""
+    """A command without arguments, for the moment `seen`."""
 
     seen: MomentText
 
     @property
     def moment(self) -> Moment:
-        """The moment that it is meant for."""
+        """The moment that the command is meant for."""
         found = Moment.parse(self.seen)
         assert found is not None, "checked when it was read"
         return found
@@ -194,14 +197,14 @@ def extract_arguments(body: Order) -> dict[str, Any]:
 
 
 class PairingOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The six digits that the table shows, and what people shall read of this device in the list of paired ones."""
+    """The six-digit code that the table shows, and a name of this device for the list of paired devices."""
 
     code: Annotated[str, Meta(max_length=20)]
     device: Annotated[str, Meta(min_length=1, max_length=40)]
 
 
 class Token(msgspec.Struct, frozen=True):
-    """What a paired device sends with each request; the `admin` may unpair others."""
+    """The token that a paired device sends with each request; the `admin` may unpair other devices."""
 
     token: str
     id: str
@@ -209,7 +212,7 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class PairedDevice(msgspec.Struct, frozen=True):
-    """A paired device: what it says it is, since when (seconds since 1970), and whether it is the table's admin."""
+    """A paired device: its name, the time of pairing (seconds since 1970), and true for the table's admin."""
 
     id: str
     device: str
@@ -218,13 +221,13 @@ class PairedDevice(msgspec.Struct, frozen=True):
 
 
 class WordAnswer(msgspec.Struct, frozen=True):
-    """Whether the word list of the table has the word; null where there is no list that could say."""
+    """Result of a look-up: `valid` is true if the word is in the word list, null if the table has no word list."""
 
     word: str
     valid: bool | None
 
 
 class Choices(msgspec.Struct, frozen=True):
-    """What a new game may name as `choices`, by field."""
+    """The values that the fields of a new game's `choices` may have, by field."""
 
     choices: dict[str, tuple[str, ...]]
