@@ -1,4 +1,4 @@
-"""A real session over a table of text, its games on disk, and the page with the API over it."""
+"""A real session with a `TextTable`, a store on disk, and the web page with its API."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ API = "/api/v1"
 
 
 class House:
-    """Everything that stands at one table."""
+    """A table with its store, session and web application."""
 
     def __init__(self, board: TextTable, store: GameStore, session: TableSession, app: Flask) -> None:
         self.board, self.store, self.session, self.app = board, store, session, app
 
     def play_three_turns(self) -> None:
-        """HORN, FARM and PASTE, as in the rule sheet: 39 to 9."""
+        """Start a game and play HORN, FARM and PASTE, as in the rule sheet: 39 to 9 points."""
         self.session.submit(StartGame(STARTED)).result(5)
         for words in ((HORN,), (HORN, FARM), (HORN, FARM, PASTE)):
             self.board.lay(*words)
@@ -60,7 +60,7 @@ def house(folder: Path, **options: Any) -> Iterator[House]:
 
 
 class Program:
-    """A program of the club: it speaks JSON, and shows its token once it has one."""
+    """An API client that sends JSON, and its token once it is paired."""
 
     def __init__(self, app: Flask) -> None:
         self.client: FlaskClient = app.test_client()

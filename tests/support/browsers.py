@@ -1,4 +1,4 @@
-"""Phones and screens: pages of Debian's Chromium that fail a test when anything goes wrong on them."""
+"""Pages in Debian's Chromium, in the sizes of phones and screens, that fail a test on any error of a script."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CHROMIUM = shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PHONE, TABLET, SCREEN = (390, 844), (820, 1180), (1920, 1080)
-WAIT_MS = 30_000  # a busy machine is no bug
+WAIT_MS = 30_000  # generous, because the machine may be busy
 PICTURES = Path(__file__).parents[2] / "build" / "screenshots"
 MARKS = [
     pytest.mark.slow,
@@ -29,7 +29,7 @@ MARKS = [
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Debian's Chromium."""
+    """Start Debian's Chromium; skip the test without playwright."""
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
@@ -39,7 +39,7 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def opened(browser: Browser, size: tuple[int, int] = PHONE, **options: Any) -> Iterator[Page]:
-    """A device with a screen of this size; fails for errors of scripts and for what the security policy refuses."""
+    """Open a page of this size (px); fail for errors of scripts and violations of the content security policy."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
     context.set_default_timeout(WAIT_MS)
     page = context.new_page()
@@ -56,7 +56,7 @@ def opened(browser: Browser, size: tuple[int, int] = PHONE, **options: Any) -> I
 
 
 def keep(page: Page, name: str) -> Path:
-    """Keep a picture of the page among the artefacts of the tests."""
+    """Save a screenshot of the page in `build/screenshots`."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     path = PICTURES / f"{name}.png"
     page.screenshot(path=path)
@@ -72,7 +72,7 @@ def visit(page: Page, server: PageServer, path: str = "/") -> None:
 
 
 def pair(page: Page, server: PageServer, code: str) -> None:
-    """Pair a phone as people do: the button, the six digits, the page with the buttons."""
+    """Pair a phone as a user does: press the button, enter the code, and wait for the page with the buttons."""
     visit(page, server)
     page.get_by_role("link", name="Pair this phone").click()
     page.get_by_label("Six digits").fill(code)

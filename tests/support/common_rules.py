@@ -1,4 +1,4 @@
-"""The rules that the sheets have in common, as tests named after them; each sheet's module runs them all.
+"""Tests of the rules that all sheets have in common, named after the rules; each sheet's module runs them all.
 
 The numbers are those of the sheets: Gameplay 1 to 9, Scoring 1 to 9.
 """
@@ -74,7 +74,7 @@ class CommonRules:
 
     def test_setup_players_who_tie_draw_again(self) -> None:
         game = self.game(players=3).push(FirstDrawn(("C", "B", "B")))
-        assert game.to_move == 0  # nobody has won the draw yet
+        assert game.to_move == 0  # the draw is not decided yet
         assert game.push(FirstDrawn(("", "T", "E"))).to_move == 2
 
     def test_setup_seven_letters_each(self) -> None:
@@ -281,7 +281,7 @@ class CommonRules:
         assert total(self.game(), "8D DATES") == 16
 
     def test_scoring_4_two_double_words_make_four_times(self) -> None:
-        # E5 and K5 are double words, the A on H5 lies there already: (2 + 1 + 1 + 1 + 1 + 2 + 1) x 4
+        # E5 and K5 are double words, the A on H5 was there before: (2 + 1 + 1 + 1 + 1 + 2 + 1) x 4
         assert scores(self.game("8F HORN", "H5 ABE."), "5E DIS.RDE") == {"DISARDE": 36}
 
     def test_scoring_4_two_triple_words_make_nine_times(self) -> None:
@@ -381,7 +381,7 @@ class CommonRules:
 
 
 class ExchangeAnyNumber:
-    """Rule 7 of every sheet but the travel case: "all, some, or none", whatever is left."""
+    """Rule 7 of every sheet but the travel case: "all, some, or none" may be exchanged, however few are in the bag."""
 
     rules: Rules
 
@@ -400,7 +400,7 @@ class ExchangeAnyNumber:
 
 
 class ShorterGames:
-    """The 9-Tile game and the Finish Line game, alike in the four sheets that have them."""
+    """The 9-Tile game and the Finish Line game, which are the same in the four sheets that have them."""
 
     rules: Rules
 

@@ -1,4 +1,4 @@
-"""A page in a language that nobody reads, and what can be read on it all the same."""
+"""Pages in an artificial language, to find texts that are not translated."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from web.i18n import LANGUAGE_COOKIE
 NOWHERE = "zz"
 SAID_BY = ("aria-label", "placeholder", "title", "alt", "value", "data-lost", "data-offline")
 FREE = re.compile(r"\b(?:Tilekeeper|Anna|Ben|English|Deutsch)\b|'en'|#player")
-"""What is called the same in every language."""
+"""Words that are the same in every language."""
 READABLE = re.compile(r"[a-z]{2,}")
-"""Words on the board are capitals, but for a blank."""
+"""Two lower-case letters: words on the board are in upper case, except for single blanks."""
 
 
 def struck_out(text: str) -> str:
-    """The text with other letters; what is filled in stays."""
+    """Return a translation into the artificial language: every letter is replaced, placeholders stay."""
     parts = string.Formatter().parse(text)
     return "".join(
         re.sub(r"[^\W\d_]", "ж", before) + ("" if field is None else f"{{{field}{f':{form}' if form else ''}}}")
@@ -37,7 +37,7 @@ def struck_out(text: str) -> str:
 
 
 class Shown(HTMLParser):
-    """What a page says: its text, and what screen readers are told."""
+    """Parser that collects the texts of a page, including those for screen readers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class Shown(HTMLParser):
 
 
 def readable(answer: TestResponse, *free: str) -> list[str]:
-    """What can still be read of an answer; `free` are values that nobody translates."""
+    """Return the lines of a response with text that is not translated, apart from the values `free`."""
     text = answer.get_data(as_text=True)
     if answer.mimetype == "text/html":
         shown = Shown()
@@ -74,7 +74,7 @@ def readable(answer: TestResponse, *free: str) -> list[str]:
 
 
 class Evening:
-    """A session on a table of text, its panel and its page, used by one paired phone in the language of nowhere."""
+    """A session with a `TextTable`, its panel, and its page on a paired phone in the artificial language."""
 
     def __init__(self, store: GameStore, place: HostInfo | None = None) -> None:
         self.table = TextTable()
@@ -95,7 +95,7 @@ class Evening:
         return self.phone.get(path)
 
     def press(self, action: str, **form: object) -> TestResponse:
-        """Press a button of the page, and wait until it is done."""
+        """Press a button of the page and wait until the command is done."""
         given = {"csrf": token(self.phone), "seen": str(self.session.state.moment), **form}
         answer = self.phone.post(action, data=given)
         self.session.ping().result(5)

@@ -47,7 +47,7 @@ _JPEG_QUALITY: Final = 95
 
 
 class PhotoStatus(StrEnum):
-    """How a photograph came to be in the folder, or that it did not."""
+    """The result of a download."""
 
     IDENTICAL = "identical"
     SAME_SIZE = "same-size"
@@ -79,7 +79,7 @@ def photo_url(base_url: str, collection: PhotoCollection, record: Record) -> str
 def fit_to_label(data: bytes, record: Record) -> tuple[PhotoStatus, bytes]:
     """Return the bytes to keep for a downloaded file, and how they relate to the labelled copy.
 
-    Raises `PhotoMismatchError` for a file that is no picture, is smaller than the copy or has other proportions.
+    Raises `PhotoMismatchError` for a file that is not a picture, is smaller than the copy or has other proportions.
     """
     if hashlib.sha256(data).hexdigest() == record["sha256"]:
         return PhotoStatus.IDENTICAL, data
@@ -87,7 +87,7 @@ def fit_to_label(data: bytes, record: Record) -> tuple[PhotoStatus, bytes]:
     try:
         upright = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
         if upright.size == size:
-            upright.load()  # a picture that is cut short fails here
+            upright.load()  # raises for a truncated picture
             return PhotoStatus.SAME_SIZE, data
         if not _has_proportions(upright.size, size):
             raise PhotoMismatchError(f"{upright.width} x {upright.height} px, labelled as {size[0]} x {size[1]}")
@@ -100,7 +100,7 @@ def fit_to_label(data: bytes, record: Record) -> tuple[PhotoStatus, bytes]:
 
 
 def _has_proportions(larger: tuple[int, int], smaller: tuple[int, int]) -> bool:
-    """Return whether `larger` becomes `smaller` (width, height in px) by shrinking alone."""
+    """Return True if `larger` becomes `smaller` (width, height in px) by shrinking alone."""
     scale = max(small / large for small, large in zip(smaller, larger, strict=True))
     errors_px = [abs(large * scale - small) for small, large in zip(smaller, larger, strict=True)]
     return scale < 1 and max(errors_px) <= _ROUNDING_PX
@@ -137,7 +137,7 @@ def _download_photo(collection: PhotoCollection, record: Record, target: Path, u
 
 
 def _is_present(target: Path, record: Record) -> bool:
-    """Return whether `target` is a picture that an earlier run accepted."""
+    """Return True if `target` is a picture that an earlier run accepted."""
     if not target.is_file():
         return False
     try:

@@ -1,4 +1,4 @@
-"""A table to play at in the tests: games from notation, readings from boards."""
+"""Games from notation and readings from boards, for tests of the engine."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def new_game(rules: Rules = STANDARD_RULES, players: int = 2, tile_set: str = "e
 
 
 def written(game: Game, notation: str) -> Play:
-    """The play written `8F HORN`, on the board as it is."""
+    """Return a play from notation such as `8F HORN`, on the current board."""
     position, word = notation.split()
     return Play.from_gcg(game.board, position, word, game.tiles)
 
 
 def play(game: Game, *plays: str) -> Game:
-    """The game after these plays, each by whoever's turn it is."""
+    """Return the game after these plays, each by the player to move."""
     for notation in plays:
         game = game.push(PlayMade(game.to_move, written(game, notation)))
     return game
@@ -41,7 +41,7 @@ def push(game: Game, events: Iterable[Event]) -> Game:
 
 
 def tiles_at(tiles: Mapping[str, str]) -> Play:
-    """A play from squares and letters: `{"H8": "A", "H9": "b"}`, small letters blanks."""
+    """Return a play from squares and letters, such as `{"H8": "A", "H9": "b"}`; lower case is a blank."""
     return Play.from_tiles({parse_square(at): Tile(t.upper(), is_blank=t.islower()) for at, t in tiles.items()})
 
 
@@ -50,7 +50,7 @@ def status(game: Game, tiles: Mapping[str, str]) -> Status:
 
 
 def scores(game: Game, notation: str) -> dict[str, int]:
-    """What each word of a play would score."""
+    """Return the score of each word of a play."""
     return {word.word: word.score for word in game.score_play(written(game, notation)).words}
 
 
@@ -59,7 +59,7 @@ def total(game: Game, notation: str) -> int:
 
 
 def seen(board: Board, doubts: Mapping[str, Mapping[str, float]] | None = None) -> BoardReading:
-    """The board as a good camera sees it, but for some squares. Blanks show no letter."""
+    """Return a perfect reading of the board, but for the candidates in `doubts`; blanks have no letter."""
     squares = [SquareReading(((EMPTY if tile is None else tile.face, 1.0),)) for tile in board.squares]
     for name, candidates in (doubts or {}).items():
         squares[parse_square(name)] = SquareReading(tuple(candidates.items()))

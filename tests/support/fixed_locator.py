@@ -10,7 +10,7 @@ from vision.geometry import Floats, Image
 
 @dataclass(frozen=True)
 class FixedLocator:
-    """Finds the board at one location in every picture, or none where that is None."""
+    """A locator that finds the board at the same location in every picture, or no board if the location is None."""
 
     location: BoardLocation | None
 

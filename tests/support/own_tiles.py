@@ -1,4 +1,4 @@
-"""A table of a few letters for the tests: tiles with patterns of their own, a board with squares of its own colour."""
+"""A small table for tests of profiles: three letters with patterns, and a board with colours of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GROUND, TILE = (150.0, 160.0, 120.0), (170.0, 180.0, 190.0)
 
 
 class Muddle:
-    """A network that sees patterns well but cannot name them: to it every tile is an A, `sure` as it is."""
+    """A letter network that distinguishes patterns by features but reads every tile as A with probability `sure`."""
 
     classes = (".", "?", *LETTERS)
 
@@ -47,12 +47,12 @@ class Muddle:
 
 @dataclass(frozen=True)
 class OwnTable:
-    """A board whose squares differ a little in colour, and a set of tiles; both follow from `seed`."""
+    """A board whose squares differ slightly in colour, and a set of tiles; both follow from `seed`."""
 
     seed: int = 0
 
     def picture(self, tiles: Mapping[int, str], shot: int = 0, light: float = 1.0, turned: int = 0) -> BoardViews:
-        """A picture of `tiles` (square to face) under a light, noise after `shot`, the board turned under its tiles."""
+        """Return views of `tiles` (square to face) with noise by `shot`; `turned` rotates the board by quarters."""
         own, noise = np.random.default_rng(self.seed), np.random.default_rng((self.seed, shot))
         patterns = {face: own.uniform(40, 220, (7, 7)) for face in LETTERS} | {"?": np.full((7, 7), 180.0)}
         colours = np.array(GROUND) * np.exp(own.normal(0, 0.12, (BOARD_SIZE, BOARD_SIZE, 1)))
@@ -78,13 +78,13 @@ class OwnTable:
 
 
 def rows_of(tiles: Mapping[int, str]) -> tuple[tuple[str, ...], ...]:
-    """15 rows of faces."""
+    """Return 15 rows of 15 faces from square to face."""
     faces = [tiles.get(square, EMPTY) for square in range(BOARD_SIZE * BOARD_SIZE)]
     return tuple(tuple(faces[k : k + BOARD_SIZE]) for k in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE))
 
 
 def reading_of(squares: Mapping[int, Mapping[str, float]]) -> BoardReading:
-    """A reading in which all other squares are bare for certain."""
+    """Return a reading with these candidates; all other squares are empty with probability 1."""
     return BoardReading(
         tuple(
             SquareReading(tuple(sorted(squares.get(at, {EMPTY: 1.0}).items(), key=lambda item: -item[1])))

@@ -1,4 +1,4 @@
-"""A panel's far end: mock pins as a hand and an eye find them, and what its buttons are for."""
+"""The panel on mock pins: pressing its buttons and reading its lights and buzzer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FEW_REQUESTS = {
 
 
 class Wires:
-    """The far end of the pins: what a hand and an eye are at a real panel."""
+    """The player's side of the pins: presses buttons, and reads lights and buzzer."""
 
     def __init__(self, factory: MockFactory, pins: Pins) -> None:
         self.factory, self.pins = factory, pins

@@ -1,4 +1,4 @@
-"""Labels of public photographs: where each picture is published, and what it shows.
+"""Labels of public photographs: the address of each picture, and its content.
 
 `tests/data/photographs/COLLECTION.json` holds one collection: `about`, the GitHub repository (`repo`), its `commit`,
 and `records`. A record has the keys that a `manifest.json` has, and three that identify the picture:
@@ -6,9 +6,9 @@ and `records`. A record has the keys that a `manifest.json` has, and three that 
 - `photo`: path below the collection's folder; `origin`: path in the repository
 - `sha256`, `width`, `height`: of the copy that was labelled; `corners` are pixels of this size
 - `corners`: outer corners of the 15 x 15 grid, clockwise from the top left as the tiles are read
-- `board`: 15 strings, where `.` is an empty square, a capital a tile, a small letter or `?` a blank
-- `language`: the tile set; `game` and `index`: which turn of which game
-- `turn`: the tiles that were laid and their score, or null
+- `board`: 15 strings, where `.` is an empty square, upper case a tile, lower case or `?` a blank
+- `language`: the tile set; `game` and `index`: the game and the position of the picture in it
+- `turn`: the tiles of the play and their score, or null
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Games and readings for the tests: legal plays at random (no word list: what is laid need not be a word)."""
+"""Random legal plays, games and readings; there is no word list, so plays need not be words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.tiles import Tile
 
 
 def random_play(game: Game, rng: random.Random, longest: int = 7) -> Play | None:
-    """A legal play of up to `longest` tiles, with blanks among them; None when none was found."""
+    """Return a legal play of up to `longest` tiles, blanks included; None if none was found in 200 attempts."""
     bag = list(game.unseen.elements())
     for _ in range(200):
         across = rng.random() < 0.5
@@ -38,7 +38,7 @@ def random_tile(game: Game, face: str, rng: random.Random) -> Tile:
 
 
 def random_game(rng: random.Random, turns: int, game: Game | None = None) -> Game:
-    """A game after so many plays at random."""
+    """Return a game after up to `turns` random plays."""
     game = game or Game.start(("Anna", "Ben"))
     for _ in range(turns):
         if play := random_play(game, rng):
@@ -54,7 +54,7 @@ LOOK_ALIKE = {
 
 
 def noisy(board: Board, rng: random.Random) -> BoardReading:
-    """A reading as a fair camera makes it: mostly sure, look-alikes now and then, a false tile, a washed out letter."""
+    """Return a reading with the errors of a fair camera: similar letters, false tiles, letters read as blanks."""
     squares = []
     for square in SQUARES:
         tile, chance = board[square], rng.random()
@@ -76,7 +76,7 @@ def noisy(board: Board, rng: random.Random) -> BoardReading:
 
 
 def unnamed(play: Play) -> Play:
-    """The play as a camera sees it: nobody has named the blanks."""
+    """Return the play with its blanks unnamed, as a camera reads it."""
     return Play(
         tuple((s, Tile.unnamed() if t.is_blank else t) for s, t in play.tiles),
         tuple((s, Tile.unnamed() if t.is_blank else t) for s, t in play.rearranged),
@@ -84,7 +84,7 @@ def unnamed(play: Play) -> Play:
 
 
 def play_of(game: Game, count: int, rng: random.Random) -> Play:
-    """A legal play of exactly so many tiles."""
+    """Return a legal play of exactly `count` tiles. Raises AssertionError if none is found."""
     for _ in range(2000):
         play = random_play(game, rng, count)
         if play and len(play.tiles) == count:
@@ -93,7 +93,7 @@ def play_of(game: Game, count: int, rng: random.Random) -> Play:
 
 
 def drawn_out(game: Game, seed: int = 1) -> Game:
-    """The game played on until no tile is left to draw."""
+    """Return the game continued until the bag is empty."""
     rng = random.Random(seed)
     while game.bag_count:
         game = game.push(PlayMade(game.to_move, play_of(game, min(5, game.bag_count), rng)))
@@ -101,7 +101,7 @@ def drawn_out(game: Game, seed: int = 1) -> Game:
 
 
 def played_out(game: Game, seed: int = 1) -> Game:
-    """The game played on until the player to move has used the last letter."""
+    """Return the game continued until a player has used the last letter."""
     game = drawn_out(game, seed)
     play = play_of(game, game.state.rack_counts[game.to_move], random.Random(seed))
     return game.push(PlayMade(game.to_move, play))

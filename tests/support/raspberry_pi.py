@@ -1,6 +1,6 @@
-"""A Raspberry Pi 4 with everything in order, laid out under a folder: real files, and commands that are real programs.
+"""A Raspberry Pi 4 without faults below a folder: real files, and commands that are real programs.
 
-What breaks it is done to these files, commands and pins.
+Tests of faults change these files, commands and pins.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
 
 
 class RaspberryPi(System):
-    """The machine of this module's heading; `view` is what its camera sees."""
+    """A Raspberry Pi 4 without faults; `view` is the picture of its camera."""
 
     def __init__(self, root: Path, view: Image, port: int) -> None:
         super().__init__(root, str(root / "bin"), [str(root / "python")])
@@ -85,20 +85,20 @@ class RaspberryPi(System):
             pass
 
     def write(self, name: str, text: str) -> Path:
-        """Make a file, or make it anew."""
+        """Write a file, replacing an existing one."""
         path = self.path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         return path
 
     def change(self, name: str, old: str, new: str) -> None:
-        """Replace a text in a file."""
+        """Replace a text in a file. Raises AssertionError if it is not there."""
         text = self.path(name).read_text(encoding="utf-8")
         assert old in text
         self.write(name, text.replace(old, new))
 
     def remove(self, name: str) -> None:
-        """Take a file or folder away."""
+        """Remove a file or folder."""
         path = self.path(name)
         if path.is_dir():
             shutil.rmtree(path)
@@ -106,7 +106,7 @@ class RaspberryPi(System):
             path.unlink()
 
     def command(self, name: str, answers: Mapping[str, str]) -> None:
-        """A program that answers its arguments so; other arguments end with status 1."""
+        """Write a program that prints an answer for each line of arguments; other arguments give exit status 1."""
         cases = "".join(
             f"'{words}') printf '%s\\n' '{said.replace(chr(39), '')}' ;;\n" for words, said in answers.items()
         )
@@ -114,7 +114,7 @@ class RaspberryPi(System):
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
     def answer(self, name: str, arguments: str, said: str) -> None:
-        """Let a command of the machine say something else."""
+        """Change the answer of a command for these arguments."""
         self.command(name, {**COMMANDS[name], arguments: said})
 
     def read_gpio_chips(self) -> dict[int, tuple[str, tuple[GpioLine, ...]]]:

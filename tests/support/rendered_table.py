@@ -1,4 +1,4 @@
-"""A rendered table: its camera takes pictures of laid tiles, and its reader knows what was laid."""
+"""A rendered table: its camera takes pictures of the tiles, and its reader knows them without reading."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from vision.recognition.reader import PhotoReading, ReadingTimes
 from vision.rendering.simulated_table import SimulatedTable
 
 Word = tuple[str, int, int, bool]
-"""Text, row and column from 0, whether it runs across."""
+"""Text, row and column from 0, True for across."""
 
 
 class RenderedTable:
-    """Camera and reader in one. `doubt` makes the next readings unsure of a square: (row, column) -> its symbols."""
+    """Camera and reader in one. `doubt` maps (row, column) to two symbols between which readings are uncertain."""
 
     live = False
 
@@ -30,7 +30,7 @@ class RenderedTable:
         self.doubt: dict[tuple[int, int], str] = {}
 
     def lay(self, *words: Word) -> None:
-        """Make the board show these words and nothing else."""
+        """Show exactly these words on the board."""
         letters = {
             (row + (0 if across else i), column + (i if across else 0)): letter
             for text, row, column, across in words
@@ -49,7 +49,7 @@ class RenderedTable:
             return Frame(np.ascontiguousarray(self._scene.image[::4, ::4]), time.monotonic())
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no device is open."""
 
     def read(
         self,

@@ -1,4 +1,4 @@
-"""Table states as they come in an evening, for tests of the page."""
+"""Table states of a typical evening, for tests of the page."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Play seeded games without people: for tests, and for the recorded games of the demo.
+"""Play seeded games automatically, for tests and for the recorded games of the demo.
 
-`python -m tests.support.self_play device/data/games` writes the games of the demo again, identical each time.
+`python -m tests.support.self_play device/data/games` writes the games of the demo; they are the same each time.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from engine.tiles import Tile
 from engine.turns import Turn, TurnKind
 
 Letters = Callable[[str], str]
-"""The letters that may follow a beginning of a word in the word list."""
+"""Function from the beginning of a word to the letters that may follow it in the word list."""
 
 
 class PlayFinder:
-    """Finds the plays of a rack.
+    """Generator of the plays of a rack.
 
-    After Appel and Jacobson, The World's Fastest Scrabble Program (1988): each play is grown along a line from an
-    anchor, an empty square beside a tile, by letters that keep it the beginning of a word.
+    After Appel and Jacobson, The World's Fastest Scrabble Program (1988): each play is extended along a line through an
+    anchor, an empty square next to a tile, by letters that keep it the beginning of a word.
     """
 
     def __init__(self, lexicon: Lexicon, alphabet: str) -> None:
@@ -51,7 +51,7 @@ class PlayFinder:
         self._following: Letters = lru_cache(maxsize=None)(partial(_following, lexicon, alphabet))
 
     def plays(self, board: Board, rack: Mapping[str, int]) -> Iterator[Play]:
-        """All plays of `rack` (tile -> how many) with words of the list; those of one tile may come twice."""
+        """Yield all plays of `rack` (tile to number) with words of the list; plays of one tile may be yielded twice."""
         yield from (Play.from_tiles(placed) for placed in self._along_rows(board, rack))
         for placed in self._along_rows(board.transposed(), rack):
             yield Play.from_tiles({transpose(square): tile for square, tile in placed.items()})
@@ -66,7 +66,7 @@ class PlayFinder:
                     yield from line.grow("", start, Counter(rack), {}, False)
 
     def _fitting(self, board: Board, square: Square) -> str:
-        """The letters that make a word of the column through an empty square."""
+        """Return the letters that form a word in the column through an empty square."""
         column = board.tile_run(square, across=False)
         if len(column) == 1:
             return self._alphabet
@@ -76,7 +76,7 @@ class PlayFinder:
 
 @dataclass(frozen=True)
 class _Line:
-    """A row of the board on which words are grown from left to right."""
+    """A row of the board on which words are extended from left to right."""
 
     board: Board
     row: Square
@@ -88,7 +88,7 @@ class _Line:
     def grow(
         self, word: str, column: int, rack: Counter[str], placed: dict[Square, Tile], anchored: bool
     ) -> Iterator[dict[Square, Tile]]:
-        """The plays that begin with `word`, whose next letter stands in `column`."""
+        """Yield the plays whose word begins with `word` and has its next letter in `column`."""
         square = self.row + column
         free = column == BOARD_SIZE or self.board[square] is None
         if free and placed and anchored and len(word) > 1 and word in self.words:
@@ -124,11 +124,11 @@ def _letter(tile: Tile | None) -> str:
 
 
 PATIENCE = 6
-"""So many turns without a play end a game."""
+"""Number of turns without a play after which a game ends."""
 
 
 class SelfPlay:
-    """A whole game: players who like good plays, now and then a phony, and an exchange when the rack is poor."""
+    """A game of players who make high-scoring plays, with one exchange and one phony that is challenged."""
 
     def __init__(self, players: tuple[str, ...], lexicon: Lexicon, seed: int) -> None:
         self._random = random.Random(seed)
@@ -145,7 +145,7 @@ class SelfPlay:
         """The rack before each turn of the game, in the order of `game.turns`."""
 
     def run(self) -> Game:
-        """Play to the end: somebody is out, or nobody has done anything for `PATIENCE` turns."""
+        """Play until the end is due by the rules, or until `PATIENCE` turns in succession had no play."""
         while self.game.end_due is None and not self._stuck():
             self._turn()
         for player, rack in enumerate(self._racks):
@@ -186,7 +186,7 @@ class SelfPlay:
         self._racks[player] = self._draw(rack - Counter(tile.face for _, tile in play.tiles))
 
     def _phony(self, plays: list[Play]) -> Play | None:
-        """A play of one word whose tiles, changed about, make none."""
+        """Return a play of one word with its tiles reversed, so that it is not a word; None if there is none."""
         for play in plays[:40]:
             if len(play.tiles) < 4 or len(self.game.score_play(play).words) > 1:
                 continue
@@ -212,7 +212,7 @@ def _rank(scored: tuple[int, tuple[tuple[Square, Tile], ...]]) -> tuple[int, str
 
 
 def as_record(play: SelfPlay, title: str) -> Record:
-    """A game that has been played, as GCG has it."""
+    """Return a finished game as a GCG record."""
     game = play.game
     players = tuple(Player(name, name) for name in game.players)
     entries = tuple(_entry(turn, rack) for turn, rack in zip(game.turns, play.racks, strict=True))
@@ -238,7 +238,7 @@ DEMO_GAMES: tuple[tuple[str, tuple[str, ...], int], ...] = (
 
 
 def main(folder: Path) -> None:
-    """Write the demo's games."""
+    """Write the games of the demo."""
     lexicon = open_lexicon(None, "en")
     assert lexicon is not None, "the English word list is part of this program"
     for name, players, seed in DEMO_GAMES:

@@ -1,4 +1,4 @@
-"""Every sentence of the program that is written for people, by its key: found in the code itself."""
+"""All messages of the program by key, collected from its source."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ HOUSES = ("engine", "vision", "calibration", "device", "web")
 
 @cache
 def sentences() -> dict[str, str]:
-    """Key and English template of every call of `said`, and of `device.session.messages`. Raises `ValueError` for two
-    of a key.
+    """Return key and English template of every call of `said` and of `device.session.messages`.
+
+    Raises `ValueError` if one key has two templates.
 
     >>> sentences()["no-tile-on"]
     'there is no tile on {0}'
@@ -29,7 +30,7 @@ def sentences() -> dict[str, str]:
 
 
 def modules() -> Iterator[tuple[Path, ast.Module]]:
-    """Every module of the program."""
+    """Yield every module of the program: path and syntax tree."""
     for house in HOUSES:
         for path in sorted((ROOT / house).rglob("*.py")):
             yield path, ast.parse(path.read_text(encoding="utf-8"))
@@ -47,7 +48,7 @@ def _called() -> Iterator[tuple[str, str]]:
 
 
 def _constant(node: ast.expr, texts: list[tuple[int, str, str]], path: Path) -> str:
-    """The text of an argument: written there, or in the last line before that gives the name a text."""
+    """Return the text of an argument: a literal, or the last literal assigned to the name before that line."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.Name):
@@ -58,7 +59,7 @@ def _constant(node: ast.expr, texts: list[tuple[int, str, str]], path: Path) -> 
 
 
 def _texts(tree: ast.Module) -> list[tuple[int, str, str]]:
-    """Every assignment of a text to a name, in the order of the lines."""
+    """Return all assignments of a literal text to a name: line, name and text, in the order of lines."""
     return sorted(
         (node.lineno, target.id, node.value.value)
         for node in ast.walk(tree)
@@ -69,5 +70,5 @@ def _texts(tree: ast.Module) -> list[tuple[int, str, str]]:
 
 
 def _bare(english: str) -> str:
-    """A sentence without its capital and full stop: `device.session.messages` writes them, errors do not."""
+    """Return a sentence without capital and full stop, which only `device.session.messages` writes."""
     return (english[:1].lower() + english[1:]).rstrip(".")

@@ -1,4 +1,4 @@
-"""Tables whose board is given as text: one camera sees it without error when asked, the other paints it."""
+"""Tables whose board is given as text: one is read without a picture, the other from painted patches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EMPTY_ROWS = ("." * BOARD_SIZE,) * BOARD_SIZE
 
 
 def rows(*words: tuple[str, int, int, bool]) -> tuple[str, ...]:
-    """A board from words: text, row and column from 0, whether it runs across."""
+    """Return 15 rows from words: text, row and column from 0, True for across."""
     board = [list(row) for row in EMPTY_ROWS]
     for text, row, column, across in words:
         for i, letter in enumerate(text):
@@ -36,7 +36,7 @@ PASTE = ("PASTE", 9, 5, True)
 
 
 class TextTable:
-    """Camera and reader in one: `lay` sets the board, `then` what later looks see. Pictures are grey."""
+    """Camera and reader in one. `lay` sets the board, `then` the boards after each reading. Pictures are grey."""
 
     def __init__(self) -> None:
         self.live = False
@@ -81,7 +81,7 @@ class TextTable:
 
 
 def play(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableSnapshot:
-    """Lay tiles and end the turn."""
+    """Place these words on the board and end the turn."""
     table.lay(*words)
     return session.submit(EndTurn()).result(5)
 
@@ -91,7 +91,7 @@ CELL = 20
 
 
 class PaintedTable:
-    """Camera and reader of a live table: each square is a patch as bright as its letter, and read from that."""
+    """Live camera and reader in one: the brightness of a patch encodes the symbol of its square."""
 
     live = True
 
