@@ -16,6 +16,8 @@
 The modules from the bottom up: `squares`, `tiles`, `board`, `plays` (values on the board), `rules`, `scoring`,
 `events`, `turns`, `state`, `ending`, `transitions`, `corrections`, `game` (the course of a game), `reading` and
 `inference/` (from camera readings to plays). Besides these: `blanks`, `lexicon`, `gcg/`.
+
+Numbers of rules in docstrings, such as rule 8 or Scoring 9, are those of the rule sheets that `engine.rules` lists.
 """
 
 from engine.board import Board, Layout, load_layout

@@ -104,7 +104,7 @@ def _find_covering_index(ledger: Ledger, square: Square) -> int | None:
 def _change_tile(ledger: Ledger, at: int, square: Square, change: Callable[[Tile], Tile | None]) -> Ledger:
     """Return the ledger with the tile that entry `at` put on `square` replaced by `change(tile)`.
 
-    None removes the tile; a play without tiles becomes a pass.
+    If `change` returns None, the tile is removed; a play without tiles becomes a pass.
     """
     event = ledger[at].event
     if isinstance(event, TileRecycled):

@@ -83,7 +83,7 @@ def count_consecutive_passes(turns: list[Turn]) -> int:
 def count_scoreless_turns(state: State) -> int:
     """Return the number of turns in succession, up to now, that scored nothing.
 
-    Passes, exchanges, withdrawn plays, plays of 0 points, and turns lost by a failed challenge.
+    These are passes, exchanges, withdrawn plays, plays of 0 points, and turns lost by a failed challenge.
     """
     count = 0
     for turn in reversed(state.turns):

@@ -145,9 +145,10 @@ class BlankNamed:
 
 @dataclass(frozen=True, slots=True)
 class SquareCorrected:
-    """A correction of the tile on a square, from the time it was placed; None means that the square was empty.
+    """The correct tile of a square that was misread when the tile was placed; None if the square was empty.
 
-    If no play covered the square, the tile is added to the play of `turn`, or to the last play if `turn` is None.
+    The tile is replaced in the play that covered the square. If no play did, it is added to the play of `turn`, or to
+    the last play if `turn` is None.
     `told` is True for a correction by a player: later readings do not change the square again.
     """
 
@@ -169,7 +170,7 @@ class ScoreCorrected:
 
 @dataclass(frozen=True, slots=True)
 class TurnCorrected:
-    """A correction of what a turn was; None deletes the turn."""
+    """A correction of a turn: `event` is what really happened; None deletes the turn."""
 
     kind: ClassVar[str] = "turn-corrected"
     turn: int
@@ -178,7 +179,7 @@ class TurnCorrected:
 
 @dataclass(frozen=True, slots=True)
 class TurnInserted:
-    """A turn that was not recorded: `event` happened before the turn with this number."""
+    """A turn that was not recorded: `event` happened before the turn with the number `turn`."""
 
     kind: ClassVar[str] = "turn-inserted"
     turn: int
@@ -213,7 +214,7 @@ class GameEnded:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The undoing of the last event that still counts."""
+    """The undoing of the last event that has not been undone."""
 
     kind: ClassVar[str] = "undone"
 

@@ -1,4 +1,4 @@
-"""A game: a value that takes events and gives board, score sheet, totals and whose turn it is."""
+"""A game as an immutable value: events go in; board, score sheet, totals and the player to move come out."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Game:
 
     @property
     def to_move(self) -> int:
-        """The player whose turn it is."""
+        """The number of the player whose turn it is."""
         return self.state.to_move
 
     @property

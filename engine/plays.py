@@ -87,7 +87,10 @@ class Play:
         return position_name(self.apply_to(board).tile_run(self.squares[0], across).start, across)
 
     def word(self, board: Board, tiles: TileSet | None = None) -> str:
-        """Return the main word in GCG notation: `.` for a tile of the board, lower case for a blank, `[CH]`."""
+        """Return the main word in GCG notation: `.` for a tile of the board, lower case for a blank.
+
+        Tiles of several letters are in brackets, for example `[CH]`.
+        """
         new = dict(self.tiles)
         word, laid = "", list[Tile]()
         for square in self.apply_to(board).tile_run(self.squares[0], self.is_across(board)):

@@ -132,13 +132,13 @@ class Rules:
         return EDITION_COLOURS[self.edition]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the rules that differ from the standard game, as plain data."""
+        """Return the settings that differ from the standard game, as plain data."""
         plain = Rules()
         return {name: value for name, value in asdict(self).items() if value != getattr(plain, name)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Rules:
-        """Return the rules from plain data; missing ones are as in the standard game. Raises `RulesError`."""
+        """Return the rules from plain data; missing settings are as in the standard game. Raises `RulesError`."""
         unknown = set(data) - {f.name for f in fields(cls)}
         if unknown:
             raise RulesError(f"unknown rules: {', '.join(sorted(unknown))}")

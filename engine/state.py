@@ -134,7 +134,7 @@ def check_play(state: State, play: Play, player: int | None = None) -> Status:
 
 
 def find_excess_tiles(state: State, play: Play) -> tuple[str, ...]:
-    """Return the tiles of which the board would hold more than the set has."""
+    """Return the tiles of which the board would hold more after the play than the set has."""
     return tuple(
         tile for tile, left in state.tiles.count_remaining(play.apply_to(state.board).faces()).items() if left < 0
     )

@@ -83,7 +83,7 @@ class TileSet:
 
     @classmethod
     def from_rows(cls, name: str, language: str, rows: Iterable[tuple[str, int, int]]) -> TileSet:
-        """Return a set from (tile, count, value) in alphabetical order."""
+        """Return a tile set from rows (tile, count, value) in alphabetical order."""
         rows = tuple(rows)
         counts = MappingProxyType({tile: count for tile, count, _ in rows})
         values = MappingProxyType({tile: value for tile, _, value in rows})

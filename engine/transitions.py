@@ -207,7 +207,7 @@ def _add_turn(
 
 
 def _advance_turn(state: State, player: int) -> State:
-    """Return the state with the next player to move (rule 3), without those who lost a turn (rule 8)."""
+    """Return the state with the next player to move (rule 3), skipping players who lost a turn (rule 8)."""
     return _skip_lost_turns(replace(state, to_move=(player + 1) % len(state.players)))
 
 

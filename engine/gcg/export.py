@@ -140,7 +140,10 @@ def _infer_racks(turns: Sequence[Turn], players: int, most: int) -> list[tuple[s
 
 
 def _double_end_rack(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """Return the turns with the North American end: the player who went out gains all, no player loses any."""
+    """Return the turns scored by the North American rule for unplayed letters.
+
+    The player who went out gains the other's letters twice, and the other loses none.
+    """
     lost = sum(-turn.score for turn in turns if turn.kind is TurnKind.ENDRACK and turn.score < 0)
     gains = [turn for turn in turns if turn.kind is TurnKind.ENDRACK and turn.score >= 0]
     if len(gains) != 1:

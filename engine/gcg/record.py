@@ -120,7 +120,7 @@ class Entry:
 
     @property
     def is_penalty(self) -> bool:
-        """True for an end rack whose points its own player loses; if it scores 0, for one with a rack before it."""
+        """True for an end rack whose points its player loses; one of 0 points counts if a rack is written before it."""
         return self.kind is TurnKind.ENDRACK and (self.score < 0 or (self.score == 0 and self.rack is not None))
 
 

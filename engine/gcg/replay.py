@@ -143,7 +143,7 @@ class _Replayer:
         self.last_play: tuple[Entry, Board, int] | None = None  # the last play, the board before it, its score
 
     def replay_events(self) -> Iterator[ReplayedEvent]:
-        """Replay the events in order and yield the results."""
+        """Replay the events in order, yielding each with its computed score."""
         for entry in self.record.entries:
             event = self._replay_event(entry)
             if event.score is not None and event.score != entry.score and not self._is_net_withdrawal(entry):

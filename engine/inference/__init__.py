@@ -2,6 +2,9 @@
 
 `infer_play` is the entry: it aligns the reading (`alignment`), weighs it (`history`), generates hypotheses
 (`hypotheses`, `placements`, `variations`) and returns the explanations in order of likelihood (`explain`).
+
+An old tile was on the recorded board before the reading, a new tile was not. A lettering is an assignment of tiles to
+the squares of a play.
 """
 
 from engine.inference.explain import Inference, infer_play

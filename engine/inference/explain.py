@@ -153,7 +153,7 @@ def _build_explanation(before: Game, one: Hypothesis, evidence: Evidence, likeli
 
 
 def _find_covered_squares(before: Game, one: Hypothesis, evidence: Evidence) -> tuple[Square, ...]:
-    """Return the hidden squares before and after the main word, where the play may continue."""
+    """Return the hidden squares just before and after the main word, where it may continue."""
     if not any(isinstance(event, PlayMade) for event in one.events):
         return ()
     board, squares = one.game.board, evidence.reading.squares

@@ -244,7 +244,7 @@ class ReadingHistory:
         return replace(self, false_readings={**{s: squares[s] for s in alone}, **known})
 
     def find_contradictions(self, board: Board) -> dict[Square, str]:
-        """Return the squares of old tiles that all readings together contradict, with the symbol they support."""
+        """Return the squares of old tiles that all readings together contradict, with the symbol that they support."""
         found: dict[Square, str] = {}
         for square in board.occupied_squares():
             said = self.log_likelihoods.get(square)

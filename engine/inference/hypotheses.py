@@ -91,7 +91,7 @@ def _remove_duplicates(found: list[Hypothesis]) -> list[Hypothesis]:
 
 
 class _PlayCandidate(NamedTuple):
-    """A play that may have been made: the gain in log-posterior, the play, and its log-prior (both in nats)."""
+    """A play that may have been made, with the gain in log-posterior by adding it and its log-prior (both in nats)."""
 
     score_gain: float
     play: Play
@@ -134,7 +134,7 @@ def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
 
 
 def _log_likelihood_gain(base: Hypothesis, play: Play) -> float:
-    """Return the gain in log-likelihood (nats) if the tiles of `play` are on its squares and not nothing."""
+    """Return the gain in log-likelihood (nats) if the squares of `play` hold its tiles and are not empty."""
     evidence = base.evidence
     return sum(evidence.tile_log_likelihood(s, tile) - evidence.empty_log_likelihood(s) for s, tile in play.tiles)
 

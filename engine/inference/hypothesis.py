@@ -18,7 +18,7 @@ class Hypothesis:
 
     `log_prior` is in nats. `moved_tiles` pairs the square of an old tile with the one where it is seen now.
     `lying_board` is the board that the camera should see if it differs from that of the game: tiles of a play that was
-    challenged off still lie there. `note` describes the hypothesis if its events do not.
+    challenged off are still there. `note` describes the hypothesis if its events do not.
     """
 
     game: Game

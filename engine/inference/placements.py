@@ -58,7 +58,7 @@ def is_legal_placement(state: State, squares: Sequence[Square]) -> bool:
 def find_letterings(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], best: int) -> list[Lettering]:
     """Return up to `best` letterings of the squares with tiles from `stock`: (log-likelihood, tiles), best first.
 
-    A tile of which many are left is somewhat more likely than a rare one; the reading weighs more.
+    The prior favours tiles of which many are left, but less than in proportion to their number.
     """
     found: list[Lettering] = [(0.0, ())]
     for square in squares:
@@ -88,7 +88,7 @@ def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list
         marked = (Tile(face, is_blank=True) for face, number in stock.items() if number <= 0)
         options += [(evidence.new_tile_log_likelihood(square, tile), tile) for tile in marked]
     options.sort(key=lambda option: -option[0])
-    # Letters run out from square to square; the first four are kept whatever their weight, to replace them.
+    # The first four are kept whatever their weight, because other squares may use up the better letters.
     return [
         option
         for place, option in enumerate(options)

@@ -69,9 +69,9 @@ def compute_edge_log_ratio(
 
 
 def find_neighbours(squares: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return, for each square, whether its top, right, bottom and left neighbours are in `squares`: `(..., 15, 15, 4)`.
+    """Return a mask `(..., 15, 15, 4)` of the top, right, bottom and left neighbours of each square.
 
-    `squares` is a mask `(..., 15, 15)`; outside the board there are none.
+    A neighbour is True if it is in the mask `squares` `(..., 15, 15)`, and False outside the board.
     """
     around = np.pad(squares, [(0, 0)] * (squares.ndim - 2) + [(1, 1), (1, 1)])
     above, below = around[..., :-2, 1:-1], around[..., 2:, 1:-1]
@@ -85,7 +85,7 @@ def _measure_edges(view: Image) -> Floats:
     Sides are clockwise from the top; the pixels run from the last one outside the square to the second one inside.
     """
     lying, standing = _measure_row_edges(view), _measure_row_edges(view.transpose(1, 0, 2)).transpose(1, 0, 2, 3)
-    # What lies beyond one square's lower side is the upper edge of the next.
+    # The lower edge of a square is the upper edge of the next one, with its pixels in reverse order.
     sides = [lying[:-1], standing[:, 1:, ::-1], lying[1:, :, ::-1], standing[:, :-1]]
     return np.stack(sides, axis=2).reshape(BOARD_SIZE * BOARD_SIZE, 4, len(_EDGE_OFFSETS_PX), 3)[:, :, 1:]
 

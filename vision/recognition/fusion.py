@@ -115,7 +115,7 @@ def _flatten_kinds(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]])
 def _multiply_odds(lies: Floats, asked: NDArray[np.intp], letters: Floats) -> Floats:
     """Return the product of the odds of both networks as probabilities `(225, classes + 1)`.
 
-    Both networks predict if there is a tile; only the letter network predicts which one. `lies` are the kinds
+    Both networks predict the presence of a tile; only the letter network predicts which one. `lies` are the kinds
     `(225, 3)`, `asked` the squares of `letters`.
     """
     chances = np.zeros((BOARD_SIZE * BOARD_SIZE, letters.shape[1] + 1))

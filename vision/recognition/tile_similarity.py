@@ -21,8 +21,8 @@ SIMILARITY_WEIGHTS: Final = np.array([8.42, -0.132])
 
 `python -m vision.training.fit_similarity` fits them to rendered scenes."""
 _USUAL_DOUBT: Final = 0.02
-"""Mean doubt (1 minus the probability of the best letter) of a tile in a clear picture. One tile of this doubt is added
-to the others, for pictures with few tiles. With less doubt a tile gains nothing: it may be worn among clear ones."""
+"""Usual doubt of a tile: 1 minus the probability of its best letter among letters. One tile of this doubt is added to
+the others, for pictures with few tiles. Less doubt than usual changes nothing: a tile may be worn among clear ones."""
 _EPSILON: Final = 1e-9
 
 
