@@ -214,14 +214,14 @@ class GameEnded:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The undoing of the last event that has not been undone."""
+    """The undoing of the last event that has not been undone; only in the log of a game."""
 
     kind: ClassVar[str] = "undone"
 
 
 @dataclass(frozen=True, slots=True)
 class Redone:
-    """The redoing of the event that was undone last."""
+    """The redoing of the event that was undone last; only in the log of a game."""
 
     kind: ClassVar[str] = "redone"
 

@@ -1,4 +1,4 @@
-"""A recorded game as a `Game`, which can be replayed event by event, undone and corrected."""
+"""A recorded game as a `Game`, which has its events and can be corrected and continued."""
 
 from __future__ import annotations
 
