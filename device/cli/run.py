@@ -128,8 +128,8 @@ def serve(
     from device.panel.pairing_display import PairingDetails, make_pairing_details
     from device.panel.panel import PanelActions
     from device.panel.setup import open_panel
+    from device.session.command_table import PlayAgain
     from device.session.messages import format_sentence
-    from device.session.requests import PlayAgain
     from device.session.snapshot import Notice, Trouble
     from device.session.table_session import TableSession
     from device.storage.recovery import open_store
@@ -206,8 +206,8 @@ def _begin_game(
     has_options: bool,
 ) -> str:
     """Go on with the last game, or begin one; says which, or why neither. Raises `UserError`."""
+    from device.session.command_table import PlayAgain, ResumeGame, StartGame
     from device.session.messages import CommandRefusedError
-    from device.session.requests import PlayAgain, ResumeGame, StartGame
     from device.session.snapshot import Phase
 
     if not new:

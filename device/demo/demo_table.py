@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from device.cameras.simulated import SimulatedCamera
-from device.session.requests import (
+from device.session.command_table import (
     AnswerQuestion,
     ChallengePlay,
     CorrectSquare,

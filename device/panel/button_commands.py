@@ -12,17 +12,17 @@ from types import MappingProxyType
 
 from device.panel.buttons import Button
 from device.panel.gestures import HOLD_S, Gesture, GestureKind
-from device.session.messages import get_text
-from device.session.requests import (
+from device.session.command_table import (
     ChallengePlay,
-    CommandRequest,
     ConfirmExchange,
     EndGame,
     EndPause,
     EndTurn,
     Pause,
+    TableCommand,
     Undo,
 )
+from device.session.messages import get_text
 from device.session.snapshot import PASS_OR_EXCHANGE, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0
@@ -43,7 +43,7 @@ class ButtonCommand(StrEnum):
     POWER_OFF = "power off"
 
 
-BUTTON_REQUESTS: Mapping[ButtonCommand, CommandRequest] = MappingProxyType(
+BUTTON_REQUESTS: Mapping[ButtonCommand, TableCommand] = MappingProxyType(
     {
         ButtonCommand.END_TURN: EndTurn(),
         ButtonCommand.END_GAME: EndGame(),

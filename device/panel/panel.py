@@ -38,8 +38,8 @@ from device.panel.lights import (
     signal_for,
     status_of,
 )
+from device.session.command_table import TableCommand
 from device.session.messages import CommandRefusedError
-from device.session.requests import CommandRequest
 from device.session.snapshot import Listener, Moment, TableSnapshot
 
 _log = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ class PanelSession(Protocol):
     def remove_listener(self, listener: Listener) -> None:
         """Tell it no more."""
 
-    def submit(self, request: CommandRequest, expected: Moment | None = None) -> Future[TableSnapshot]:
+    def submit(self, request: TableCommand, expected: Moment | None = None) -> Future[TableSnapshot]:
         """Carry out a command that is meant for the moment `expected`."""
 
 
@@ -103,7 +103,7 @@ class PanelActions:
     `power_off` must return at once: it starts what switches the machine off.
     """
 
-    requests: Mapping[ButtonCommand, CommandRequest] = field(default_factory=lambda: BUTTON_REQUESTS)
+    requests: Mapping[ButtonCommand, TableCommand] = field(default_factory=lambda: BUTTON_REQUESTS)
     power_off: Callable[[], None] | None = None
 
 

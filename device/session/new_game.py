@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from device.session.requests import MAX_PLAYERS, PlayerNumber, StartGame
+from device.session.command_table import MAX_PLAYERS, PlayerNumber, StartGame
 from device.storage.archive import is_displayable
 from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
 from engine.errors import NotationError, RulesError, TilekeeperError

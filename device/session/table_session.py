@@ -21,13 +21,12 @@ from device.capture.key_frames import KeyFrameBuffer
 from device.capture.turn_images import make_turn_images
 from device.session import dictionary
 from device.session.command_queue import CommandQueue
-from device.session.command_table import CommandContext, CommandSpec, find_command
+from device.session.command_table import CommandContext, TableCommand
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import format_sentence, make_notice, make_refusal
 from device.session.phases import find_refusal_key
 from device.session.profile_updater import ProfileUpdater
-from device.session.requests import CommandRequest
 from device.session.setup import Corners, TableSetup
 from device.session.snapshot import Listener, Moment, Notice, SetupView, TableSnapshot, Trouble
 from device.session.snapshot_builder import WordList, list_premium_texts
@@ -159,27 +158,27 @@ class TableSession:
         table = self._controller
         return dictionary.list_blank_letters(table.game, table.words, square) if table.has_game else ()
 
-    def submit(self, request: CommandRequest, expected: Moment | None = None) -> Future[TableSnapshot]:
+    def submit(self, command: TableCommand, expected: Moment | None = None) -> Future[TableSnapshot]:
         """Carry out a command; `device.session.command_table` has all of them.
 
         The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused while another
         one runs, in a phase that does not allow it, and if the game has moved on since the moment `expected`.
         """
-        spec, pressed = find_command(request), self._now()
+        pressed = self._now()
 
         def find_refusal(state: TableSnapshot) -> CommandRefusedError | None:
-            key = find_refusal_key(state.phase, spec.command)
+            key = find_refusal_key(state.phase, command.transition)
             if not key and expected is not None and expected != state.moment:
                 key = "quicker"
             return make_refusal(key) if key else None
 
         def show_interim_phase(state: TableSnapshot) -> TableSnapshot:
-            return replace(state, phase=spec.interim_phase or state.phase, notices=(), question=None)
+            return replace(state, phase=command.interim_phase or state.phase, notices=(), question=None)
 
         return self._queue.submit_command(
-            lambda: self._run_command(spec, request, pressed),
+            lambda: self._run_command(command, pressed),
             find_refusal,
-            show_interim_phase if spec.interim_phase else None,
+            show_interim_phase if command.interim_phase else None,
         )
 
     # Set-up: these wait for the running command and may raise `CameraError`
@@ -294,17 +293,17 @@ class TableSession:
 
     # A command
 
-    def _run_command(self, spec: CommandSpec, request: CommandRequest, pressed: float) -> None:
-        """Run the handler of a command that was pressed at time `pressed` (s); turn its errors into notices."""
+    def _run_command(self, command: TableCommand, pressed: float) -> None:
+        """Run a command that was pressed at time `pressed` (s); turn its errors into notices."""
         table = self._controller
         before = table.open_question, table.notices
         table.notices = ()
-        if not spec.keeps_question:
+        if not command.keeps_question:
             table.open_question = None
         if table.clock_keeper:
             table.clock_keeper.stop(pressed)
         try:
-            spec.handler(self._context, request)
+            command.run(self._context)
         except CameraError as error:
             table.add_notice(str(error), Trouble.CAMERA)
         except StoreError as error:

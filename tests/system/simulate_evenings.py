@@ -37,7 +37,7 @@ from device.panel.buttons import END_TURN_BUTTONS, Button, Pins
 from device.panel.gestures import DOUBLE_PRESS_S
 from device.panel.gpio import GpioHardware
 from device.panel.panel import Panel, PanelActions
-from device.session.requests import (
+from device.session.command_table import (
     AnswerQuestion,
     CorrectSquare,
     EndGame,

@@ -12,8 +12,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from device.session.command_table import TableCommand
 from device.session.messages import CommandRefusedError
-from device.session.requests import CommandRequest
 from device.session.snapshot import Listener, Moment, Notice, SetupView, TableSnapshot
 from tests.support import samples
 from tests.support.thread_guard import thread_guard as thread_guard
@@ -26,7 +26,7 @@ class ShownTable:
     def __init__(self) -> None:
         self.state = samples.EMPTY
         self.listeners: list[Listener] = []
-        self.submitted: list[tuple[CommandRequest, Moment | None]] = []
+        self.submitted: list[tuple[TableCommand, Moment | None]] = []
         self.refusal = ""
         self.taught: tuple[str, ...] = ()
         corners = ((300.0, 80.0), (1000.0, 100.0), (1020.0, 800.0), (250.0, 790.0))
@@ -71,7 +71,7 @@ class ShownTable:
         self.taught = tuple("".join(row) for row in rows)
         return done(())
 
-    def submit(self, request: CommandRequest, expected: Moment | None = None) -> Future[TableSnapshot]:
+    def submit(self, request: TableCommand, expected: Moment | None = None) -> Future[TableSnapshot]:
         self.submitted.append((request, expected))
         if not self.refusal:
             return done(self.state)

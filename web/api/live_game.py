@@ -9,10 +9,9 @@ import msgspec
 from flask import Response, request
 from msgspec import Meta
 
-from device.session.command_table import COMMAND_TABLE, CommandSpec
+from device.session.command_table import COMMAND_TABLE, StartGame, TableCommand, find_argument_type
 from device.session.messages import CommandRefusedError
 from device.session.new_game import NewGameError, NewGameRequest, list_choices, make_game
-from device.session.requests import CommandRequest, StartGame, find_argument_type
 from device.session.snapshot import BoardView, TableSnapshot
 from device.session.table_session import TableSession
 from engine.reading import BOARD_SIZE, EMPTY
@@ -105,14 +104,14 @@ def _build_query_operations(session: TableSession, page: LiveUpdates, own_lexico
 
 
 def _build_command_operations(session: TableSession, own_lexicon: Path | None) -> list[Operation]:
-    return [_build_command_operation(session, spec, own_lexicon) for spec in COMMAND_TABLE if spec.name]
+    return [_build_command_operation(session, command, own_lexicon) for command in COMMAND_TABLE if command.name]
 
 
-def _build_command_operation(session: TableSession, spec: CommandSpec, own_lexicon: Path | None) -> Operation:
+def _build_command_operation(session: TableSession, command: type[TableCommand], own_lexicon: Path | None) -> Operation:
     """Return the operation of an entry of the command table."""
 
     def carry_out(body: Order) -> State:
-        request = _make_request(spec, extract_arguments(body), own_lexicon)
+        request = _make_command(command, extract_arguments(body), own_lexicon)
         try:
             return State.of(session.submit(request, body.moment).result(COMMAND_TIMEOUT_S))
         except TimeoutError:
@@ -121,23 +120,23 @@ def _build_command_operation(session: TableSession, spec: CommandSpec, own_lexic
             now = session.state.moment
             raise ApiError(409, str(refusal), moment=str(now) if now != body.moment else "") from None
 
-    carry_out.__name__, carry_out.__doc__ = spec.operation_id, spec.handler.__doc__
-    arguments = NewGameRequest if spec.request is StartGame else find_argument_type(spec.request)
+    carry_out.__name__, carry_out.__doc__ = command.operation_id, command.__doc__
+    arguments = NewGameRequest if command is StartGame else find_argument_type(command)
     return Operation(
         "POST",
-        f"/commands/{spec.name}",
+        f"/commands/{command.name}",
         carry_out,
         State,
-        body=make_body_type(spec.schema_name, arguments),
+        body=make_body_type(command.schema_name, arguments),
         needs_pairing=True,
         error_statuses=(409,),
     )
 
 
-def _make_request(spec: CommandSpec, arguments: dict[str, Any], own_lexicon: Path | None) -> CommandRequest:
-    """Return the request that a JSON body describes. Raises `ApiError`."""
-    if spec.request is not StartGame:
-        return spec.request(**arguments)
+def _make_command(command: type[TableCommand], arguments: dict[str, Any], own_lexicon: Path | None) -> TableCommand:
+    """Return the command that a JSON body describes. Raises `ApiError`."""
+    if command is not StartGame:
+        return command(**arguments)
     try:
         return make_game(NewGameRequest(**arguments), own_lexicon)
     except NewGameError as wrong:

@@ -10,23 +10,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+import msgspec
 from flask import Blueprint, Response, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from device.session.command_table import COMMAND_TABLE, CommandSpec
-from device.session.messages import CommandRefusedError
-from device.session.new_game import CHOICE_FIELDS, VARIATIONS, NewGameError, NewGameRequest, make_game
-from device.session.requests import (
+from device.session.command_table import (
+    COMMAND_TABLE,
     AnswerQuestion,
-    CommandRequest,
     CorrectSquare,
     CorrectTurn,
     DrawFirst,
-    ExchangeTiles,
     InsertTurn,
     NameBlank,
     RevealRack,
+    StartGame,
+    TableCommand,
 )
+from device.session.messages import CommandRefusedError
+from device.session.new_game import CHOICE_FIELDS, VARIATIONS, NewGameError, NewGameRequest, make_game
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
 from engine.reading import BOARD_SIZE, EMPTY
@@ -41,18 +42,19 @@ NO_MOMENT = Moment(-1, -1)
 """The moment of a request that names none; no game is ever at it."""
 DRAW_FOR_FIRST = "draw"
 
-FormParser = Callable[[TableSnapshot], CommandRequest]
-"""Makes a request from the form that was sent. Raises `ValueError` if a number in it is none."""
+FormParser = Callable[[TableSnapshot], TableCommand]
+"""Makes a command from the form that was sent. Raises `ValueError` or `ValidationError` for a wrong field."""
 
 
 def create_blueprint(session: TableSession, own_lexicon: Path | None) -> Blueprint:
     """Return `POST /actions/NAME`: 204 (303 to the page for a form without script), or 409 and a line with the reason.
 
-    Every command without arguments has a route; one with arguments if `_FORM_PARSERS` can read its form.
+    Every command of the table has a route. The fields of its form are the arguments of the command, unless
+    `_FORM_PARSERS` has a parser for it.
     """
     routes = Blueprint("actions", __name__, url_prefix="/actions")
 
-    def submit(command: CommandRequest) -> ResponseReturnValue:
+    def submit(command: TableCommand) -> ResponseReturnValue:
         try:
             session.submit(command, _parse_moment()).result(REFUSAL_TIMEOUT_S)
         except TimeoutError:
@@ -70,14 +72,16 @@ def create_blueprint(session: TableSession, own_lexicon: Path | None) -> Bluepri
         def carry_out() -> ResponseReturnValue:
             try:
                 return submit(parse(session.state))
-            except ValueError:
+            except (ValueError, msgspec.ValidationError):
                 return refuse(texts()("wrong.number"))
 
         return carry_out
 
-    for spec in COMMAND_TABLE:
-        if parse := _find_form_parser(spec):
-            routes.add_url_rule(f"/{spec.name}", spec.name, make_view(parse), methods=["POST"])
+    for command in COMMAND_TABLE:
+        if command.name and command not in (AnswerQuestion, StartGame):
+            routes.add_url_rule(
+                f"/{command.name}", command.name, make_view(_find_form_parser(command)), methods=["POST"]
+            )
 
     @routes.post("/answer/<int:number>")
     def answer(number: int) -> ResponseReturnValue:
@@ -110,11 +114,7 @@ def _parse_integer(field: str) -> int | None:
     return int(text[:9]) if text else None
 
 
-def _parse_exchange(_: TableSnapshot) -> CommandRequest:
-    return ExchangeTiles(int(request.form.get("count", "")[:9]))
-
-
-def _parse_turn(_: TableSnapshot) -> CommandRequest:
+def _parse_turn(_: TableSnapshot) -> TableCommand:
     """Return the correction of a turn, or the turn to insert; empty fields do not change."""
     kind = InsertTurn if request.form.get("insert") else CorrectTurn
     return kind(
@@ -128,15 +128,15 @@ def _parse_turn(_: TableSnapshot) -> CommandRequest:
     )
 
 
-def _parse_rack(state: TableSnapshot) -> CommandRequest:
+def _parse_rack(state: TableSnapshot) -> TableCommand:
     return RevealRack(request.form.get("player", -1, type=int), _read_letters("letters", state))
 
 
-def _parse_draw(state: TableSnapshot) -> CommandRequest:
+def _parse_draw(state: TableSnapshot) -> TableCommand:
     return DrawFirst(tuple(_read_letters(f"drawn-{player}", state) for player in range(len(state.players))))
 
 
-def _parse_square(state: TableSnapshot) -> CommandRequest:
+def _parse_square(state: TableSnapshot) -> TableCommand:
     """Return the correction of a square.
 
     If the form has the field `blank`, its letter is the one that a blank stands for.
@@ -170,9 +170,8 @@ def _parse_new_game() -> NewGameRequest:
     )
 
 
-_FORM_PARSERS: Mapping[type[CommandRequest], FormParser] = MappingProxyType(
+_FORM_PARSERS: Mapping[type[TableCommand], FormParser] = MappingProxyType(
     {
-        ExchangeTiles: _parse_exchange,
         CorrectTurn: _parse_turn,
         CorrectSquare: _parse_square,
         RevealRack: _parse_rack,
@@ -181,13 +180,14 @@ _FORM_PARSERS: Mapping[type[CommandRequest], FormParser] = MappingProxyType(
 )
 
 
-def _find_form_parser(spec: CommandSpec) -> FormParser | None:
-    """Return what makes the request of a command from a form; None if the command has no form."""
-    if not spec.name:
-        return None
-    if not spec.request.__struct_fields__:
-        return lambda _: spec.request()
-    return _FORM_PARSERS.get(spec.request)
+def _find_form_parser(command: type[TableCommand]) -> FormParser:
+    """Return what makes a command from its form."""
+
+    def parse(_: TableSnapshot) -> TableCommand:
+        fields = {name: request.form[name] for name in command.__struct_fields__ if name in request.form}
+        return msgspec.convert(fields, command, strict=False)
+
+    return _FORM_PARSERS.get(command, parse)
 
 
 def _explain_refusal(refusal: CommandRefusedError, state: TableSnapshot) -> str:

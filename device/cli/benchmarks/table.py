@@ -30,7 +30,7 @@ from device.cameras.base import Frame, Image
 from device.cli.options import make_profiled_reader
 from device.panel.buttons import END_TURN_BUTTONS
 from device.panel.gestures import DOUBLE_PRESS_S
-from device.session.requests import EndTurn, StartGame
+from device.session.command_table import EndTurn, StartGame
 from engine.board import Board
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
 from engine.squares import SQUARES, column_of, row_of

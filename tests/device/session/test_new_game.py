@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from device.session.command_table import StartGame
 from device.session.new_game import NewGameError, NewGameRequest, make_game
-from device.session.requests import StartGame
 from engine.rules import PRESETS, ChallengeRule, FinishLineLevel, UnplayedRule
 
 

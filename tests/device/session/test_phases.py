@@ -11,9 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from device.session.messages import TEXTS
-from device.session.phases import TRANSITIONS, Command, find_refusal_key
-from device.session.requests import (
+from device.session.command_table import (
     AnswerQuestion,
     ChallengePlay,
     CorrectTurn,
@@ -31,6 +29,8 @@ from device.session.requests import (
     StartGame,
     Undo,
 )
+from device.session.messages import TEXTS
+from device.session.phases import TRANSITIONS, Command, find_refusal_key
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.messages import get_text
-from device.session.requests import (
+from device.session.command_table import (
     AnswerQuestion,
     ChallengePlay,
     ConfirmExchange,
@@ -28,6 +27,7 @@ from device.session.requests import (
     StartGame,
     Undo,
 )
+from device.session.messages import get_text
 from device.session.snapshot import PASS_OR_EXCHANGE, Moment, Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore

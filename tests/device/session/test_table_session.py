@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.requests import (
+from device.session.command_table import (
     AnswerQuestion,
     ChallengePlay,
     CorrectSquare,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.requests import ChallengePlay, EndGame, EndTurn, PassTurn, RevealRack, StartGame, Undo
+from device.session.command_table import ChallengePlay, EndGame, EndTurn, PassTurn, RevealRack, StartGame, Undo
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from device.system.voice import Voice, describe_change, load_sentences, make_espeak_speaker

@@ -11,7 +11,7 @@ import numpy as np
 
 from device.cameras import Frame
 from device.demo.demo_table import load_demo_games
-from device.session.requests import (
+from device.session.command_table import (
     ChallengePlay,
     EndGame,
     EndTurn,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from device.session.requests import ChallengePlay, CorrectSquare, EndTurn, ExchangeTiles, Undo
+from device.session.command_table import ChallengePlay, CorrectSquare, EndTurn, ExchangeTiles, Undo
 from tests.support import samples
 from tests.support.browsers import MARKS, chromium, opened, visit
 from tests.support.browsers import pair as pair_with

@@ -10,11 +10,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.messages import make_notice
-from device.session.requests import (
+from device.session.command_table import (
     AnswerQuestion,
     ChallengePlay,
-    CommandRequest,
     CorrectSquare,
     CorrectTurn,
     DrawFirst,
@@ -28,8 +26,10 @@ from device.session.requests import (
     Pause,
     Redo,
     RevealRack,
+    TableCommand,
     Undo,
 )
+from device.session.messages import make_notice
 from device.session.snapshot import Moment, PlayerView
 from tests.support import samples
 from tests.web.conftest import ShownTable, token
@@ -37,7 +37,7 @@ from web.pages.actions import NO_MOMENT
 from web.pages.dialogs import draw_tiles
 
 NOW = Moment(1, 4)
-COMMANDS: dict[str, tuple[dict[str, str], CommandRequest]] = {
+COMMANDS: dict[str, tuple[dict[str, str], TableCommand]] = {
     "/actions/end-turn": ({}, EndTurn()),
     "/actions/pass": ({}, PassTurn()),
     "/actions/exchange": ({"count": "3"}, ExchangeTiles(3)),
@@ -62,7 +62,7 @@ def press(client: FlaskClient, path: str, seen: str = "1-4", **form: str) -> tup
 
 @pytest.mark.parametrize(("path", "form", "request_"), [(path, *command) for path, command in COMMANDS.items()])
 def test_command_reaches_the_table_with_its_moment(
-    table: ShownTable, paired: FlaskClient, path: str, form: dict[str, str], request_: CommandRequest
+    table: ShownTable, paired: FlaskClient, path: str, form: dict[str, str], request_: TableCommand
 ) -> None:
     table.show(samples.MIDGAME)
     sent = {"csrf": token(paired), "seen": "1-4", **form}
