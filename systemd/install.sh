@@ -20,7 +20,7 @@ BASE=/opt/tilekeeper                    # versions/<version>-<n>: a virtual envi
 DATA=/var/lib/tilekeeper
 ETC=/etc/tilekeeper
 PROGRAM=tilekeeper                      # the user, the unit and the command
-NEEDED_MB=900                           # packages, two versions side by side, and room for games
+NEEDED_MB=970                           # packages, two versions side by side, and room for games
 
 say() { printf '%s\n' "$*"; }
 step() { STEP=$*; printf '\n== %s\n' "$*"; }
@@ -153,7 +153,7 @@ build_version() {
     python3 -m venv --system-site-packages --without-pip "$NEW"
     copy=$NEW/source # pip leaves its traces there, not in somebody's checkout
     mkdir "$copy"
-    cp -r "$SOURCE"/{pyproject.toml,README.md,LICENSE,engine,vision,calibration,device,web} "$copy"
+    cp -r "$SOURCE"/{pyproject.toml,setup.py,README.md,LICENSE,engine,vision,calibration,device,web} "$copy"
     find "$copy" -name __pycache__ -prune -exec rm -rf {} +
 
     # Buttons and displays are extras: a table without them has the buttons on its page.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
 # No deadlines: a busy machine is no bug. On CI the examples are the same each time, so that a red run can be run again;
@@ -11,3 +13,15 @@ from hypothesis import settings
 settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fail_on_missing_texts() -> Iterator[None]:
+    """Make an error of a text that a catalogue lacks; the program itself logs it and uses English."""
+
+    def fail(language: str, key: str) -> None:
+        raise AssertionError(f"the catalogue {language} has no text {key}")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("device.catalogue.report_missing_text", fail)
+        yield

@@ -16,7 +16,7 @@ from tests.system.measure_code import PACKAGES, build_import_graph, find_modules
 
 ROOT = Path(__file__).parents[1]
 MODULES = find_modules(ROOT)
-NOT_READ = {".py", ".pyc", ".md"}
+NOT_READ = {".py", ".pyc", ".md", ".po"}
 
 GAME = "#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n"
 
@@ -27,7 +27,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, source = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("source")
     for package in PACKAGES:
         shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in ("pyproject.toml", "README.md", "LICENSE"):
+    for file in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / file, source)
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source)]
     subprocess.run(pip, check=True, stdin=subprocess.DEVNULL)
@@ -52,8 +52,13 @@ def read_excluded_folders() -> tuple[str, ...]:
 
 def run_installed(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run the unpacked program with the arguments `words` in `folder`, outside the checkout."""
+    return run_code(installed, folder, f"from device.cli import main; raise SystemExit(main({list(words)!r}))")
+
+
+def run_code(installed: Path, folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run Python code with the unpacked packages in `folder`, outside the checkout."""
     return subprocess.run(
-        [sys.executable, "-P", "-c", f"from device.cli import main; raise SystemExit(main({list(words)!r}))"],
+        [sys.executable, "-P", "-c", code],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(installed)},
         capture_output=True,
@@ -94,6 +99,25 @@ def test_the_wheel_has_every_module_but_the_excluded_ones(wheel: Path) -> None:
     wanted = {name for name in wanted if not name.startswith(read_excluded_folders())}
     assert "vision/rendering/simulated_table.py" in wanted  # the demo draws its table
     assert {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".py")} == wanted
+
+
+@pytest.mark.slow
+def test_wheel_has_every_catalogue_compiled(wheel: Path) -> None:
+    sources = {path.relative_to(ROOT) for path in (ROOT / "device" / "locale").rglob("*.po")}
+    wanted = {path.with_suffix(".mo").as_posix() for path in sources}
+    assert "device/locale/de/LC_MESSAGES/tilekeeper.mo" in wanted
+    assert {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith((".mo", ".po"))} == wanted
+
+
+@pytest.mark.slow
+def test_installed_catalogue_is_read_without_babel(installed: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['babel'] = None; from device.catalogue import load_catalogue;"
+        "print(load_catalogue('de').format('last.invalid', count=2, words='A, B'))"
+    )
+    done = run_code(installed, tmp_path, code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "A, B stehen nicht in der Wortliste. Anzweifeln nimmt den Zug zurück.\n"
 
 
 @pytest.mark.slow

@@ -17,7 +17,8 @@ HOUSES = ("engine", "vision", "calibration", "device", "web")
 def sentences() -> dict[str, str]:
     """Return key and English template of every call of `said` and of `device.session.messages`.
 
-    Raises `ValueError` if one key has two templates.
+    If a key has a sentence in one place and the same without capital and full stop in another, the latter counts.
+    Raises `ValueError` if one key has two templates otherwise.
 
     >>> sentences()["no-tile-on"]
     'there is no tile on {0}'
@@ -26,6 +27,8 @@ def sentences() -> dict[str, str]:
     for key, english in (*TEXTS.items(), *_called()):
         if _bare(found.setdefault(key, english)) != _bare(english):
             raise ValueError(f"{key}: {found[key]!r} and {english!r}")
+        if english == _bare(english):
+            found[key] = english
     return found
 
 
