@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw, ImageFont
 from device.panel.pairing_display import DIGIT_COUNT, PairingDetails, draw_pairing_pages, format_pairing_digits
 from device.panel.panel import PanelSession
 from device.session.snapshot import Phase, TableSnapshot, TurnView
-from device.system.voice import load_short_phrases
+from device.system.voice import format_turn_kind
 from engine.errors import TilekeeperError
 from engine.messages import said
 
@@ -290,4 +290,4 @@ def _abbreviate_turn(turn: TurnView | None, tiles: str) -> str:
     """Return a turn in one word with its score, in the language of the tile set."""
     if turn is None:
         return ""
-    return f"{turn.word or load_short_phrases(tiles)[turn.kind]} {turn.score:+}"
+    return f"{turn.word or format_turn_kind(turn.kind, tiles)} {turn.score:+}"

@@ -9,27 +9,22 @@ import logging
 import queue
 import subprocess
 import threading
-import tomllib
-from collections.abc import Callable, Mapping
-from functools import cache
-from importlib.resources import files
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
+from device.catalogue import Catalogue, load_catalogue
 from device.session.snapshot import Listener, Phase, TableSnapshot, TurnView
 from engine.errors import TilekeeperError
 from engine.messages import said
 
 _log = logging.getLogger(__name__)
 
-DEFAULT_LANGUAGE = "en"
-"""Language for tile sets without translated sentences."""
 SPEECH_TIMEOUT_S = 30.0
 """Seconds after which a text that is still being spoken is broken off."""
 MAX_NAME_LENGTH = 40
 
 SpeakFunction = Callable[[str, str], None]
 """Speak a text in a language (`en`, `de`) and return when it is spoken. Raises `VoiceError`."""
-Sentences = Mapping[str, str]
 
 _SPOKEN_KINDS = ("play", "pass", "exchange", "withdrawn", "challenge")
 
@@ -84,11 +79,11 @@ class Voice:
 
     def _on_state(self, state: TableSnapshot) -> None:
         """Queue a description of the change. Runs in the session's thread, so it does not speak itself."""
-        language, sentences = load_sentences(language_of(state.tile_set))
+        catalogue = load_catalogue(language_of(state.tile_set))
         if state.phase is Phase.LOOKING:
             return
-        if text := describe_change(self._last_state, state, sentences):
-            self._pending.put((text, language))
+        if text := describe_change(self._last_state, state, catalogue):
+            self._pending.put((text, catalogue.language))
         self._last_state = state
 
     def _run(self) -> None:
@@ -107,52 +102,37 @@ class Voice:
         return newest
 
 
-def describe_change(before: TableSnapshot, now: TableSnapshot, sentences: Sentences) -> str:
+def describe_change(before: TableSnapshot, now: TableSnapshot, catalogue: Catalogue) -> str:
     """Return a few sentences about what changed between two snapshots, or an empty string."""
     spoken = []
     same = before.game == now.game
     if same and len(now.turns) > len(before.turns):
         spoken += [
-            _describe_turn(now, turn, sentences)
+            _describe_turn(now, turn, catalogue)
             for turn in now.turns[len(before.turns) :]
             if turn.kind in _SPOKEN_KINDS
         ]
     elif same and len(now.turns) < len(before.turns):
-        spoken.append(sentences["undone"])
+        spoken.append(catalogue.format("voice.undone"))
     if now.phase is Phase.ENDED and (before.phase is not Phase.ENDED or before.winners != now.winners):
-        spoken.append(_describe_winners(now, sentences) if not now.racks_wanted else "")
+        spoken.append(_describe_winners(now, catalogue) if not now.racks_wanted else "")
     elif now.phase is Phase.ENDED and before.racks_wanted and not now.racks_wanted:
-        spoken.append(_describe_winners(now, sentences))
+        spoken.append(_describe_winners(now, catalogue))
     elif now.question and now.question != before.question:
-        spoken.append(sentences["question"])
+        spoken.append(catalogue.format("voice.question"))
     elif now.turn_of is not None and now.phase.in_play and (not same or now.turn_of != before.turn_of):
-        spoken.append(sentences["turn"].format(_spoken_name(now, now.turn_of)))
+        spoken.append(catalogue.format("voice.turn", _spoken_name(now, now.turn_of)))
     return " ".join(filter(None, spoken))
 
 
-def load_sentences(language: str) -> tuple[str, Sentences]:
-    """Return the language that is used and its sentences; English if there is no translation."""
-    chosen, phrases = _load_phrases(language)
-    return chosen, {name: text for name, text in phrases.items() if isinstance(text, str)}
-
-
-def load_short_phrases(tiles: str) -> Sentences:
-    """Return abbreviations for turns without a word (pass, exchange, ...) by kind, for small displays."""
-    short: Sentences = _load_phrases(language_of(tiles))[1]["short"]
-    return short
+def format_turn_kind(kind: str, tiles: str) -> str:
+    """Return a turn without a word (pass, exchange, ...) in one word for small displays, in the tile set's language."""
+    return load_catalogue(language_of(tiles)).format(f"voice.short.{kind}")
 
 
 def language_of(tiles: str) -> str:
     """Return the language of a tile set: the part of its name before `_`."""
     return tiles.partition("_")[0]
-
-
-@cache
-def _load_phrases(language: str) -> tuple[str, Mapping[str, Any]]:
-    folder = files("device") / "data" / "voice"
-    languages = {entry.name.removesuffix(".toml") for entry in folder.iterdir()}
-    chosen = language if language in languages else DEFAULT_LANGUAGE
-    return chosen, tomllib.loads((folder / f"{chosen}.toml").read_text(encoding="utf-8"))
 
 
 def make_espeak_speaker(program: str = "espeak-ng", *options: str) -> SpeakFunction:
@@ -177,19 +157,20 @@ def make_espeak_speaker(program: str = "espeak-ng", *options: str) -> SpeakFunct
     return speak
 
 
-def _describe_turn(state: TableSnapshot, turn: TurnView, sentences: Sentences) -> str:
+def _describe_turn(state: TableSnapshot, turn: TurnView, catalogue: Catalogue) -> str:
     bingo = turn.kind == "play" and turn.bonus > 0
-    played = sentences["bingo" if bingo else turn.kind].format(_spoken_name(state, turn.player), turn.score)
-    wrong = [sentences["invalid"].format(word.lower()) for word in turn.invalid_words]
+    key = "voice.bingo" if bingo else f"voice.{turn.kind}"
+    played = catalogue.format(key, _spoken_name(state, turn.player), turn.score)
+    wrong = [catalogue.format("voice.invalid", word.lower()) for word in turn.invalid_words]
     return " ".join([played, *wrong])
 
 
-def _describe_winners(state: TableSnapshot, sentences: Sentences) -> str:
+def _describe_winners(state: TableSnapshot, catalogue: Catalogue) -> str:
     if not state.winners:
         return ""
-    names = sentences["and"].join(_spoken_name(state, player) for player in state.winners)
+    names = catalogue.format("voice.and").join(_spoken_name(state, player) for player in state.winners)
     total = state.players[state.winners[0]].total
-    return sentences["won" if len(state.winners) == 1 else "drawn"].format(names, total)
+    return catalogue.format("voice.won" if len(state.winners) == 1 else "voice.drawn", names, total)
 
 
 def _spoken_name(state: TableSnapshot, player: int) -> str:

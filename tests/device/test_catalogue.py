@@ -11,6 +11,8 @@ import pytest
 
 import device.catalogue
 from device.catalogue import DEFAULT_LANGUAGE, compile_texts, list_languages, load_catalogue, report_missing_text
+from device.system import voice
+from engine.turns import TurnKind
 from tests.support.catalogues import FOLDER, locate_source, make_catalogue_of, read_source, read_texts
 from tests.support.sentences import sentences
 
@@ -75,6 +77,13 @@ def test_header_names_language_and_plurals(code: str) -> None:
 
 def test_english_messages_are_those_of_the_code() -> None:
     assert select_section("message.") == {key: (text,) for key, text in sentences().items()}
+
+
+def test_voice_uses_all_of_its_texts() -> None:
+    code = Path(voice.__file__).read_text(encoding="utf-8")
+    used = set(re.findall(r'"voice\.([\w-]+)"', code)) | set(voice._SPOKEN_KINDS)
+    used |= {f"short.{kind}" for kind in TurnKind if kind != "play"}
+    assert select_section("voice.").keys() == used
 
 
 def test_format_fills_in_positional_and_named_values() -> None:
