@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 class Said(str):
-    """An English text with the `key` of its translations, the `template` and the `values` filled into it.
+    """An English text with its `key` in the catalogues, the `template` and the `values` filled into it.
 
     It is a `str`, so it can be used untranslated. `template` is the English text with `{0}`, `{1}` ... for the values,
     which may themselves be messages. A message without a key has the same template in every language.

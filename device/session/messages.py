@@ -1,4 +1,4 @@
-"""What the session says to people, by key: English here, other languages wherever it is shown (`make_notice.<key>`).
+"""What the session says to people, by key: English here, all languages in the catalogues (`message.<key>`).
 
 `{0}`, `{1}` stand for the values that go with a key. What the engine says of a play, and why a camera, a file or a
 disk cannot be used, is written where it is said (`engine.messages`), under keys of the same kind.

@@ -1,7 +1,7 @@
 """No sentence reaches people but in the language of their page: an evening is played in a language without letters.
 
-Its texts are those of the English file and of the program with every letter struck out. What can still be read on a
-page was not in the language file: the names of the players, their words, squares, and nothing else.
+Its texts are those of the English catalogue with every letter struck out. What can still be read on a page was not in
+the catalogue: the names of the players, their words, squares, and nothing else.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from device.storage.store import GameStore
 from engine.messages import Said, said
 from engine.reading import BOARD_SIZE, BoardReading, SquareReading
 from engine.squares import parse_square
+from tests.support.catalogues import make_catalogue_of, read_texts
 from tests.support.dead_links import NOWHERE, Evening, readable, struck_out
-from tests.support.sentences import sentences
 from tests.support.text_table import FARM, HORN, WORDS, TextTable
 from tests.web.conftest import token
 from vision.photo import PhotoError, load_photo
@@ -88,12 +88,12 @@ BROKEN: tuple[tuple[bytes, tuple[str, ...]], ...] = (
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page in the language that nobody reads: one more language, as a file would bring it."""
-    english = web.i18n.languages()["en"]
-    texts = {key: text if key == "name" else struck_out(text) for key, text in english.texts.items()}
-    texts |= {f"notice.{key}": struck_out(text) for key, text in sentences().items()}
-    texts["name"] = "жж"
-    known: Mapping[str, Texts] = {**web.i18n.languages(), NOWHERE: Texts(NOWHERE, texts)}
+    """A page in the language that nobody reads: one more language, as a catalogue would bring it."""
+    texts = {key: tuple(map(struck_out, forms)) for key, forms in read_texts("en").items()}
+    known: Mapping[str, Texts] = {
+        **web.i18n.languages(),
+        NOWHERE: Texts(make_catalogue_of(NOWHERE, {**texts, "name": ("жж",)})),
+    }
     monkeypatch.setattr(web.i18n, "languages", lambda: known)
 
 
@@ -106,7 +106,7 @@ def evening() -> Iterator[Evening]:
 
 
 def nothing_is_left(evening: Evening, *free: str) -> None:
-    """No page of the table says anything that is not in the language file."""
+    """No page of the table says anything that is not in the catalogue."""
     dialogs = ("more", "exchange", "rack", "new-game", "end-game", "square?square=H8", "square", "question", "draw")
     dialogs += ("word?word=HORN", "turn?number=1", "turn?number=1&insert")
     pages = ("/", "/big", "/join", "/phones", "/panel", "/setup", "/history", "/records")
