@@ -1,0 +1,118 @@
+"""The measurement of disturbed readings on the games of the demo: what it counts, and that it counts the same twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import tests.system.disturb_readings as harness
+from device.session.decision import Decision
+from engine.events import Passed
+from engine.game import Game
+from engine.reading import EMPTY
+from tests.support.disturbed_readings import ROWS, RecordedGame, make_square
+from tests.support.local_data import ROOT
+from tests.system.disturb_readings import (
+    CLEAR_GAMES,
+    Outcome,
+    RowResult,
+    Sampler,
+    Topic,
+    follow_scenario,
+    load_games,
+    main,
+    measure_clear_games,
+    measure_row,
+)
+
+DEMO_GAMES = ROOT / "device" / "data" / "games"
+
+
+@pytest.fixture(scope="module")
+def games() -> list[RecordedGame]:
+    found, _ = load_games([DEMO_GAMES], 10, seed=1)
+    return found
+
+
+def measure(games: list[RecordedGame], name: str, positions: int = 4, answers_truth: bool = True) -> RowResult:
+    return measure_row(games, ROWS[name], positions, 1, use_words=True, answers_truth=answers_truth)
+
+
+def decide_pass(game: Game, *_: object) -> Decision:
+    """A session that takes every turn for a pass, and asks nothing."""
+    return Decision((Passed(game.to_move),))
+
+
+def test_clear_row_is_all_right(games: list[RecordedGame]) -> None:
+    result = measure(games, "clear", 6)
+    assert result.outcomes == {Outcome.RIGHT: 6}
+    assert (result.wrong_after_next, result.wrong_at_end) == (0, 0)
+
+
+def test_rows_are_equal_for_the_same_seed(games: list[RecordedGame]) -> None:
+    once, again = (measure(games, "new-letter-wrong-97").to_json() | {"seconds": 0} for _ in range(2))
+    assert once == again
+
+
+def test_scenarios_differ_for_another_seed(games: list[RecordedGame]) -> None:
+    one, other = (list(Sampler(games, seed).draw_scenarios(ROWS["noise"], 4)) for seed in (1, 2))
+    assert one != other
+
+
+def test_wrong_decision_without_a_question_is_silently_wrong(
+    games: list[RecordedGame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(harness, "decide", decide_pass)
+    result = measure(games, "clear")
+    assert result.outcomes == {Outcome.SILENT: 4}
+    assert result.wrong_at_end == result.wrong_at_end_unspoken == 4
+
+
+def test_wrong_decision_with_a_warning_is_a_notice(games: list[RecordedGame], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "decide", lambda game, *_: Decision((Passed(game.to_move),), warning="what?"))
+    result = measure(games, "clear")
+    assert result.outcomes == {Outcome.NOTICE: 4}
+    assert (result.wrong_at_end, result.wrong_at_end_unspoken) == (4, 0)
+
+
+def test_unanswered_question_leaves_what_was_recorded(games: list[RecordedGame]) -> None:
+    for name in ("new-letter-wrong-60", "two-turns"):
+        answered, unanswered = measure(games, name), measure(games, name, answers_truth=False)
+        assert answered.outcomes == unanswered.outcomes and answered.outcomes[Outcome.OFFERED]
+        assert answered.wrong_after_next < unanswered.wrong_after_next
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_row_finds_a_position_in_the_games_of_the_demo(games: list[RecordedGame], name: str) -> None:
+    recorded, scenario = next(iter(Sampler(games, 1).draw_scenarios(ROWS[name], 1)))
+    assert scenario.disturbed and len(scenario.following) == 3
+    assert follow_scenario(scenario, harness.find_words(recorded), True).outcome in Outcome
+
+
+def test_clear_games_count_questions_by_topic(games: list[RecordedGame]) -> None:
+    found = measure_clear_games(games[:1], use_words=True)["all games"]
+    assert found.turns > 20 and found.wrong == 0
+    assert found.questions.keys() == {Topic.PASS}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "truth", "expected"), [("F", "E", 0.02), ("F", EMPTY, 0.027), (EMPTY, "E", 0.027), ("?", "E", 0.02)]
+)
+def test_misread_square_keeps_some_probability_for_the_truth(symbol: str, truth: str, expected: float) -> None:
+    square = make_square(symbol, 0.97, truth, tuple("ABCDEFGH"), Random(1))
+    assert square.symbol == symbol and square.confidence == 0.97
+    assert square.probability(truth) == pytest.approx(expected)
+    assert sum(p for _, p in square.candidates) == pytest.approx(1)
+
+
+def test_command_prints_a_table_and_writes_the_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "figures.json"
+    rows = f"clear,stale-frame,{CLEAR_GAMES}"
+    assert main(["--games", str(DEMO_GAMES), "--positions", "2", "--rows", rows, "--json", str(file)]) == 0
+    figures = json.loads(file.read_text(encoding="utf-8"))
+    assert [row["row"] for row in figures["rows"]] == ["clear", "stale-frame"]
+    assert figures["clear-games"]["all games"]["games"] == 2
+    assert "| clear | 2 | 2 |" in capsys.readouterr().out
