@@ -370,27 +370,9 @@ class ResumeGame(TableCommand, frozen=True):
 
 
 COMMAND_TABLE: tuple[type[TableCommand], ...] = (
-    EndTurn,
-    PassTurn,
-    ExchangeTiles,
-    ChallengePlay,
-    AnswerQuestion,
-    CorrectSquare,
-    NameBlank,
-    CorrectTurn,
-    InsertTurn,
-    RevealRack,
-    DrawFirst,
-    Pause,
-    EndPause,
-    Undo,
-    Redo,
-    EndGame,
-    StartGame,
-    PlayAgain,
-    ResumeGame,
-    ConfirmExchange,
-)
+    EndTurn, PassTurn, ExchangeTiles, ChallengePlay, AnswerQuestion, CorrectSquare, NameBlank, CorrectTurn, InsertTurn,
+    RevealRack, DrawFirst, Pause, EndPause, Undo, Redo, EndGame, StartGame, PlayAgain, ResumeGame, ConfirmExchange,
+)  # fmt: skip
 """All commands, in the order of the OpenAPI document."""
 
 
