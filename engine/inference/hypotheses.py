@@ -19,7 +19,7 @@ from engine.inference.alignment import MAX_PLAYS_TAKEN_BACK
 from engine.inference.history import MIN_CLEAR_PROBABILITY, Evidence, ReadingHistory, is_consistent
 from engine.inference.hypothesis import Hypothesis
 from engine.inference.placements import find_letterings, find_play_squares, is_legal_placement, tile_from_face
-from engine.inference.variations import generate_variations
+from engine.inference.variations import find_variations
 from engine.messages import said
 from engine.plays import Play
 from engine.reading import EMPTY
@@ -48,7 +48,11 @@ def generate_hypotheses(game: Game, evidence: Evidence, memory: ReadingHistory) 
     """Return all hypotheses that may explain the evidence, the most likely first."""
     begin = _correct_misread_tiles(Hypothesis(game, (), 0.0, evidence), memory)
     bases = [begin, *_withdraw_plays(begin), *_restore_lying_tiles(begin), *_shift_last_play(begin)]
-    bases += [variant for base in (begin, *_withdraw_plays(begin)) for variant in generate_variations(base)]
+    bases += [
+        base.push(*events, log_prior=log_prior)
+        for base in (begin, *_withdraw_plays(begin))
+        for events, log_prior in find_variations(base.game, base.evidence)
+    ]
     if len(begin.find_unexplained_squares()) <= _MAX_UNEXPLAINED_TILES:
         bases += nlargest(
             _BEAM_WIDTH, (*_add_overlooked_tile(begin), *_nudge_tile(begin)), key=lambda one: one.log_posterior

@@ -1,13 +1,14 @@
-"""Hypotheses in which old tiles were changed under a rule variation (travel-case, rules 5 A, 5 B and 6)."""
+"""Find changes of old tiles under a rule variation (travel-case, rules 5 A, 5 B and 6)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log
 
+from engine.board import Board
 from engine.events import BlankNamed, BlankTaken, Event, PlayMade, TileRecycled
-from engine.inference.history import MIN_CLEAR_PROBABILITY
-from engine.inference.hypothesis import Hypothesis
+from engine.game import Game
+from engine.inference.history import MIN_CLEAR_PROBABILITY, Evidence
 from engine.inference.placements import find_letterings, find_play_squares
 from engine.plays import Play
 from engine.reading import BLANK
@@ -20,24 +21,28 @@ VARIATION_LOG_PRIOR = log(0.1)
 _MAX_LETTERINGS = 4
 
 
-def generate_variations(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield variants of a hypothesis in which old tiles, now read as others, were changed as the rules allow."""
-    rules = base.game.rules
-    changed = _find_changed_tiles(base)
-    if not changed or base.game.is_over:
+Variation = tuple[tuple[Event, ...], float]
+"""The events of a variation and their log-prior (nats)."""
+
+
+def find_variations(game: Game, evidence: Evidence) -> Iterator[Variation]:
+    """Yield the events in which old tiles, now read as others, were changed as the rules allow."""
+    rules = game.rules
+    changed = _find_changed_tiles(game.board, evidence)
+    if not changed or game.is_over:
         return
     if rules.recycle or rules.retake_blanks:
-        yield from _recycle_tiles(base, changed)
+        yield from _recycle_tiles(game, changed)
     if rules.rearrange:
-        yield from _rearrange_word(base, changed)
+        yield from _rearrange_word(game, evidence, changed)
 
 
-def _find_changed_tiles(base: Hypothesis) -> dict[Square, str]:
+def _find_changed_tiles(board: Board, evidence: Evidence) -> dict[Square, str]:
     """Return the squares of old tiles that are clearly read as another tile, with the symbol that is read."""
     changed = {}
-    marked = base.evidence.has_marked_blanks
-    for square in base.board.occupied_squares():
-        read, tile = base.evidence.reading.squares[square], base.board.tile(square)
+    marked = evidence.has_marked_blanks
+    for square in board.occupied_squares():
+        read, tile = evidence.reading.squares[square], board.tile(square)
         if (
             read.is_tile
             and read.confidence > MIN_CLEAR_PROBABILITY
@@ -47,9 +52,9 @@ def _find_changed_tiles(base: Hypothesis) -> dict[Square, str]:
     return changed
 
 
-def _recycle_tiles(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothesis]:
-    """Yield the hypothesis with blanks taken for their letters and old tiles exchanged for tiles of the rack."""
-    game, player = base.game, base.game.to_move
+def _recycle_tiles(game: Game, changed: dict[Square, str]) -> Iterator[Variation]:
+    """Yield the events by which blanks are taken for their letters and old tiles exchanged for tiles of the rack."""
+    player = game.to_move
     stock = game.unseen
     events: list[Event] = []
     for square, face in changed.items():
@@ -64,12 +69,11 @@ def _recycle_tiles(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hyp
         stock[tile.face] += 1
         stock[face] -= 1
     if events and min(stock.values()) >= 0:
-        yield base.push(*events, log_prior=VARIATION_LOG_PRIOR * len(changed))
+        yield tuple(events), VARIATION_LOG_PRIOR * len(changed)
 
 
-def _rearrange_word(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hypothesis]:
-    """Yield hypotheses in which the letters of one word were rearranged and tiles added to it."""
-    game, evidence = base.game, base.evidence
+def _rearrange_word(game: Game, evidence: Evidence, changed: dict[Square, str]) -> Iterator[Variation]:
+    """Yield the plays by which the letters of one word were rearranged and tiles added to it."""
     blank = next((tile for square in changed if (tile := game.board.tile(square)).is_blank), Tile.unnamed())
 
     def same(face: str) -> Tile:
@@ -87,4 +91,4 @@ def _rearrange_word(base: Hypothesis, changed: dict[Square, str]) -> Iterator[Hy
                 weight = value - sum(
                     evidence.new_tile_log_likelihood(s, tile) for s, tile in zip(squares, tiles, strict=True)
                 )
-                yield base.push(PlayMade(game.to_move, play), log_prior=VARIATION_LOG_PRIOR + weight)
+                yield (PlayMade(game.to_move, play),), VARIATION_LOG_PRIOR + weight
