@@ -43,8 +43,8 @@ from engine.plays import Play
 from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD_RULES, Rules, rules_preset
 from engine.scoring import PlayScore, Status
+from engine.state import Turn, TurnKind
 from engine.tiles import Tile, TileSet, load_tile_set
-from engine.turns import Turn, TurnKind
 
 __all__ = [
     "STANDARD_RULES",

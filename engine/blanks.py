@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 
+from engine.board import Square
 from engine.game import Game
 from engine.reading import BOARD_SIZE
 from engine.scoring import WordScore
-from engine.squares import Square
 
 
 def unnamed_blanks(game: Game) -> tuple[Square, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from engine.board import Square, square_name
 from engine.errors import RulesError
 from engine.events import (
     BlankNamed,
@@ -25,10 +26,8 @@ from engine.events import (
 )
 from engine.messages import said
 from engine.plays import Play
-from engine.squares import Square, square_name
-from engine.state import StateEvent
+from engine.state import CLOSING_KINDS, StateEvent, Turn
 from engine.tiles import Tile
-from engine.turns import CLOSING_KINDS, Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from math import ceil
 
 from engine.events import EndReason
 from engine.rules import ChallengeRule, UnplayedRule
-from engine.state import State
-from engine.turns import Turn, TurnKind
+from engine.state import State, Turn, TurnKind
 
 _MID_TURN_KINDS = (TurnKind.RECYCLED, TurnKind.BLANK_TAKEN)
 

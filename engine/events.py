@@ -15,11 +15,11 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from engine.board import Square, parse_square, square_name
 from engine.errors import NotationError
 from engine.plays import Placement, Play
 from engine.reading import BLANK
 from engine.rules import STANDARD_RULES, Rules
-from engine.squares import Square, parse_square, square_name
 from engine.tiles import Tile
 
 EVENT_VERSION = 1

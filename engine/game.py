@@ -16,10 +16,9 @@ from engine.messages import said
 from engine.plays import Play
 from engine.rules import STANDARD_RULES, Rules
 from engine.scoring import PlayScore, Status, score_play
-from engine.state import State, can_exchange, check_play, create_state, find_challengeable_turn
+from engine.state import State, Turn, can_exchange, check_play, create_state, find_challengeable_turn
 from engine.tiles import TileSet
 from engine.transitions import apply_event
-from engine.turns import Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.board import Board
+from engine.board import Board, Square, column_of, parse_position, position_name, row_of, square_name
 from engine.errors import NotationError, RulesError
 from engine.messages import said
 from engine.reading import BOARD_SIZE
-from engine.squares import Square, column_of, parse_position, position_name, row_of, square_name
 from engine.tiles import Tile, TileSet
 
 Placement = tuple[Square, Tile]

@@ -9,12 +9,11 @@ from __future__ import annotations
 from enum import IntFlag
 from typing import NamedTuple
 
-from engine.board import Board, Layout
+from engine.board import SQUARES, Board, Layout, Square, position_name
 from engine.messages import join_messages, said
 from engine.plays import Play
 from engine.reading import BOARD_SIZE
 from engine.rules import Rules
-from engine.squares import SQUARES, Square, position_name
 from engine.tiles import Tile, TileSet
 
 

@@ -27,9 +27,18 @@ from engine.messages import said
 from engine.plays import Play
 from engine.rules import ChallengeRule
 from engine.scoring import PlayScore, Status, describe_status, score_play
-from engine.state import State, StateEvent, can_exchange, check_play, find_challengeable_turn, find_first_players
+from engine.state import (
+    CLOSING_KINDS,
+    State,
+    StateEvent,
+    Turn,
+    TurnKind,
+    can_exchange,
+    check_play,
+    find_challengeable_turn,
+    find_first_players,
+)
 from engine.tiles import Tile
-from engine.turns import CLOSING_KINDS, Turn, TurnKind
 
 _Item = TypeVar("_Item")
 

@@ -9,9 +9,8 @@ from flask import Flask
 
 from device.session.snapshot import LetterView, Phase, TableSnapshot, TurnView
 from device.session.snapshot_builder import list_premium_texts
-from engine.board import load_layout
+from engine.board import load_layout, square_name
 from engine.reading import BOARD_SIZE
-from engine.squares import square_name
 from engine.tiles import load_tile_set
 from web.colours import colour_of
 from web.game_summary import summaries

@@ -19,12 +19,12 @@ from device.storage.game_log import REDO
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
 from device.storage.store import EventBody, GameStore, StoredGame
 from device.storage.summary_cache import SummaryCache
+from engine.board import SQUARES
 from engine.corrections import Ledger
 from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import Redone, from_json
 from engine.game import Game
-from engine.squares import SQUARES
-from engine.turns import Turn
+from engine.state import Turn
 
 MAX_IMPORT_BYTES = 32 * 1024 * 1024
 """Largest file that can be imported; a game with a picture for each turn has a quarter of that."""

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from engine.board import SQUARES
 from engine.events import PlayMade
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.inference.history import face_of
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, BoardReading
-from engine.squares import SQUARES
 from vision.geometry import Floats, Image
 from vision.photo import load_photo
 from vision.rendering.board_art import draw_board

@@ -9,10 +9,10 @@ import numpy as np
 
 from device.cameras import Frame, Image
 from device.session.snapshot import LookView
+from engine.board import SQUARES
 from engine.inference.explain import Inference
 from engine.inference.history import face_of
 from engine.reading import BOARD_SIZE, HIDDEN
-from engine.squares import SQUARES
 from vision.geometry import homography, rectify
 from vision.recognition.reader import PhotoReading
 

@@ -101,8 +101,8 @@ def read_photo(
 def _make_json(
     path: Path, reading: PhotoReading | None, corners: Floats | None, problems: list[str]
 ) -> dict[str, object]:
+    from engine.board import square_name
     from engine.reading import BOARD_SIZE
-    from engine.squares import square_name
     from vision.recognition.reader import best_guess
 
     answer: dict[str, object] = {

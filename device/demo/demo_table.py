@@ -24,15 +24,14 @@ from device.session.snapshot import Question, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
-from engine.board import Board
+from engine.board import SQUARES, Board, Square, column_of, row_of, square_name
 from engine.events import GameStarted
 from engine.gcg import Record, parse_gcg, replay
 from engine.gcg.replay import ReplayedEvent
 from engine.plays import Play
 from engine.reading import BLANK, EMPTY
-from engine.squares import SQUARES, Square, column_of, row_of, square_name
+from engine.state import TurnKind
 from engine.tiles import Tile, load_tile_set
-from engine.turns import TurnKind
 from vision.recognition.reader import PhotoReader
 from vision.rendering.simulated_table import EDITIONS, SimulatedTable
 

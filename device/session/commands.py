@@ -14,7 +14,7 @@ from itertools import product
 from device.session.messages import CommandRefusedError, format_sentence, get_text, make_refusal
 from device.session.snapshot import TurnChange
 from device.session.snapshot_builder import WordList
-from engine.board import Board
+from engine.board import Board, parse_square
 from engine.errors import NotationError, RulesError
 from engine.events import (
     BlankNamed,
@@ -35,8 +35,7 @@ from engine.game import Game
 from engine.plays import Play
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import ChallengeRule
-from engine.squares import parse_square
-from engine.turns import CLOSING_KINDS, Turn, TurnKind
+from engine.state import CLOSING_KINDS, Turn, TurnKind
 
 
 def exchange_tiles(game: Game, count: int) -> Event:

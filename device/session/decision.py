@@ -6,13 +6,11 @@ from dataclasses import dataclass, replace
 
 from device.session.messages import format_sentence, get_text, make_question
 from device.session.snapshot import PASS_OR_EXCHANGE, Question
+from engine.board import SQUARES, Square, square_name
 from engine.events import Event, Exchanged, Passed, PlayMade
 from engine.game import Game
-from engine.inference.explain import Inference
-from engine.inference.explanation import Explanation
-from engine.inference.phrases import explanation_text
+from engine.inference.explain import Explanation, Inference, explanation_text
 from engine.reading import EMPTY, HIDDEN, BoardReading
-from engine.squares import SQUARES, Square, square_name
 
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Least posterior probability of an explanation that is offered as an answer."""

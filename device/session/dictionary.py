@@ -7,8 +7,8 @@ from device.session.messages import make_refusal
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.snapshot_builder import WordList, can_decide_challenge, is_listed
 from engine.blanks import find_blank_letters
+from engine.board import parse_square
 from engine.game import Game
-from engine.squares import parse_square
 
 
 def look_up(state: TableSnapshot, words: WordList | None, word: str) -> bool | None:

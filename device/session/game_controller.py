@@ -18,11 +18,11 @@ from device.session.snapshot import LookView, Notice, Phase, PlayerView, TableSn
 from device.session.snapshot_builder import WordList, build_snapshot, can_decide_challenge
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
+from engine.board import Square
 from engine.events import Challenged, Event, GameStarted
 from engine.game import Game
 from engine.inference.history import ReadingHistory
 from engine.messages import format_list
-from engine.squares import Square
 
 _log = logging.getLogger(__name__)
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from calibration.profile import TableProfile
 from calibration.profile_file import ProfileError
 from device.session.turn_capture import TurnCapture
-from engine.board import Board
+from engine.board import SQUARES, Board
 from engine.game import Game
 from engine.inference.history import face_of
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
-from engine.squares import SQUARES
 from vision.recognition.board_views import BoardViews
 
 MIN_HIDDEN_PROBABILITY = 0.5

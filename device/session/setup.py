@@ -17,9 +17,9 @@ from device.capture.board_camera import BoardCamera
 from device.session.messages import make_refusal
 from device.session.snapshot import SetupView
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
+from engine.board import SQUARES, square_name
 from engine.messages import join_messages
 from engine.reading import BOARD_SIZE, EMPTY
-from engine.squares import SQUARES, square_name
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading
 

@@ -15,14 +15,13 @@ from device.session.snapshot import (
     TurnView,
     WordView,
 )
-from engine.board import Layout, Premium
+from engine.board import SQUARES, Layout, Premium, Square, square_name
 from engine.game import Game
 from engine.lexicon import Lexicon
 from engine.reading import BOARD_SIZE
 from engine.scoring import WordScore
-from engine.squares import SQUARES, Square, square_name
+from engine.state import Turn, TurnKind
 from engine.tiles import Tile
-from engine.turns import Turn, TurnKind
 
 
 class WordList(Protocol):

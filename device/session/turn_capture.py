@@ -11,9 +11,8 @@ from device.capture.key_frames import KeyFrame, find_extended_play, find_stable_
 from device.session.decision import Decision, ask_one_or_two_plays, decide, filter_plays
 from device.session.snapshot_builder import WordList
 from engine.game import Game
-from engine.inference.alignment import align_reading
 from engine.inference.explain import Inference, infer_play
-from engine.inference.history import ReadingHistory
+from engine.inference.history import ReadingHistory, align_reading
 from engine.reading import HIDDEN, BoardReading
 from vision.recognition.merge import merge_readings
 from vision.recognition.reader import PhotoReading

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations, groupby
 
 from engine.game import Game
-from engine.turns import Turn, TurnKind
+from engine.state import Turn, TurnKind
 
 
 @dataclass(frozen=True, slots=True)

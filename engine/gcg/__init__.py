@@ -13,7 +13,7 @@ from engine.gcg.record import Entry, Player, Pragma, Problem, Rack, Record
 from engine.gcg.replay import Replay, ReplayedEvent, replay
 from engine.gcg.to_game import build_game
 from engine.gcg.writer import format_gcg, make_nickname
-from engine.turns import TurnKind
+from engine.state import TurnKind
 
 __all__ = [
     "Entry",

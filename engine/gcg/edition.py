@@ -8,8 +8,8 @@ from dataclasses import replace
 from engine.board import Layout, layout_names, load_layout
 from engine.errors import NotationError
 from engine.gcg.record import Pragma, Record
+from engine.state import TurnKind
 from engine.tiles import TileSet, load_tile_set, tile_set_names
-from engine.turns import TurnKind
 
 # First letters of the names of word lists, as the programs of players write them.
 _LEXICON_PREFIXES = {

@@ -11,7 +11,7 @@ from engine.gcg.edition import TILE_SET_BY_DISTRIBUTION
 from engine.gcg.record import Entry, Player, Pragma, Record
 from engine.gcg.writer import make_nickname
 from engine.rules import ChallengeRule
-from engine.turns import Turn, TurnKind
+from engine.state import Turn, TurnKind
 
 _LOST_TURN_NOTE = "#unsuccessful-challenge"  # Macondo's mark for the pass after a failed challenge
 _REARRANGED_NOTE = "the letters of a word on the board were rearranged before"

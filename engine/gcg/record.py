@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from engine.errors import NotationError
 from engine.messages import said
 from engine.reading import BLANK
-from engine.turns import TurnKind
+from engine.state import TurnKind
 
 UNKNOWN_RACK = "UNKNOWN"
 """Word that files have in the place of an unknown rack."""

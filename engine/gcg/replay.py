@@ -21,8 +21,8 @@ from engine.messages import said
 from engine.plays import Play
 from engine.rules import STANDARD_RULES, Rules
 from engine.scoring import check_placement, describe_status, score_play
+from engine.state import TurnKind
 from engine.tiles import TileSet, load_tile_set
-from engine.turns import TurnKind
 
 MIN_SCORES_GAINED = 2
 """Another tile set or board is only assumed if it explains at least this number of recorded scores more ..."""

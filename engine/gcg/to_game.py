@@ -26,8 +26,8 @@ from engine.gcg.record import Entry, Record
 from engine.gcg.replay import ReplayedEvent, replay
 from engine.messages import join_messages, said
 from engine.rules import ChallengeRule, Rules, UnplayedRule
+from engine.state import CLOSING_KINDS, TurnKind
 from engine.tiles import TileSet
-from engine.turns import CLOSING_KINDS, TurnKind
 
 _MAX_EVENTS = 500  # several times the longest game; each corrected score computes all events before it again
 _DEFAULT_CLOCK_S = 25 * 60  # the usual time of a player, in seconds; files only record overtime

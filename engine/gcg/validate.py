@@ -11,8 +11,8 @@ from engine.errors import NotationError
 from engine.gcg.record import TURN_KINDS, Entry, Problem, Record
 from engine.plays import Play
 from engine.rules import Rules
+from engine.state import TurnKind
 from engine.tiles import TileSet
-from engine.turns import TurnKind
 
 
 def check_entry(

@@ -7,8 +7,7 @@ An old tile was on the recorded board before the reading, a new tile was not. A 
 the squares of a play.
 """
 
-from engine.inference.explain import Inference, infer_play
-from engine.inference.explanation import Explanation
+from engine.inference.explain import Explanation, Inference, infer_play
 from engine.inference.history import ReadingHistory
 
 __all__ = ["Explanation", "Inference", "ReadingHistory", "infer_play"]

@@ -1,4 +1,4 @@
-"""Infer what was played from readings of the board.
+"""Infer what was played from readings of the board, and describe it in a sentence or a question.
 
 An explanation is a list of events that the rules in force allow. Its likelihood is that of the reading given the board
 after the events, times the prior of the events. The word list plays no part: a phony is inferred like any other word.
@@ -6,31 +6,29 @@ after the events, times the prior of the events. The word list plays no part: a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, prod
 
-from engine.board import Board
-from engine.events import BlankTaken, Event, PlayMade, TileRecycled, TurnCorrected
+from engine.board import SQUARES, Board, Square, column_of, row_of, square_name
+from engine.events import BlankNamed, BlankTaken, Event, PlayMade, SquareCorrected, TileRecycled, TurnCorrected
 from engine.game import Game
-from engine.inference.alignment import align_reading
-from engine.inference.explanation import Explanation
 from engine.inference.history import (
     MIN_CANDIDATE_PROBABILITY,
     MIN_CLEAR_PROBABILITY,
     Evidence,
     ReadingHistory,
+    align_reading,
     face_of,
     is_consistent,
     tile_probability,
 )
-from engine.inference.hypotheses import generate_hypotheses
-from engine.inference.hypothesis import Hypothesis
-from engine.inference.phrases import explanation_text, question_text
+from engine.inference.hypotheses import Hypothesis, generate_hypotheses
 from engine.inference.placements import build_play_as_seen
-from engine.messages import said
+from engine.messages import format_list, join_messages, said
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
-from engine.scoring import Status, check_placement
-from engine.squares import SQUARES, Square, column_of, row_of
+from engine.scoring import Status, check_placement, describe_status
+from engine.state import Turn, TurnKind
 from engine.tiles import Tile
 
 MIN_CERTAINTY = 0.95
@@ -39,6 +37,35 @@ _MIN_ALARM_PROBABILITY = 0.8  # a tile that is read, or read as missing, with th
 _MIN_COVERED_PROBABILITY = 0.2  # a square hidden with this probability may hold one more tile of the play
 _MAX_EXPLANATIONS = 6
 _MAX_STRANGE_READINGS = 2  # after more readings that do not match the board in succession, the record is doubted
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One way to explain a reading.
+
+    `events` are to be pushed to the game, which is then `game`; empty if nothing was added. `likelihood` (0..1) is
+    relative to the other explanations of the same reading; their sum is at most 1.
+
+    `leftover_squares` hold a tile that belongs to no play; `status` gives the defects of these tiles as one play.
+    `missing_squares` hold an old tile that is not seen, `misread_squares` an old tile that is clearly read as another
+    one, and `moved_tiles` pairs the square of an old tile with the one where it is seen now (rule 5 forbids all
+    three). `unsure_squares` hold a new tile whose letter is in doubt. `covered_squares` at the end of a play are
+    hidden: the word may be longer. `is_waiting` is True while tiles that must be taken back (rule 8) are still on the
+    board: the next turn has not begun.
+    """
+
+    events: tuple[Event, ...]
+    likelihood: float
+    text: str
+    game: Game
+    leftover_squares: tuple[Square, ...] = ()
+    missing_squares: tuple[Square, ...] = ()
+    misread_squares: tuple[Square, ...] = ()
+    moved_tiles: tuple[tuple[Square, Square], ...] = ()
+    unsure_squares: tuple[Square, ...] = ()
+    covered_squares: tuple[Square, ...] = ()
+    status: Status = Status.VALID
+    is_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,3 +240,89 @@ def _update_history(memory: ReadingHistory, evidence: Evidence, before: Game, be
     said = {square: said for square, said in memory.log_likelihoods.items() if square not in changed}
     said |= {square: said for square, said in fresh.items() if square in changed}
     return replace(memory, log_likelihoods=said).with_false_readings(evidence, best.game.board)
+
+
+def turn_text(game: Game, turn: Turn) -> str:
+    """Return a sentence for a turn, for example `Anna played HORN at 8F for 14`."""
+    name = game.players[turn.player]
+    match turn.kind:
+        case TurnKind.PLAY:
+            word = turn.words[0].word if turn.words else (turn.word or "")
+            return said("played", "{0} played {1} at {2} for {3}", name, word, turn.at, turn.score)
+        case TurnKind.WITHDRAWN:
+            target = game.turns[turn.target] if turn.target is not None else turn
+            return said("took-back", "{0} took back the play at {1} for {2}", name, target.at, turn.score)
+        case TurnKind.EXCHANGE:
+            if turn.count == 1:
+                return said("exchanged-one", "{0} exchanged 1 tile", name)
+            return said("exchanged", "{0} exchanged {1} tiles", name, turn.count)
+        case TurnKind.PASS:
+            return said("passed", "{0} passed", name)
+        case TurnKind.CHALLENGE:
+            return said("in-vain", "the play of {0} was challenged in vain", name)
+        case TurnKind.RECYCLED:
+            return said("recycled", "{0} recycled a tile of the board", name)
+        case TurnKind.BLANK_TAKEN:
+            return said("blank-taken", "{0} took a blank for its letter", name)
+        case TurnKind.ENDRACK:
+            return said("unplayed", "{0}: {1} for unplayed letters", name, f"{turn.score:+d}")
+        case TurnKind.TIME:
+            return said("overtime", "{0}: {1} for overtime", name, f"{turn.score:+d}")
+
+
+def explanation_text(before: Game, after: Game, events: Sequence[Event], note: str) -> str:
+    """Return a sentence for what the events changed between two games; a `note` replaces it."""
+    if note:
+        return note
+    parts: list[str] = []
+    for event in events:
+        if isinstance(event, SquareCorrected):
+            square, tile = square_name(event.square), event.tile
+            if tile:
+                parts.append(said("read-wrong", "{0} was read wrong: it is {1}", square, tile))
+            else:
+                parts.append(said("read-wrong-empty", "{0} was read wrong: nothing lies there", square))
+        elif isinstance(event, TurnCorrected):
+            turn = turn_text(after, after.turns[event.turn])
+            parts.append(said("laid-elsewhere", "tiles were laid elsewhere: {0}", turn))
+        elif isinstance(event, BlankNamed):
+            parts.append(said("blank-is", "the blank on {0} is {1}", square_name(event.square), event.letter))
+    parts += [turn_text(after, turn) for turn in after.turns[len(before.turns) :]]
+    return join_messages(", ", parts) if parts else said("nothing-added", "nothing was added")
+
+
+def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> str:
+    """Return the most urgent question to the players about an unclear reading.
+
+    `alarms` are the squares that need attention in any case, `rival` is an explanation that is nearly as likely.
+    """
+    names = _format_squares(best.leftover_squares)
+    if best.leftover_squares and best.status and not best.events:
+        return said("no-play", "This is no play: {0} ({1}). What was played?", describe_status(best.status), names)
+    for square, other in best.moved_tiles:
+        moved = square_name(square), square_name(other)
+        return said("tile-moved", "The tile on {0} has moved to {1}: please put it back. Right?", *moved)
+    lost = [square for square in best.missing_squares if square in alarms]
+    if lost:
+        text = "No tile is seen on {0}, where one was played: has it been moved?"
+        return said("tile-lost", text, _format_squares(lost))
+    if best.leftover_squares and any(square in alarms for square in best.leftover_squares):
+        return said("what-lies", "{0}: but what lies on {1}?", best.text, names)
+    if rival is not None:
+        squares = best.game.board.differences(rival.game.board)
+        both = [(best.game.board[s], rival.game.board[s]) for s in squares]
+        if len(squares) == 1 and both[0][0] and both[0][1]:
+            return said("which-tile", "Which tile lies on {0}: {1} or {2}?", square_name(squares[0]), *both[0])
+        return said("which-is-right", "Which is right: {0}, or {1}?", best.text, rival.text)
+    if best.is_waiting:
+        return best.text
+    if best.unsure_squares:
+        return said("tile-right", "{0}: is the tile on {1} right?", best.text, _format_squares(best.unsure_squares))
+    if best.covered_squares:
+        text = "{0}: does a tile lie on {1} too? It cannot be seen"
+        return said("tile-covered", text, best.text, _format_squares(best.covered_squares))
+    return said("is-that-right", "{0}: is that right?", best.text)
+
+
+def _format_squares(squares: Sequence[Square]) -> str:
+    return format_list([square_name(square) for square in squares])

@@ -7,24 +7,33 @@ everything else is an exception.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from heapq import nlargest, nsmallest
 from math import log
 from typing import NamedTuple
 
-from engine.board import Board
-from engine.events import BlankNamed, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
+from engine.board import Board, Square, column_of, row_of
+from engine.events import BlankNamed, Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
 from engine.game import Game
-from engine.inference.alignment import MAX_PLAYS_TAKEN_BACK
-from engine.inference.history import MIN_CLEAR_PROBABILITY, Evidence, ReadingHistory, is_consistent
-from engine.inference.hypothesis import Hypothesis
-from engine.inference.placements import find_letterings, find_play_squares, is_legal_placement, tile_from_face
-from engine.inference.variations import find_variations
+from engine.inference.history import (
+    MAX_PLAYS_TAKEN_BACK,
+    MIN_CLEAR_PROBABILITY,
+    Evidence,
+    ReadingHistory,
+    is_consistent,
+)
+from engine.inference.placements import (
+    find_letterings,
+    find_play_squares,
+    find_variations,
+    is_legal_placement,
+    tile_from_face,
+)
 from engine.messages import said
 from engine.plays import Play
 from engine.reading import EMPTY
-from engine.squares import column_of, row_of
-from engine.turns import Turn, TurnKind
+from engine.state import Turn, TurnKind
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
 STILL_LYING_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
@@ -42,6 +51,45 @@ _BEAM_WIDTH = 6  # hypotheses that are extended by one more play
 _MAX_PLAYS = 8  # plays between two readings
 _MAX_REMOVED_TILES = 3  # old tiles removed from the record at once; with more, the board is being cleared
 _MAX_NUDGE_SQUARES = 2  # squares that a nudged tile can have moved
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """Events that may explain a reading, and the game after them.
+
+    `log_prior` is in nats. `moved_tiles` pairs the square of an old tile with the one where it is seen now.
+    `lying_board` is the board that the camera should see if it differs from that of the game: tiles of a play that was
+    challenged off are still there. `note` describes the hypothesis if its events do not.
+    """
+
+    game: Game
+    events: tuple[Event, ...]
+    log_prior: float
+    evidence: Evidence
+    moved_tiles: tuple[tuple[Square, Square], ...] = ()
+    lying_board: Board | None = None
+    note: str = ""
+
+    @property
+    def board(self) -> Board:
+        """Return the board that the camera should see."""
+        return self.game.board if self.lying_board is None else self.lying_board
+
+    @cached_property
+    def log_posterior(self) -> float:
+        """Return the log-likelihood with the prior, in nats, up to a constant of the reading."""
+        return self.log_prior + self.evidence.board_log_likelihood(self.board)
+
+    def push(self, *events: Event, log_prior: float = 0.0) -> Hypothesis:
+        """Return the hypothesis with more events; `log_prior` is added to its own."""
+        game = self.game
+        for event in events:
+            game = game.push(event)
+        return replace(self, game=game, events=self.events + events, log_prior=self.log_prior + log_prior)
+
+    def find_unexplained_squares(self) -> frozenset[Square]:
+        """Return the squares where a tile is clearly seen and the board has none."""
+        return frozenset(square for square in self.evidence.clear_tile_squares if self.board[square] is None)
 
 
 def generate_hypotheses(game: Game, evidence: Evidence, memory: ReadingHistory) -> list[Hypothesis]:

@@ -1,4 +1,7 @@
-"""Find the plays that a reading may show: sets of squares, and tiles for them."""
+"""Find the plays that a reading may show: sets of squares, tiles for them, and changes of old tiles.
+
+Old tiles may only be changed under a rule variation (travel-case, rules 5 A, 5 B and 6).
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,13 @@ from functools import cache
 from heapq import nlargest
 from math import exp, log, sqrt
 
-from engine.inference.history import Evidence
+from engine.board import SQUARES, Board, Square, square_at
+from engine.events import BlankNamed, BlankTaken, Event, PlayMade, TileRecycled
+from engine.game import Game
+from engine.inference.history import MIN_CLEAR_PROBABILITY, Evidence
 from engine.plays import Play
 from engine.reading import BLANK, BOARD_SIZE
-from engine.scoring import Status, check_placement
-from engine.squares import SQUARES, Square, square_at
+from engine.scoring import Status, check_placement, is_one_word_rearranged
 from engine.state import State
 from engine.tiles import Tile
 
@@ -25,6 +30,14 @@ _MIN_RELATIVE_LOG_LIKELIHOOD = log(1e-3)  # relative to the best letter of a squ
 _EXHAUSTED_TILE_COUNT = 0.1  # number assumed for a letter of which none is left: the players may have miscounted
 _BEAM_WIDTH = 12  # letterings kept from square to square
 _PLACEHOLDER = Tile("A")
+
+VARIATION_LOG_PRIOR = log(0.1)
+
+_MAX_LETTERINGS = 4
+
+
+Variation = tuple[tuple[Event, ...], float]
+"""The events of a variation and their log-prior (nats)."""
 
 
 def find_play_squares(state: State, evidence: Evidence, allow_overlooked: bool = False) -> Iterator[tuple[Square, ...]]:
@@ -112,3 +125,72 @@ def build_play_as_seen(state: State, evidence: Evidence) -> Play | None:
         for s in squares
     )
     return Play(tuple(zip(squares, map(tile_from_face, faces), strict=True)))
+
+
+def find_variations(game: Game, evidence: Evidence) -> Iterator[Variation]:
+    """Yield the events in which old tiles, now read as others, were changed as the rules allow."""
+    rules = game.rules
+    changed = _find_changed_tiles(game.board, evidence)
+    if not changed or game.is_over:
+        return
+    if rules.recycle or rules.retake_blanks:
+        yield from _recycle_tiles(game, changed)
+    if rules.rearrange:
+        yield from _rearrange_word(game, evidence, changed)
+
+
+def _find_changed_tiles(board: Board, evidence: Evidence) -> dict[Square, str]:
+    """Return the squares of old tiles that are clearly read as another tile, with the symbol that is read."""
+    changed = {}
+    marked = evidence.has_marked_blanks
+    for square in board.occupied_squares():
+        read, tile = evidence.reading.squares[square], board.tile(square)
+        if (
+            read.is_tile
+            and read.confidence > MIN_CLEAR_PROBABILITY
+            and read.symbol not in (tile.face, marked and tile.letter)
+        ):
+            changed[square] = read.symbol
+    return changed
+
+
+def _recycle_tiles(game: Game, changed: dict[Square, str]) -> Iterator[Variation]:
+    """Yield the events by which blanks are taken for their letters and old tiles exchanged for tiles of the rack."""
+    player = game.to_move
+    stock = game.unseen
+    events: list[Event] = []
+    for square, face in changed.items():
+        tile = game.board.tile(square)
+        if game.rules.retake_blanks and tile.is_blank and tile.letter in (face, BLANK):
+            events += [BlankNamed(square, face)] * tile.is_unnamed
+            events.append(BlankTaken(player, square))
+        elif game.rules.recycle and face != BLANK:
+            events.append(TileRecycled(player, square, Tile(face)))
+        else:
+            continue  # no rule allows this change: the tile was misread
+        stock[tile.face] += 1
+        stock[face] -= 1
+    if events and min(stock.values()) >= 0:
+        yield tuple(events), VARIATION_LOG_PRIOR * len(changed)
+
+
+def _rearrange_word(game: Game, evidence: Evidence, changed: dict[Square, str]) -> Iterator[Variation]:
+    """Yield the plays by which the letters of one word were rearranged and tiles added to it."""
+    blank = next((tile for square in changed if (tile := game.board.tile(square)).is_blank), Tile.unnamed())
+
+    def same(face: str) -> Tile:
+        """Return the tile for a symbol; a blank of the word keeps its letter."""
+        return blank if face == BLANK else Tile(face)
+
+    moved = {square: same(face) for square, face in changed.items()}
+    stock = game.state.stock()
+    stock.update(game.board.tile(square).face for square in changed)
+    stock.subtract(changed.values())
+    for squares in find_play_squares(game.state, evidence):
+        for value, tiles in find_letterings(evidence, squares, stock, _MAX_LETTERINGS):
+            play = Play.from_tiles({s: same(tile.face) for s, tile in zip(squares, tiles, strict=True)}, moved)
+            if is_one_word_rearranged(game.board, play):
+                weight = value - sum(
+                    evidence.new_tile_log_likelihood(s, tile) for s, tile in zip(squares, tiles, strict=True)
+                )
+                yield (PlayMade(game.to_move, play),), VARIATION_LOG_PRIOR + weight

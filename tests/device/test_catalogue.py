@@ -12,7 +12,7 @@ import pytest
 import device.catalogue
 from device.catalogue import DEFAULT_LANGUAGE, compile_texts, list_languages, load_catalogue, report_missing_text
 from device.system import voice
-from engine.turns import TurnKind
+from engine.state import TurnKind
 from tests.support.catalogues import FOLDER, locate_source, make_catalogue_of, read_source, read_texts
 from tests.support.sentences import sentences
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.blanks import find_blank_letters, unnamed_blanks
+from engine.board import parse_square
 from engine.events import BlankNamed
-from engine.squares import parse_square
 from tests.support.engine_table import new_game, play
 
 WORDS = {"HORN", "BORN", "CORN", "THE", "CAT", "CART", "CANT", "CAST", "CO", "BO"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.board import parse_square
 from engine.errors import RulesError
 from engine.events import (
     BlankNamed,
@@ -22,9 +23,8 @@ from engine.events import (
     Undone,
 )
 from engine.game import Game
-from engine.squares import parse_square
+from engine.state import TurnKind
 from engine.tiles import Tile
-from engine.turns import TurnKind
 from tests.support.engine_table import new_game, play, written
 
 F8, J8 = parse_square("F8"), parse_square("J8")

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.board import transpose
 from engine.events import (
     BlankTaken,
     Challenged,
@@ -27,7 +28,6 @@ from engine.inference.explain import infer_play
 from engine.plays import Play
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.scoring import Status, check_placement, is_one_word_rearranged, score_play
-from engine.squares import transpose
 from engine.tiles import Tile
 from tests.support.engine_table import new_game, seen
 from tests.support.play_at_random import random_game, random_play, unnamed

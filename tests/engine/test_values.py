@@ -7,10 +7,19 @@ import importlib
 
 import pytest
 
-from engine.board import Board, layout_names, load_layout
+from engine.board import (
+    SQUARES,
+    Board,
+    layout_names,
+    load_layout,
+    parse_position,
+    parse_square,
+    position_name,
+    square_name,
+    transpose,
+)
 from engine.errors import NotationError, RulesError, UnknownLayoutError, UnknownTileSetError
 from engine.plays import Play
-from engine.squares import SQUARES, parse_position, parse_square, position_name, square_name, transpose
 from engine.tiles import Tile, load_tile_set, tile_set_names
 from tests.support.engine_table import new_game, play, written
 

@@ -30,13 +30,12 @@ from device.session.command_table import EndTurn, StartGame
 from device.session.snapshot import TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from engine.board import Board
+from engine.board import SQUARES, Board, column_of, row_of
 from engine.events import GameStarted
 from engine.gcg import replay
 from engine.reading import BLANK, EMPTY
-from engine.squares import SQUARES, column_of, row_of
+from engine.state import TurnKind
 from engine.tiles import load_tile_set
-from engine.turns import TurnKind
 from vision.rendering.simulated_table import EDITIONS, SimulatedTable
 
 FRAMES = Path("/srv/frames")

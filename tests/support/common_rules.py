@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import pytest
 
-from engine.board import load_layout
+from engine.board import CENTRE, load_layout, parse_square
 from engine.errors import RulesError
 from engine.events import (
     BlankNamed,
@@ -31,9 +31,8 @@ from engine.inference.explain import infer_play
 from engine.lexicon import Lexicon
 from engine.rules import FinishLineLevel, Rules, rules_preset
 from engine.scoring import Status
-from engine.squares import CENTRE, parse_square
+from engine.state import TurnKind
 from engine.tiles import Tile
-from engine.turns import TurnKind
 from tests.support.engine_table import new_game, play, push, scores, seen, status, total, written
 from tests.support.play_at_random import drawn_out, play_of, played_out
 

@@ -19,12 +19,11 @@ from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from random import Random
 
-from engine.board import Board
+from engine.board import SQUARES, Board, Square, column_of, row_of, square_at
 from engine.events import Challenged, Event, Exchanged, Passed, PlayMade, PlayWithdrawn, ScoreCorrected
 from engine.game import Game
 from engine.gcg import build_game, parse_gcg
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
-from engine.squares import SQUARES, Square, column_of, row_of, square_at
 
 FOLLOWING_TURNS = 3
 """Turns with good readings after the disturbed ones."""

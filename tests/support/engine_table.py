@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from engine.board import Board
+from engine.board import Board, parse_square
 from engine.events import Event, PlayMade
 from engine.game import Game
 from engine.plays import Play
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import STANDARD_RULES, Rules
 from engine.scoring import Status
-from engine.squares import parse_square
 from engine.tiles import Tile
 
 NAMES = ("Anna", "Ben", "Cleo", "Dan")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 
-from engine.board import Board
+from engine.board import SQUARES, Board, square_at
 from engine.events import PlayMade
 from engine.game import Game
 from engine.plays import Play
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
 from engine.scoring import Status
-from engine.squares import SQUARES, square_at
 from engine.tiles import Tile
 
 

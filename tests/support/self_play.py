@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from device.storage.lexicons import open_lexicon
-from engine.board import Board
+from engine.board import CENTRE, Board, Square, transpose
 from engine.events import (
     Challenged,
     EndReason,
@@ -30,9 +30,8 @@ from engine.gcg import Entry, Player, Pragma, Record, format_gcg
 from engine.lexicon import Lexicon
 from engine.plays import Play
 from engine.reading import BLANK, BOARD_SIZE
-from engine.squares import CENTRE, Square, transpose
+from engine.state import Turn, TurnKind
 from engine.tiles import Tile
-from engine.turns import Turn, TurnKind
 
 Letters = Callable[[str], str]
 """Function from the beginning of a word to the letters that may follow it in the word list."""

@@ -35,9 +35,8 @@ from engine.board import Board
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayMade, PlayWithdrawn
 from engine.game import Game
-from engine.inference.explain import infer_play
+from engine.inference.explain import infer_play, turn_text
 from engine.inference.history import ReadingHistory
-from engine.inference.phrases import turn_text
 from engine.lexicon import load_shipped_lexicon
 from tests.support.disturbed_readings import (
     FOLLOWING_TURNS,

@@ -50,13 +50,12 @@ from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
-from engine.board import Board
+from engine.board import SQUARES, Board, Square, column_of, row_of, square_name
 from engine.events import Challenged, Event, Exchanged, GameEnded, GameStarted, Passed, PlayMade, RackRevealed
 from engine.game import Game
-from engine.inference.phrases import turn_text
+from engine.inference.explain import turn_text
 from engine.lexicon import Lexicon
 from engine.reading import BLANK, EMPTY
-from engine.squares import SQUARES, Square, column_of, row_of, square_name
 from engine.tiles import Tile, load_tile_set
 from tests.support.self_play import SelfPlay
 from vision.geometry import Image

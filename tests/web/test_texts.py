@@ -23,9 +23,9 @@ from device.session.snapshot import Notice, Trouble
 from device.storage.errors import to_store_error
 from device.storage.recovery import open_store
 from device.storage.store import GameStore
+from engine.board import parse_square
 from engine.messages import Said, said
 from engine.reading import BOARD_SIZE, BoardReading, SquareReading
-from engine.squares import parse_square
 from tests.support.catalogues import make_catalogue_of, read_texts
 from tests.support.dead_links import NOWHERE, Evening, readable, struck_out
 from tests.support.text_table import FARM, HORN, WORDS, TextTable

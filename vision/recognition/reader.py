@@ -10,9 +10,9 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.board import square_name
 from engine.messages import said
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
-from engine.squares import square_name
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource, Locator
 from vision.detection.locator import BoardLocator
 from vision.geometry import Floats, Image, square_side

@@ -30,8 +30,8 @@ from device.session.messages import CommandRefusedError
 from device.session.new_game import CHOICE_FIELDS, VARIATIONS, NewGameError, NewGameRequest, make_game
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
+from engine.board import parse_square
 from engine.reading import BOARD_SIZE, EMPTY
-from engine.squares import parse_square
 from engine.tiles import Tile, load_tile_set
 from web.i18n import texts
 from web.security.csrf import is_document_request

@@ -15,9 +15,9 @@ from device.session.new_game import MAX_CLOCK_MINUTES, MAX_NAME_LETTERS, list_ch
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import StoreError
+from engine.board import Square, column_of, parse_square, row_of, square_name
 from engine.errors import NotationError
 from engine.reading import BOARD_SIZE
-from engine.squares import Square, column_of, parse_square, row_of, square_name
 from engine.tiles import load_tile_set
 from web.i18n import texts
 from web.security.pairing import Pairing, current_client

@@ -31,10 +31,9 @@ from device.cli.options import make_profiled_reader
 from device.panel.buttons import END_TURN_BUTTONS
 from device.panel.gestures import DOUBLE_PRESS_S
 from device.session.command_table import EndTurn, StartGame
-from engine.board import Board
+from engine.board import SQUARES, Board, column_of, row_of
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
-from engine.squares import SQUARES, column_of, row_of
-from engine.turns import TurnKind
+from engine.state import TurnKind
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading, ReadingTimes
 

@@ -17,7 +17,7 @@ from engine.gcg import format_gcg, parse_gcg, replay
 from engine.lexicon import Lexicon
 from engine.plays import Play
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
-from engine.turns import TurnKind
+from engine.state import TurnKind
 from tests.support.self_play import PlayFinder, SelfPlay, as_record
 from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading, ReadingTimes

@@ -38,7 +38,7 @@ from device.storage.store import GameStore
 from device.system.hotspot import Hotspot
 from device.system.voice import format_turn_kind
 from engine.events import GameStarted
-from engine.turns import TurnKind
+from engine.state import TurnKind
 from tests.support.text_table import HORN, TextTable
 
 TWO = TableSnapshot(

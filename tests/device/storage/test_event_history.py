@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from device.storage.event_history import EventHistory, replay_log
+from engine.board import parse_square
 from engine.errors import RulesError
 from engine.events import GameStarted, Passed, Redone, SquareCorrected, Undone
 from engine.game import Game
-from engine.squares import parse_square
 from engine.tiles import Tile
 from tests.support.engine_table import new_game, play
 from tests.support.play_at_random import random_game

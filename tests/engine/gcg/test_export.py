@@ -25,8 +25,8 @@ from engine.game import Game
 from engine.gcg import build_record, format_gcg, parse_gcg, replay
 from engine.plays import Play
 from engine.rules import ChallengeRule, Rules, rules_preset
+from engine.state import TurnKind
 from engine.tiles import Tile
-from engine.turns import TurnKind
 from tests.support.play_at_random import drawn_out, play_of, random_game
 
 FIVE_TURNS = [("8F", "HORN"), ("H6", "FA.M"), ("10F", "PASTE"), ("9H", ".OB"), ("11E", "BIT")]

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.board import parse_square
 from engine.errors import RulesError
 from engine.events import SquareCorrected
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg
-from engine.squares import parse_square
+from engine.state import TurnKind
 from engine.tiles import Tile
-from engine.turns import TurnKind
 from tests.support.local_data import GCG_DIR, needs_games
 from tests.support.play_at_random import random_game
 

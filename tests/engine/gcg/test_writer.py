@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.board import SQUARES, position_name
 from engine.gcg import Entry, Player, Pragma, Record, TurnKind, format_gcg, make_nickname, parse_gcg
 from engine.gcg.record import Rack
-from engine.squares import SQUARES, position_name
 from tests.support.local_data import GCG_DIR, needs_games
 
 _names = st.from_regex(r"[A-ZÄÖa-zé][A-Za-zéß0-9_.-]{0,11}", fullmatch=True)

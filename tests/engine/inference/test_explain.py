@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from engine.board import Board
+from engine.board import Board, parse_square
 from engine.errors import RulesError
 from engine.events import Challenged, PlayMade, PlayWithdrawn, SquareCorrected
 from engine.game import Game
-from engine.inference.alignment import shift_reading
 from engine.inference.explain import infer_play
+from engine.inference.history import shift_reading
 from engine.scoring import Status
-from engine.squares import parse_square
 from engine.tiles import Tile
 from tests.support.engine_table import new_game, play, push, seen, written
 

@@ -9,7 +9,7 @@ import pytest
 from engine.events import Challenged, ClockRead, EndReason, Exchanged, GameEnded, Passed, RackRevealed
 from engine.game import Game
 from engine.rules import STANDARD_RULES, ChallengeRule, FinishLineLevel, Rules, UnplayedRule, rules_preset
-from engine.turns import TurnKind
+from engine.state import TurnKind
 from tests.support.engine_table import new_game, play
 from tests.support.play_at_random import drawn_out, played_out
 

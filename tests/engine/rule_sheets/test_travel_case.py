@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from engine.board import parse_square
 from engine.errors import RulesError
 from engine.events import BlankNamed, BlankTaken, Challenged, EndReason, GameStarted, Passed, PlayMade, TileRecycled
 from engine.game import Game
@@ -15,9 +16,8 @@ from engine.lexicon import load_shipped_lexicon
 from engine.plays import Play
 from engine.rules import rules_preset
 from engine.scoring import Status
-from engine.squares import parse_square
+from engine.state import TurnKind
 from engine.tiles import Tile
-from engine.turns import TurnKind
 from tests.support.common_rules import CommonRules, ShorterGames
 from tests.support.engine_table import new_game, play, scores, seen, status, total, written
 from tests.support.play_at_random import drawn_out, play_of, played_out

@@ -26,14 +26,13 @@ from device.session.snapshot import TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
-from engine.board import Board
+from engine.board import SQUARES, Board, square_name
 from engine.events import GameStarted
 from engine.gcg import replay
 from engine.gcg.replay import ReplayedEvent
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, BoardReading
 from engine.rules import Rules
-from engine.squares import SQUARES, square_name
-from engine.turns import TurnKind
+from engine.state import TurnKind
 from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
