@@ -13,9 +13,9 @@
 >>> game.push(*inference.events).totals
 (14, 8)
 
-The modules from the bottom up: `squares`, `tiles`, `board`, `plays` (values on the board), `rules`, `scoring`,
-`events`, `turns`, `state`, `ending`, `transitions`, `corrections`, `game` (the course of a game), `reading` and
-`inference/` (from camera readings to plays). Besides these: `blanks`, `lexicon`, `gcg/`.
+The modules from the bottom up: `reading`, `tiles`, `board`, `plays` (values on the board), `rules`, `scoring`,
+`events`, `state`, `ending`, `transitions`, `corrections`, `game` (the course of a game), and `inference/` (from
+camera readings to plays). Besides these: `blanks`, `lexicon`, `gcg/`.
 
 Numbers of rules in docstrings, such as rule 8 or Scoring 9, are those of the rule sheets that `engine.rules` lists.
 """

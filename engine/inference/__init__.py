@@ -1,7 +1,7 @@
 """Infer what was played from readings of the board.
 
-`infer_play` is the entry: it aligns the reading (`alignment`), weighs it (`history`), generates hypotheses
-(`hypotheses`, `placements`, `variations`) and returns the explanations in order of likelihood (`explain`).
+`infer_play` is the entry: it aligns and weighs the reading (`history`), finds the plays that it may show
+(`placements`), generates hypotheses (`hypotheses`) and returns the explanations in order of likelihood (`explain`).
 
 An old tile was on the recorded board before the reading, a new tile was not. A lettering is an assignment of tiles to
 the squares of a play.

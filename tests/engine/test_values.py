@@ -26,7 +26,7 @@ from tests.support.engine_table import new_game, play, written
 EN = load_tile_set("en")
 
 
-MODULES = ["squares", "tiles", "board", "plays", "rules", "events", "game", "inference.explain", "lexicon"]
+MODULES = ["tiles", "board", "plays", "rules", "events", "game", "inference.explain", "lexicon"]
 
 
 @pytest.mark.parametrize("module", [*MODULES, "gcg", "gcg.record", "gcg.reader", "gcg.writer"])
