@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from device.cli import UserError
 from device.cli.options import add_game_options, make_profiled_reader, merge_game_settings, prepare_game
-from device.session.command_table import EndTurn, StartGame
+from device.session.commands.games import StartGame
+from device.session.commands.turns import EndTurn
 
 if TYPE_CHECKING:
     from calibration.profile import TableProfile

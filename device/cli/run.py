@@ -128,7 +128,7 @@ def serve(
     from device.panel.pairing_display import PairingDetails, make_pairing_details
     from device.panel.panel import PanelActions
     from device.panel.setup import open_panel
-    from device.session.command_table import PlayAgain
+    from device.session.commands.games import PlayAgain
     from device.session.messages import format_sentence
     from device.session.snapshot import Notice, Trouble
     from device.session.table_session import TableSession
@@ -206,7 +206,7 @@ def _begin_game(
     has_options: bool,
 ) -> str:
     """Go on with the last game, or begin one; says which, or why neither. Raises `UserError`."""
-    from device.session.command_table import PlayAgain, ResumeGame, StartGame
+    from device.session.commands.games import PlayAgain, ResumeGame, StartGame
     from device.session.messages import CommandRefusedError
     from device.session.snapshot import Phase
 

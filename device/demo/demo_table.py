@@ -9,17 +9,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from device.cameras.simulated import SimulatedCamera
-from device.session.command_table import (
-    AnswerQuestion,
-    ChallengePlay,
-    CorrectSquare,
-    EndGame,
-    EndTurn,
-    ExchangeTiles,
-    NameBlank,
-    RevealRack,
-    StartGame,
-)
+from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
+from device.session.commands.games import EndGame, StartGame
+from device.session.commands.turns import AnswerQuestion, ChallengePlay, EndTurn, ExchangeTiles
 from device.session.snapshot import Question, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon

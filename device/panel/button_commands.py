@@ -12,16 +12,9 @@ from types import MappingProxyType
 
 from device.panel.buttons import Button
 from device.panel.gestures import HOLD_S, Gesture, GestureKind
-from device.session.command_table import (
-    ChallengePlay,
-    ConfirmExchange,
-    EndGame,
-    EndPause,
-    EndTurn,
-    Pause,
-    TableCommand,
-    Undo,
-)
+from device.session.commands.base import TableCommand
+from device.session.commands.games import EndGame, EndPause, Pause, Undo
+from device.session.commands.turns import ChallengePlay, ConfirmExchange, EndTurn
 from device.session.messages import get_text
 from device.session.snapshot import PASS_OR_EXCHANGE, Phase, TableSnapshot
 

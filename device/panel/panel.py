@@ -38,7 +38,7 @@ from device.panel.lights import (
     signal_for,
     status_of,
 )
-from device.session.command_table import TableCommand
+from device.session.commands.base import TableCommand
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Listener, Moment, TableSnapshot
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from device.session.commands import convert_engine_errors
+from device.session.game_controller import convert_engine_errors
 from device.session.messages import make_refusal
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.snapshot_builder import WordList, can_decide_challenge, is_listed

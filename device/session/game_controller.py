@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
-from device.session import commands
 from device.session.clock_keeper import ClockKeeper
-from device.session.commands import convert_engine_errors
 from device.session.decision import Decision, OpenQuestion
-from device.session.messages import format_sentence, make_notice, make_question, make_refusal
+from device.session.messages import CommandRefusedError, format_sentence, make_notice, make_refusal
 from device.session.phases import derive_phase
 from device.session.snapshot import LookView, Notice, Phase, PlayerView, TableSnapshot, Trouble
-from device.session.snapshot_builder import WordList, build_snapshot, can_decide_challenge
+from device.session.snapshot_builder import WordList, build_snapshot
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.board import Square
+from engine.errors import NotationError, RulesError
 from engine.events import Challenged, Event, GameStarted
 from engine.game import Game
 from engine.inference.history import ReadingHistory
-from engine.messages import format_list
 
 _log = logging.getLogger(__name__)
 
@@ -152,13 +151,7 @@ class GameController:
         if look:
             self.show_images(look.with_name(f"{log.number}-{log.length + len(events) - 1}") if events else look)
         if events:
-            with convert_engine_errors():
-                self._report_unsaved(log.append(events, look.jpegs() if look else {}))
-            self.squares_to_clear = ()
-
-    def commit_command(self, command: Callable[[Game], Event]) -> None:
-        """Commit a command that is a single event."""
-        self.commit_events([command(self.game)])
+            self._record(events, lambda: log.append(events, look.jpegs() if look else {}))
 
     def ask_question(self, verdict: Decision) -> None:
         """Open the question of a decision; if it only has a warning, show that once."""
@@ -177,68 +170,16 @@ class GameController:
         self.open_question = None
         if number:
             events = asked.answers[number]
-            self._update_squares_to_clear(events)
-            leaving = self.squares_to_clear
-            with convert_engine_errors():
-                self._report_unsaved(
-                    self.log.replace_last_press(events) if asked.first_is_default else self.log.append(events)
-                )
-            self.squares_to_clear = leaving
+            record = self.log.replace_last_press if asked.first_is_default else self.log.append
+            self._record(events, lambda: record(events))
 
-    def challenge_play(self) -> None:
-        """Challenge the last play: the word list decides, or the players are asked. Raises `CommandRefusedError`."""
-        game = self.game
-        if self.words is None or not can_decide_challenge(self.words):
-            answers = commands.list_challenge_answers(game)
-            words = ", ".join(word.word for word in game.turns[-1].words)
-            asked = make_question("good-words", words, answers=tuple(text for text, _ in answers))
-            self.open_question = OpenQuestion(
-                asked, tuple(events for _, events in answers), first_is_default=False, stops_clock=True
-            )
-            return
-        challenged, seats = commands.challenge_play(game, self.words), commands.find_challengers(game)
-        player = game.challengeable_turn.player if game.challengeable_turn else 0
-        self.commit_events([challenged])
-        if challenged.upheld:
-            self.notices += (make_notice("take-off", game.players[player], ", ".join(challenged.words)),)
-        else:
-            self.notices += (make_notice("challenge-failed"),)
-            if len(seats) > 1:
-                asked = make_question("who-challenged", answers=tuple(game.players[seat] for seat in seats))
-                self.open_question = OpenQuestion(asked, tuple((replace(challenged, by=seat),) for seat in seats))
-        self._update_squares_to_clear([challenged], game)
-
-    def _update_squares_to_clear(self, events: Sequence[Event], before: Game | None = None) -> None:
-        """Remember the squares that must be cleared after an upheld challenge."""
-        game = before or self.game
-        upheld = any(isinstance(event, Challenged) and event.upheld for event in events)
-        self.squares_to_clear = tuple(s for s, _ in game.turns[-1].placements) if upheld and game.turns else ()
-
-    def draw_first(self, letters: tuple[str, ...]) -> None:
-        """Record the draw for first play. Raises `CommandRefusedError`."""
-        self.commit_command(lambda game: commands.draw_first(game, letters))
-        again = format_list([self.game.players[player] for player in self.game.drawing])
-        first = self.game.players[self.game.to_move]
-        self.notices += (make_notice("draw-again", again) if again else make_notice("begins", first),)
-
-    def end_game(self) -> None:
-        """End the game, and ask for racks that are not known."""
-        self.commit_command(commands.end_game)
-        if self.game.racks_wanted:
-            names = format_list([self.game.players[player] for player in self.game.racks_wanted])
-            self.notices += (make_notice("racks-wanted", names),)
-
-    def reveal_rack(self, player: int, letters: str) -> None:
-        """Record the unplayed letters of a player; warn if their number cannot be right.
-
-        Raises `CommandRefusedError`.
-        """
-        self.commit_command(lambda game: commands.reveal_rack(game, player, letters))
-        state = self.game.state
-        told, held = len(state.revealed_racks[player]), state.rack_counts[player]
-        if state.bag_count == 0 and told != held:
-            name = state.players[player]
-            self.notices += (make_notice("rack-count", name, str(held), str(told), trouble=Trouble.BOARD),)
+    def _record(self, events: Sequence[Event], write: Callable[[], str]) -> None:
+        """Apply events by calling `write`; remember the squares that an upheld challenge clears."""
+        last = self.game.turns[-1:]
+        with convert_engine_errors():
+            self._report_unsaved(write())
+        is_upheld = any(isinstance(event, Challenged) and event.upheld for event in events)
+        self.squares_to_clear = tuple(square for turn in last for square, _ in turn.placements) if is_upheld else ()
 
     def set_paused(self, paused: bool) -> None:
         """Pause or continue the game."""
@@ -308,3 +249,12 @@ class GameController:
     def _report_unsaved(self, trouble: str) -> None:
         if trouble:
             self.notices += (make_notice("not-saved", trouble, trouble=Trouble.STORE),)
+
+
+@contextmanager
+def convert_engine_errors() -> Iterator[None]:
+    """Convert errors of the engine into `CommandRefusedError`."""
+    try:
+        yield
+    except (NotationError, RulesError) as error:
+        raise CommandRefusedError(format_sentence(str(error))) from error

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from device.session.command_table import MAX_PLAYERS, PlayerNumber, StartGame
+from device.session.commands.base import MAX_PLAYERS, PlayerNumber
+from device.session.commands.games import StartGame
 from device.storage.archive import is_displayable
 from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
 from engine.errors import NotationError, RulesError, TilekeeperError

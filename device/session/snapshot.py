@@ -267,23 +267,6 @@ class TableSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnChange:
-    """A correction of a turn, as entered by a player; what is None or empty does not change.
-
-    `kind` is `play`, `pass`, `exchange`, or `none` to remove the turn. A play is written as in GCG: `at` (`8F` across,
-    `F8` down) and `word` (small letters for blanks; dots or letters for tiles that were on the board already). `count`
-    is the number of tiles exchanged.
-    """
-
-    player: int | None = None
-    kind: str = ""
-    at: str = ""
-    word: str = ""
-    count: int = 0
-    score: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class SetupView:
     """The camera's whole picture for the set-up page: a JPEG of `size` (width, height).
 

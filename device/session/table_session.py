@@ -21,7 +21,7 @@ from device.capture.key_frames import KeyFrameBuffer
 from device.capture.turn_images import make_turn_images
 from device.session import dictionary
 from device.session.command_queue import CommandQueue
-from device.session.command_table import CommandContext, TableCommand
+from device.session.commands.base import CommandContext, TableCommand
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import format_sentence, make_notice, make_refusal
@@ -159,7 +159,7 @@ class TableSession:
         return dictionary.list_blank_letters(table.game, table.words, square) if table.has_game else ()
 
     def submit(self, command: TableCommand, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Carry out a command; `device.session.command_table` has all of them.
+        """Carry out a command; `device.session.commands` has all of them.
 
         The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused while another
         one runs, in a phase that does not allow it, and if the game has moved on since the moment `expected`.

@@ -10,7 +10,7 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 from device.panel.lights import PanelStatus
 from device.panel.panel import Panel
-from device.session.command_table import StartGame
+from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.panels import PINS, Wires, hardware, orders

@@ -21,7 +21,8 @@ from device.cli import main
 from device.panel.gpio import GpioUnavailableError
 from device.panel.panel import PanelActions
 from device.panel.setup import open_panel
-from device.session.command_table import EndTurn, PassTurn, ResumeGame, StartGame
+from device.session.commands.games import ResumeGame, StartGame
+from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.settings import PanelSettings
@@ -112,7 +113,8 @@ def test_missing_gpio_leaves_the_panel_on_the_page(live: TableSession, monkeypat
 ON_A_SMALL_DISK = """
 import json, os, sys
 from pathlib import Path
-from device.session.command_table import PassTurn, StartGame
+from device.session.commands.games import StartGame
+from device.session.commands.turns import PassTurn
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted

@@ -27,7 +27,7 @@ from device.panel.buttons import Button, Pins
 from device.panel.gestures import DOUBLE_PRESS_S, GestureDetector, GestureKind
 from device.panel.gpio import GpioHardware, find_header_chip, read_chip_labels
 from device.panel.panel import Panel, PanelActions
-from device.session.command_table import StartGame
+from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted

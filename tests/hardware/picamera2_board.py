@@ -26,7 +26,8 @@ from device.cameras import CameraError, Image, open_camera
 from device.cameras.pi import PiCamera
 from device.cli.options import make_board_reader
 from device.demo.demo_table import load_demo_games
-from device.session.command_table import EndTurn, StartGame
+from device.session.commands.games import StartGame
+from device.session.commands.turns import EndTurn
 from device.session.snapshot import TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore

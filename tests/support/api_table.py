@@ -10,7 +10,8 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.command_table import EndGame, EndTurn, StartGame
+from device.session.commands.games import EndGame, StartGame
+from device.session.commands.turns import EndTurn
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted

@@ -11,7 +11,7 @@ from device.panel.button_commands import BUTTON_REQUESTS, ButtonCommand
 from device.panel.buttons import Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.panel import PanelActions
-from device.session.command_table import StartGame
+from device.session.commands.games import StartGame
 from tests.support.text_table import STARTED
 
 PINS = Pins()

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import numpy as np
 
 from device.cameras import CameraError, Frame
-from device.session.command_table import EndTurn
+from device.session.commands.turns import EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.events import GameStarted

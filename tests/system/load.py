@@ -61,7 +61,7 @@ def _ms(values: list[float], part: float) -> str:
 
 def serve() -> None:
     """The server's process: a session over a table of text, with its page; ends when its input does."""
-    from device.session.command_table import StartGame
+    from device.session.commands.games import StartGame
     from tests.support.api_table import STARTED, Program, house
     from web.security.server import PageServer
 

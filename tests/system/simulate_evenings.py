@@ -37,15 +37,9 @@ from device.panel.buttons import END_TURN_BUTTONS, Button, Pins
 from device.panel.gestures import DOUBLE_PRESS_S
 from device.panel.gpio import GpioHardware
 from device.panel.panel import Panel, PanelActions
-from device.session.command_table import (
-    AnswerQuestion,
-    CorrectSquare,
-    EndGame,
-    ExchangeTiles,
-    NameBlank,
-    RevealRack,
-    StartGame,
-)
+from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
+from device.session.commands.games import EndGame, StartGame
+from device.session.commands.turns import AnswerQuestion, ExchangeTiles
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon

@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.command_table import TableCommand
+from device.session.commands.base import TableCommand
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Listener, Moment, Notice, SetupView, TableSnapshot
 from tests.support import samples

@@ -17,7 +17,7 @@ import web.i18n
 from calibration.profile_file import load_profile
 from device.cameras import open_camera
 from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, CameraError
-from device.session.command_table import StartGame
+from device.session.commands.games import StartGame
 from device.session.messages import format_sentence
 from device.session.snapshot import Notice, Trouble
 from device.storage.errors import to_store_error

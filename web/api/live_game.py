@@ -9,7 +9,9 @@ import msgspec
 from flask import Response, request
 from msgspec import Meta
 
-from device.session.command_table import COMMAND_TABLE, StartGame, TableCommand, find_argument_type
+from device.session.commands import COMMAND_TABLE
+from device.session.commands.base import TableCommand, find_argument_type
+from device.session.commands.games import StartGame
 from device.session.messages import CommandRefusedError
 from device.session.new_game import NewGameError, NewGameRequest, list_choices, make_game
 from device.session.snapshot import BoardView, TableSnapshot

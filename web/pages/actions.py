@@ -14,18 +14,11 @@ import msgspec
 from flask import Blueprint, Response, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from device.session.command_table import (
-    COMMAND_TABLE,
-    AnswerQuestion,
-    CorrectSquare,
-    CorrectTurn,
-    DrawFirst,
-    InsertTurn,
-    NameBlank,
-    RevealRack,
-    StartGame,
-    TableCommand,
-)
+from device.session.commands import COMMAND_TABLE
+from device.session.commands.base import TableCommand
+from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, NameBlank, RevealRack
+from device.session.commands.games import DrawFirst, StartGame
+from device.session.commands.turns import AnswerQuestion
 from device.session.messages import CommandRefusedError
 from device.session.new_game import CHOICE_FIELDS, VARIATIONS, NewGameError, NewGameRequest, make_game
 from device.session.snapshot import Moment, TableSnapshot

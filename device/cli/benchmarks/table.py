@@ -30,7 +30,8 @@ from device.cameras.base import Frame, Image
 from device.cli.options import make_profiled_reader
 from device.panel.buttons import END_TURN_BUTTONS
 from device.panel.gestures import DOUBLE_PRESS_S
-from device.session.command_table import EndTurn, StartGame
+from device.session.commands.games import StartGame
+from device.session.commands.turns import EndTurn
 from engine.board import SQUARES, Board, column_of, row_of
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading
 from engine.state import TurnKind

@@ -31,7 +31,8 @@ from device.panel.displays import (
     open_display,
 )
 from device.panel.pairing_display import PairingDetails, draw_pairing_pages, format_pairing_digits, make_pairing_details
-from device.session.command_table import EndTurn, Pause, StartGame
+from device.session.commands.games import Pause, StartGame
+from device.session.commands.turns import EndTurn
 from device.session.snapshot import Phase, PlayerView, TableSnapshot, TurnView
 from device.session.table_session import TableSession
 from device.storage.store import GameStore

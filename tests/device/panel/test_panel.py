@@ -16,7 +16,7 @@ from device.panel.gestures import DEBOUNCE_S, HOLD_S
 from device.panel.gpio import GpioHardware
 from device.panel.lights import Colour, Light, PanelStatus, Rhythm, Signal
 from device.panel.panel import EdgeHandler, Panel, PanelView
-from device.session.command_table import StartGame
+from device.session.commands.games import StartGame
 from device.session.snapshot import Moment, Phase
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.command_table import StartGame
+from device.session.commands.games import StartGame
 from device.session.new_game import NewGameError, NewGameRequest, make_game
 from engine.rules import PRESETS, ChallengeRule, FinishLineLevel, UnplayedRule
 

@@ -11,24 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from device.session.command_table import (
-    AnswerQuestion,
-    ChallengePlay,
-    CorrectTurn,
-    DrawFirst,
-    EndGame,
-    EndPause,
-    EndTurn,
-    ExchangeTiles,
-    InsertTurn,
-    PassTurn,
-    Pause,
-    Redo,
-    ResumeGame,
-    RevealRack,
-    StartGame,
-    Undo,
-)
+from device.session.commands.corrections import CorrectTurn, InsertTurn, RevealRack
+from device.session.commands.games import DrawFirst, EndGame, EndPause, Pause, Redo, ResumeGame, StartGame, Undo
+from device.session.commands.turns import AnswerQuestion, ChallengePlay, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import TEXTS
 from device.session.phases import TRANSITIONS, Command, find_refusal_key
 from device.session.snapshot import Phase, TableSnapshot

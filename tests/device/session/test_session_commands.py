@@ -8,25 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from device.session.command_table import (
-    AnswerQuestion,
-    ChallengePlay,
-    ConfirmExchange,
-    CorrectTurn,
+from device.session.commands.corrections import CorrectTurn, InsertTurn, RevealRack
+from device.session.commands.games import (
     DrawFirst,
     EndGame,
     EndPause,
-    EndTurn,
-    InsertTurn,
-    PassTurn,
     Pause,
     PlayAgain,
     Redo,
     ResumeGame,
-    RevealRack,
     StartGame,
     Undo,
 )
+from device.session.commands.turns import AnswerQuestion, ChallengePlay, ConfirmExchange, EndTurn, PassTurn
 from device.session.messages import get_text
 from device.session.snapshot import PASS_OR_EXCHANGE, Moment, Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from device.session.command_table import AnswerQuestion, ChallengePlay, EndTurn, PassTurn, StartGame, Undo
+from device.session.commands.games import StartGame, Undo
+from device.session.commands.turns import AnswerQuestion, ChallengePlay, EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore

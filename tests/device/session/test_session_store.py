@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from device.cameras import CameraError
-from device.session.command_table import EndGame, PassTurn, ResumeGame, StartGame, Undo
+from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
+from device.session.commands.turns import PassTurn
 from device.session.snapshot import Phase, Trouble
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore

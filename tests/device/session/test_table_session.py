@@ -8,19 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from device.session.command_table import (
-    AnswerQuestion,
-    ChallengePlay,
-    CorrectSquare,
-    EndGame,
-    EndTurn,
-    ExchangeTiles,
-    NameBlank,
-    PassTurn,
-    RevealRack,
-    StartGame,
-    Undo,
-)
+from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
+from device.session.commands.games import EndGame, StartGame, Undo
+from device.session.commands.turns import AnswerQuestion, ChallengePlay, EndTurn, ExchangeTiles, PassTurn
 from device.session.snapshot import Moment, Notice, Phase, Trouble
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore

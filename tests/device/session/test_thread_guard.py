@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from device.session.command_table import PassTurn
+from device.session.commands.turns import PassTurn
 from device.session.table_session import TableSession
 from tests.support.thread_guard import ThreadGuard
 

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from device.catalogue import load_catalogue
-from device.session.command_table import ChallengePlay, EndGame, EndTurn, PassTurn, RevealRack, StartGame, Undo
+from device.session.commands.corrections import RevealRack
+from device.session.commands.games import EndGame, StartGame, Undo
+from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from device.system.voice import Voice, describe_change, make_espeak_speaker

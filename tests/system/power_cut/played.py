@@ -11,17 +11,9 @@ import numpy as np
 
 from device.cameras import Frame
 from device.demo.demo_table import load_demo_games
-from device.session.command_table import (
-    ChallengePlay,
-    EndGame,
-    EndTurn,
-    ExchangeTiles,
-    NameBlank,
-    PassTurn,
-    ResumeGame,
-    RevealRack,
-    StartGame,
-)
+from device.session.commands.corrections import NameBlank, RevealRack
+from device.session.commands.games import EndGame, ResumeGame, StartGame
+from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.lexicons import open_lexicon

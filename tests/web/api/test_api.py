@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.command_table import StartGame
+from device.session.commands.games import StartGame
 from tests.support.api_table import API, STARTED, House, Program, house
 from tests.web.conftest import pair
 from web.api.openapi import PREFIX, build_document

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from device.session.command_table import ChallengePlay, CorrectSquare, EndTurn, ExchangeTiles, Undo
+from device.session.commands.corrections import CorrectSquare
+from device.session.commands.games import Undo
+from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
 from tests.support import samples
 from tests.support.browsers import MARKS, chromium, opened, visit
 from tests.support.browsers import pair as pair_with

@@ -10,25 +10,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.command_table import (
-    AnswerQuestion,
-    ChallengePlay,
-    CorrectSquare,
-    CorrectTurn,
-    DrawFirst,
-    EndGame,
-    EndPause,
-    EndTurn,
-    ExchangeTiles,
-    InsertTurn,
-    NameBlank,
-    PassTurn,
-    Pause,
-    Redo,
-    RevealRack,
-    TableCommand,
-    Undo,
-)
+from device.session.commands.base import TableCommand
+from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, NameBlank, RevealRack
+from device.session.commands.games import DrawFirst, EndGame, EndPause, Pause, Redo, Undo
+from device.session.commands.turns import AnswerQuestion, ChallengePlay, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import make_notice
 from device.session.snapshot import Moment, PlayerView
 from tests.support import samples

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from device.session.command_table import StartGame
+from device.session.commands.games import StartGame
 from tests.support.api_table import STARTED, House, house
 from tests.web.conftest import pair, token
 from web.game_archive import MAX_IMPORT_BYTES

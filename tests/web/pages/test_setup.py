@@ -14,7 +14,8 @@ from device.cameras import CameraError
 from device.panel.buttons import Button
 from device.panel.lights import Colour
 from device.panel.panel import Panel, PanelActions
-from device.session.command_table import ChallengePlay, EndTurn, Undo
+from device.session.commands.games import Undo
+from device.session.commands.turns import ChallengePlay, EndTurn
 from device.session.snapshot import SetupView
 from device.system.hotspot import Hotspot
 from engine.tiles import load_tile_set

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from device.session.command_table import COMMAND_TABLE, TableCommand, TurnCommand, find_argument_type
+from device.session.commands import COMMAND_TABLE
+from device.session.commands.base import TableCommand, find_argument_type
+from device.session.commands.corrections import TurnCommand
 from device.session.phases import TRANSITIONS, Command
 
 

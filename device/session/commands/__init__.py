@@ -1,0 +1,19 @@
+"""The commands of the table. Each is one class: its name, its arguments, its phases and what it does.
+
+The session, the JSON API, the routes of the page and the panel are derived from these classes:
+
+    session.submit(ExchangeTiles(count=3)).result()
+
+To add a command, add its class to the tuple in `turns`, `corrections` or `games`. The limits in the annotations hold
+for commands that come from outside; msgspec checks them when it decodes JSON.
+"""
+
+from __future__ import annotations
+
+from device.session.commands.base import TableCommand
+from device.session.commands.corrections import CORRECTION_COMMANDS
+from device.session.commands.games import GAME_COMMANDS
+from device.session.commands.turns import TURN_COMMANDS
+
+COMMAND_TABLE: tuple[type[TableCommand], ...] = (*TURN_COMMANDS, *CORRECTION_COMMANDS, *GAME_COMMANDS)
+"""All commands, in the order of the OpenAPI document."""

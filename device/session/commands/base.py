@@ -1,0 +1,74 @@
+"""What every command has: the base class, what commands act on, and the types of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from device.session.game_controller import GameController
+from device.session.messages import make_refusal
+from device.session.phases import Command
+from device.session.snapshot import Phase
+from engine.game import Game
+
+MAX_PLAYERS = 4
+
+SmallNumber = Annotated[int, Meta(ge=0, le=1000)]
+PlayerNumber = Annotated[int, Meta(ge=0, lt=MAX_PLAYERS)]
+SquareName = Annotated[str, Meta(max_length=3, description="`H8` or `8H`.")]
+Symbol = Annotated[
+    str, Meta(max_length=8, description="A letter as the tile set writes it; small: a blank, `.`: no tile.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """What commands act on: the controller of the game, and two procedures of the session that need the camera."""
+
+    controller: GameController
+    take_turn: Callable[[], None]
+    """Reads the board and records the turn."""
+    prepare_board: Callable[[], None]
+    """Called after a game has begun: forgets the pictures of the game before."""
+
+
+class TableCommand(msgspec.Struct, frozen=True):
+    """Base class of all commands. The docstring of a command is its description in the API.
+
+    `name` is its name in routes (empty: it has none), `operation_id` its name in the OpenAPI document, and
+    `schema_name` the name of its JSON body there; all three are frozen. `transition` decides in which phases the
+    command is allowed. `keeps_question` is True if an open question stays open, `interim_phase` is the phase while it
+    runs.
+    """
+
+    name: ClassVar[str] = ""
+    transition: ClassVar[Command]
+    operation_id: ClassVar[str] = ""
+    schema_name: ClassVar[str] = "Order"
+    keeps_question: ClassVar[bool] = False
+    interim_phase: ClassVar[Phase | None] = None
+
+    def run(self, context: CommandContext) -> None:
+        """Carry out the command. Raises `CommandRefusedError`, `CameraError`, `StoreError`."""
+        raise NotImplementedError
+
+
+def find_argument_type(command: type[TableCommand]) -> type[TableCommand]:
+    """Return the class that declares the arguments of a command: the same one for commands that share it.
+
+    >>> from device.session.commands.corrections import InsertTurn
+    >>> find_argument_type(InsertTurn).__name__
+    'TurnCommand'
+    """
+    bases = (base for base in reversed(command.__mro__) if issubclass(base, TableCommand))
+    return next(base for base in bases if base.__struct_fields__ == command.__struct_fields__)
+
+
+def check_player(game: Game, player: int) -> None:
+    """Refuse a command for a player who does not take part. Raises `CommandRefusedError`."""
+    if not 0 <= player < len(game.players):
+        raise make_refusal("no-player", str(player + 1))

@@ -1,0 +1,206 @@
+"""The commands that correct the record of a game: squares, blanks, turns, racks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated
+
+from msgspec import Meta
+
+from device.session.commands.base import (
+    CommandContext,
+    PlayerNumber,
+    SmallNumber,
+    SquareName,
+    Symbol,
+    TableCommand,
+    check_player,
+)
+from device.session.game_controller import convert_engine_errors
+from device.session.messages import make_notice, make_refusal
+from device.session.phases import Command
+from device.session.snapshot import Trouble
+from engine.board import Board, parse_square
+from engine.events import (
+    BlankNamed,
+    Event,
+    Exchanged,
+    Passed,
+    PlayMade,
+    RackRevealed,
+    ScoreCorrected,
+    SquareCorrected,
+    TurnCorrected,
+    TurnInserted,
+)
+from engine.game import Game
+from engine.plays import Play
+from engine.reading import EMPTY
+from engine.state import CLOSING_KINDS, Turn, TurnKind
+
+
+class CorrectSquare(TableCommand, frozen=True):
+    """Correct a misread square."""
+
+    name = "square"
+    transition = Command.CORRECT
+    operation_id = "correct_square"
+    schema_name = "SquareOrder"
+
+    square: SquareName
+    symbol: Symbol
+
+    def run(self, context: CommandContext) -> None:
+        with convert_engine_errors():
+            at = parse_square(self.square)
+            tiles = () if self.symbol == EMPTY else context.controller.game.tiles.parse(self.symbol)
+        if self.symbol != EMPTY and len(tiles) != 1:
+            raise make_refusal("one-tile", self.symbol or "none")
+        context.controller.commit_events([SquareCorrected(at, tiles[0] if tiles else None, told=True)])
+
+
+class NameBlank(TableCommand, frozen=True):
+    """Name the letter that the blank on a square stands for."""
+
+    name = "blank"
+    transition = Command.CORRECT
+    operation_id = "name_blank"
+    schema_name = "BlankOrder"
+
+    square: SquareName
+    letter: Annotated[str, Meta(max_length=8)]
+
+    def run(self, context: CommandContext) -> None:
+        game = context.controller.game
+        with convert_engine_errors():
+            at = parse_square(self.square)
+        tile = game.board[at]
+        if tile is None or not tile.is_blank:
+            raise make_refusal("no-blank", self.square)
+        if self.letter not in game.tiles.letters:
+            raise make_refusal("blank-letters", self.letter, " ".join(game.tiles.letters))
+        context.controller.commit_events([BlankNamed(at, self.letter)])
+
+
+class TurnCommand(TableCommand, frozen=True):
+    """A turn as it really was; what is left out does not change.
+
+    `kind` is `play`, `pass`, `exchange`, or `none` to remove the turn. A play is written as in GCG: `at` (`8F` across,
+    `F8` down) and `word` (lower-case letters for blanks, dots or letters for tiles that were on the board already).
+    """
+
+    transition = Command.CORRECT
+    schema_name = "TurnOrder"
+
+    number: SmallNumber
+    player: PlayerNumber | None = None
+    kind: Annotated[str, Meta(pattern="^(|play|pass|exchange|none)$")] = ""
+    at: Annotated[str, Meta(max_length=3)] = ""
+    word: Annotated[str, Meta(max_length=60)] = ""
+    count: Annotated[int, Meta(ge=0, le=20)] = 0
+    score: Annotated[int, Meta(ge=-2000, le=4000)] | None = None
+
+    def run(self, context: CommandContext) -> None:
+        context.controller.commit_events(self.make_events(context.controller.game))
+
+    def make_events(self, game: Game) -> tuple[Event, ...]:
+        """Return the events that change the record. Raises `CommandRefusedError`."""
+        raise NotImplementedError
+
+    def make_turn_event(self, game: Game, before: Board, was: Turn | None) -> Event:
+        """Return the event of this turn, on the board `before` it; what is left out is taken from the turn `was`."""
+        player = self.player if self.player is not None else was.player if was else game.to_move
+        check_player(game, player)
+        kind = self.kind or (str(was.kind) if was else "play" if self.word else "")
+        match kind:
+            case "pass":
+                return Passed(player)
+            case "exchange":
+                count = self.count or (was.count if was else 0)
+                if not 1 <= count <= game.rules.rack_size:
+                    raise make_refusal("needs-count", str(game.rules.rack_size))
+                return Exchanged(player, count)
+            case "play" if self.word and self.at:
+                with convert_engine_errors():
+                    return PlayMade(player, Play.from_gcg(before, self.at, self.word, game.tiles))
+            case "play" if was and was.play and not self.word and not self.at:
+                return PlayMade(player, was.play)
+            case "play":
+                raise make_refusal("needs-word")
+            case _:
+                raise make_refusal("no-kind", kind)
+
+
+class CorrectTurn(TurnCommand, frozen=True):
+    """Correct a recorded turn, or remove it; `number` is its `TurnView.number`."""
+
+    name = "turn"
+    operation_id = "correct_turn"
+
+    def make_events(self, game: Game) -> tuple[Event, ...]:
+        if not 1 <= self.number <= len(game.turns):
+            raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
+        turn = game.turns[self.number - 1]
+        if self.kind == "none":
+            return (TurnCorrected(turn.number, None),)
+        events: tuple[Event, ...] = ()
+        if self != CorrectTurn(self.number, score=self.score):
+            if turn.kind not in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE):
+                raise make_refusal("only-score")
+            before = game.turns[turn.number - 1].board if turn.number else Board()
+            events = (TurnCorrected(turn.number, self.make_turn_event(game, before, turn)),)
+        if self.score is not None:
+            events = (*events, ScoreCorrected(turn.number, self.score))
+        if not events:
+            raise make_refusal("no-change")
+        return events
+
+
+class InsertTurn(TurnCommand, frozen=True):
+    """Insert a missing turn, which gets this number; the number after the last turn enters a turn by hand."""
+
+    name = "insert-turn"
+    operation_id = "insert_turn"
+
+    def make_events(self, game: Game) -> tuple[Event, ...]:
+        if not 1 <= self.number <= len(game.turns) + 1:
+            raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
+        last = sum(turn.kind not in CLOSING_KINDS for turn in game.turns)
+        number = min(self.number, last + 1)
+        before = game.turns[number - 2].board if number > 1 else Board()
+        turn = self.make_turn_event(game, before, None)
+        is_missing = number <= last or game.is_over
+        events: tuple[Event, ...] = (TurnInserted(number - 1, turn),) if is_missing else (turn,)
+        return events if self.score is None else (*events, ScoreCorrected(number - 1, self.score))
+
+
+class RevealRack(TableCommand, frozen=True):
+    """Enter the unplayed letters of a player, `?` for a blank; they are counted once the game has ended."""
+
+    name = "rack"
+    transition = Command.REVEAL_RACK
+    operation_id = "tell_rack"
+    schema_name = "RackOrder"
+
+    player: PlayerNumber
+    letters: Annotated[str, Meta(max_length=60)]
+
+    def run(self, context: CommandContext) -> None:
+        controller = context.controller
+        game = controller.game
+        with convert_engine_errors():
+            tiles = tuple(tile.face for tile in game.tiles.parse(self.letters))
+        check_player(game, self.player)
+        racks = game.state.revealed_racks.items()
+        on_other_racks = Counter(tile for player, rack in racks if player != self.player for tile in rack)
+        if lacking := Counter(tiles) - (game.unseen - on_other_racks):
+            raise make_refusal("cannot-be-left", ", ".join(lacking))
+        controller.commit_events([RackRevealed(self.player, tiles)])
+        state = controller.game.state
+        held = state.rack_counts[self.player]
+        if state.bag_count == 0 and len(tiles) != held:
+            values = state.players[self.player], str(held), str(len(tiles))
+            controller.notices += (make_notice("rack-count", *values, trouble=Trouble.BOARD),)
+
+
+CORRECTION_COMMANDS = (CorrectSquare, NameBlank, CorrectTurn, InsertTurn, RevealRack)

@@ -1,0 +1,174 @@
+"""The commands of a turn: end it, pass, exchange, challenge, and answer a question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Annotated
+
+from msgspec import Meta
+
+from device.session.commands.base import CommandContext, TableCommand
+from device.session.decision import OpenQuestion
+from device.session.game_controller import GameController
+from device.session.messages import get_text, make_notice, make_question, make_refusal
+from device.session.phases import Command
+from device.session.snapshot import Phase
+from device.session.snapshot_builder import WordList, can_decide_challenge
+from engine.events import Challenged, Event, Exchanged, Passed
+from engine.game import Game
+from engine.reading import BOARD_SIZE
+from engine.rules import ChallengeRule
+from engine.state import Turn
+
+
+class EndTurn(TableCommand, frozen=True):
+    """End the turn of the player to move: read the board and record the play, pass or exchange.
+
+    If reading takes long, the answer has the phase `looking`; a later state shows what was read.
+    """
+
+    name = "end-turn"
+    transition = Command.END_TURN
+    operation_id = "end_turn"
+    interim_phase = Phase.LOOKING
+
+    def run(self, context: CommandContext) -> None:
+        context.take_turn()
+
+
+class PassTurn(TableCommand, frozen=True):
+    """Record a pass of the player to move, without reading the board."""
+
+    name = "pass"
+    transition = Command.PASS
+    operation_id = "pass_turn"
+
+    def run(self, context: CommandContext) -> None:
+        context.controller.commit_events([Passed(context.controller.game.to_move)])
+
+
+class ExchangeTiles(TableCommand, frozen=True):
+    """Record an exchange of tiles by the player to move."""
+
+    name = "exchange"
+    transition = Command.EXCHANGE
+    operation_id = "exchange"
+    schema_name = "ExchangeOrder"
+
+    count: Annotated[int, Meta(ge=1, le=20)]
+
+    def run(self, context: CommandContext) -> None:
+        game = context.controller.game
+        if not game.can_exchange(self.count):
+            raise make_refusal("cannot-exchange", str(self.count), str(game.bag_count))
+        context.controller.commit_events([Exchanged(game.to_move, self.count)])
+
+
+class ChallengePlay(TableCommand, frozen=True):
+    """Challenge the last play: the word list decides, otherwise the players are asked.
+
+    If the challenge fails and the challenger is not known, the players are asked who it was.
+    """
+
+    name = "challenge"
+    transition = Command.CHALLENGE
+    operation_id = "challenge"
+
+    def run(self, context: CommandContext) -> None:
+        controller = context.controller
+        play = controller.game.challengeable_turn
+        if play is None:
+            raise make_refusal("nothing-to-challenge")
+        if controller.words is None or not can_decide_challenge(controller.words):
+            controller.open_question = _ask_for_decision(controller.game, play)
+        else:
+            _decide_challenge(controller, play, controller.words)
+
+
+def _ask_for_decision(game: Game, play: Turn) -> OpenQuestion:
+    """Return the question if the words are good, for players who look them up themselves."""
+    seats = _find_challengers(game, play)
+    if len(seats) > 1:
+        good = [get_text("answer-in-vain", game.players[seat]) for seat in seats]
+    else:
+        good = [get_text("answer-good")]
+    answers: tuple[tuple[str, tuple[Event, ...]], ...] = (
+        (get_text("answer-looking-up"), ()),
+        (get_text("answer-bad", game.players[play.player]), (Challenged(seats[0], upheld=True),)),
+        *((answer, (Challenged(seat, upheld=False),)) for answer, seat in zip(good, seats, strict=True)),
+    )
+    words = ", ".join(word.word for word in play.words)
+    question = make_question("good-words", words, answers=tuple(text for text, _ in answers))
+    return OpenQuestion(question, tuple(events for _, events in answers), first_is_default=False, stops_clock=True)
+
+
+def _decide_challenge(controller: GameController, play: Turn, words: WordList) -> None:
+    """Record the challenge of a play as the word list decides it, by the most likely challenger."""
+    game = controller.game
+    invalid, seats = _find_invalid_words(game, play, words), _find_challengers(game, play)
+    challenged = Challenged(seats[0], bool(invalid), invalid)
+    controller.commit_events([challenged])
+    if challenged.upheld:
+        controller.notices += (make_notice("take-off", game.players[play.player], ", ".join(invalid)),)
+        return
+    controller.notices += (make_notice("challenge-failed"),)
+    if len(seats) > 1:
+        question = make_question("who-challenged", answers=tuple(game.players[seat] for seat in seats))
+        controller.open_question = OpenQuestion(question, tuple((replace(challenged, by=seat),) for seat in seats))
+
+
+def _find_challengers(game: Game, play: Turn) -> tuple[int, ...]:
+    """Return the possible challengers of a play, the next player first; only that one if it makes no difference.
+
+    Any opponent may challenge; under the double challenge (rule 8) the challenger of a valid play loses the next turn.
+    """
+    count = len(game.players)
+    others = [seat for seat in ((game.to_move + i) % count for i in range(count)) if seat != play.player]
+    return tuple(others) if game.rules.challenge is ChallengeRule.DOUBLE else (others[0],)
+
+
+def _find_invalid_words(game: Game, play: Turn, words: WordList) -> tuple[str, ...]:
+    """Return the words of a play that are not in the list for any letter of its unnamed blanks."""
+    squares = [range(word.start, BOARD_SIZE * BOARD_SIZE, 1 if word.across else BOARD_SIZE) for word in play.words]
+    spelt = [list(zip(places, word.tiles, strict=False)) for places, word in zip(squares, play.words, strict=True)]
+    blanks = sorted({square for word in spelt for square, tile in word if tile.is_unnamed})
+    fewest: tuple[str, ...] | None = None
+    for letters in product(game.tiles.letters, repeat=len(blanks)):
+        named = dict(zip(blanks, letters, strict=True))
+        texts = ["".join(named.get(square, tile.letter) for square, tile in word) for word in spelt]
+        invalid = tuple(word.word for word, text in zip(play.words, texts, strict=True) if text not in words)
+        if fewest is None or len(invalid) < len(fewest):
+            fewest = invalid
+        if not fewest:
+            break
+    return fewest or ()
+
+
+class AnswerQuestion(TableCommand, frozen=True):
+    """Answer the open question."""
+
+    name = "answer"
+    transition = Command.ANSWER
+    operation_id = "answer"
+    schema_name = "AnswerOrder"
+    keeps_question = True
+
+    answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
+
+    def run(self, context: CommandContext) -> None:
+        context.controller.answer_question(self.answer)
+
+
+class ConfirmExchange(TableCommand, frozen=True):
+    """Answer the question \"pass or exchange?\": tiles were exchanged, an unknown number."""
+
+    transition = Command.ANSWER
+    keeps_question = True
+
+    def run(self, context: CommandContext) -> None:
+        question = context.controller.open_question
+        context.controller.answer_question(len(question.answers) - 1 if question else 0)
+
+
+TURN_COMMANDS = (EndTurn, PassTurn, ExchangeTiles, ChallengePlay, AnswerQuestion, ConfirmExchange)
