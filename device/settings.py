@@ -1,6 +1,6 @@
-"""The one settings file of a table: TOML, every value with a default, mistakes said with their line.
+"""The settings file of a table: TOML, every value with a default; error messages name the line.
 
-`device/data/settings.toml` is the commented file that holds all defaults; `read_default_text` gives it for writing out.
+`device/data/settings.toml` is the commented file with all defaults; `read_default_text` returns it.
 """
 
 from __future__ import annotations
@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from device.panel.buttons import Pins, PinsError
+from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from engine.errors import TilekeeperError
 from engine.tiles import tile_set_names
 
@@ -22,17 +25,26 @@ SYSTEM_SETTINGS_FILE = Path("/etc/tilekeeper/settings.toml")
 SERVICE_DATA_FOLDER = Path("/var/lib/tilekeeper")
 """Where the service of an installed table keeps its games."""
 MAX_DISPLAYS = 2
+MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
+"""Limits of IEEE 802.11, 9.4.2.2 and J.4.1."""
 
 _CAMERA_PATTERN = re.compile(r"pi|usb:.+|folder:.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
+_HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
+_PIN_KEYS = {pin.name for pin in fields(Pins)}
+_EMPTY_IS_DEFAULT = (("game", "lexicon"), ("page", "certificate"), ("page", "key"), ("data", "folder"))
+"""Settings of which an empty text means the same as leaving them out."""
 
 
 class SettingsError(TilekeeperError):
     """The settings file cannot be used; the message names file, line and key, and what to do, on one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class GameSettings:
+class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of the settings file."""
+
+
+class GameSettings(_Section, frozen=True):
     """The game to start if nothing else is chosen. `lexicon`: see `device.storage.lexicons.open_lexicon`."""
 
     players: tuple[str, ...] = ("Player 1", "Player 2")
@@ -40,19 +52,17 @@ class GameSettings:
     lexicon: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CameraSettings:
+class CameraSettings(_Section, frozen=True):
     """The camera, as `device.cameras.open_camera` takes it."""
 
     source: str = "pi"
 
 
-@dataclass(frozen=True, slots=True)
-class PageSettings:
+class PageSettings(_Section, frozen=True):
     """Where the page is served; an empty `host` means on all networks.
 
     With `certificate` and `key` it is served over https too, at `secure_port`. `wifi` and its password are what phones
-    at the table join; empty: nobody is told.
+    at the table join; if empty, they are not shown.
     """
 
     port: int = 8080
@@ -64,197 +74,223 @@ class PageSettings:
     wifi_password: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DataSettings:
-    """Where games are kept; None: in the user's own folder."""
+class DataSettings(_Section, frozen=True):
+    """The folder of the games; None: the user's own."""
 
     folder: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PanelSettings:
+class PanelSettings(_Section, frozen=True):
     """Buttons, lights and displays; without `use` no pins are touched."""
 
     use: bool = True
-    pins: Pins = field(default_factory=Pins)
+    pins: Pins = msgspec.field(default_factory=Pins)
     displays: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class VoiceSettings:
-    """Whether the score is spoken."""
+class VoiceSettings(_Section, frozen=True):
+    """True if the score is spoken."""
 
     use: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Everything that is set at one table."""
+class Settings(_Section, frozen=True):
+    """Everything that can be set at one table."""
 
-    game: GameSettings = field(default_factory=GameSettings)
-    camera: CameraSettings = field(default_factory=CameraSettings)
-    page: PageSettings = field(default_factory=PageSettings)
-    data: DataSettings = field(default_factory=DataSettings)
-    panel: PanelSettings = field(default_factory=PanelSettings)
-    voice: VoiceSettings = field(default_factory=VoiceSettings)
+    game: GameSettings = GameSettings()
+    camera: CameraSettings = CameraSettings()
+    page: PageSettings = PageSettings()
+    data: DataSettings = DataSettings()
+    panel: PanelSettings = msgspec.field(default_factory=PanelSettings)
+    voice: VoiceSettings = VoiceSettings()
+
+
+class _InvalidSettingError(TilekeeperError):
+    """A mistake in a document: the keys that lead to it, and what is wrong there or how to fix it."""
+
+    def __init__(self, path: tuple[str, ...], text: str) -> None:
+        super().__init__(f"{'.'.join(path)} {text}")
+        self.path = path
 
 
 def read_default_text() -> str:
-    """The commented settings file with all defaults."""
+    """Return the commented settings file with all defaults."""
     return (files("device") / "data" / "settings.toml").read_text(encoding="utf-8")
 
 
 def find_settings_file() -> Path | None:
-    """The settings file of this user or of this machine, if there is one (XDG base directories)."""
+    """Return the settings file of this user or of this machine, None if there is none (XDG base directories)."""
     return next((path for path in (user_settings_file(), SYSTEM_SETTINGS_FILE) if path.is_file()), None)
 
 
 def user_settings_file() -> Path:
-    """Where a user has settings of their own, which come before the machine's."""
+    """Return the path of the user's own settings file, which takes precedence over the machine's."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "tilekeeper" / "settings.toml"
 
 
 def load_settings(path: Path | None) -> Settings:
-    """The settings in `path`; without a file the defaults. Raises `SettingsError`."""
+    """Return the settings in a file, the defaults without one. Raises `SettingsError`."""
     if path is None:
         return Settings()
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read ({error.strerror}): name another settings file") from error
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path} is no text in UTF-8: write the settings file anew") from error
+        if path.exists() and not path.is_file():
+            raise SettingsError(f"{path} is no file: name another settings file")
+        text = path.read_text(encoding="utf-8-sig")  # editors on Windows begin a file with a byte-order mark
+    except (OSError, ValueError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            raise SettingsError(f"{path} is no text in UTF-8: save it in UTF-8, or write it again") from error
+        reason = getattr(error, "strerror", None) or error
+        raise SettingsError(f"{path} cannot be read ({reason}): name another settings file") from error
     return parse_settings(text, str(path))
 
 
 def parse_settings(text: str, name: str = "settings.toml") -> Settings:
-    """The settings in `text`, which messages call `name`. Raises `SettingsError`."""
+    """Return the settings in a TOML text, which messages call `name`. Raises `SettingsError`."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{name} is not written as TOML: {error}; compare it with the default file") from error
+    except RecursionError:
+        raise SettingsError(f"{name} is nested too deeply: compare it with the default file") from None
     try:
-        merged = _merge_with_defaults(tomllib.loads(read_default_text()), document)
-        return Settings(
-            game=_make_game_settings(**merged["game"]),
-            camera=_make_camera_settings(**merged["camera"]),
-            page=_make_page_settings(**merged["page"]),
-            data=_make_data_settings(**merged["data"]),
-            panel=_make_panel_settings(**merged["panel"]),
-            voice=VoiceSettings(**merged["voice"]),
-        )
-    except _InvalidSettingError as wrong:
-        line = _find_line(text, wrong.section, wrong.key)
-        where = f"{name}, line {line}" if line else name
-        key = f"{wrong.section}.{wrong.key}" if wrong.key else wrong.section
-        raise SettingsError(f"{where}: {key} {wrong.text}") from None
+        return _build_settings(document)
+    except _InvalidSettingError as error:
+        line = _find_line(text, error.path)
+        raise SettingsError(f"{name}{f', line {line}' if line else ''}: {error}") from None
 
 
-class _InvalidSettingError(TilekeeperError):
-    def __init__(self, table: str, key: str, text: str) -> None:
-        self.section, self.key, self.text = table, key, text
-
-
-def _merge_with_defaults(defaults: dict[str, Any], document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The document over the defaults, which say what tables and keys there are, and of what kind. Raises
-    `_InvalidSettingError`."""
-    merged = {table: dict(values) for table, values in defaults.items()}
-    for table, values in document.items():
-        if table not in defaults:
-            raise _InvalidSettingError(
-                table, "", f"is not known: the tables are {', '.join(f'[{known}]' for known in defaults)}"
-            )
-        if not isinstance(values, dict):
-            raise _InvalidSettingError(table, "", f"must be a table: write [{table}] on a line of its own")
-        for key, value in values.items():
-            if key not in defaults[table]:
-                raise _InvalidSettingError(table, key, f"is not known: [{table}] has {', '.join(defaults[table])}")
-            if wanted := _describe_expected_type(defaults[table][key], value):
-                raise _InvalidSettingError(table, key, f"must be {wanted}")
-            merged[table][key] = value
-    return merged
-
-
-def _describe_expected_type(default: Any, value: Any) -> str:
-    """What the value must be to be of the default's kind; empty where it is."""
-    if isinstance(default, list):
-        item = default[0] if default else ""
-        if isinstance(value, list) and not any(_describe_expected_type(item, one) for one in value):
-            return ""
-        return "a list of whole numbers: [5, 6]" if isinstance(item, int) else 'a list of texts: ["a", "b"]'
-    kinds = {bool: "true or false", int: "a whole number", str: 'text in "quotes"'}
-    return "" if type(value) is type(default) else kinds[type(default)]
-
-
-def _make_game_settings(players: list[str], tiles: str, lexicon: str) -> GameSettings:
-    names = tuple(name.strip() for name in players)
-    if not 2 <= len(names) <= 4 or len({*names} - {""}) < len(names):
-        raise _InvalidSettingError("game", "players", "must be 2 to 4 different names")
-    if tiles not in tile_set_names():
-        raise _InvalidSettingError("game", "tiles", f"is {tiles!r}: choose one of {', '.join(tile_set_names())}")
-    return GameSettings(names, tiles, lexicon or None)
-
-
-def _make_camera_settings(source: str) -> CameraSettings:
-    if not _CAMERA_PATTERN.fullmatch(source):
-        raise _InvalidSettingError("camera", "source", f'is {source!r}: write "pi", "usb:0" or "folder:/path"')
-    return CameraSettings(source)
-
-
-def _make_page_settings(
-    port: int, host: str, certificate: str, key: str, secure_port: int, wifi: str, wifi_password: str
-) -> PageSettings:
-    for name, number in (("port", port), ("secure_port", secure_port)):
-        if not 1 <= number <= 65535:
-            raise _InvalidSettingError("page", name, f"is {number}: choose a number from 1 to 65535")
-    if bool(certificate) != bool(key):
-        missing = "key" if certificate else "certificate"
-        raise _InvalidSettingError("page", missing, "is missing: https needs a certificate and its key")
-    if certificate and port == secure_port:
-        raise _InvalidSettingError("page", "secure_port", "is the port of http: choose another one")
-    if not wifi and wifi_password:
-        raise _InvalidSettingError("page", "wifi", "is missing: name the Wi-Fi of this password")
-    if len(wifi.encode()) > 32 or len(wifi_password.encode()) > 63:  # IEEE 802.11, 9.4.2.2 and J.4.1
-        raise _InvalidSettingError("page", "wifi", "has up to 32 bytes, wifi_password up to 63")
-    return PageSettings(port, host, _parse_path(certificate), _parse_path(key), secure_port, wifi, wifi_password)
-
-
-def _parse_path(named: str) -> Path | None:
-    return Path(named).expanduser() if named else None
-
-
-def _make_data_settings(folder: str) -> DataSettings:
-    return DataSettings(_parse_path(folder))
-
-
-def _make_panel_settings(use: bool, displays: list[str], **pins: Any) -> PanelSettings:
+def _build_settings(document: dict[str, Any]) -> Settings:
+    """Return the settings in a document. Raises `_InvalidSettingError`."""
+    for path, text in _find_texts(document):
+        if not all(map(is_displayable, text)):
+            raise _InvalidSettingError(path, "has control characters: leave them out")
+    try:
+        settings = msgspec.convert(_prepare_document(document), Settings, dec_hook=_decode_path)
+    except msgspec.ValidationError as error:
+        raise _explain_error(error) from None
+    _check_game(settings.game)
+    if not _CAMERA_PATTERN.fullmatch(source := settings.camera.source):
+        raise _InvalidSettingError(("camera", "source"), f'is {source!r}: write "pi", "usb:0" or "folder:/path"')
+    _check_page(settings.page)
+    displays = settings.panel.displays
     if len(displays) > MAX_DISPLAYS or not all(map(_DISPLAY_PATTERN.fullmatch, displays)):
-        raise _InvalidSettingError(
-            "panel", "displays", 'may name two: "oled:0x3C" and "oled:0x3D", or "digits:0" and "digits:1"'
-        )
+        text = 'may name two: "oled:0x3C" and "oled:0x3D", or "digits:0" and "digits:1"'
+        raise _InvalidSettingError(("panel", "displays"), text)
+    return settings
+
+
+def _find_texts(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield all texts in a document with the keys that lead to them."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield (*path, key), key
+            yield from _find_texts(inner, (*path, key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _find_texts(inner, path)
+
+
+def _prepare_document(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document in the shape of `Settings`: pins in a table of their own, and None for what is not set."""
+    prepared = {key: dict(value) if isinstance(value, dict) else value for key, value in document.items()}
+    for section, key in _EMPTY_IS_DEFAULT:
+        if isinstance(table := prepared.get(section), dict) and table.get(key) == "":
+            del table[key]
+    if isinstance(panel := prepared.get("panel"), dict):
+        if "pins" in panel:
+            raise _InvalidSettingError(("panel", "pins"), "is not known: name each pin by itself")
+        pins = {key: panel.pop(key) for key in _PIN_KEYS & panel.keys()}
+        panel["pins"] = {key: None if type(value) is int and value == 0 else value for key, value in pins.items()}
+    if isinstance(game := prepared.get("game"), dict) and isinstance(game.get("players"), list):
+        game["players"] = [name.strip() if isinstance(name, str) else name for name in game["players"]]
+    return prepared
+
+
+def _decode_path(kind: type, value: object) -> Path:
+    """Return the path in a setting, for msgspec, which names the setting in front of a `ValueError`."""
+    if kind is not Path or not isinstance(value, str):
+        raise ValueError("Expected `str`")
     try:
-        return PanelSettings(use, Pins(**{key: _parse_pins(value) for key, value in pins.items()}), tuple(displays))
-    except PinsError as error:
-        raise _InvalidSettingError("panel", error.key, error.text) from error
+        return Path(value).expanduser()
+    except RuntimeError:
+        raise ValueError(f"names the home of an unknown user: {value}") from None
 
 
-def _parse_pins(value: Any) -> Any:
-    """A pin or pins as `Pins` takes them: 0 in the file is not wired."""
-    if isinstance(value, list):
-        return tuple(value)
-    return value if isinstance(value, bool) else value or None
+def _explain_error(error: msgspec.ValidationError) -> _InvalidSettingError:
+    """Return the mistake that msgspec found, such as "Expected `int`, got `str` - at `$.page.port`"."""
+    if isinstance(pins := error.__cause__, PinsError):
+        return _InvalidSettingError(("panel", pins.key), pins.text)
+    what, _, where = str(error).partition(" - at `$")
+    path = tuple(key for key in re.findall(r"\.(\w+)", where) if key != "pins")
+    defaults = tomllib.loads(read_default_text())
+    if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", what):
+        known = (
+            f"[{path[0]}] has {', '.join(defaults[path[0]])}" if path else f"the tables are [{'], ['.join(defaults)}]"
+        )
+        return _InvalidSettingError((*path, unknown[1]), f"is not known: {known}")
+    if not what.startswith("Expected"):
+        return _InvalidSettingError(path, what)
+    if len(path) == 1:
+        return _InvalidSettingError(path, f"must be a table: write [{path[0]}] on a line of its own")
+    default = defaults[path[0]][path[1]]
+    if isinstance(default, list):
+        numbers = default and isinstance(default[0], int)
+        kind = "a list of whole numbers: [5, 6]" if numbers else 'a list of texts: ["a", "b"]'
+    else:
+        kind = {bool: "true or false", int: "a whole number", str: 'text in "quotes"'}[type(default)]
+    return _InvalidSettingError(path, f"must be {kind}")
 
 
-def _find_line(text: str, table: str, key: str) -> int:
-    """The line of a key, or of the table where the key is not found; 0 where neither is."""
+def _check_game(game: GameSettings) -> None:
+    """Raise `_InvalidSettingError` for players or tiles that no game has."""
+    names = game.players
+    if not 2 <= len(names) <= 4 or len({*names} - {""}) < len(names):
+        raise _InvalidSettingError(("game", "players"), "must be 2 to 4 different names")
+    if any(len(name) > MAX_PLAYER_NAME_LENGTH for name in names):
+        raise _InvalidSettingError(("game", "players"), f"must be names of up to {MAX_PLAYER_NAME_LENGTH} letters")
+    if game.lexicon:
+        try:
+            Path(game.lexicon).expanduser()
+        except RuntimeError:
+            text = f"names the home of an unknown user: {game.lexicon}"
+            raise _InvalidSettingError(("game", "lexicon"), text) from None
+    if game.tiles not in tile_set_names():
+        text = f"is {game.tiles!r}: choose one of {', '.join(tile_set_names())}"
+        raise _InvalidSettingError(("game", "tiles"), text)
+
+
+def _check_page(page: PageSettings) -> None:
+    """Raise `_InvalidSettingError` for an address, port, certificate or Wi-Fi that cannot be used."""
+    for key, number in (("port", page.port), ("secure_port", page.secure_port)):
+        if not 1 <= number <= 65535:
+            raise _InvalidSettingError(("page", key), f"is {number}: choose a number from 1 to 65535")
+    if not _HOST_PATTERN.fullmatch(page.host):
+        raise _InvalidSettingError(("page", "host"), f"is {page.host!r}: write an address or a name of this machine")
+    if bool(page.certificate) != bool(page.key):
+        missing = "key" if page.certificate else "certificate"
+        raise _InvalidSettingError(("page", missing), "is missing: https needs a certificate and its key")
+    if page.certificate and page.port == page.secure_port:
+        raise _InvalidSettingError(("page", "secure_port"), "is the port of http: choose another one")
+    if not page.wifi and page.wifi_password:
+        raise _InvalidSettingError(("page", "wifi"), "is missing: name the Wi-Fi of this password")
+    if len(page.wifi.encode()) > MAX_WIFI_NAME_BYTES or len(page.wifi_password.encode()) > MAX_WIFI_PASSWORD_BYTES:
+        text = f"has up to {MAX_WIFI_NAME_BYTES} bytes, wifi_password up to {MAX_WIFI_PASSWORD_BYTES}"
+        raise _InvalidSettingError(("page", "wifi"), text)
+
+
+def _find_line(text: str, path: tuple[str, ...]) -> int:
+    """Return the line of a key, or of its table if the key is not found; 0 if neither is (TOML parsers drop lines)."""
+    section, key = path[0], path[1] if len(path) > 1 else ""
     inside, found = "", 0
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"\s*\[\s*([\w-]+)\s*\]", line):
             inside = header[1]
-            found = number if inside == table else found
-        elif inside == table and key and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*=""", line):
+            found = number if inside == section else found
+        elif inside == section and key and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*=""", line):
             return number
-        elif not inside and re.match(rf"""\s*["']?{re.escape(table)}["']?\s*[.=]""", line):
+        elif not inside and re.match(rf"""\s*["']?{re.escape(section)}["']?\s*[.=]""", line):
             found = number
     return found
 

@@ -29,7 +29,6 @@ LONG_MODULES = {
     "vision.rendering.style",
 }
 LONG_FUNCTIONS = {
-    "device.cli.run.serve",
     "vision.rendering.style.random_board_style",
     "vision.rendering.style.random_tile_style",
     "vision.training.networks.write_onnx",

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from device.cli import UserError
 from device.cli.options import make_profiled_reader
-from device.cli.page import announce_pairing
-from device.cli.run import find_page_addresses
+from device.cli.page import announce_pairing, find_page_addresses
 
 if TYPE_CHECKING:
     from device.demo.demo_table import Demo

@@ -1,27 +1,39 @@
-"""What the commands that play a game have in common: the players, the tile set, the word list."""
+"""Options that several commands have, and what follows from them: the game, its word list, folders, readers."""
 
 from __future__ import annotations
 
 import argparse
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
+from device.player_names import parse_player_name
+from device.settings import (
+    SERVICE_DATA_FOLDER,
+    GameSettings,
+    Settings,
+    SettingsError,
+    find_settings_file,
+    load_settings,
+)
+from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
+from engine.errors import NotationError, RulesError
+from engine.events import GameStarted
+from engine.game import Game
+from engine.lexicon import Lexicon, LexiconError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # OpenCV takes longer to load than the commands without pictures take to run
     from calibration.profile import TableProfile
     from calibration.profiled_reader import ProfiledReader
-    from device.settings import GameSettings
-    from engine.events import GameStarted
-    from engine.lexicon import Lexicon
     from vision.net import Net
     from vision.recognition.reader import BoardReader
 
 
 def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -> None:
-    """`--players`, `--tiles` and `--lexicon`."""
+    """Add `--players`, `--tiles` and `--lexicon`."""
     parser.add_argument(
         "--players",
         metavar="A,B",
@@ -37,9 +49,7 @@ def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -
 
 
 def merge_game_settings(args: argparse.Namespace, defaults: GameSettings | None = None) -> GameSettings:
-    """What the command line says of the game; `otherwise` where it says nothing."""
-    from device.settings import GameSettings
-
+    """Return the game that the command line asks for, with `defaults` for the options left out. Raises `UserError`."""
     defaults = defaults or GameSettings()
     return GameSettings(
         defaults.players if args.players is None else _parse_names(args.players),
@@ -49,43 +59,32 @@ def merge_game_settings(args: argparse.Namespace, defaults: GameSettings | None 
 
 
 def _parse_names(listed: str) -> tuple[str, ...]:
-    from device.storage.archive import MAX_PLAYER_NAME_LENGTH, is_displayable
-
-    names = tuple(name.strip() for name in listed.split(",") if name.strip())
-    for name in names:
-        if len(name) > MAX_PLAYER_NAME_LENGTH or not all(map(is_displayable, name)):
-            raise UserError(f"--players: {name!r} is no name: up to {MAX_PLAYER_NAME_LENGTH} letters")
-    return names
+    try:
+        return tuple(parse_player_name(name) for name in listed.split(",") if name.strip())
+    except ValueError as error:
+        raise UserError(f"--players: {error}") from None
 
 
 def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
-    """The beginning of the game, and the list to check its words by. Raises `UserError`."""
-    from device.storage.lexicons import default_cache_dir, open_lexicon
-    from engine.errors import NotationError, RulesError
-    from engine.events import GameStarted
-    from engine.game import Game
-    from engine.lexicon import LexiconError
-
+    """Return the start of the game and the word list to check its words by. Raises `UserError`."""
+    started = GameStarted(game.players, tile_set=game.tiles)
     try:
-        started = GameStarted(game.players, tile_set=game.tiles)
         Game.from_events([started])
         lexicon = open_lexicon(game.lexicon, game.tiles, default_cache_dir())
     except RulesError as error:
         raise UserError(f"--players {','.join(game.players)}: {error}") from None
     except (LexiconError, NotationError) as error:
         raise UserError(str(error)) from None
-    return GameStarted(game.players, tile_set=game.tiles, lexicon=lexicon.name if lexicon else None), lexicon
+    return replace(started, lexicon=lexicon.name if lexicon else None), lexicon
 
 
 def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon | None]:
-    """Finds the list that a game of the store was begun with: the owner's or the shipped one, by its name.
+    """Return a function that finds the word list of a stored game by its name: the owner's or the shipped one.
 
-    None where it was begun without a list, or where its list is not to be had: then words are not checked.
+    It returns None if the game was started without a list, or if the list is not available: words are not checked then.
     """
-    from device.storage.lexicons import default_cache_dir, open_lexicon
-    from engine.lexicon import LexiconError
 
-    def find(started: GameStarted) -> Lexicon | None:
+    def find_lexicon(started: GameStarted) -> Lexicon | None:
         if started.lexicon is None:
             return None
         own = own_lexicon_path(game)
@@ -98,18 +97,16 @@ def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon |
                 return found
         return None
 
-    return find
+    return find_lexicon
 
 
 def own_lexicon_path(game: GameSettings) -> Path | None:
-    """The word list that the owner of the table named, for games that are begun later."""
-    from device.storage.lexicons import NO_LEXICON
-
+    """Return the word list that the table's owner named, or None."""
     return None if game.lexicon in (None, NO_LEXICON) else Path(game.lexicon).expanduser()
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
-    """`--data` and `--settings`."""
+    """Add `--data` and `--settings`."""
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="folder of the games (default ~/.local/share/tilekeeper)"
     )
@@ -121,8 +118,16 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def load_user_settings(args: argparse.Namespace) -> Settings:
+    """Return the settings of the file `--settings`, of the user's or of the machine's. Raises `UserError`."""
+    try:
+        return load_settings(args.settings or find_settings_file())
+    except SettingsError as error:
+        raise UserError(str(error)) from None
+
+
 def ensure_data_folder(named: Path | None) -> Path:
-    """The folder that games are kept in, made where it is not there: the named one, or the user's own."""
+    """Return the folder of the games, the user's own if none is named; make it if needed. Raises `UserError`."""
     home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     folder = named or home / "tilekeeper"
     try:
@@ -135,20 +140,12 @@ def ensure_data_folder(named: Path | None) -> Path:
 
 
 def find_games_folder(args: argparse.Namespace) -> Path:
-    """The folder with the games, by command line and settings file. Raises `UserError`."""
-    from device.settings import SettingsError, find_settings_file, load_settings
-
-    try:
-        settings = load_settings(args.settings or find_settings_file())
-    except SettingsError as error:
-        raise UserError(str(error)) from None
-    return ensure_data_folder(args.data or settings.data.folder)
+    """Return the folder of the games by command line and settings file. Raises `UserError`."""
+    return ensure_data_folder(args.data or load_user_settings(args).data.folder)
 
 
 def find_games_file(args: argparse.Namespace) -> Path:
-    """The file with the games, which must be there. Raises `UserError`."""
-    from device.settings import SERVICE_DATA_FOLDER
-
+    """Return the file with the games. Raises `UserError` if there is none."""
     path = find_games_folder(args) / "games.db"
     if args.data is None and not path.is_file() and os.access(SERVICE_DATA_FOLDER / path.name, os.R_OK):
         path = SERVICE_DATA_FOLDER / path.name  # an installed table
@@ -158,7 +155,7 @@ def find_games_file(args: argparse.Namespace) -> Path:
 
 
 def make_board_reader(load_net: Callable[[Path], Net] | None = None) -> BoardReader:
-    """Return a reader with the networks that are shipped, run by `load_net`. Raises `UserError`."""
+    """Return a reader with the shipped networks, run by `load_net`. Raises `UserError`."""
     from vision.detection.locator import BoardLocator
     from vision.net import ModelError, Net
     from vision.recognition.letters import LetterNet

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from device.settings import PageSettings
+    from device.system.hotspot import Hotspot
     from web.security.server import PageServer
 
 
@@ -22,13 +24,10 @@ _LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.|\[::1\])")
 
 
 @contextmanager
-def open_page(
-    app: Flask, page: PageSettings, addresses: Callable[[str, int], Sequence[str]], report: Callable[[str], None]
-) -> Iterator[tuple[PageServer, str]]:
+def open_page(app: Flask, page: PageSettings, report: Callable[[str], None]) -> Iterator[tuple[PageServer, str]]:
     """Serve the page and report its addresses and how to pair phones. Raises `UserError`.
 
-    `addresses` returns the URLs for a host and a port, with the best one for phones last. Yields the server and a
-    sentence with the URLs.
+    Yields the server and a sentence with the URLs.
     """
     from web.security.server import PageServer, PortInUseError
     from web.security.tls_proxy import ClientAddresses, TlsProxy, TlsProxyError
@@ -38,15 +37,15 @@ def open_page(
     try:
         with ExitStack() as stack:
             server = stack.enter_context(PageServer(app, port, page.host))
-            urls = list(addresses(page.host, server.port))
+            urls = find_page_addresses(page.host, server.port)
             if page.certificate and page.key:
                 port = page.secure_port
                 tls_proxy = TlsProxy(server, clients, page.certificate, page.key, port, page.host)
                 stack.enter_context(tls_proxy)
-                urls += [url.replace("http:", "https:", 1) for url in addresses(page.host, tls_proxy.port)]
+                urls += [url.replace("http:", "https:", 1) for url in find_page_addresses(page.host, tls_proxy.port)]
             up = f"The page is up: {' or '.join(urls)}"
             report(up)
-            announce_pairing(addresses(page.host, server.port)[-1], app.extensions["pairing"].code, report)
+            announce_pairing(find_page_addresses(page.host, server.port)[-1], app.extensions["pairing"].code, report)
             yield server, up
     except PortInUseError:
         option = "--port" if port == page.port else "page.secure_port in the settings"
@@ -64,3 +63,26 @@ def announce_pairing(address: str, code: str, report: Callable[[str], None]) -> 
         report(f"To pair a phone, scan this, or type this code there: {code}")
     else:
         report(f"To pair a phone, type this code there: {code}")
+
+
+def announce_wifi(hotspot: Hotspot, report: Callable[[str], None]) -> None:
+    """Report the table's own Wi-Fi; on a terminal also as a QR code, while the Wi-Fi is open."""
+    from web.qr import render_qr_blocks
+
+    if sys.stdout.isatty() and hotspot.is_active():
+        report(render_qr_blocks(hotspot.qr_text))
+    report(f"Without a known Wi-Fi: join {hotspot.name}, password {hotspot.password}.")
+
+
+def find_page_addresses(host: str, port: int) -> list[str]:
+    """Return the URLs of the page, the best one for phones last: by number, for phones that do not know the name."""
+    if host:
+        return [f"http://{host}:{port}"]
+    found = [f"http://localhost:{port}", f"http://{socket.gethostname()}.local:{port}"]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing: it only asks which address would be used (RFC 5737)
+            found.append(f"http://{probe.getsockname()[0]}:{port}")
+        except OSError:
+            return found
+    return found

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from device.player_names import is_displayable
 from device.session.commands.base import MAX_PLAYERS, PlayerNumber
 from device.session.commands.games import StartGame
-from device.storage.archive import is_displayable
 from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
 from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import GameStarted

@@ -22,6 +22,7 @@ from typing import Any, BinaryIO, cast, get_args, get_origin, get_type_hints
 
 from PIL import Image, UnidentifiedImageError
 
+from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.storage.errors import describe_missing_game, describe_unreadable_game
 from device.storage.event_history import EventHistory, replay_log
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoredGame, StoredPicture
@@ -47,13 +48,9 @@ MAX_JSON_BYTES = 8_000_000
 MAX_GCG_BYTES = 1_000_000
 MAX_PICTURE_SIDE_PX = 4096
 """Pixels of a picture's longer side."""
-MAX_PLAYER_NAME_LENGTH = 40
-"""Letters of a player's name."""
 
 _EVENTS_MEMBER, _GCG_MEMBER = "game.json", "game.gcg"
 _PICTURE_MEMBER = re.compile(r"pictures/([0-9]{1,5})-(board|photo)\.jpg")
-_JOINERS = "\u200c\u200d"
-"""Of names in some scripts, and of pictures, though they cannot be seen."""
 _MIN_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 """ZIP knows no earlier date."""
 # What the engine may stumble over when a game is not one: it trusts events that this program wrote.
@@ -153,11 +150,6 @@ def _clean_player_names(event: Event) -> Event:
         return event
     cleaned = ("".join(filter(is_displayable, name)).strip()[:MAX_PLAYER_NAME_LENGTH].strip() for name in event.players)
     return replace(event, players=tuple(name or f"Player {seat}" for seat, name in enumerate(cleaned, 1)))
-
-
-def is_displayable(letter: str) -> bool:
-    """False for what would drive a terminal, or break a line, if it stood in a name."""
-    return letter.isprintable() or letter in _JOINERS
 
 
 def make_file_name(stored: StoredGame, suffix: str) -> str:

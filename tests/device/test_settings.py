@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -92,6 +93,15 @@ def test_panel_may_have_no_button_at_all() -> None:
         ("[panel]\nend_turn = [7, 8, 9, 10, 11]", "line 2: panel.end_turn names 5 pins: one for a shared"),
         ("[panel]\nstatus_light = [18, 23]", "line 2: panel.status_light names 2 pins: red"),
         ('[panel]\ndisplays = ["lcd"]', "line 2: panel.displays may name two"),
+        ('[game]\nplayers = ["Anna", "Ben\\u001b[2J"]', "line 2: game.players has control characters: leave them out"),
+        (f'[game]\nplayers = ["Anna", "{"B" * 41}"]', "line 2: game.players must be names of up to 40 letters"),
+        ('[game]\nlexicon = "\\u0000"', "line 2: game.lexicon has control characters"),
+        ('[data]\nfolder = "~nouser/x"', "line 2: data.folder names the home of an unknown user"),
+        ('[game]\nlexicon = "~nouser/x"', "line 2: game.lexicon names the home of an unknown user"),
+        ('[page]\nhost = "ü..x"', "line 2: page.host is 'ü..x': write an address"),
+        (f"a = {'[' * 3000}", "t.toml is nested too deeply"),
+        ("[data]\nfolder = 3", 'line 2: data.folder must be text in "quotes"'),
+        ("[panel.pins]\nchallenge = 4", "panel.pins is not known"),
         ("[page]\nport = \n[data]", "t.toml is not written as TOML: Invalid value (at line 2"),
     ],
 )
@@ -99,6 +109,19 @@ def test_mistake_is_one_line_that_names_file_line_and_key(text: str, said: str) 
     with pytest.raises(SettingsError) as raised:
         parse_settings(text, "t.toml")
     assert said in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_file_with_byte_order_mark_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text("[page]\nport = 81\n", encoding="utf-8-sig")
+    assert load_settings(path).page.port == 81
+
+
+def test_fifo_and_name_with_nul_are_refused_in_one_line(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo.toml")
+    for path, text in ((tmp_path / "fifo.toml", "is no file"), (tmp_path / "nul\0.toml", "cannot be read")):
+        with pytest.raises(SettingsError, match=text):
+            load_settings(path)
 
 
 def test_file_that_is_not_there_and_file_that_is_no_text(tmp_path: Path) -> None:

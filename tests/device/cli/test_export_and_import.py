@@ -106,7 +106,7 @@ def test_folder_without_games_is_said(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_games_of_an_installed_table_are_found_where_a_user_has_none(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("device.settings.SERVICE_DATA_FOLDER", data)
+    monkeypatch.setattr("device.cli.options.SERVICE_DATA_FOLDER", data)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     assert main(["backup", str(tmp_path / "copy.db")]) == 0
     assert "1 game is in" in capsys.readouterr().out

@@ -21,7 +21,8 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 from device.cli import UserError, main
 from device.cli import run as run_command
-from device.cli.page import announce_pairing
+from device.cli.appliance import Appliance
+from device.cli.page import announce_pairing, announce_wifi
 from device.panel.buttons import Button, Pins
 from device.panel.gestures import HOLD_S
 from device.panel.gpio import GpioUnavailableError
@@ -31,6 +32,7 @@ from device.system.hotspot import Hotspot
 from tests.device.cli.test_replay import ReaderInOrder
 from tests.support.text_table import FARM, HORN, rows
 from web.qr import render_qr_blocks
+from web.security.pairing import Pairing
 
 
 def picture(folder: Path, name: str) -> None:
@@ -57,7 +59,7 @@ def chosen(*words: str) -> Settings:
 
 
 def serve(args: argparse.Namespace) -> None:
-    run_command.serve(run_command.resolve_settings(args), ReaderInOrder([]), threading.Event(), threading.Event())
+    Appliance(run_command.resolve_settings(args), ReaderInOrder([])).serve()
 
 
 @pytest.fixture(autouse=True)
@@ -118,10 +120,9 @@ class Program:
     """`tilekeeper run` in a thread."""
 
     def __init__(self, args: argparse.Namespace, boards: list[tuple[str, ...]]) -> None:
-        self.ended, self.off = threading.Event(), threading.Event()
+        self.appliance = Appliance(run_command.resolve_settings(args), ReaderInOrder(boards))
         self.thread = threading.Thread(
-            target=run_command.serve,
-            args=(run_command.resolve_settings(args), ReaderInOrder(boards), self.ended, self.off),
+            target=self.appliance.serve,
             kwargs={"new": args.new, "has_options": run_command.has_game_options(args)},
         )
         self.browser = Browser(args.port)
@@ -138,7 +139,7 @@ class Program:
         raise AssertionError("the page did not come up")
 
     def __exit__(self, *_: object) -> None:
-        self.ended.set()
+        self.appliance.ended.set()
         self.thread.join(10)
         assert not self.thread.is_alive()
 
@@ -180,7 +181,7 @@ def test_wifi_of_the_table_is_a_code_to_scan_while_it_is_open(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     for active in (True, False):
         monkeypatch.setattr(Hotspot, "is_active", lambda _, active=active: active)
-        run_command.print_wifi_details(wifi)
+        announce_wifi(wifi, print)
         said = capsys.readouterr().out
         assert (render_qr_blocks(wifi.qr_text) in said) == active
         assert "join Tilekeeper-7c2a, password k3m9x7q2wd" in said
@@ -225,6 +226,30 @@ def test_next_game_has_the_players_of_the_last_one_unless_the_command_line_names
     args.players, args.port = "Mira,Tom", free_port()
     with Program(args, []) as phone:
         assert phone.sees("Mira to play")
+
+
+def test_parts_of_the_appliance_are_built_one_by_one(folder: Path) -> None:
+    appliance = Appliance(run_command.resolve_settings(options(folder, 8080)), ReaderInOrder([]))
+    with appliance.open_store() as store, appliance.open_session(store) as session:
+        assert appliance.begin_game(session) == "A new game begins: Anna, Ben."
+        pairing = Pairing(lambda _: None)
+        with appliance.open_panel(session, pairing) as panel:
+            app = appliance.build_page(session, store, panel, pairing)
+            assert b"Anna" in app.test_client().get("/").data
+    with appliance.open_store() as store, appliance.open_session(store) as session:
+        assert appliance.begin_game(session).startswith("The game of Anna and Ben goes on")
+
+
+def test_damaged_store_is_reported_on_console_and_page(folder: Path) -> None:
+    data = folder.parent / "data"
+    data.mkdir()
+    (data / "games.db").write_bytes(b"no database" * 1000)
+    lines: list[str] = []
+    appliance = Appliance(run_command.resolve_settings(options(folder, 8080)), ReaderInOrder([]), report=lines.append)
+    with appliance.open_store() as store, appliance.open_session(store) as session:
+        appliance.begin_game(session)
+        appliance.show_notices(session)
+        assert "was damaged" in lines[-1] and lines[-1] in {notice.text for notice in session.state.notices}
 
 
 def test_taken_port_is_said_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -341,9 +366,9 @@ def test_held_power_button_ends_the_program(folder: Path, pins: MockFactory, mon
     monkeypatch.setattr("device.panel.gestures.HOLD_S", {**HOLD_S, Button.POWER: 0.05})
     program = Program(options(folder, free_port()), [])
     with program:
-        assert not program.off.is_set()
+        assert not program.appliance.should_power_off.is_set()
         down(pins, Button.POWER)
-        assert program.off.wait(5)
+        assert program.appliance.should_power_off.wait(5)
         program.thread.join(10)
         assert not program.thread.is_alive()
 

@@ -1,0 +1,200 @@
+"""The table program of `tilekeeper run`, put together from its settings: store, session, panel, voice and page."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+
+from flask import Flask
+
+from calibration.profile import TableProfile
+from device.cameras import CameraError, open_reconnecting_camera
+from device.cli import UserError
+from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
+from device.cli.page import announce_wifi, find_page_addresses, open_page
+from device.panel.button_commands import BUTTON_REQUESTS, ButtonCommand
+from device.panel.pairing_display import PairingDetails, make_pairing_details
+from device.panel.panel import Panel, PanelActions, PanelView
+from device.panel.setup import open_panel
+from device.session.commands.games import PlayAgain, ResumeGame, StartGame
+from device.session.messages import CommandRefusedError, format_sentence
+from device.session.snapshot import Notice, Phase, Trouble
+from device.session.table_session import TableSession
+from device.settings import Settings
+from device.storage.recovery import open_store
+from device.storage.store import GameStore, StoreError
+from device.system.hotspot import HotspotError, read_hotspot
+from device.system.systemd import make_page_check, make_thread_check, notify, wait_with_watchdog
+from device.system.voice import Voice, make_espeak_speaker
+from vision.recognition.reader import PhotoReader
+from web import create_app
+from web.host import HostInfo
+from web.security.pairing import Pairing
+
+
+class Appliance:
+    """One table with all its parts: `serve` runs it, the other methods build one part each.
+
+    `report` is called with each line for the console.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        reader: PhotoReader,
+        profile: TableProfile | None = None,
+        report: Callable[[str], None] = print,
+    ) -> None:
+        """Prepare the game and read the table's own Wi-Fi. Raises `UserError` for a game that cannot begin."""
+        self._settings = settings
+        self._reader = reader
+        self._profile = profile
+        self._report = report
+        self._first_game, self._lexicon = prepare_game(settings.game)
+        self._notices: list[str] = []
+        self._setup_problems: list[str] = []
+        try:
+            self._hotspot = read_hotspot()
+        except HotspotError as error:
+            self._hotspot = None
+            self._setup_problems.append(str(error))
+        self.ended = threading.Event()
+        """Set it to end `serve`."""
+        self.should_power_off = threading.Event()
+        """Set when the panel asked to switch the machine off."""
+
+    def serve(self, *, new: bool = False, has_options: bool = True) -> None:
+        """Keep the table until `ended`; see `begin_game` for the game. Raises `UserError`."""
+        try:
+            with ExitStack() as stack:
+                store = stack.enter_context(self.open_store())
+                session = stack.enter_context(self.open_session(store))
+                self._report(self.begin_game(session, new=new, has_options=has_options))
+                self.show_notices(session)
+                pairing = Pairing(lambda text: session.notify(Notice(text)))
+                panel = stack.enter_context(self.open_panel(session, pairing))
+                stack.enter_context(self.open_voice(session))
+                app = self.build_page(session, store, panel, pairing)
+                server, status = stack.enter_context(open_page(app, self._settings.page, self._report))
+                if self._hotspot:
+                    announce_wifi(self._hotspot, self._report)
+                sys.stdout.flush()
+                self._wait(session, server.port, status)
+        except (CameraError, StoreError) as error:
+            raise UserError(str(error)) from None
+
+    def open_store(self) -> GameStore:
+        """Open the store in the data folder. Raises `UserError`, `StoreError`."""
+        store, problem = open_store(ensure_data_folder(self._settings.data.folder) / "games.db")
+        if problem:
+            self._notices.append(problem)
+        return store
+
+    def open_session(self, store: GameStore) -> TableSession:
+        """Open the camera and the session. Raises `CameraError`."""
+        camera = open_reconnecting_camera(self._settings.camera.source)
+        session = TableSession(camera, self._reader, store, self._lexicon, profile=self._profile)
+        if self._profile and self._profile.problem:
+            self._notices.append(self._profile.problem)
+        return session
+
+    def begin_game(self, session: TableSession, *, new: bool = False, has_options: bool = True) -> str:
+        """Resume the last game unless `new`, or start one; return a sentence about it. Raises `UserError`.
+
+        A game that follows one that has ended is like that one, unless the user gave options for it.
+        """
+        find_lexicon = make_lexicon_finder(self._settings.game)
+        if not new:
+            try:
+                state = session.submit(ResumeGame(find_lexicon)).result()
+            except CommandRefusedError:
+                pass  # there is none, or it has ended
+            else:
+                if state.phase is Phase.LOBBY:
+                    reason = " ".join(notice.text for notice in state.notices)
+                    raise UserError(f"{reason} --new begins another game")
+                return f"The game of {' and '.join(p.name for p in state.players)} goes on (--new begins another)."
+        request = StartGame(self._first_game) if has_options else PlayAgain(self._first_game, find_lexicon)
+        state = session.submit(request).result()
+        if state.phase is Phase.LOBBY:
+            raise UserError(" ".join(notice.text for notice in state.notices))
+        return f"A new game begins: {', '.join(player.name for player in state.players)}."
+
+    def show_notices(self, session: TableSession) -> None:
+        """Report the problems of store and profile, on the console and on the page."""
+        for problem in self._notices:
+            self._report(format_sentence(problem))
+            session.notify(Notice(format_sentence(problem), Trouble.STORE))
+
+    def open_panel(self, session: TableSession, pairing: Pairing) -> AbstractContextManager[Panel]:
+        """Open buttons, lights and displays; without pins the panel of the page alone."""
+        page = self._settings.page
+
+        def power_off() -> None:
+            self.should_power_off.set()
+            self.ended.set()
+
+        def report_problem(text: str) -> None:
+            self._report(text)
+            self._setup_problems.append(text)
+
+        def read_seconds_left(player: int) -> float | None:
+            clock = session.state.clock
+            return None if clock is None else clock.left(player, time.monotonic())
+
+        def read_pairing_details() -> PairingDetails:
+            return make_pairing_details(pairing.code, find_page_addresses(page.host, page.port), self._hotspot)
+
+        actions = PanelActions({**BUTTON_REQUESTS, ButtonCommand.NEW_GAME: PlayAgain(self._first_game)}, power_off)
+        panel = self._settings.panel
+        return open_panel(session, actions, panel, report_problem, read_seconds_left, read_pairing_details)
+
+    def open_voice(self, session: TableSession) -> AbstractContextManager[object]:
+        """Open the voice, if the settings want one."""
+
+        def report_problem(text: str) -> None:
+            self._report(text)
+            session.notify(Notice(text))
+
+        return Voice(session, make_espeak_speaker(), report_problem) if self._settings.voice.use else nullcontext()
+
+    def build_page(self, session: TableSession, store: GameStore, panel: Panel, pairing: Pairing) -> Flask:
+        """Return the web application; it also shows why the panel refused a press."""
+        page, pins = self._settings.page, self._settings.panel
+        host = HostInfo(
+            panel,
+            tuple(pins.pins.buttons) if pins.use else (),
+            tuple(self._setup_problems),
+            lambda: find_page_addresses(page.host, page.port),
+            self._hotspot,
+            (page.wifi, page.wifi_password) if page.wifi else None,
+        )
+        panel.add_listener(_make_refusal_listener(session))
+        own_lexicon = own_lexicon_path(self._settings.game)
+        return create_app(session, store=store, pairing=pairing, own_lexicon=own_lexicon, host_info=host)
+
+    def _wait(self, session: TableSession, port: int, status: str) -> None:
+        """Notify systemd, and feed its watchdog until the program ends."""
+        notify("READY=1", f"STATUS={status}")
+        checks = {
+            "the table": make_thread_check(session.ping),
+            "the page": make_page_check(self._settings.page.host, port),
+        }
+        wait_with_watchdog(self.ended, checks)
+        notify("STOPPING=1")
+
+
+def _make_refusal_listener(session: TableSession) -> Callable[[PanelView], None]:
+    """Return a listener of the panel that shows on the page why a press was refused."""
+    last = ""
+
+    def show_refusal(view: PanelView) -> None:
+        nonlocal last
+        if view.message and view.message != last:
+            session.notify(Notice(view.message))
+        last = view.message
+
+    return show_refusal
