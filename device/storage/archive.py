@@ -1,25 +1,23 @@
-"""Games leave the store and come back: as GCG for other programs, or whole, as a ZIP with events and pictures.
+"""Export and import of games: as GCG for other programs, or as ZIP with all events and pictures.
 
-What comes in may be by anybody. It is never unpacked to a disk: members are known by exact names, read up to a bound,
-and a game is taken in only when every event has the right types and the game can be played by them.
+Imported files are not trusted. They are never unpacked to a disk: members have exact names and are read up to a limit,
+and a game is imported only if every event has the right types and the events can be replayed.
 """
 
 from __future__ import annotations
 
 import io
-import json
 import re
 import time
 import zipfile
 import zlib
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
-from enum import Enum
-from functools import cache
-from types import NoneType, UnionType
-from typing import Any, BinaryIO, cast, get_args, get_origin, get_type_hints
+from dataclasses import fields, replace
+from typing import Annotated, Any, BinaryIO, Literal, get_type_hints
 
+import msgspec
+from msgspec import Meta
 from PIL import Image, UnidentifiedImageError
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
@@ -66,12 +64,40 @@ _INVALID_GAME_ERRORS = (
 )
 
 
+_Time = Annotated[float, Meta(ge=0, lt=1e11)]
+"""Seconds since 1970."""
+
+
+class _Header(msgspec.Struct):
+    form: str
+    version: int
+
+
+class _Entry(msgspec.Struct):
+    time: _Time
+    event: dict[str, Any]
+
+
+class _GameFile(msgspec.Struct):
+    """The member `game.json` of a ZIP."""
+
+    started: _Time
+    events: Annotated[list[_Entry], Meta(min_length=1, max_length=MAX_EVENTS)]
+
+
+class _PressMarks(msgspec.Struct):
+    """What `GameLog` writes beside an event: its press, and the direction if that press was an undo or a redo."""
+
+    press: Annotated[int, Meta(ge=0, le=MAX_EVENTS)] | msgspec.UnsetType = msgspec.UNSET
+    way: Literal["undo", "redo"] | msgspec.UnsetType = msgspec.UNSET
+
+
 class ArchiveError(TilekeeperError):
-    """What was brought cannot be taken in, or what was asked for is not there; says what to do, on one line."""
+    """A file that cannot be imported, or a game that is not there; the message says what to do, on one line."""
 
 
 def load_game(store: GameStore, number: int) -> Game:
-    """A game of the store. Raises `ArchiveError`, `StoreError`."""
+    """Return a game of the store. Raises `ArchiveError`, `StoreError`."""
     events = store.events(number)
     if not events:
         raise ArchiveError(describe_missing_game(number))
@@ -82,12 +108,12 @@ def load_game(store: GameStore, number: int) -> Game:
 
 
 def export_gcg(store: GameStore, number: int) -> str:
-    """A game as GCG, the form that other programs read. Raises `ArchiveError`, `StoreError`."""
+    """Return a game as GCG, the format of other programs. Raises `ArchiveError`, `StoreError`."""
     return format_gcg(build_record(load_game(store, number)))
 
 
 def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
-    """A game whole, as the parts of a ZIP, one after the other: events with their times, GCG, pictures.
+    """Return the parts of a ZIP, one after the other, with a whole game: events with their times, GCG, pictures.
 
     No more than one picture is in memory. Raises `ArchiveError`, `StoreError`, before the first part.
     """
@@ -100,7 +126,7 @@ def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
 
 
 def import_zip(store: GameStore, file: BinaryIO) -> int:
-    """Take in a ZIP that `export_zip` made, and give the game's number here. Raises `ArchiveError`, `StoreError`."""
+    """Import a ZIP that `export_zip` made, and return the game's number here. Raises `ArchiveError`, `StoreError`."""
     try:
         with zipfile.ZipFile(file) as archive:
             return _import_archive(store, archive)
@@ -126,7 +152,7 @@ def _import_archive(store: GameStore, archive: zipfile.ZipFile) -> int:
 
 
 def import_gcg(store: GameStore, data: bytes) -> int:
-    """Take in a game that any program wrote as GCG, and give its number here. Raises `ArchiveError`, `StoreError`."""
+    """Import a GCG file of any program, and return the game's number here. Raises `ArchiveError`, `StoreError`."""
     if len(data) > MAX_GCG_BYTES:
         text = "a GCG file has up to {0} kB, this one {1}"
         raise ArchiveError(said("gcg-large", text, MAX_GCG_BYTES // 1000, len(data) // 1000))
@@ -145,7 +171,7 @@ def import_gcg(store: GameStore, data: bytes) -> int:
 
 
 def _clean_player_names(event: Event) -> Event:
-    """The event with players' names as this table takes them: another program may have written anything there."""
+    """Return the event with players' names that this table accepts: another program may have written anything."""
     if not isinstance(event, GameStarted):
         return event
     cleaned = ("".join(filter(is_displayable, name)).strip()[:MAX_PLAYER_NAME_LENGTH].strip() for name in event.players)
@@ -153,7 +179,7 @@ def _clean_player_names(event: Event) -> Event:
 
 
 def make_file_name(stored: StoredGame, suffix: str) -> str:
-    """What a file of this game is called: its date, its number, its players, in letters that every system takes."""
+    """Return a file name for this game with its date, number and players, in letters that every system accepts."""
     names = [str(name) for name in stored.first.get("players", ())]
     named = "-".join(["".join(c for c in name if c.isascii() and c.isalnum()) or "player" for name in names])
     return f"{time.strftime('%Y-%m-%d', _to_local_time(stored.started))}-game-{stored.id}-{named[:80]}{suffix}"
@@ -170,7 +196,7 @@ def _find_stored_game(store: GameStore, number: int) -> StoredGame:
 
 
 class _ZipBuffer(io.RawIOBase):
-    """Where a ZIP is written to: a file that cannot be sought and forgets what was taken from it."""
+    """A write-only file for `zipfile` that cannot be sought; `take_bytes` empties it."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -210,7 +236,7 @@ def _generate_zip(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[by
 def _encode_events(store: GameStore, stored: StoredGame) -> bytes:
     events = [{"time": event.time, "event": event.body} for event in store.events(stored.id)]
     whole = {"form": FORMAT_NAME, "version": FORMAT_VERSION, "started": stored.started, "events": events}
-    return json.dumps(whole, ensure_ascii=False, indent=1).encode()
+    return msgspec.json.format(msgspec.json.encode(whole), indent=1)
 
 
 def _to_local_time(seconds: float) -> time.struct_time:
@@ -224,7 +250,7 @@ def _to_local_time(seconds: float) -> time.struct_time:
 
 
 def _check_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """What the ZIP holds, by name: nothing but what `export_zip` writes, each once, together of bounded size."""
+    """Return the members by name: only those that `export_zip` writes, each once, within the limit of size."""
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
         if info.filename not in (_EVENTS_MEMBER, _GCG_MEMBER) and not _PICTURE_MEMBER.fullmatch(info.filename):
@@ -246,7 +272,7 @@ def _check_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
-    """A member, up to a bound; what its header says of its size is not believed."""
+    """Return a member of up to `most` bytes; its header may give a wrong size."""
     with archive.open(info) as member:
         data = member.read(most + 1)
     if len(data) > most:
@@ -256,50 +282,78 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> 
 
 
 def _parse_events(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
-    """When the game began, and its events, checked."""
+    """Return the start time of the game and its events, checked. Raises `ArchiveError`."""
     try:
-        whole = json.loads(data)
-        if whole["form"] != FORMAT_NAME or whole["version"] != FORMAT_VERSION:
+        header = msgspec.json.decode(data, type=_Header)
+        if header.form != FORMAT_NAME or header.version != FORMAT_VERSION:
             text = "{0} is of form {1}, version {2}: not one of ours"
-            raise ArchiveError(said("zip-form", text, _EVENTS_MEMBER, repr(whole["form"]), repr(whole["version"])))
-        started, entries = _parse_timestamp(whole["started"]), whole["events"]
-        if not 1 <= len(entries) <= MAX_EVENTS:
-            text = "a game has 1 to {0} events, this one {1}"
-            raise ArchiveError(said("zip-events", text, MAX_EVENTS, len(entries)))
-        events = [from_json(entry["event"]) for entry in entries]
+            raise ArchiveError(said("zip-form", text, _EVENTS_MEMBER, repr(header.form), repr(header.version)))
+        whole = msgspec.json.decode(data, type=_GameFile)
+        events = [_parse_event(entry.event) for entry in whole.events]
         replay_checked(events)
         # only what the engine knows, as it writes it, and what the log marks events with
-        bodies = [
-            to_json(event) | _parse_press_marks(entry["event"]) for event, entry in zip(events, entries, strict=True)
-        ]
-        json.dumps(bodies, ensure_ascii=False).encode()
-        times = [_parse_timestamp(entry["time"]) for entry in entries]
+        marks = [msgspec.to_builtins(msgspec.convert(entry.event, _PressMarks)) for entry in whole.events]
     except _INVALID_GAME_ERRORS as error:
         text = "{0} is no game that can be read: {1}: {2}"
         why = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:120])
         raise ArchiveError(said("zip-no-game", text, _EVENTS_MEMBER, type(error).__name__, why)) from error
-    return started, tuple(StoredEvent(n, at, body) for n, (at, body) in enumerate(zip(times, bodies, strict=True)))
+    return whole.started, tuple(
+        StoredEvent(number, entry.time, to_json(event) | mark)
+        for number, (entry, event, mark) in enumerate(zip(whole.events, events, marks, strict=True))
+    )
 
 
-def _parse_press_marks(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What `GameLog` writes beside an event: the press that it came with, and whether that took another back."""
-    marks = {name: body[name] for name in ("press", "way") if name in body}
-    press, way = marks.get("press", 0), marks.get("way", "undo")
-    if type(press) is not int or not 0 <= press <= MAX_EVENTS or way not in ("undo", "redo"):
-        raise ValueError(f"{marks!r} marks no press")
-    return marks
+def _parse_event(body: dict[str, Any]) -> Event:
+    """Return an event whose fields have their declared types, and sizes that games have.
+
+    Raises `ArchiveError`, or any of `_INVALID_GAME_ERRORS`.
+    """
+    event = from_json(body)
+    try:
+        _check_sizes(body)
+        _check_types(event)
+    except ValueError as error:
+        raise ArchiveError(said("zip-values", "an event {0} has values that no game has", repr(event.kind))) from error
+    return event
+
+
+def _check_types(event: Event) -> None:
+    """Raise `ValueError` for a field that does not have its declared type; the engine trusts its own events."""
+    kinds = get_type_hints(type(event))
+    for field in fields(event):
+        value = getattr(event, field.name)
+        if field.name != "event":
+            msgspec.convert(msgspec.to_builtins(value), kinds[field.name])
+        elif value is not None:  # msgspec knows no unions of dataclasses
+            _check_types(value)
+
+
+def _check_sizes(value: object, name: str = "") -> None:
+    """Raise `ValueError` for a number, text or list in an event that is larger than any game's."""
+    is_valid = True
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _check_sizes(inner, key)
+    elif isinstance(value, list):
+        is_valid = len(value) <= MAX_ITEMS
+        for inner in value:
+            _check_sizes(inner, name)
+    elif isinstance(value, str):
+        is_valid = len(value) <= MAX_TEXT_LENGTH and all(map(is_displayable, value))
+    elif isinstance(value, int | float):
+        smallest = -MAX_NUMBER if name == "score" else 0
+        is_valid = smallest <= value <= (MAX_ITEMS if name in ("count", "rack_size") else MAX_NUMBER)
+    if not is_valid:
+        raise ValueError(f"{name} is {value!r:.60}")
 
 
 def replay_checked(events: list[Event]) -> Game:
-    """The game that events from elsewhere make. Raises `ArchiveError`, or whatever the engine does on nonsense."""
-    for event in events:
-        if not _has_valid_fields(event):
-            raise ArchiveError(said("zip-values", "an event {0} has values that no game has", repr(event.kind)))
+    """Return the game that events from elsewhere make. Raises `ArchiveError`, or any of `_INVALID_GAME_ERRORS`."""
     first = events[0]
     if isinstance(first, GameStarted) and not all(0 < len(name) <= MAX_PLAYER_NAME_LENGTH for name in first.players):
         raise ArchiveError(said("zip-name", "a player's name has 1 to {0} letters", MAX_PLAYER_NAME_LENGTH))
     seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
-    if any(who not in seats for event in events for who in _find_named_players(event)):
+    if any(player not in seats for event in events for player in _find_named_players(event)):
         raise ArchiveError(said("zip-player", "an event names a player who does not play"))
     history, replayed = EventHistory(first), 0
     for event in events[1:]:
@@ -311,66 +365,22 @@ def replay_checked(events: list[Event]) -> Game:
 
 
 def _count_replay_steps(ledger: Ledger) -> int:
-    """What it takes to play all of this again: a correction does."""
+    """Return the number of steps to replay the game, which each correction does."""
     plays = (entry.event.play for entry in ledger if isinstance(entry.event, PlayMade))
     return len(ledger) + sum(len(play.tiles) + len(play.rearranged) for play in plays)
 
 
 def _find_named_players(event: object) -> Iterator[int]:
-    """The players that an event, or one within it, names by number."""
+    """Yield the players that an event, or one inside it, names by number."""
     for name in ("player", "by", "first"):
-        if isinstance(who := getattr(event, name, None), int):
-            yield who
+        if isinstance(player := getattr(event, name, None), int):
+            yield player
     if (inner := getattr(event, "event", None)) is not None:
         yield from _find_named_players(inner)
 
 
-def _has_valid_fields(value: Any) -> bool:
-    """True when every field of a dataclass is what it is declared to be, and no larger than a game has it."""
-    hints = _get_field_types(cast(Hashable, type(value)))
-    each = [(field.name, getattr(value, field.name)) for field in fields(value)]
-    return all(_matches_type(one, hints[name]) and _is_in_range(name, one) for name, one in each)
-
-
-def _is_in_range(name: str, value: Any) -> bool:
-    """False for a number that nothing of this name can be."""
-    least = -MAX_NUMBER if name == "score" else 0
-    most = MAX_ITEMS if name in ("count", "rack_size") else MAX_NUMBER
-    return not isinstance(value, (int, float)) or least <= value <= most
-
-
-@cache
-def _get_field_types(kind: Hashable) -> Mapping[str, Any]:
-    return get_type_hints(kind)
-
-
-def _matches_type(value: Any, hint: Any) -> bool:
-    origin, args = get_origin(hint), get_args(hint)
-    if origin is UnionType or str(origin) == "typing.Union":
-        return any(_matches_type(value, one) for one in args)
-    if origin is tuple:
-        if isinstance(value, tuple) and len(value) > MAX_ITEMS:
-            return False
-        if args[-1] is Ellipsis:
-            return isinstance(value, tuple) and all(_matches_type(one, args[0]) for one in value)
-        return isinstance(value, tuple) and len(value) == len(args) and all(map(_matches_type, value, args))
-    if hint is float:
-        return type(value) in (int, float)
-    if hint is str:
-        return type(value) is str and len(value) <= MAX_TEXT_LENGTH and all(map(is_displayable, value))
-    if hint in (int, bool, NoneType) or issubclass(hint, Enum):
-        return type(value) is hint
-    return isinstance(value, hint) and is_dataclass(value) and _has_valid_fields(value)
-
-
-def _parse_timestamp(value: Any) -> float:
-    if type(value) not in (int, float) or not 0 <= value < 1e11:
-        raise ValueError(f"{value!r} is no time")
-    return float(value)
-
-
 def _check_picture(name: str, jpeg: bytes) -> None:
-    """Nothing but a JPEG of bounded size is ever shown to a browser. Raises `ArchiveError`."""
+    """Raise `ArchiveError` for anything but a JPEG of bounded size: browsers are shown nothing else."""
     with suppress(UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         side = max(Image.open(io.BytesIO(jpeg), formats=["JPEG"]).size)  # from the header: nothing is decoded
         if side <= MAX_PICTURE_SIDE_PX:

@@ -1,24 +1,19 @@
 """Cache of game summaries, so that pages do not replay finished games.
 
 A summary is a note of its game (`GameStore.save_note`) and can always be computed again from the log. It is valid for
-the number of events that it was made from and for the version of the code that made it.
+the number of events that it was made from and for `SUMMARY_VERSION`.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
-import zlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
-import engine
+import msgspec
+
 from device.storage.event_history import replay_log
-from device.storage.statistics import GameSummary, PlaySummary, SeatSummary, summarise_game
+from device.storage.statistics import GameSummary, summarise_game
 from device.storage.store import GameStore, StoredGame, StoreError
 from engine.errors import NotationError, RulesError
 from engine.events import from_json
@@ -26,6 +21,11 @@ from engine.events import from_json
 _log = logging.getLogger(__name__)
 
 NOTE_NAME = "sum"
+SUMMARY_VERSION = 1
+"""Raise it with every change of rules, scoring or statistics that gives a stored game another summary.
+
+`tests/device/storage/test_summary_cache.py` fails if that was forgotten.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,14 @@ class GameStanding:
     totals: tuple[int, ...]
     winners: tuple[int, ...] = ()
     sum: GameSummary | None = None
+
+
+class _Note(msgspec.Struct):
+    """A standing as it is stored: `length` is the number of events that it was made from."""
+
+    version: int
+    length: int
+    standing: GameStanding | None
 
 
 class SummaryCache:
@@ -52,9 +60,7 @@ class SummaryCache:
         with self._lock:
             if self._saved_notes is None:
                 self._saved_notes = self._store.read_notes_by_game(NOTE_NAME)
-            length, standing = self._standings.get(stored.id) or _decode_note(
-                stored, self._saved_notes.get(stored.id, "")
-            )
+            length, standing = self._standings.get(stored.id) or _decode_note(self._saved_notes.get(stored.id, ""))
         if length == stored.length:
             return standing
         standing = _compute_standing(stored, self._store)
@@ -67,14 +73,15 @@ class SummaryCache:
         """Save the standings computed since the last call."""
         with self._lock:
             fresh = {
-                number: _encode_note(*self._standings[number]) for number in self._unsaved & self._standings.keys()
+                number: msgspec.json.encode(_Note(SUMMARY_VERSION, *self._standings[number])).decode()
+                for number in self._unsaved & self._standings.keys()
             }
             self._unsaved.clear()
         try:
             if fresh:
                 self._store.save_notes(NOTE_NAME, fresh)
-        except StoreError as error:  # they will be worked out anew
-            _log.warning("sums of games are not kept: %s", error)
+        except StoreError as error:  # they are computed again
+            _log.warning("summaries of games are not saved: %s", error)
 
     def discard(self, number: int) -> None:
         """Forget a deleted game."""
@@ -93,41 +100,10 @@ def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | No
     return GameStanding(outcome.totals, outcome.winners, summarise_game(stored.id, stored.started, game))
 
 
-@cache
-def _compute_code_checksum() -> int:
-    """Return a checksum of the scoring code, which invalidates summaries of other versions."""
-    files = [Path(__file__).with_name("statistics.py"), *sorted(Path(engine.__path__[0]).rglob("*.py"))]
-    made = 0
-    for file in files:
-        made = zlib.crc32(file.read_bytes(), made)
-    return made
-
-
-def _encode_note(length: int, standing: GameStanding | None) -> str:
-    return json.dumps(
-        {"maker": _compute_code_checksum(), "length": length, "standing": standing and asdict(standing)},
-        separators=(",", ":"),
-    )
-
-
-def _decode_note(stored: StoredGame, text: str) -> tuple[int, GameStanding | None]:
-    """Return the number of events a note was made from and its standing; 0 for an invalid note."""
+def _decode_note(text: str) -> tuple[int, GameStanding | None]:
+    """Return the number of events that a note was made from, and its standing; (0, None) for an invalid note."""
     try:
-        told = json.loads(text)
-        if told["maker"] != _compute_code_checksum():
-            return 0, None
-        found = told["standing"]
-        if found is None:
-            return told["length"], None
-        total = _decode_summary(found["sum"], stored) if found["sum"] else None
-        return told["length"], GameStanding(tuple(found["totals"]), tuple(found["winners"]), total)
-    except (ValueError, KeyError, TypeError):
+        note = msgspec.json.decode(text, type=_Note)
+    except ValueError:
         return 0, None
-
-
-def _decode_summary(found: Mapping[str, Any], stored: StoredGame) -> GameSummary:
-    seats = [
-        SeatSummary(**{**seat, "best": PlaySummary(**seat["best"]) if seat["best"] else None})
-        for seat in found["seats"]
-    ]
-    return GameSummary(stored.id, stored.started, found["tile_set"], tuple(seats))
+    return (note.length, note.standing) if note.version == SUMMARY_VERSION else (0, None)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
+from device.storage.statistics import summarise_game
 from device.storage.store import GameStore, StoredEvent
-from device.storage.summary_cache import NOTE_NAME, GameStanding, SummaryCache
+from device.storage.summary_cache import NOTE_NAME, SUMMARY_VERSION, GameStanding, SummaryCache
 from engine.events import Event, GameEnded, GameStarted, Passed, PlayMade, Undone, to_json
 from engine.game import Game
+from engine.gcg import build_game, parse_gcg
 from engine.plays import Play
 
+GAMES = Path(__file__).parents[3] / "device" / "data" / "games"
+RECORDED_SUMMARIES = Path(__file__).parent / "data" / "summaries.json"
 STARTED = GameStarted(("Anna", "Ben"))
 BEFORE = Game.from_events([STARTED])
 HORN = PlayMade(0, Play.from_gcg(BEFORE.board, "8F", "HORN", BEFORE.tiles))
@@ -81,3 +88,23 @@ def test_sums_that_cannot_be_kept_are_worked_out_again(store: GameStore) -> None
     store._db.execute("PRAGMA query_only = ON")
     sums.save()
     assert SummaryCache(store).get_standing(store.games()[0]) == GameStanding((14, 0))
+
+
+def test_summary_version_is_raised_with_every_change_of_summaries() -> None:
+    """`python -m tests.device.storage.test_summary_cache` records the summaries of the demo's games."""
+    recorded = json.loads(RECORDED_SUMMARIES.read_text(encoding="utf-8"))
+    assert recorded == record_summaries(), "raise SUMMARY_VERSION and record the summaries again"
+
+
+def record_summaries() -> dict[str, Any]:
+    summaries = {}
+    for path in sorted(GAMES.glob("*.gcg")):
+        game = build_game(parse_gcg(path.read_bytes()))
+        summary = summarise_game(1, 0.0, game)
+        assert summary is not None
+        summaries[path.stem] = json.loads(msgspec.json.encode(summary))
+    return {"version": SUMMARY_VERSION, "games": summaries}
+
+
+if __name__ == "__main__":
+    RECORDED_SUMMARIES.write_text(json.dumps(record_summaries(), indent=1) + "\n", encoding="utf-8")
