@@ -20,9 +20,10 @@ from vision.rendering.camera import look_at_board
 from vision.rendering.fonts import training_fonts
 from vision.rendering.light import random_light
 from vision.rendering.scene import MAX_SIDE_PX, Scene, SceneSetting, compose_scene, random_labels
-from vision.rendering.style import Rng, random_board_style, random_tile_style
+from vision.rendering.style import Rng, random_board_style
 from vision.rendering.surroundings import draw_table_top
 from vision.rendering.tile_art import place_tiles
+from vision.rendering.tile_style import random_tile_style
 
 SQUARE_PX = 32.0
 """Approximate size of a square in the pictures, in pixels: a camera that sees the board well."""

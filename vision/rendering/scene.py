@@ -19,9 +19,10 @@ from vision.rendering.board_art import BoardArt, art_to_table, draw_board
 from vision.rendering.camera import Camera, look_at_board
 from vision.rendering.fonts import select_supporting_fonts
 from vision.rendering.light import Light, develop, draw_glare, draw_illumination, random_light
-from vision.rendering.style import BoardStyle, Rng, TileStyle, random_board_style, random_tile_style
+from vision.rendering.style import BoardStyle, Rng, random_board_style
 from vision.rendering.surroundings import TABLE_SPAN_SQUARES, TABLE_SQUARE_PX, draw_hand, draw_table_top
 from vision.rendering.tile_art import BLANK, PlacedTile, TileRenderer, draw_tile_tops, place_tiles
+from vision.rendering.tile_style import TileStyle, random_tile_style
 
 Picture = npt.NDArray[np.uint8]
 Field = npt.NDArray[np.float32]

@@ -16,9 +16,10 @@ from vision.rendering.camera import Camera, look_at_board
 from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
 from vision.rendering.light import Light
 from vision.rendering.scene import Scene, SceneSetting, compose_scene
-from vision.rendering.style import PREMIUM_PRINTS, BoardStyle, Colour, Dimples, TileStyle
+from vision.rendering.style import PREMIUM_PRINTS, BoardStyle, Colour
 from vision.rendering.surroundings import draw_table_top
 from vision.rendering.tile_art import BLANK, PlacedTile, place_tiles
+from vision.rendering.tile_style import Dimples, TileStyle
 
 
 @dataclass(frozen=True)

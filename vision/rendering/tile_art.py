@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from vision.rendering.board_art import print_mask, star_outline
 from vision.rendering.fonts import letter_mask, shaped_mask, text_mask
-from vision.rendering.style import Rng, TileStyle
+from vision.rendering.style import Rng
+from vision.rendering.tile_style import TileStyle
 
 Picture = npt.NDArray[np.uint8]
 BLANK = "?"
