@@ -28,8 +28,6 @@ LONG_MODULES = {
     "device.session.table_session",
 }
 LONG_FUNCTIONS = {
-    "vision.rendering.style.random_board_style",
-    "vision.rendering.tile_style.random_tile_style",
     "vision.training.networks.write_onnx",
     "web.api.games.build_operations",
     "web.api.live_game._build_command_operations",

@@ -74,6 +74,8 @@ PREMIUM_PRINTS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 _PRINT_WEIGHTS = {"en": 6.0, "en2": 3.0, "none": 4.0}
 """Relative frequencies of prints, 1.0 unless listed."""
+_PREMIUM_SHAPES = {"full": 0.34, "inset": 0.12, "rounded": 0.1, "burst": 0.18, "teeth": 0.13, "arrows": 0.13}
+"""Shares of the shapes of premium squares."""
 
 
 @dataclass(frozen=True)
@@ -182,47 +184,17 @@ def random_board_style(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
     """Return a random board style, similar to boards on sale."""
     u = rng.random
     ground = _random_ground(rng)
-    light = u() < 0.65
-    line = hsv_to_bgr(u(), 0.2 * u(), 0.75 + 0.25 * u()) if light else hsv_to_bgr(u(), 0.4 * u(), 0.4 * u())
-    if u() < 0.2:
-        shade = 0.55 if u() < 0.5 else 1.5
-        line = (min(255.0, ground[0] * shade), min(255.0, ground[1] * shade), min(255.0, ground[2] * shade))
-    width = float(rng.choice([0.02, 0.03, 0.05, 0.08, 0.12])) * (0.7 + 0.6 * u())
-    prints = {
-        name: select_supporting_fonts(fonts, "".join(map("".join, text.values())) or "A")
-        for name, text in PREMIUM_PRINTS.items()
-    }
-    odds = np.array([_PRINT_WEIGHTS.get(name, 1.0) if texts else 0.0 for name, texts in prints.items()])
-    language = str(rng.choice(list(PREMIUM_PRINTS), p=odds / odds.sum()))
-    text, texts = PREMIUM_PRINTS[language], prints[language]
+    line, width = _random_line(rng, ground)
+    text, texts = _random_print(rng, fonts)
     dark_text = u() < 0.6
-    bands = []
-    for _ in range(int(rng.integers(0, 4))):
-        bands.append(
-            (
-                float(rng.choice([0.06, 0.15, 0.3, 0.6, 1.0])) * (0.6 + 0.8 * u()),
-                random_colour(rng) if u() < 0.6 else line,
-            )
-        )
-    if u() < 0.35:
-        bands.insert(0, (0.2 + 0.9 * u(), ground))
-    panels = [0.0, 0.0, 0.0, 0.0]
-    if u() < 0.55:
-        panels[int(rng.integers(4))] = 0.5 + 3.0 * u()
-    if u() < 0.35:
-        panels = [a + 1.2 * u() for a in panels]
+    bands, panels = _random_frame(rng, ground, line)
     return BoardStyle(
         ground=ground,
         premium=_random_premium_colours(rng, ground),
         line=line,
         line_width=width if u() < 0.95 else 0.0,
         ridge=0.3 + 0.7 * u() if u() < 0.25 else 0.0,
-        premium_shape=str(
-            rng.choice(
-                ["full", "inset", "rounded", "burst", "teeth", "arrows"],
-                p=[0.34, 0.12, 0.1, 0.18, 0.13, 0.13],
-            )
-        ),
+        premium_shape=str(rng.choice(list(_PREMIUM_SHAPES), p=list(_PREMIUM_SHAPES.values()))),
         inset=0.02 + 0.08 * u(),
         raised=0.3 + 0.7 * u() if u() < 0.2 else 0.0,
         text=text,
@@ -234,8 +206,8 @@ def random_board_style(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
         text_turn=int(rng.choice([0, 1, 2, 3], p=[0.85, 0.05, 0.05, 0.05])),
         text_faces=u() < 0.12,
         centre=str(rng.choice(["star", "heart", "text", "plain", "disc"], p=[0.5, 0.1, 0.15, 0.15, 0.1])),
-        frame_bands=tuple(bands),
-        frame_panels=(panels[0], panels[1], panels[2], panels[3]),
+        frame_bands=bands,
+        frame_panels=panels,
         frame_text=u() < 0.6,
         labels=u() < 0.35,
         corner_radius=float(rng.choice([0.0, 0.1, 0.5, 1.5])) * u(),
@@ -244,3 +216,44 @@ def random_board_style(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
         star_points=int(rng.choice([4, 5, 6, 8, 12], p=[0.08, 0.6, 0.12, 0.12, 0.08])),
         hollow_star=u() < 0.25,
     )
+
+
+def _random_line(rng: Rng, ground: Colour) -> tuple[Colour, float]:
+    """Return the colour and the width of the lines between squares."""
+    u = rng.random
+    light = u() < 0.65
+    line = hsv_to_bgr(u(), 0.2 * u(), 0.75 + 0.25 * u()) if light else hsv_to_bgr(u(), 0.4 * u(), 0.4 * u())
+    if u() < 0.2:
+        shade = 0.55 if u() < 0.5 else 1.5
+        line = (min(255.0, ground[0] * shade), min(255.0, ground[1] * shade), min(255.0, ground[2] * shade))
+    return line, float(rng.choice([0.02, 0.03, 0.05, 0.08, 0.12])) * (0.7 + 0.6 * u())
+
+
+def _random_print(rng: Rng, fonts: tuple[Path, ...]) -> tuple[dict[str, tuple[str, ...]], tuple[Path, ...]]:
+    """Return the print of the premium squares, and those of `fonts` that can draw it."""
+    prints = {
+        name: select_supporting_fonts(fonts, "".join(map("".join, text.values())) or "A")
+        for name, text in PREMIUM_PRINTS.items()
+    }
+    odds = np.array([_PRINT_WEIGHTS.get(name, 1.0) if texts else 0.0 for name, texts in prints.items()])
+    language = str(rng.choice(list(PREMIUM_PRINTS), p=odds / odds.sum()))
+    return PREMIUM_PRINTS[language], prints[language]
+
+
+def _random_frame(
+    rng: Rng, ground: Colour, line: Colour
+) -> tuple[tuple[tuple[float, Colour], ...], tuple[float, float, float, float]]:
+    """Return `BoardStyle.frame_bands` and `BoardStyle.frame_panels`."""
+    u = rng.random
+    bands = []
+    for _ in range(int(rng.integers(0, 4))):
+        width = float(rng.choice([0.06, 0.15, 0.3, 0.6, 1.0])) * (0.6 + 0.8 * u())
+        bands.append((width, random_colour(rng) if u() < 0.6 else line))
+    if u() < 0.35:
+        bands.insert(0, (0.2 + 0.9 * u(), ground))
+    panels = [0.0, 0.0, 0.0, 0.0]
+    if u() < 0.55:
+        panels[int(rng.integers(4))] = 0.5 + 3.0 * u()
+    if u() < 0.35:
+        panels = [a + 1.2 * u() for a in panels]
+    return tuple(bands), (panels[0], panels[1], panels[2], panels[3])

@@ -60,40 +60,8 @@ def _luma(colour: Colour) -> float:
 def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileStyle:
     """Return a random tile style, sometimes in colours close to the board's, as real ones can be."""
     u = rng.random
-    kind = rng.choice(
-        ["wood", "ivory", "white", "dark", "any", "board", "level"], p=[0.25, 0.22, 0.1, 0.08, 0.05, 0.12, 0.18]
-    )
-    grain, gloss = 0.0, u()
-    match kind:
-        case "wood":
-            top = hsv_to_bgr(0.04 + 0.07 * u(), 0.15 + 0.45 * u(), 0.5 + 0.48 * u())
-            grain, gloss = 0.03 + 0.12 * u(), 0.3 * u()
-        case "ivory":
-            top = hsv_to_bgr(0.08 + 0.09 * u(), 0.06 + 0.35 * u(), 0.75 + 0.25 * u())
-        case "white":
-            top = hsv_to_bgr(0.5 + 0.15 * u(), 0.2 * u(), 0.82 + 0.18 * u())
-        case "dark":
-            top = hsv_to_bgr(u(), 0.6 * u(), 0.1 + 0.25 * u())
-        case "board":
-            near = board.ground if u() < 0.7 else board.premium["d"]
-            tone, tint = 0.85 + 0.3 * u(), 14 * (u() - 0.5)
-            top = (near[0] * tone - tint, near[1] * tone, near[2] * tone + tint)
-            top = (min(max(top[0], 10.0), 250.0), min(max(top[1], 10.0), 250.0), min(max(top[2], 10.0), 250.0))
-            grain, gloss = (0.02 + 0.08 * u(), 0.3 * u()) if u() < 0.6 else (0.0, u())
-        case "level":
-            # As bright as the ground, of another hue: a blank differs from an empty square only by grain and edges.
-            wood = np.array(hsv_to_bgr(0.03 + 0.1 * u(), 0.1 + 0.4 * u(), 0.8))
-            wood *= _luma(board.ground) * (0.9 + 0.2 * u()) / _luma((wood[0], wood[1], wood[2]))
-            blue, green, red = np.clip(wood, 10, 250)
-            top = (float(blue), float(green), float(red))
-            grain, gloss = (0.02 + 0.1 * u(), 0.3 * u()) if u() < 0.75 else (0.0, u())
-        case _:
-            top = random_colour(rng)
-    bright = sum(top) / 3 > 110
-    if bright:
-        ink = hsv_to_bgr(u(), 0.9 * u() if u() < 0.25 else 0.3 * u(), 0.05 + 0.25 * u())
-    else:
-        ink = hsv_to_bgr(0.1 + 0.1 * u(), 0.4 * u() ** 2, 0.8 + 0.2 * u())
+    top, grain, gloss = _random_material(rng, board)
+    ink = _random_ink(rng, top)
     shade = 0.5 + 0.45 * u()
     size = 0.84 + 0.15 * u()
     letter = 0.38 + 0.28 * u()
@@ -133,6 +101,49 @@ def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> T
         worn_share=0.5 * u() if u() < 0.12 else 0.0,
         careless_share=0.02 + 0.1 * u() if u() < 0.35 else 0.0,
     )
+
+
+def _random_material(rng: Rng, board: BoardStyle) -> tuple[Colour, float, float]:
+    """Return the colour of the top, the grain of the wood (0 = plastic) and the gloss."""
+    u = rng.random
+    kind = rng.choice(
+        ["wood", "ivory", "white", "dark", "any", "board", "level"], p=[0.25, 0.22, 0.1, 0.08, 0.05, 0.12, 0.18]
+    )
+    grain, gloss = 0.0, u()
+    match kind:
+        case "wood":
+            top = hsv_to_bgr(0.04 + 0.07 * u(), 0.15 + 0.45 * u(), 0.5 + 0.48 * u())
+            grain, gloss = 0.03 + 0.12 * u(), 0.3 * u()
+        case "ivory":
+            top = hsv_to_bgr(0.08 + 0.09 * u(), 0.06 + 0.35 * u(), 0.75 + 0.25 * u())
+        case "white":
+            top = hsv_to_bgr(0.5 + 0.15 * u(), 0.2 * u(), 0.82 + 0.18 * u())
+        case "dark":
+            top = hsv_to_bgr(u(), 0.6 * u(), 0.1 + 0.25 * u())
+        case "board":
+            near = board.ground if u() < 0.7 else board.premium["d"]
+            tone, tint = 0.85 + 0.3 * u(), 14 * (u() - 0.5)
+            top = (near[0] * tone - tint, near[1] * tone, near[2] * tone + tint)
+            top = (min(max(top[0], 10.0), 250.0), min(max(top[1], 10.0), 250.0), min(max(top[2], 10.0), 250.0))
+            grain, gloss = (0.02 + 0.08 * u(), 0.3 * u()) if u() < 0.6 else (0.0, u())
+        case "level":
+            # As bright as the ground, of another hue: a blank differs from an empty square only by grain and edges.
+            wood = np.array(hsv_to_bgr(0.03 + 0.1 * u(), 0.1 + 0.4 * u(), 0.8))
+            wood *= _luma(board.ground) * (0.9 + 0.2 * u()) / _luma((wood[0], wood[1], wood[2]))
+            blue, green, red = np.clip(wood, 10, 250)
+            top = (float(blue), float(green), float(red))
+            grain, gloss = (0.02 + 0.1 * u(), 0.3 * u()) if u() < 0.75 else (0.0, u())
+        case _:
+            top = random_colour(rng)
+    return top, grain, gloss
+
+
+def _random_ink(rng: Rng, top: Colour) -> Colour:
+    """Return a colour of the print that is legible on `top`: dark on bright tiles, bright on dark ones."""
+    u = rng.random
+    if sum(top) / 3 > 110:
+        return hsv_to_bgr(u(), 0.9 * u() if u() < 0.25 else 0.3 * u(), 0.05 + 0.25 * u())
+    return hsv_to_bgr(0.1 + 0.1 * u(), 0.4 * u() ** 2, 0.8 + 0.2 * u())
 
 
 def _random_dimples(rng: Rng) -> Dimples:
