@@ -1,4 +1,4 @@
-"""Keep what belongs to one table: its own tiles and the colours of its empty board.
+"""Keep what belongs to one table: examples of its own tiles.
 
 A `TableProfile` learns from confirmed boards and refines later readings of the same table; `ProfiledReader` applies it
 to every reading. With a path, the profile is kept in that file:

@@ -7,22 +7,29 @@ import os
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from calibration.empty_board import SQUARE_COUNT, EmptyBoardModel
 from calibration.tile_examples import MAX_EXAMPLES, Example
 from engine.errors import TilekeeperError
 from engine.messages import said
+from engine.reading import BOARD_SIZE
 from vision.recognition.tile_crops import CROP_SIDE_PX
 
 _VERSION: Final = 1
 _MAX_UNPACKED_BYTES: Final = 4_000_000
 """Limit of the unpacked size in bytes; a full profile has a fraction of it."""
 _MAX_SOURCE_CHARS: Final = 24
+_SQUARE_COUNT: Final = BOARD_SIZE * BOARD_SIZE
+_EMPTY_BOARD_ARRAYS: Final = {
+    "colours": np.zeros((_SQUARE_COUNT, 3), np.float32),
+    "times": np.zeros(_SQUARE_COUNT, np.uint8),
+    "record": np.array(0.0),
+}
+"""Colours of empty squares, of which nothing is known: no longer used, but earlier releases need these keys."""
 
 
 class ProfileError(TilekeeperError):
@@ -34,9 +41,6 @@ class ProfileData:
     """The content of a profile file."""
 
     examples: tuple[Example, ...] = ()
-    empty_board: EmptyBoardModel = field(default_factory=EmptyBoardModel.untrained)
-    empty_board_gain: float = 0.0
-    """Accumulated gain of the empty-board model, in nats, with exponential decay."""
 
 
 def load_profile(path: Path) -> tuple[ProfileData, str]:
@@ -94,10 +98,7 @@ def _to_arrays(kept: ProfileData) -> dict[str, Any]:
         "sources": np.array([one.source for one in examples], f"U{_MAX_SOURCE_CHARS}"),
         "squares": np.array([one.square for one in examples], np.uint8),
         "told": np.array([one.confirmed for one in examples], np.bool_),
-        "colours": kept.empty_board.colours.astype(np.float32),
-        "times": np.minimum(kept.empty_board.observation_counts, 255).astype(np.uint8),
-        "record": np.array(kept.empty_board_gain),
-    }
+    } | _EMPTY_BOARD_ARRAYS
 
 
 def _from_arrays(arrays: Mapping[str, Any]) -> ProfileData:
@@ -106,7 +107,6 @@ def _from_arrays(arrays: Mapping[str, Any]) -> ProfileData:
         raise ValueError("it is of another version")
     crops, symbols, sources = arrays["crops"], arrays["symbols"], arrays["sources"]
     squares, told = arrays["squares"], arrays["told"]
-    colours, times, record = arrays["colours"].astype(np.float64), arrays["times"], float(arrays["record"])
     count = len(crops)
     fits = (
         count <= MAX_EXAMPLES
@@ -114,11 +114,7 @@ def _from_arrays(arrays: Mapping[str, Any]) -> ProfileData:
         and crops.dtype == np.uint8
         and symbols.dtype.kind == sources.dtype.kind == "U"
         and symbols.shape == sources.shape == squares.shape == told.shape == (count,)
-        and (squares < SQUARE_COUNT).all()
-        and colours.shape == (SQUARE_COUNT, 3)
-        and times.shape == (SQUARE_COUNT,)
-        and np.isfinite(colours).all()
-        and np.isfinite(record)
+        and (squares < _SQUARE_COUNT).all()
     )
     if not fits:
         raise ValueError("its parts do not fit together")
@@ -126,4 +122,4 @@ def _from_arrays(arrays: Mapping[str, Any]) -> ProfileData:
         Example(str(symbol), crop, str(source), int(square), bool(was_told))
         for symbol, crop, source, square, was_told in zip(symbols, crops, sources, squares, told, strict=True)
     )
-    return ProfileData(examples, EmptyBoardModel(colours, times.astype(np.int64)), record)
+    return ProfileData(examples)
