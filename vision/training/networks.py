@@ -141,80 +141,105 @@ def write_onnx(
     number for each class.
     """
     temperature = dict(facts.get("temperature", {}))  # type: ignore[call-overload]
-    nodes: list[onnx.NodeProto] = []
-    weights: list[onnx.TensorProto] = []
-
-    def add(kind: str, inside: str, arrays: Sequence[np.ndarray], **attributes: object) -> str:
-        name = f"{kind.lower()}{len(nodes)}"
-        inputs = [inside]
-        for i, array in enumerate(arrays):
-            weights.append(numpy_helper.from_array(np.ascontiguousarray(array, np.float32), f"{name}.{i}"))
-            inputs.append(f"{name}.{i}")
-        nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
-        return name
-
-    def joined(kind: str, one: str, other: str) -> str:
-        name = f"{kind.lower()}{len(nodes)}"
-        nodes.append(helper.make_node(kind, [one, other], [name], name))
-        return name
-
-    def chain(layers: nn.Sequential, value: str, scale: float = 1.0) -> str:
-        modules = [m for m in layers if not isinstance(m, nn.Dropout)]
-        for i, layer in enumerate(modules):
-            after = modules[i + 1] if i + 1 < len(modules) else None
-            gain = scale if after is None else 1.0
-            if isinstance(layer, nn.Conv2d):
-                kernel, bias = _fold_batch_norm(layer, after if isinstance(after, nn.BatchNorm2d) else None)
-                pad, stride = int(layer.padding[0]), int(layer.stride[0])
-                if value == "input" and (*kernel.shape[2:], stride, pad) == (5, 5, 2, 2):
-                    value, kernel, pad, stride = (
-                        add("SpaceToDepth", value, [], blocksize=2),
-                        _to_block_kernel(kernel),
-                        1,
-                        1,
-                    )
-                value = add("Conv", value, [kernel * gain, bias * gain], pads=[pad] * 4, strides=[stride] * 2)
-            elif isinstance(layer, nn.ReLU):
-                value = add("Relu", value, [])
-            elif isinstance(layer, nn.Flatten):
-                value = add("Flatten", value, [])
-            elif isinstance(layer, GlobalContext):
-                mean = add("GlobalAveragePool", value, [])
-                kernel, bias = _fold_batch_norm(layer.context_conv, None)
-                told = add("Conv", mean, [kernel, bias])
-                value = joined("Add", value, told)
-            elif isinstance(layer, nn.Linear):
-                kernel = layer.weight.detach().numpy() * gain
-                bias = layer.bias.detach().numpy() * gain
-                value = add("Gemm", value, [kernel, bias], transB=1)
-            elif not isinstance(layer, nn.BatchNorm2d):
-                raise TypeError(f"no ONNX form for {type(layer).__name__}")
-        return value
-
+    graph = _OnnxGraph()
     net = net.eval().float().to(memory_format=torch.contiguous_format)
-    shared = chain(net.trunk, "input")
+    shared = graph.add_layers(net.trunk, "input")
     named: dict[str, tuple[str, list[int | str]]] = {}
     for name, head in net.heads.items():
         assert isinstance(head, nn.Sequential)
-        last = chain(head, shared, 1 / float(temperature.get(name, 1.0)))
+        last = graph.add_layers(head, shared, 1 / float(temperature.get(name, 1.0)))
         if offsets and name in offsets:
-            bias = next(w for w in weights if w.name == f"{last}.1")
-            bias.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(bias) + offsets[name], bias.name))
+            graph.add_to_weights(f"{last}.1", offsets[name])
         named[name] = (last, list(output_shape))
         if features and name in features:
-            named[features[name]] = (str(nodes[-1].input[0]), ["n", "features"])
+            named[features[name]] = (graph.last_input, ["n", "features"])
     # The heads first, in their order, then the features.
     names = [*net.heads, *(name for name in named if name not in net.heads)]
-    nodes += [helper.make_node("Identity", [named[name][0]], [name]) for name in names]
-    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, named[name][1]) for name in names]
-    graph = helper.make_graph(
-        nodes, "tilekeeper", [helper.make_tensor_value_info("input", TensorProto.FLOAT, shape)], outputs, weights
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-    onnx.checker.check_model(model)
+    model = graph.build_model(shape, {name: named[name] for name in names})
     path.parent.mkdir(parents=True, exist_ok=True)
     onnx.save(model, str(path))
     add_facts(path, facts)
+
+
+class _OnnxGraph:
+    """An ONNX graph that grows layer by layer; a value is the name of the node that computes it."""
+
+    def __init__(self) -> None:
+        self._nodes: list[onnx.NodeProto] = []
+        self._weights: list[onnx.TensorProto] = []
+
+    @property
+    def last_input(self) -> str:
+        """The value that the last node takes."""
+        return str(self._nodes[-1].input[0])
+
+    def add_layers(self, layers: nn.Sequential, value: str, scale: float = 1.0) -> str:
+        """Add layers that take `value`, the last one's output multiplied by `scale`; return the output.
+
+        Dropout is left out. Raises TypeError for a layer without an ONNX form.
+        """
+        modules = [m for m in layers if not isinstance(m, nn.Dropout)]
+        for layer, after in zip(modules, [*modules[1:], None], strict=True):
+            value = self._add_layer(layer, after, value, scale if after is None else 1.0)
+        return value
+
+    def add_to_weights(self, name: str, offset: np.ndarray) -> None:
+        """Add `offset` to an array of weights."""
+        array = next(w for w in self._weights if w.name == name)
+        array.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(array) + offset, name))
+
+    def build_model(
+        self, shape: Sequence[int | str], outputs: Mapping[str, tuple[str, Sequence[int | str]]]
+    ) -> onnx.ModelProto:
+        """Return the model of input `shape`; `outputs` maps names to values and their shapes."""
+        nodes = [*self._nodes, *(helper.make_node("Identity", [value], [name]) for name, (value, _) in outputs.items())]
+        graph = helper.make_graph(
+            nodes,
+            "tilekeeper",
+            [helper.make_tensor_value_info("input", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, (_, dims) in outputs.items()],
+            self._weights,
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+        onnx.checker.check_model(model)
+        return model
+
+    def _add_layer(self, layer: nn.Module, after: nn.Module | None, value: str, gain: float) -> str:
+        if isinstance(layer, nn.Conv2d):
+            return self._add_convolution(layer, after if isinstance(after, nn.BatchNorm2d) else None, value, gain)
+        if isinstance(layer, nn.BatchNorm2d):  # part of the convolution before it
+            return value
+        if isinstance(layer, nn.ReLU):
+            return self._add_node("Relu", [value])
+        if isinstance(layer, nn.Flatten):
+            return self._add_node("Flatten", [value])
+        if isinstance(layer, GlobalContext):
+            mean = self._add_node("GlobalAveragePool", [value])
+            context = self._add_node("Conv", [mean], _fold_batch_norm(layer.context_conv, None))
+            return self._add_node("Add", [value, context])
+        if isinstance(layer, nn.Linear):
+            arrays = [layer.weight.detach().numpy() * gain, layer.bias.detach().numpy() * gain]
+            return self._add_node("Gemm", [value], arrays, transB=1)
+        raise TypeError(f"no ONNX form for {type(layer).__name__}")
+
+    def _add_convolution(self, layer: nn.Conv2d, norm: nn.BatchNorm2d | None, value: str, gain: float) -> str:
+        kernel, bias = _fold_batch_norm(layer, norm)
+        pad, stride = int(layer.padding[0]), int(layer.stride[0])
+        if value == "input" and (*kernel.shape[2:], stride, pad) == (5, 5, 2, 2):
+            value = self._add_node("SpaceToDepth", [value], blocksize=2)
+            kernel, pad, stride = _to_block_kernel(kernel), 1, 1
+        return self._add_node("Conv", [value], [kernel * gain, bias * gain], pads=[pad] * 4, strides=[stride] * 2)
+
+    def _add_node(
+        self, kind: str, values: Sequence[str], arrays: Sequence[np.ndarray] = (), **attributes: object
+    ) -> str:
+        """Add a node with the inputs `values` and the weights `arrays`; return its output."""
+        name = f"{kind.lower()}{len(self._nodes)}"
+        for i, array in enumerate(arrays):
+            self._weights.append(numpy_helper.from_array(np.ascontiguousarray(array, np.float32), f"{name}.{i}"))
+        inputs = [*values, *(f"{name}.{i}" for i in range(len(arrays)))]
+        self._nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
+        return name
 
 
 def _to_block_kernel(kernel: np.ndarray) -> np.ndarray:
