@@ -20,13 +20,14 @@ from engine.events import (
     PlayMade,
     ScoreCorrected,
     SquareCorrected,
+    StateEvent,
     TileRecycled,
     TurnCorrected,
     TurnInserted,
 )
 from engine.messages import said
 from engine.plays import Play
-from engine.state import CLOSING_KINDS, StateEvent, Turn
+from engine.state import CLOSING_KINDS, Turn
 from engine.tiles import Tile
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from engine.board import Square, parse_square, square_name
 from engine.errors import NotationError
@@ -228,18 +228,11 @@ class Redone:
 
 TurnEvent = PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | GameEnded
 Correction = BlankNamed | SquareCorrected | ScoreCorrected | TurnCorrected | TurnInserted
-Event = GameStarted | FirstDrawn | TurnEvent | Correction | ClockRead | RackRevealed | Undone | Redone
+StateEvent = FirstDrawn | TurnEvent | ClockRead | RackRevealed
+"""The events that change the state of a game; `engine.transitions` applies them."""
+Event = GameStarted | StateEvent | Correction | Undone | Redone
 
-_EVENT_TYPES: Mapping[str, type[Any]] = MappingProxyType(
-    {
-        event.kind: event
-        for event in (
-            GameStarted, FirstDrawn, PlayMade, Exchanged, Passed, Challenged, PlayWithdrawn, TileRecycled, BlankTaken,
-            BlankNamed, SquareCorrected, ScoreCorrected, TurnCorrected, TurnInserted, ClockRead, RackRevealed,
-            GameEnded, Undone, Redone,
-        )
-    }
-)  # fmt: skip
+_EVENT_TYPES: Mapping[str, type[Any]] = MappingProxyType({event.kind: event for event in get_args(Event)})
 
 
 def to_json(event: Event) -> dict[str, Any]:

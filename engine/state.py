@@ -14,19 +14,8 @@ from types import MappingProxyType
 from engine.board import Board, Layout, load_layout
 from engine.errors import RulesError
 from engine.events import (
-    BlankTaken,
-    Challenged,
-    ClockRead,
     EndReason,
-    Exchanged,
-    FirstDrawn,
-    GameEnded,
     GameStarted,
-    Passed,
-    PlayMade,
-    PlayWithdrawn,
-    RackRevealed,
-    TileRecycled,
 )
 from engine.messages import said
 from engine.plays import Placement, Play
@@ -34,11 +23,6 @@ from engine.reading import BLANK
 from engine.rules import ChallengeRule, Rules
 from engine.scoring import PlayScore, Status, WordScore, check_placement
 from engine.tiles import TileSet, load_tile_set
-
-StateEvent = (
-    FirstDrawn | PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | ClockRead
-    | RackRevealed | GameEnded
-)  # fmt: skip
 
 
 class TurnKind(StrEnum):

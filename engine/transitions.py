@@ -21,6 +21,7 @@ from engine.events import (
     PlayMade,
     PlayWithdrawn,
     RackRevealed,
+    StateEvent,
     TileRecycled,
 )
 from engine.messages import said
@@ -30,7 +31,6 @@ from engine.scoring import PlayScore, Status, describe_status, score_play
 from engine.state import (
     CLOSING_KINDS,
     State,
-    StateEvent,
     Turn,
     TurnKind,
     can_exchange,

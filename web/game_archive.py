@@ -133,7 +133,7 @@ class GameArchive:
         return tuple(
             stored
             for stored in self._store.games()
-            if (not player or player in _list_player_names(stored))
+            if (not player or player in self._summary_cache.list_players(stored))
             and (since is None or _local_date(stored) >= since)
             and (until is None or _local_date(stored) <= until)
         )
@@ -143,7 +143,7 @@ class GameArchive:
         line = GameLine(
             stored.id,
             stored.started,
-            _list_player_names(stored),
+            self._summary_cache.list_players(stored),
             running=stored.id == self._get_current_game(),
             imported=stored.imported,
         )
@@ -196,7 +196,9 @@ class GameArchive:
         """Return a game as GCG, and a file name. Raises `GameNotFoundError`, `StoreError`."""
         stored = self.find_game(number)
         try:
-            return export_gcg(self._store, number), make_file_name(stored, ".gcg")
+            return export_gcg(self._store, number), make_file_name(
+                stored, self._summary_cache.list_players(stored), ".gcg"
+            )
         except ArchiveError as error:
             raise GameNotFoundError(format_sentence(str(error))) from None
 
@@ -207,7 +209,9 @@ class GameArchive:
         """
         stored = self.find_game(number)
         try:
-            return export_zip(self._store, number), make_file_name(stored, ".zip")
+            return export_zip(self._store, number), make_file_name(
+                stored, self._summary_cache.list_players(stored), ".zip"
+            )
         except ArchiveError as error:
             raise GameNotFoundError(format_sentence(str(error))) from None
 
@@ -262,10 +266,6 @@ def _map_entries_to_events(known: tuple[int, ...], before: Ledger, after: Ledger
     same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, after, strict=False)))
     grown = len(after) - len(before)
     return (*known[:same], *[number] * max(0, grown), *known[same + max(0, -grown) :])
-
-
-def _list_player_names(stored: StoredGame) -> tuple[str, ...]:
-    return tuple(str(name) for name in stored.first.get("players", ()))
 
 
 def _local_date(stored: StoredGame) -> date:

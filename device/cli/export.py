@@ -43,9 +43,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list_games(store: GameStore) -> None:
+    from device.storage.summary_cache import SummaryCache
+
+    summaries = SummaryCache(store)
     for game in store.games():
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(game.started))
-        print(f"{game.id:4}  {day}  {', '.join(map(str, game.first.get('players', ())))}")
+        print(f"{game.id:4}  {day}  {', '.join(summaries.list_players(game))}")
 
 
 def _export_game(store: GameStore, number: int, path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import EllipsisType
@@ -36,9 +36,10 @@ class GameController:
         self._now = now
         self._log: GameLog | None = None
         self._clock_keeper: ClockKeeper | None = None
-        self._colours: dict[str, str] = {}
         self._shown_warnings: set[str] = set()
         self._look_view: LookView | None = None
+        self.colours: dict[str, str] = {}
+        """The colours of all players who are known at this table, by name."""
         self.words = words
         """The word list in use; None: words are not checked."""
         self.pictures: dict[str, bytes] = {}
@@ -92,11 +93,7 @@ class GameController:
             log, trouble = GameLog.begin_game(self._store, started, self._log)
         if not isinstance(words, EllipsisType):
             self.words = words
-        try:
-            for name, colour in zip(started.players, colours, strict=False):
-                self._store.save_colour(name, colour)
-        except StoreError as error:
-            _log.warning("the colours of the players are not kept: %s", error)
+        self.save_colours(zip(started.players, colours, strict=False))
         self._open_log(log)
         self._report_unsaved(trouble)
 
@@ -112,7 +109,9 @@ class GameController:
             return self.start_game(default, ..., ())
         begun = last.game.start_event
         words = ... if self._log or words_for is None else words_for(begun)
-        return self.start_game(replace(begun, first=(begun.first + 1) % len(begun.players)), words, ())
+        return self.start_game(
+            replace(begun, players=last.game.players, first=(begun.first + 1) % len(begun.players)), words, ()
+        )
 
     def _load_newest_log(self) -> GameLog | None:
         """Return the newest game of the store, None if there is none or it cannot be read."""
@@ -138,9 +137,18 @@ class GameController:
         self._shown_warnings.clear()
         self._clock_keeper = ClockKeeper(self._store, log, self._now)
         try:
-            self._colours = dict(self._store.players())
+            self.colours = dict(self._store.players())
         except StoreError as error:
             _log.warning("the colours of the players are not known: %s", error)
+
+    def save_colours(self, colours: Iterable[tuple[str, str]]) -> None:
+        """Save the colours of players, given as (name, colour), for this game and later ones."""
+        try:
+            for name, colour in colours:
+                self.colours[name] = colour
+                self._store.save_colour(name, colour)
+        except StoreError as error:
+            _log.warning("the colours of the players are not kept: %s", error)
 
     # What commands do
 
@@ -231,7 +239,7 @@ class GameController:
         )
 
     def _colour_player(self, player: PlayerView) -> PlayerView:
-        return replace(player, colour=self._colours.get(player.name, ""))
+        return replace(player, colour=self.colours.get(player.name, ""))
 
     @property
     def has_unsaved(self) -> bool:

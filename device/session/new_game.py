@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from device.player_names import is_displayable
-from device.session.commands.base import MAX_PLAYERS, PlayerNumber
+from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS, PlayerNumber, clean_name
 from device.session.commands.games import StartGame
 from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
 from engine.errors import NotationError, RulesError, TilekeeperError
@@ -21,7 +20,6 @@ from engine.lexicon import LexiconError
 from engine.rules import PRESETS, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
 from engine.tiles import load_tile_set, tile_set_names
 
-MAX_NAME_LETTERS = 24
 MAX_CLOCK_MINUTES = 180
 OWN_LEXICON, SHIPPED_LEXICON = "own", "shipped"
 PALETTE = ("amber", "blue", "green", "violet", "red", "teal", "pink", "lime")
@@ -94,7 +92,7 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
     choices = request.choices
     if unknown := [*choices.keys() - CHOICE_FIELDS, *set(request.variations) - set(VARIATIONS)]:
         raise NewGameError("new.wrong.choice", choice=min(unknown)[:40])
-    seats = [_clean_name(name) for name in request.players]
+    seats = [clean_name(name) for name in request.players]
     players = tuple(name for name in seats if name)
     if (
         not 2 <= len(players) <= MAX_PLAYERS
@@ -122,11 +120,6 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
     except (RulesError, NotationError) as error:
         raise NewGameError("new.wrong.choice", choice=str(error)) from None
     return StartGame(started, words, _choose_colours(seats, request.colours))
-
-
-def _clean_name(name: str) -> str:
-    """Return a name without control characters and with single spaces."""
-    return " ".join("".join(letter if is_displayable(letter) else " " for letter in name).split())
 
 
 def _choose_colours(seats: Sequence[str], colours: Sequence[str]) -> tuple[str, ...]:

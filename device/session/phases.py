@@ -73,7 +73,7 @@ TRANSITIONS: Mapping[Phase, Mapping[Command, tuple[Phase, ...]]] = MappingProxyT
             Command.DRAW: _OPENING_PHASES,  # drawing again where several drew alike
             Command.UNDO: _OPENING_PHASES,
             Command.REDO: (DRAWING, *_TURN_OR_CHALLENGE, ENDED),
-            Command.CORRECT: _TURN_OR_CHALLENGE,
+            Command.CORRECT: (DRAWING, *_TURN_OR_CHALLENGE),
             Command.PAUSE: (PAUSED,),
             Command.END_GAME: (ENDED,),
         },

@@ -11,7 +11,7 @@ import re
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Annotated, Any, BinaryIO, Literal, get_type_hints
@@ -178,9 +178,8 @@ def _clean_player_names(event: Event) -> Event:
     return replace(event, players=tuple(name or f"Player {seat}" for seat, name in enumerate(cleaned, 1)))
 
 
-def make_file_name(stored: StoredGame, suffix: str) -> str:
+def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str:
     """Return a file name for this game with its date, number and players, in letters that every system accepts."""
-    names = [str(name) for name in stored.first.get("players", ())]
     named = "-".join(["".join(c for c in name if c.isascii() and c.isalnum()) or "player" for name in names])
     return f"{time.strftime('%Y-%m-%d', _to_local_time(stored.started))}-game-{stored.id}-{named[:80]}{suffix}"
 
@@ -350,18 +349,23 @@ def _check_sizes(value: object, name: str = "") -> None:
 def replay_checked(events: list[Event]) -> Game:
     """Return the game that events from elsewhere make. Raises `ArchiveError`, or any of `_INVALID_GAME_ERRORS`."""
     first = events[0]
-    if isinstance(first, GameStarted) and not all(0 < len(name) <= MAX_PLAYER_NAME_LENGTH for name in first.players):
-        raise ArchiveError(said("zip-name", "a player's name has 1 to {0} letters", MAX_PLAYER_NAME_LENGTH))
     seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
     if any(player not in seats for event in events for player in _find_named_players(event)):
         raise ArchiveError(said("zip-player", "an event names a player who does not play"))
     history, replayed = EventHistory(first), 0
+    _check_player_names(history.game)
     for event in events[1:]:
         replayed += _count_replay_steps(history.game.ledger) if isinstance(event, Correction | Redone) else 0
         if replayed > MAX_REPLAY_STEPS:
             raise ArchiveError(said("zip-corrections", "this game was put right too often to be one that was played"))
         history.apply_event(event)
+        _check_player_names(history.game)
     return history.game
+
+
+def _check_player_names(game: Game) -> None:
+    if not all(0 < len(name) <= MAX_PLAYER_NAME_LENGTH for name in game.players):
+        raise ArchiveError(said("zip-name", "a player's name has 1 to {0} letters", MAX_PLAYER_NAME_LENGTH))
 
 
 def _count_replay_steps(ledger: Ledger) -> int:

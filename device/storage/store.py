@@ -267,7 +267,8 @@ class GameStore:
     def save_colour(self, name: str, colour: str) -> None:
         """Save a player's colour for future games."""
         with self._open_transaction() as db:
-            db.execute(_UPSERT_PLAYER, (name, 0.0))
+            (played,) = db.execute("SELECT coalesce(max(played), 0.0) FROM player").fetchone()
+            db.execute(_UPSERT_PLAYER, (name, played))
             db.execute("UPDATE player SET colour = ? WHERE name = ?", (colour, name))
 
     # All of it

@@ -30,8 +30,9 @@ SUMMARY_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class GameStanding:
-    """Standing of a game: totals in seat order, the winners' seats, and its summary if it has ended."""
+    """Standing of a game: players and totals in seat order, the winners' seats, and its summary if it has ended."""
 
+    players: tuple[str, ...]
     totals: tuple[int, ...]
     winners: tuple[int, ...] = ()
     sum: GameSummary | None = None
@@ -69,6 +70,11 @@ class SummaryCache:
             self._unsaved.add(stored.id)
         return standing
 
+    def list_players(self, stored: StoredGame) -> tuple[str, ...]:
+        """Return the players of a game as they are called now, in seat order. Raises `StoreError`."""
+        standing = self.get_standing(stored)
+        return standing.players if standing else tuple(map(str, stored.first.get("players", ())))
+
     def save(self) -> None:
         """Save the standings computed since the last call."""
         with self._lock:
@@ -96,8 +102,8 @@ def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | No
         return None
     outcome = game.outcome
     if outcome is None:
-        return GameStanding(game.totals)
-    return GameStanding(outcome.totals, outcome.winners, summarise_game(stored.id, stored.started, game))
+        return GameStanding(game.players, game.totals)
+    return GameStanding(game.players, outcome.totals, outcome.winners, summarise_game(stored.id, stored.started, game))
 
 
 def _decode_note(text: str) -> tuple[int, GameStanding | None]:

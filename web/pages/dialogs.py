@@ -9,9 +9,9 @@ from pathlib import Path
 from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 
-from device.session.commands.base import MAX_PLAYERS
+from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS
 from device.session.messages import CommandRefusedError
-from device.session.new_game import MAX_CLOCK_MINUTES, MAX_NAME_LETTERS, list_choices
+from device.session.new_game import MAX_CLOCK_MINUTES, list_choices
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import StoreError

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
+from device.player_names import is_displayable
 from device.session.game_controller import GameController
 from device.session.messages import make_refusal
 from device.session.phases import Command
@@ -16,6 +17,7 @@ from device.session.snapshot import Phase
 from engine.game import Game
 
 MAX_PLAYERS = 4
+MAX_NAME_LETTERS = 24
 
 SmallNumber = Annotated[int, Meta(ge=0, le=1000)]
 PlayerNumber = Annotated[int, Meta(ge=0, lt=MAX_PLAYERS)]
@@ -72,3 +74,8 @@ def check_player(game: Game, player: int) -> None:
     """Refuse a command for a player who does not take part. Raises `CommandRefusedError`."""
     if not 0 <= player < len(game.players):
         raise make_refusal("no-player", str(player + 1))
+
+
+def clean_name(name: str) -> str:
+    """Return a name without control characters and with single spaces."""
+    return " ".join("".join(letter if is_displayable(letter) else " " for letter in name).split())

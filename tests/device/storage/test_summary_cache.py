@@ -57,7 +57,7 @@ def test_kept_sums_are_those_that_were_worked_out(store: GameStore, monkeypatch:
     begin(store, Undone(), Undone())  # nobody can read this one
     sums = SummaryCache(store)
     first = [sums.get_standing(game) for game in store.games()]
-    assert first[0] is None and first[1] == GameStanding((14, 0)) and first[2] is not None
+    assert first[0] is None and first[1] == GameStanding(("Anna", "Ben"), (14, 0)) and first[2] is not None
     assert first[2].sum is not None and first[2].sum.seats[0].best is not None and first[2].winners == (0,)
     sums.save()
     again, played = SummaryCache(store), worked_out(store, monkeypatch)
@@ -67,18 +67,18 @@ def test_kept_sums_are_those_that_were_worked_out(store: GameStore, monkeypatch:
 def test_game_that_went_on_is_summed_up_anew(store: GameStore) -> None:
     number = begin(store, HORN)
     sums = SummaryCache(store)
-    assert sums.get_standing(store.games()[0]) == GameStanding((14, 0))
+    assert sums.get_standing(store.games()[0]) == GameStanding(("Anna", "Ben"), (14, 0))
     sums.save()
     store.append(number, [to_json(Undone())])
     for knowing in (sums, SummaryCache(store)):
-        assert knowing.get_standing(store.games()[0]) == GameStanding((0, 0))
+        assert knowing.get_standing(store.games()[0]) == GameStanding(("Anna", "Ben"), (0, 0))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"maker":0,"length":2,"standing":null}', '{"maker":null}'])
 def test_note_of_another_program_counts_for_nothing(store: GameStore, text: str) -> None:
     number = begin(store, HORN)
     store.save_note(number, NOTE_NAME, text)
-    assert SummaryCache(store).get_standing(store.games()[0]) == GameStanding((14, 0))
+    assert SummaryCache(store).get_standing(store.games()[0]) == GameStanding(("Anna", "Ben"), (14, 0))
 
 
 def test_sums_that_cannot_be_kept_are_worked_out_again(store: GameStore) -> None:
@@ -87,7 +87,7 @@ def test_sums_that_cannot_be_kept_are_worked_out_again(store: GameStore) -> None
     sums.get_standing(store.games()[0])
     store._db.execute("PRAGMA query_only = ON")
     sums.save()
-    assert SummaryCache(store).get_standing(store.games()[0]) == GameStanding((14, 0))
+    assert SummaryCache(store).get_standing(store.games()[0]) == GameStanding(("Anna", "Ben"), (14, 0))
 
 
 def test_summary_version_is_raised_with_every_change_of_summaries() -> None:
