@@ -205,6 +205,15 @@ class RackRevealed:
 
 
 @dataclass(frozen=True, slots=True)
+class PlayerRenamed:
+    """Another name for a player, from the start of the game on."""
+
+    kind: ClassVar[str] = "renamed"
+    player: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class GameEnded:
     """The end of the game; from now on unplayed letters and overtime count, by the rules in force."""
 
@@ -228,7 +237,7 @@ class Redone:
 
 TurnEvent = PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | GameEnded
 Correction = BlankNamed | SquareCorrected | ScoreCorrected | TurnCorrected | TurnInserted
-StateEvent = FirstDrawn | TurnEvent | ClockRead | RackRevealed
+StateEvent = FirstDrawn | TurnEvent | ClockRead | RackRevealed | PlayerRenamed
 """The events that change the state of a game; `engine.transitions` applies them."""
 Event = GameStarted | StateEvent | Correction | Undone | Redone
 

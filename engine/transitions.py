@@ -18,6 +18,7 @@ from engine.events import (
     FirstDrawn,
     GameEnded,
     Passed,
+    PlayerRenamed,
     PlayMade,
     PlayWithdrawn,
     RackRevealed,
@@ -88,8 +89,19 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
         case RackRevealed(player, tiles):
             _check_tiles_exist(state, tiles)
             return replace(state, revealed_racks=MappingProxyType({**state.revealed_racks, player: tiles}))
+        case PlayerRenamed(player, name):
+            return _rename_player(state, player, name)
         case GameEnded(reason):
             return replace(state, end_reason=reason)
+
+
+def _rename_player(state: State, player: int, name: str) -> State:
+    players = _replace_at(state.players, player, name)
+    if not name:
+        raise RulesError(said("no-name", "a player needs a name"))
+    if len(set(players)) < len(players):
+        raise RulesError(said("same-name", "two players have the same name: {0}", ", ".join(players)))
+    return replace(state, players=players)
 
 
 def _apply_first_draw(state: State, tiles: tuple[str, ...]) -> State:

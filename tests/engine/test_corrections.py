@@ -12,6 +12,7 @@ from engine.events import (
     Event,
     GameEnded,
     Passed,
+    PlayerRenamed,
     PlayMade,
     PlayWithdrawn,
     RackRevealed,
@@ -153,3 +154,15 @@ def test_nothing_to_withdraw() -> None:
 def test_undo_belongs_to_the_log(event: Event) -> None:
     with pytest.raises(RulesError, match="log"):
         play(new_game(), "8F HORN").push(event)
+
+
+def test_renamed_player_keeps_turns_and_total_through_corrections() -> None:
+    game = play(new_game(), "8F NORN").push(PlayerRenamed(0, "Cem"))
+    game = game.push(SquareCorrected(F8, Tile("H")))
+    assert game.players == ("Cem", "Ben") and game.totals == (14, 0) and game.to_move == 1
+
+
+@pytest.mark.parametrize("name", ["", "Ben"])
+def test_name_that_is_empty_or_taken_is_refused(name: str) -> None:
+    with pytest.raises(RulesError):
+        new_game().push(PlayerRenamed(0, name))

@@ -1,4 +1,4 @@
-"""The commands that correct the record of a game: squares, blanks, turns, racks."""
+"""The commands that correct the record of a game: squares, blanks, turns, racks, names."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from device.session.commands.base import (
+    MAX_NAME_LETTERS,
     CommandContext,
     PlayerNumber,
     SmallNumber,
@@ -15,6 +16,7 @@ from device.session.commands.base import (
     Symbol,
     TableCommand,
     check_player,
+    clean_name,
 )
 from device.session.game_controller import convert_engine_errors
 from device.session.messages import make_notice, make_refusal
@@ -26,6 +28,7 @@ from engine.events import (
     Event,
     Exchanged,
     Passed,
+    PlayerRenamed,
     PlayMade,
     RackRevealed,
     ScoreCorrected,
@@ -203,4 +206,23 @@ class RevealRack(TableCommand, frozen=True):
             controller.notices += (make_notice("rack-count", *values, trouble=Trouble.BOARD),)
 
 
-CORRECTION_COMMANDS = (CorrectSquare, NameBlank, CorrectTurn, InsertTurn, RevealRack)
+class RenamePlayer(TableCommand, frozen=True):
+    """Give a player another name; the player keeps the colour unless the new name has one."""
+
+    name = "rename"
+    transition = Command.CORRECT
+    operation_id = "rename_player"
+    schema_name = "RenameOrder"
+
+    player: PlayerNumber
+    new_name: Annotated[str, Meta(max_length=MAX_NAME_LETTERS)]
+
+    def run(self, context: CommandContext) -> None:
+        controller = context.controller
+        check_player(controller.game, self.player)
+        before, after = controller.game.players[self.player], clean_name(self.new_name)
+        controller.commit_events([PlayerRenamed(self.player, after)])
+        controller.save_colours([(after, controller.colours.get(after) or controller.colours.get(before, ""))])
+
+
+CORRECTION_COMMANDS = (CorrectSquare, NameBlank, CorrectTurn, InsertTurn, RevealRack, RenamePlayer)

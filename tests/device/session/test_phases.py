@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from device.session.commands.corrections import CorrectTurn, InsertTurn, RevealRack
+from device.session.commands.corrections import CorrectTurn, InsertTurn, RenamePlayer, RevealRack
 from device.session.commands.games import DrawFirst, EndGame, EndPause, Pause, Redo, ResumeGame, StartGame, Undo
 from device.session.commands.turns import AnswerQuestion, ChallengePlay, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import TEXTS
@@ -78,6 +78,7 @@ ACTS: dict[str, tuple[Command, Act]] = {
     "redo": (Command.REDO, lambda table: table.session.submit(Redo())),
     "put right": (Command.CORRECT, lambda table: table.session.submit(CorrectTurn(1, score=30))),
     "enter": (Command.CORRECT, lambda table: table.session.submit(InsertTurn(1, kind="pass"))),
+    "rename": (Command.CORRECT, lambda table: table.session.submit(RenamePlayer(1, "Cem"))),
     "rack": (Command.REVEAL_RACK, lambda table: table.session.submit(RevealRack(0, "Q"))),
     "pause": (Command.PAUSE, lambda table: table.session.submit(Pause())),
     "go on": (Command.END_PAUSE, lambda table: table.session.submit(EndPause())),

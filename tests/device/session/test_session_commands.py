@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.commands.corrections import CorrectTurn, InsertTurn, RevealRack
+from device.session.commands.corrections import CorrectTurn, InsertTurn, RenamePlayer, RevealRack
 from device.session.commands.games import (
     DrawFirst,
     EndGame,
@@ -414,6 +414,47 @@ def test_colours_are_kept_between_games(session: TableSession) -> None:
     state = session.submit(StartGame(replace(STARTED, players=("Ben", "Cem")))).result(5)
     assert [player.colour for player in state.players] == ["teal", ""]
     assert ("Ben", "teal") in session.list_players()
+
+
+# Names
+
+
+def test_renamed_player_keeps_total_and_colour(session: TableSession, table: TextTable) -> None:
+    session.submit(StartGame(STARTED, colours=("amber", "teal"))).result(5)
+    play(session, table, HORN)
+    state = session.submit(RenamePlayer(0, "  Cem ")).result(5)
+    assert [(player.name, player.total, player.colour) for player in state.players] == [
+        ("Cem", 14, "amber"),
+        ("Ben", 0, "teal"),
+    ]
+    assert ("Cem", "amber") in session.list_players()
+
+
+def test_rename_can_be_undone(playing: TableSession) -> None:
+    playing.submit(RenamePlayer(1, "Cem")).result(5)
+    state = playing.submit(Undo()).result(5)
+    assert [player.name for player in state.players] == ["Anna", "Ben"]
+
+
+def test_player_is_renamed_while_drawing_for_first_play(session: TableSession) -> None:
+    session.submit(StartGame(replace(STARTED, draw=True))).result(5)
+    state = session.submit(RenamePlayer(1, "Cem")).result(5)
+    assert state.phase is Phase.DRAWING and state.players[1].name == "Cem"
+
+
+def test_next_game_has_the_new_name(playing: TableSession) -> None:
+    playing.submit(RenamePlayer(1, "Cem")).result(5)
+    state = playing.submit(PlayAgain(STARTED)).result(5)
+    assert [player.name for player in state.players] == ["Anna", "Cem"]
+
+
+@pytest.mark.parametrize(
+    ("player", "name", "key"), [(0, "Ben", "same-name"), (0, " \n ", "no-name"), (2, "Cem", "no-player")]
+)
+def test_rename_to_an_impossible_name_is_refused(playing: TableSession, player: int, name: str, key: str) -> None:
+    with pytest.raises(CommandRefusedError) as refused:
+        playing.submit(RenamePlayer(player, name)).result(5)
+    assert refused.value.key == key and playing.state.players[0].name == "Anna"
 
 
 # The end of the session

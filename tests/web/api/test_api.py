@@ -264,3 +264,21 @@ def test_records_count_games_that_were_played_to_their_end(table: House, program
     assert [(one["name"], one["won"]) for one in records["players"]] == [("Anna", 1), ("Ben", 0)]
     assert records["pairs"][0]["ahead"] == [1, 0]
     assert [one["name"] for one in program.call("GET", "/players").json] == ["Anna", "Ben"]
+
+
+def test_renamed_player_has_the_new_name_in_archive_statistics_and_gcg(table: House, paired: Program) -> None:
+    table.play_three_turns()
+    order = {"seen": table.seen, "player": 1, "new_name": "Cem"}
+    assert paired.call("POST", "/commands/rename", order).json["players"][1]["name"] == "Cem"
+    table.end()
+    assert [one["name"] for one in paired.call("GET", "/records").json["players"]] == ["Anna", "Cem"]
+    (game,) = paired.call("GET", "/games?player=Cem").json["games"]
+    assert game["players"] == ["Anna", "Cem"] and paired.call("GET", "/games?player=Ben").json["games"] == []
+    gcg = paired.call("GET", "/games/1/gcg")
+    assert "Cem" in gcg.text and "Ben" not in gcg.text
+    assert "Cem" in gcg.headers["Content-Disposition"]
+    zipped = {"data": paired.call("GET", "/games/1/zip").data, "headers": {"Content-Type": "application/zip"}}
+    table.session.submit(StartGame(STARTED)).result(5)
+    assert paired.call("DELETE", "/games/1").status_code == 204
+    brought = paired.call("POST", "/games", **zipped)
+    assert paired.call("GET", f"/games/{brought.json['number']}").json["game"]["players"] == ["Anna", "Cem"]

@@ -11,7 +11,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from device.session.commands.base import TableCommand
-from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, NameBlank, RevealRack
+from device.session.commands.corrections import (
+    CorrectSquare,
+    CorrectTurn,
+    InsertTurn,
+    NameBlank,
+    RenamePlayer,
+    RevealRack,
+)
 from device.session.commands.games import DrawFirst, EndGame, EndPause, Pause, Redo, Undo
 from device.session.commands.turns import AnswerQuestion, ChallengePlay, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import make_notice
@@ -36,6 +43,7 @@ COMMANDS: dict[str, tuple[dict[str, str], TableCommand]] = {
     "/actions/draw": ({"drawn-0": "a", "drawn-1": "?"}, DrawFirst(("A", "?"))),
     "/actions/turn": ({"number": "2", "score": "12"}, CorrectTurn(2, score=12)),
     "/actions/rack": ({"player": "1", "letters": "a q ?"}, RevealRack(1, "AQ?")),
+    "/actions/rename": ({"player": "1", "new_name": "Cem"}, RenamePlayer(1, "Cem")),
     "/actions/square": ({"square": "E8", "letter": "N"}, CorrectSquare("E8", "N")),
 }
 
@@ -279,3 +287,10 @@ def test_refusal_with_a_key_is_said_in_the_language_of_the_phone(table: ShownTab
     table.show(replace(samples.MIDGAME, notices=(make_notice("begins", "Zoë"),)))
     german = {"Accept-Language": "de"}
     assert "Zoë beginnt." in paired.get("/", headers=german).text and "Zoë begins." in paired.get("/").text
+
+
+def test_form_to_rename_has_the_names_of_all_players(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    text = paired.get("/dialogs/more").text
+    assert text.count('action="/actions/rename"') == len(samples.MIDGAME.players)
+    assert all(f'value="{player.name}"' in text for player in samples.MIDGAME.players)
