@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -13,6 +14,13 @@ from hypothesis import settings
 settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Return 0 workers if only files and single tests are named: one process starts sooner. None is one for each core."""
+    folders = [argument for argument in config.args if Path(argument.partition("::")[0]).is_dir()]
+    return None if folders else 0
 
 
 @pytest.fixture(scope="session", autouse=True)

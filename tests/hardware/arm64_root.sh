@@ -76,7 +76,7 @@ make_root() {
     "$python" - "$tree/pyproject.toml" >"$wanted.new" <<'PY'
 import sys, tomllib
 print(*tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"], sep="\n")
-print("gpiozero>=2.0.1\nluma.oled>=3.13\nluma.led-matrix>=1.7\nsetuptools>=77\nwheel\npytest\nhypothesis")
+print("gpiozero>=2.0.1\nluma.oled>=3.13\nluma.led-matrix>=1.7\nsetuptools>=77\nwheel\npytest\npytest-xdist\nhypothesis")
 PY
     if ! cmp -s "$wanted.new" "$wanted"; then
         step wheels
@@ -157,7 +157,7 @@ fail_to_upgrade() {
 
 test_it() {
     step "the tests of engine and vision on arm64"
-    inside python3 -m pip install -q --root-user-action=ignore --target /root/testing pytest hypothesis
+    inside python3 -m pip install -q --root-user-action=ignore --target /root/testing pytest pytest-xdist hypothesis
     # The installed libraries, the checkout's tests. Emulation is too slow for the tests of speed.
     check "they pass" inside sh -c "cd /root/tilekeeper && PYTHONPATH=/root/testing timeout 3000 $installed/bin/python -m pytest -q \
         -p no:cacheprovider --ignore=tests/engine/inference/test_speed.py --ignore=tests/vision/training/test_training.py \

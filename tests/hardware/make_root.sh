@@ -54,7 +54,7 @@ if once python; then
     # PyPI's kms and pykms are other things; picamera2 imports the bindings for its DRM preview only.
     cp "$here/pykms.py" "$root"$venv/lib/python3.*/site-packages/
     # What the program itself needs is installed by put_program.sh, as pyproject.toml says.
-    inside $venv/bin/pip install -q 'picamera2==0.3.38' 'gpiozero>=2.0.1' pytest hypothesis
+    inside $venv/bin/pip install -q 'picamera2==0.3.38' 'gpiozero>=2.0.1' pytest pytest-xdist hypothesis
     # PYPI=1 links lgpio's C library in; without it the build looks for one in the system.
     inside PYPI=1 $venv/bin/pip install -q 'lgpio>=0.2.2'
     mark python
