@@ -18,7 +18,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Return 0 workers if only files and single tests are named: one process starts sooner. None is one for each core."""
+    """Return 0 workers if only files and single tests are named, because one process starts sooner; None: all cores."""
     folders = [argument for argument in config.args if Path(argument.partition("::")[0]).is_dir()]
     return None if folders else 0
 

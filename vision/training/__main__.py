@@ -13,6 +13,7 @@ import multiprocessing
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 try:
@@ -20,6 +21,7 @@ try:
 
     from vision import net
     from vision.detection.locator import MODELS_DIR
+    from vision.rendering.fonts import packaged_fonts, training_fonts
     from vision.training import dataset, detectors, letters, squares
     from vision.training.scene_parts import extract_parts
     from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
@@ -43,6 +45,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--scenes", type=int, default=FIRST_UNSEEN_SCENE, help=f"scenes to draw (default {FIRST_UNSEEN_SCENE})"
     )
     parser.add_argument("--share", type=float, default=1.0, help="share of the training steps, for a quick trial")
+    parser.add_argument(
+        "--fonts",
+        choices=["all", "packaged"],
+        default="all",
+        help="fonts of the tiles: all, or for a trial only those that come with Python packages",
+    )
     args = parser.parse_args(argv)
     begun = time.monotonic()
 
@@ -54,7 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return max(20, round(whole * share))
 
     log_progress(begun, f"drawing {args.scenes} scenes")
-    parts = list(extract_scenes(args.scenes, extract_parts, seed=args.seed, draw=dataset.draw_scene))
+    draw = partial(dataset.draw_scene, fonts=packaged_fonts() if args.fonts == "packaged" else training_fonts())
+    parts = list(extract_scenes(args.scenes, extract_parts, seed=args.seed, draw=draw))
     views = [view for view, _ in parts]
     detector_scenes = [kept for _, kept in parts if kept is not None]
     del parts

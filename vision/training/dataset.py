@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 import cv2
@@ -77,8 +78,11 @@ def alphabet_masks() -> NDArray[np.bool_]:
     return np.array([[name in row for name in names] for row in rows])
 
 
-def draw_scene(rng: np.random.Generator) -> Scene:
-    """Render a random scene with A to Z, with these and a language's own letters, or with letters of another script."""
+def draw_scene(rng: np.random.Generator, fonts: tuple[Path, ...] | None = None) -> Scene:
+    """Render a random scene with A to Z, with these and a language's own letters, or with letters of another script.
+
+    Tiles are lettered in one of `fonts`; default: all fonts of the training set.
+    """
     letters: tuple[str, ...] = LETTERS
     weights = [1.0] * len(LETTERS)
     kind = rng.random()
@@ -92,7 +96,7 @@ def draw_scene(rng: np.random.Generator) -> Scene:
         else:
             letters, weights = own, [1.0 if letter_shape(t) in LETTERS else 2.0 for t in own]
     # More blanks than a bag holds: a tile without print is the hardest to tell from a square without a tile.
-    return random_scene(rng, training_fonts(), (*letters, BLANK), (*weights, 0.12 * sum(weights)))
+    return random_scene(rng, fonts or training_fonts(), (*letters, BLANK), (*weights, 0.12 * sum(weights)))
 
 
 def extract_views(scene: Scene, number: int) -> TrainingViews:

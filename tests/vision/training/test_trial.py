@@ -1,0 +1,35 @@
+"""A short training of all networks: from rendered scenes to files that the program loads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vision.net import MODELS_DIR, Net
+
+pytest.importorskip("torch", reason="training needs the extra [train]")
+pytest.importorskip("onnx", reason="training needs the extra [train]")
+
+ROOT = Path(__file__).parents[3]
+INPUTS = {
+    "finder": (1, 3, 256, 256),
+    "lattice": (1, 3, 320, 320),
+    "letters": (2, 1, 36, 36),
+    "squares": (1, 3, 272, 272),
+}
+"""Shape of the pictures that each network reads."""
+
+
+@pytest.mark.slow
+def test_trial_makes_networks_with_the_outputs_of_the_shipped_ones(tmp_path: Path) -> None:
+    trial = ["--scenes", "100", "--share", "0.004", "--fonts", "packaged", "--out", str(tmp_path)]
+    subprocess.run([sys.executable, "-m", "vision.training", *trial], cwd=ROOT, check=True, timeout=900)
+    for name, shape in INPUTS.items():
+        made, shipped = Net(tmp_path / f"{name}.onnx"), Net(MODELS_DIR / f"{name}.onnx")
+        batch = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+        assert [output.shape for output in made(batch)] == [output.shape for output in shipped(batch)], name
+        assert made.metadata.keys() == shipped.metadata.keys(), name
