@@ -32,4 +32,5 @@ def test_trial_makes_networks_with_the_outputs_of_the_shipped_ones(tmp_path: Pat
         made, shipped = Net(tmp_path / f"{name}.onnx"), Net(MODELS_DIR / f"{name}.onnx")
         batch = np.random.default_rng(0).normal(size=shape).astype(np.float32)
         assert [output.shape for output in made(batch)] == [output.shape for output in shipped(batch)], name
-        assert made.metadata.keys() == shipped.metadata.keys(), name
+        # Earlier trainings noted the multiplications of a network, too.
+        assert made.metadata.keys() == shipped.metadata.keys() - {"multiplications"}, name
