@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 from flask import Flask
 
-from device.session.snapshot import LetterView, Phase, TableSnapshot, TurnView
-from device.session.snapshot_builder import list_premium_texts
+from device.session.snapshot import LetterView, Phase, TableSnapshot, TurnView, list_premium_texts
 from engine.board import load_layout, square_name
 from engine.reading import BOARD_SIZE
 from engine.tiles import load_tile_set

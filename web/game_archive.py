@@ -10,8 +10,7 @@ from functools import cached_property
 from itertools import takewhile
 
 from device.session.messages import format_sentence
-from device.session.snapshot import BoardView, PlayerView, TableSnapshot, TileView
-from device.session.snapshot_builder import build_snapshot
+from device.session.snapshot import BoardView, PlayerView, TableSnapshot, TileView, build_snapshot
 from device.storage.archive import ArchiveError, export_gcg, export_zip, import_gcg, import_zip, make_file_name
 from device.storage.errors import describe_missing_game, describe_unreadable_game
 from device.storage.event_history import EventHistory

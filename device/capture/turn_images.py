@@ -2,19 +2,146 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from device.cameras import Frame, Image
-from device.session.snapshot import LookView
+from device.capture.board_camera import has_moved, make_thumbnail
+from device.session.decision import filter_plays
+from device.session.snapshot import LookView, WordList
 from engine.board import SQUARES
-from engine.inference.explain import Inference
-from engine.inference.history import face_of
-from engine.reading import BOARD_SIZE, HIDDEN
+from engine.events import PlayMade
+from engine.game import Game
+from engine.inference.explain import Inference, infer_play
+from engine.inference.history import ReadingHistory, face_of
+from engine.plays import Play
+from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
 from vision.geometry import homography, rectify
 from vision.recognition.reader import PhotoReading
+
+MAX_KEY_FRAMES = 6
+"""Largest number of key frames kept between two presses; the newest are kept."""
+KEY_FRAME_JPEG_QUALITY = 92
+MIN_STABLE_S = 3.0
+"""Time unchanged, in seconds, from which tiles may be a complete play; players who place tile by tile are faster."""
+MIN_STABLE_UNKNOWN_WORDS_S = 10.0
+"""The same for a play with a word that is not in the list: the player may have paused to think."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFrame:
+    """The board at rest at one moment (`time.monotonic()`), as a JPEG of the camera's size."""
+
+    jpeg: bytes
+    time: float
+    reverted_at: float = inf
+    """Time at which the board looked as before this key frame again: the tiles were taken back."""
+
+    def decode_image(self) -> Image:
+        """Return the picture, `(H, W, 3) uint8 BGR`."""
+        return np.asarray(cv2.imdecode(np.frombuffer(self.jpeg, np.uint8), cv2.IMREAD_COLOR), np.uint8)
+
+
+class KeyFrameBuffer:
+    """The last key frames. One thread adds them, another one takes them."""
+
+    def __init__(self) -> None:
+        self._frames: deque[KeyFrame] = deque(maxlen=MAX_KEY_FRAMES)
+        self._reference: npt.NDArray[np.float32] | None = None
+
+    def set_reference(self, frame: Frame) -> None:
+        """Set the picture of the last reading: frames that look the same are not kept."""
+        self._reference = make_thumbnail(frame.image)
+
+    def add(self, frame: Frame) -> None:
+        """Add a picture if it differs from the reference and the last key frame."""
+        if self._reference is not None and not has_moved(self._reference, make_thumbnail(frame.image)):
+            if self._frames and self._frames[-1].reverted_at == inf:
+                self._frames.append(replace(self._frames.pop(), reverted_at=frame.time))
+            return
+        done, data = cv2.imencode(".jpg", frame.image, [cv2.IMWRITE_JPEG_QUALITY, KEY_FRAME_JPEG_QUALITY])
+        if done:
+            self._frames.append(KeyFrame(data.tobytes(), frame.time))
+
+    def take_all(self) -> tuple[KeyFrame, ...]:
+        """Return the key frames, oldest first, and remove them from the buffer."""
+        kept = tuple(self._frames)
+        self._frames.clear()
+        return kept
+
+
+def find_stable_frames(glimpses: Sequence[KeyFrame], last: Frame) -> Iterator[tuple[KeyFrame, float]]:
+    """Yield the key frames that differ from the last picture and were stable for `MIN_STABLE_S`, with their
+    duration."""
+    now, until = make_thumbnail(last.image), (*(glimpse.time for glimpse in glimpses[1:]), last.time)
+    for glimpse, after in zip(glimpses, until, strict=False):
+        end = min(after, glimpse.reverted_at)
+        if end - glimpse.time >= MIN_STABLE_S and has_moved(make_thumbnail(glimpse.decode_image()), now):
+            yield glimpse, end - glimpse.time
+
+
+def needs_key_frames(explained: Inference) -> bool:
+    """Return True if a reading looks like several turns or like none, so that key frames may help."""
+    best = explained.best
+    return len(filter_plays(best.events)) > 1 or bool(best.leftover_squares and not best.events)
+
+
+def find_extended_play(
+    game: Game,
+    explained: Inference,
+    glimpses: Iterable[tuple[BoardReading, float]],
+    memory: ReadingHistory | None,
+    words: WordList | None,
+) -> tuple[PlayMade, PlayMade] | None:
+    """Return the two plays that a play may be, if a part of it was on the board as a play before; otherwise None.
+
+    `glimpses` are readings of key frames with the seconds that each was stable.
+    """
+    whole = _find_single_play(explained)
+    for reading, stood in glimpses:
+        first = _find_single_play(infer_play(game, reading, memory))
+        if whole is None or first is None or not set(first.play.tiles) < set(whole.play.tiles):
+            continue
+        between = game.push(first)
+        rest = Play.from_tiles(
+            {square: tile for square, tile in whole.play.tiles if (square, tile) not in first.play.tiles}
+        )
+        known = words is not None and all(word.word in words for word in between.turns[-1].words)
+        if stood >= (MIN_STABLE_S if known else MIN_STABLE_UNKNOWN_WORDS_S) and not (
+            between.is_over or between.check_play(rest)
+        ):
+            return first, PlayMade(between.to_move, rest)
+    return None
+
+
+def _find_single_play(explained: Inference) -> PlayMade | None:
+    """Return the play if it is certain and nothing else happened; otherwise None."""
+    plays = filter_plays(explained.events)
+    return plays[0] if explained.is_certain and len(explained.events) == len(plays) == 1 else None
+
+
+def split_turns(
+    game: Game, last: BoardReading, glimpses: Sequence[BoardReading], memory: ReadingHistory | None
+) -> Inference | None:
+    """Infer two turns with the help of a key frame that shows the first play alone; return None if there is none.
+
+    The newest such key frame is used, because then the first play was complete.
+    """
+    for reading in reversed(glimpses):
+        first = _find_single_play(infer_play(game, reading, memory))
+        if first is None:
+            continue
+        second = infer_play(game.push(first), last, memory)
+        if (play := _find_single_play(second)) is not None:
+            return replace(second, explanations=(replace(second.best, events=(first, play)),))
+    return None
+
 
 MAX_PHOTO_SIDE_PX = 1600
 """Longest side of a stored photograph, in pixels."""

@@ -18,8 +18,7 @@ from device.session.commands.turns import EndTurn
 
 if TYPE_CHECKING:
     from calibration.profile import TableProfile
-    from device.session.snapshot import TableSnapshot, TurnView, WordView
-    from device.session.snapshot_builder import WordList
+    from device.session.snapshot import TableSnapshot, TurnView, WordList, WordView
     from engine.events import GameStarted
     from vision.recognition.reader import PhotoReader
 

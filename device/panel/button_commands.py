@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from device.panel.buttons import Button
-from device.panel.gestures import HOLD_S, Gesture, GestureKind
+from device.panel.buttons import HOLD_S, Button, Gesture, GestureKind
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
 from device.session.commands.turns import ChallengePlay, ConfirmExchange, EndTurn

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 
 from engine.errors import TilekeeperError
 
@@ -114,3 +116,153 @@ class Pins:
             "buzzer": (self.buzzer,),
         }
         return [(key, pin) for key, pins in lists.items() for pin in pins if pin is not None]
+
+
+DEBOUNCE_S = 0.03
+"""Seconds. Contacts of push buttons settle within about 10 ms, and no user presses twice within 30 ms."""
+DOUBLE_PRESS_S = 0.7
+"""Seconds after a press within which the same button counts as pressed twice by accident."""
+STUCK_AFTER_S = 10.0
+"""Seconds after which a pressed button counts as stuck."""
+HOLD_S: Mapping[Button, float] = {Button.PAUSE: 1.0, Button.NEW_GAME: 2.0, Button.POWER: 3.0}
+"""Seconds for which these buttons must be held; the others have no hold."""
+
+
+class GestureKind(StrEnum):
+    """The kinds of gestures.
+
+    PRESS is reported as the button goes down; PRESSED_AGAIN instead of it for the second half of a double press. A
+    button with a hold then ends in TAP, HOLD, or TOGETHER (another button was pressed meanwhile). STUCK is reported
+    once, FREED when that button comes up.
+    """
+
+    PRESS = "press"
+    PRESSED_AGAIN = "pressed again"
+    TAP = "tap"
+    HOLD = "hold"
+    TOGETHER = "together"
+    STUCK = "stuck"
+    FREED = "freed"
+
+
+@dataclass(frozen=True, slots=True)
+class Gesture:
+    """A gesture on a button, and the time at which it was recognised (seconds of the caller's clock)."""
+
+    button: Button
+    kind: GestureKind
+    time: float
+
+
+@dataclass(slots=True)
+class _Contact:
+    """State of one button: raw (`closed`, `changed_at`) and debounced (`down`, `down_since`)."""
+
+    closed: bool = False
+    changed_at: float = -inf
+    down: bool = False
+    down_since: float = -inf
+    counted_at: float = -inf
+    is_hold_possible: bool = False
+    stuck: bool = False
+
+
+class GestureDetector:
+    """Detector of gestures for all buttons of a panel. Pass it edges and times in chronological order."""
+
+    def __init__(self, pressed: Iterable[Button] = (), now: float = 0.0) -> None:
+        """Start at time `now`; buttons already `pressed` cause no gestures until they are released."""
+        self._contacts = {button: _Contact() for button in Button}
+        for button in pressed:
+            self._contacts[button] = _Contact(closed=True, changed_at=now, down=True, down_since=now)
+
+    def handle_edge(self, button: Button, down: bool, now: float) -> tuple[Gesture, ...]:
+        """Process an edge: the contact of a button closed (`down`) or opened. Return the gestures up to `now`."""
+        before = self.advance_time(now)
+        contact = self._contacts[button]
+        if contact.closed == down:
+            return before
+        contact.closed, contact.changed_at = down, now
+        if not down:
+            return before
+        if contact.down:  # a bounce; another button may have gone down meanwhile
+            return (*before, *self._cancel_holds(now))
+        contact.down, contact.down_since = True, now
+        contact.is_hold_possible = button in HOLD_S
+        return (*before, self._count_press(button, now), *self._cancel_holds(now))
+
+    def tap(self, button: Button, now: float) -> tuple[Gesture, ...]:
+        """Return the gestures of a tap on the page's button, which has no contact and handles double taps itself."""
+        taps = (Gesture(button, GestureKind.TAP, now),) if button in HOLD_S else ()
+        return (*self.advance_time(now), Gesture(button, GestureKind.PRESS, now), *taps)
+
+    def hold(self, button: Button, now: float) -> tuple[Gesture, ...]:
+        """Return the gestures of a button on the page that was held or confirmed in a dialog."""
+        return (*self.advance_time(now), Gesture(button, GestureKind.HOLD, now))
+
+    def advance_time(self, now: float) -> tuple[Gesture, ...]:
+        """Return the gestures that are complete by `now`."""
+        return tuple(gesture for button in self._contacts for gesture in self._update_button(button, now))
+
+    @property
+    def deadline(self) -> float:
+        """Time at which `advance_time` will report the next gesture; infinity while no button is pressed."""
+        return min(self._button_deadline(button) for button in self._contacts)
+
+    @property
+    def is_holding(self) -> bool:
+        """True while a button is down that may still become a hold."""
+        return any(contact.down and contact.closed and contact.is_hold_possible for contact in self._contacts.values())
+
+    @property
+    def stuck_buttons(self) -> tuple[Button, ...]:
+        """The buttons that are stuck now."""
+        return tuple(button for button, contact in self._contacts.items() if contact.stuck)
+
+    def _count_press(self, button: Button, now: float) -> Gesture:
+        contact = self._contacts[button]
+        if now < contact.counted_at + DOUBLE_PRESS_S:
+            return Gesture(button, GestureKind.PRESSED_AGAIN, now)
+        contact.counted_at = now
+        return Gesture(button, GestureKind.PRESS, now)
+
+    def _cancel_holds(self, now: float) -> tuple[Gesture, ...]:
+        """End the holds of all buttons that are down at the same time as another one.
+
+        Stuck buttons do not count, or no hold would work any more.
+        """
+        down = [button for button, contact in self._contacts.items() if contact.closed and not contact.stuck]
+        cancelled = [button for button in down if self._contacts[button].is_hold_possible] if len(down) > 1 else []
+        for button in cancelled:
+            self._contacts[button].is_hold_possible = False
+        return tuple(Gesture(button, GestureKind.TOGETHER, now) for button in cancelled)
+
+    def _update_button(self, button: Button, now: float) -> list[Gesture]:
+        contact = self._contacts[button]
+        if not contact.down:
+            return []
+        if not contact.closed:
+            return self._release_button(button) if now >= contact.changed_at + DEBOUNCE_S else []
+        gestures = []
+        if contact.is_hold_possible and now >= contact.down_since + HOLD_S[button]:
+            contact.is_hold_possible = False
+            gestures.append(Gesture(button, GestureKind.HOLD, contact.down_since + HOLD_S[button]))
+        if not contact.stuck and now >= contact.down_since + STUCK_AFTER_S:
+            contact.stuck = True
+            gestures.append(Gesture(button, GestureKind.STUCK, contact.down_since + STUCK_AFTER_S))
+        return gestures
+
+    def _release_button(self, button: Button) -> list[Gesture]:
+        contact = self._contacts[button]
+        kind = GestureKind.FREED if contact.stuck else GestureKind.TAP if contact.is_hold_possible else None
+        contact.down = contact.is_hold_possible = contact.stuck = False
+        return [Gesture(button, kind, contact.changed_at + DEBOUNCE_S)] if kind else []
+
+    def _button_deadline(self, button: Button) -> float:
+        contact = self._contacts[button]
+        if not contact.down:
+            return inf
+        if not contact.closed:
+            return contact.changed_at + DEBOUNCE_S
+        hold = contact.down_since + HOLD_S[button] if contact.is_hold_possible else inf
+        return min(hold, inf if contact.stuck else contact.down_since + STUCK_AFTER_S)

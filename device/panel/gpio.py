@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HEADER_CHIP_LABELS = frozenset({"pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835"})
 """Labels of the chip that owns the 40-pin header: on a Raspberry Pi 5, on a 4, on all earlier models."""
 GLITCH_FILTER_S = 0.002
-"""Seconds; the kernel drops shorter pulses, which come from interference. `gestures` does the debouncing."""
+"""Seconds; the kernel drops shorter pulses, which come from interference. `buttons` does the debouncing."""
 
 
 class GpioUnavailableError(TilekeeperError):
@@ -62,7 +62,7 @@ class GpioHardware:
             return device
 
         opened.callback(factory.close)
-        # Not gpiozero's Button, which starts a thread for each button to time holds; `gestures` does that here.
+        # Not gpiozero's Button, which starts a thread for each button to time holds; `buttons` does that here.
         self._buttons = {
             button: keep(DigitalInputDevice(pin, pull_up=True, bounce_time=GLITCH_FILTER_S, pin_factory=factory))
             for button, pin in pins.buttons.items()

@@ -19,8 +19,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from device.panel.button_commands import BUTTON_REQUESTS, ButtonCommand, Refusal, command_for
-from device.panel.buttons import Button
-from device.panel.gestures import HOLD_S, Gesture, GestureDetector, GestureKind
+from device.panel.buttons import HOLD_S, Button, Gesture, GestureDetector, GestureKind
 from device.panel.lights import (
     HELD_SIGNAL,
     HOLDING_SIGNAL,

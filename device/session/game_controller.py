@@ -9,12 +9,20 @@ from dataclasses import replace
 from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
-from device.session.clock_keeper import ClockKeeper
+from device.session.clock import ClockKeeper
 from device.session.decision import Decision, OpenQuestion
 from device.session.messages import CommandRefusedError, format_sentence, make_notice, make_refusal
 from device.session.phases import derive_phase
-from device.session.snapshot import LookView, Notice, Phase, PlayerView, TableSnapshot, Trouble
-from device.session.snapshot_builder import WordList, build_snapshot
+from device.session.snapshot import (
+    LookView,
+    Notice,
+    Phase,
+    PlayerView,
+    TableSnapshot,
+    Trouble,
+    WordList,
+    build_snapshot,
+)
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.board import Square

@@ -15,10 +15,8 @@ from dataclasses import replace
 
 from calibration.profile import TableProfile
 from device.cameras import Camera, CameraError, Frame
-from device.capture.board_camera import BoardCamera
-from device.capture.camera_monitor import CameraMonitor
-from device.capture.key_frames import KeyFrameBuffer
-from device.capture.turn_images import make_turn_images
+from device.capture.board_camera import BoardCamera, CameraMonitor
+from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import dictionary
 from device.session.command_queue import CommandQueue
 from device.session.commands.base import CommandContext, TableCommand
@@ -28,8 +26,16 @@ from device.session.messages import format_sentence, make_notice, make_refusal
 from device.session.phases import find_refusal_key
 from device.session.profile_updater import ProfileUpdater
 from device.session.setup import Corners, TableSetup
-from device.session.snapshot import Listener, Moment, Notice, SetupView, TableSnapshot, Trouble
-from device.session.snapshot_builder import WordList, list_premium_texts
+from device.session.snapshot import (
+    Listener,
+    Moment,
+    Notice,
+    SetupView,
+    TableSnapshot,
+    Trouble,
+    WordList,
+    list_premium_texts,
+)
 from device.session.turn_capture import TurnCapture, capture_turn
 from device.storage.store import GameStore, StoreError
 from device.system.periodic import PeriodicTask

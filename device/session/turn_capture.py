@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from device.cameras import Frame, Image
 from device.capture.board_camera import BoardCamera
-from device.capture.key_frames import KeyFrame, find_extended_play, find_stable_frames, needs_key_frames, split_turns
+from device.capture.turn_images import KeyFrame, find_extended_play, find_stable_frames, needs_key_frames, split_turns
 from device.session.decision import Decision, ask_one_or_two_plays, decide, filter_plays
-from device.session.snapshot_builder import WordList
+from device.session.snapshot import WordList
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import ReadingHistory, align_reading

@@ -23,8 +23,7 @@ from pathlib import Path
 import lgpio
 from gpiozero.pins.lgpio import LGPIOFactory
 
-from device.panel.buttons import Button, Pins
-from device.panel.gestures import DOUBLE_PRESS_S, GestureDetector, GestureKind
+from device.panel.buttons import DOUBLE_PRESS_S, Button, GestureDetector, GestureKind, Pins
 from device.panel.gpio import GpioHardware, find_header_chip, read_chip_labels
 from device.panel.panel import Panel, PanelActions
 from device.session.commands.games import StartGame

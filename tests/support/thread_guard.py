@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
-from device.session.clock_keeper import ClockKeeper
+from device.session.clock import ClockKeeper
 from device.session.game_controller import GameController
 from device.storage.game_log import GameLog
 

@@ -29,8 +29,7 @@ from random import Random
 from typing import Any
 
 from device.session.decision import Decision, OpenQuestion, decide
-from device.session.snapshot import PASS_OR_EXCHANGE
-from device.session.snapshot_builder import WordList, is_listed
+from device.session.snapshot import PASS_OR_EXCHANGE, WordList, is_listed
 from engine.board import Board
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayMade, PlayWithdrawn

@@ -33,8 +33,7 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 from device.cameras import Camera, Frame
 from device.cameras.folder import FolderCamera
 from device.cli.options import make_profiled_reader
-from device.panel.buttons import END_TURN_BUTTONS, Button, Pins
-from device.panel.gestures import DOUBLE_PRESS_S
+from device.panel.buttons import DOUBLE_PRESS_S, END_TURN_BUTTONS, Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.panel import Panel, PanelActions
 from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack

@@ -9,8 +9,7 @@ from types import MappingProxyType
 from flask import Blueprint, Response, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from device.panel.buttons import END_TURN_BUTTONS, MAX_PLAYERS, Button
-from device.panel.gestures import HOLD_S
+from device.panel.buttons import END_TURN_BUTTONS, HOLD_S, MAX_PLAYERS, Button
 from device.panel.lights import LIGHT_OFF, Colour, Light, Signal
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment

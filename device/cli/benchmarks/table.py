@@ -28,8 +28,7 @@ import numpy as np
 
 from device.cameras.base import Frame, Image
 from device.cli.options import make_profiled_reader
-from device.panel.buttons import END_TURN_BUTTONS
-from device.panel.gestures import DOUBLE_PRESS_S
+from device.panel.buttons import DOUBLE_PRESS_S, END_TURN_BUTTONS
 from device.session.commands.games import StartGame
 from device.session.commands.turns import EndTurn
 from engine.board import SQUARES, Board, column_of, row_of

@@ -11,7 +11,7 @@ from msgspec import Meta
 from device.session.commands.base import MAX_PLAYERS, CommandContext, Symbol, TableCommand
 from device.session.messages import make_notice, make_refusal
 from device.session.phases import Command
-from device.session.snapshot_builder import WordList
+from device.session.snapshot import WordList
 from engine.events import FirstDrawn, GameEnded, GameStarted
 from engine.messages import format_list
 

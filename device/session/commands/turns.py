@@ -13,8 +13,7 @@ from device.session.decision import OpenQuestion
 from device.session.game_controller import GameController
 from device.session.messages import get_text, make_notice, make_question, make_refusal
 from device.session.phases import Command
-from device.session.snapshot import Phase
-from device.session.snapshot_builder import WordList, can_decide_challenge
+from device.session.snapshot import Phase, WordList, can_decide_challenge
 from engine.events import Challenged, Event, Exchanged, Passed
 from engine.game import Game
 from engine.reading import BOARD_SIZE

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from device.cameras import CameraError, Frame, Image
-from device.capture.camera_monitor import BACK_OFF_S, CHECK_INTERVAL_S, MIN_REST_S, CameraMonitor
+from device.capture.board_camera import BACK_OFF_S, CHECK_INTERVAL_S, MIN_REST_S, CameraMonitor
 
 
 class Scene:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from device.cameras import Frame
-from device.capture.key_frames import MIN_STABLE_S, KeyFrameBuffer, find_stable_frames
+from device.capture.turn_images import MIN_STABLE_S, KeyFrameBuffer, find_stable_frames
 
 
 def frame(laid: int, time: float) -> Frame:

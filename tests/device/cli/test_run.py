@@ -23,8 +23,7 @@ from device.cli import UserError, main
 from device.cli import run as run_command
 from device.cli.appliance import Appliance
 from device.cli.page import announce_pairing, announce_wifi
-from device.panel.buttons import Button, Pins
-from device.panel.gestures import HOLD_S
+from device.panel.buttons import HOLD_S, Button, Pins
 from device.panel.gpio import GpioUnavailableError
 from device.settings import Settings
 from device.storage.store import GameStore
@@ -363,7 +362,7 @@ def test_button_on_the_pins_is_a_turn_on_the_page_and_its_refusal_is_told_there(
 
 
 def test_held_power_button_ends_the_program(folder: Path, pins: MockFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("device.panel.gestures.HOLD_S", {**HOLD_S, Button.POWER: 0.05})
+    monkeypatch.setattr("device.panel.buttons.HOLD_S", {**HOLD_S, Button.POWER: 0.05})
     program = Program(options(folder, free_port()), [])
     with program:
         assert not program.appliance.should_power_off.is_set()

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from device.panel.button_commands import SHARED_BUTTON_LOCKOUT_S, ButtonCommand, ButtonResponse, Refusal, command_for
-from device.panel.buttons import Button
-from device.panel.gestures import Gesture, GestureKind
+from device.panel.buttons import Button, Gesture, GestureKind
 from device.session.messages import make_question
 from device.session.snapshot import PASS_OR_EXCHANGE, Phase, PlayerView, TableSnapshot
 

@@ -7,12 +7,12 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from device.panel.buttons import Button
-from device.panel.gestures import (
+from device.panel.buttons import (
     DEBOUNCE_S,
     DOUBLE_PRESS_S,
     HOLD_S,
     STUCK_AFTER_S,
+    Button,
     Gesture,
     GestureDetector,
     GestureKind,

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from gpiozero.pins.mock import MockFactory
 
-from device.panel.buttons import Button, Pins
-from device.panel.gestures import DEBOUNCE_S, HOLD_S
+from device.panel.buttons import DEBOUNCE_S, HOLD_S, Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.lights import Colour, Light, PanelStatus, Rhythm, Signal
 from device.panel.panel import EdgeHandler, Panel, PanelView
@@ -156,7 +155,7 @@ def test_shared_button(
 def test_stuck_button_is_named_and_the_others_work(
     session: TableSession, factory: MockFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.panel.gestures.STUCK_AFTER_S", 0.3)
+    monkeypatch.setattr("device.panel.buttons.STUCK_AFTER_S", 0.3)
     session.submit(StartGame(STARTED)).result(5)
     with Panel(session, orders(), hardware(factory)) as panel:
         wires = Wires(factory, PINS)

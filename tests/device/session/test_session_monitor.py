@@ -98,7 +98,7 @@ def test_letter_added_after_a_rest_is_one_turn_of_one_player(session: TableSessi
 def test_word_that_lay_there_before_it_was_lengthened_is_asked_about(
     session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
+    monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_S", 0.0)
     rest(session, table, HORN)
     end_turn(session)
     rest(session, table, HORN, FARM)
@@ -119,8 +119,8 @@ def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_lon
     session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for stood, asks in ((60.0, False), (0.0, True)):
-        monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
-        monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_UNKNOWN_WORDS_S", stood)
+        monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_S", 0.0)
+        monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_UNKNOWN_WORDS_S", stood)
         rest(session, table, HORN)
         end_turn(session)
         rest(session, table, HORN, ("FAR", 5, 7, False))

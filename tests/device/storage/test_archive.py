@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from device.demo.demo_table import load_demo_games
-from device.session.snapshot_builder import build_snapshot
+from device.session.snapshot import build_snapshot
 from device.storage import archive
 from device.storage.archive import ArchiveError, export_gcg, export_zip, import_gcg, import_zip, load_game
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoreError
