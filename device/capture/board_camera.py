@@ -1,4 +1,8 @@
-"""The camera over the board, with the reader of its pictures and the tracker of the board's location."""
+"""The camera over the board: pictures and readings, motion detection, and the monitor between turns.
+
+`BoardCamera` has the reader of its pictures and the tracker of the board's location. `CameraMonitor` reports faults
+and detects when the board comes to rest; it takes a small preview a few times a second, which no network reads.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The images of a turn, as they are stored and shown, and its uncertain squares."""
+"""The pictures of a turn: key frames of the board at rest before the press, and the images to store and show.
+
+Key frames split turns that were ended with one press.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The buttons of the panel, and the pins of buttons, lights and buzzer."""
+"""The buttons of the panel, their pins, and the detection of presses, holds, double presses and stuck buttons.
+
+`GestureDetector` is pure: all times are passed in. A press counts at its first edge, so that it takes effect at once;
+edges within the debounce time belong to it. A release counts once the contact has been open for the debounce time.
+"""
 
 from __future__ import annotations
 

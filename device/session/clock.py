@@ -1,4 +1,6 @@
-"""The chess clock: time used by each player and the penalty for overtime. Pure: the time is passed in.
+"""The chess clock: time used by each player and the penalty for overtime.
+
+`ChessClock` is a pure value; `ClockKeeper` runs the clock of a game and saves it.
 
 Times are seconds of `time.monotonic`, so that setting the wall clock has no effect. The rule sheets have no clock;
 tournaments use 25 minutes for each player and 10 penalty points for each started minute of overtime.
@@ -11,13 +13,10 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, isfinite
-from typing import TYPE_CHECKING
 
+from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.events import ClockRead, Event, GameEnded, TurnEvent
-
-if TYPE_CHECKING:
-    from device.storage.game_log import GameLog
 
 SECONDS_PER_MINUTE = 60.0
 

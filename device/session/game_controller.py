@@ -204,7 +204,8 @@ class GameController:
 
     def move_in_history(self, step: Callable[[], str]) -> None:
         """Undo or redo a press. Raises `CommandRefusedError`."""
-        self._report_unsaved(step())
+        with convert_engine_errors():
+            self._report_unsaved(step())
         self.reading_history, self.squares_to_clear = None, ()
 
     # What is shown

@@ -29,8 +29,6 @@ TEXTS: Mapping[str, str] = MappingProxyType(
         "nothing-to-resume": "There is no game to go on with.",
         "resume-ended": "The last game has ended.",
         "nothing-asked": "Nothing is asked now.",
-        "nothing-to-undo": "There is nothing to take back.",
-        "nothing-to-redo": "There is nothing to bring back.",
         "nothing-to-challenge": "There is no play to challenge.",
         "cannot-exchange": "{0} tiles cannot be exchanged now: {1} are in the bag.",
         "one-tile": "One tile lies on a square, not {0}.",

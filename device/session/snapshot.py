@@ -1,4 +1,4 @@
-"""Immutable snapshots of the session: the only thing that page, panel and voice receive.
+"""Immutable snapshots of the session, built from a game: the only thing that page, panel and voice receive.
 
 A `TableSnapshot` holds texts and numbers, ready to be displayed; a display needs no rule of the game.
 """
@@ -312,12 +312,13 @@ _PREMIUM_TEXT = {
 def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
     """Return the snapshot of a game; its words are looked up in `words` (None: words are not checked)."""
     outcome = game.outcome
+    checked = words if game.rules.open_dictionary else None
     return TableSnapshot(
         phase=Phase.ENDED if outcome else Phase.TURN,
-        players=build_player_views(game),
+        players=tuple(PlayerView(name, total) for name, total in zip(game.players, game.totals, strict=True)),
         turn_of=None if outcome else game.to_move,
-        turns=build_turn_views(game, words if game.rules.open_dictionary else None),
-        board=build_board_view(game),
+        turns=tuple(_build_turn_view(game, turn, checked) for turn in game.turns),
+        board=_build_board_view(game),
         tile_set=game.tiles.name,
         language=game.tiles.language,
         lexicon=game.start_event.lexicon if words is not None else None,
@@ -333,17 +334,7 @@ def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
     )
 
 
-def build_player_views(game: Game) -> tuple[PlayerView, ...]:
-    """Return the players and their totals, in seat order."""
-    return tuple(PlayerView(name, total) for name, total in zip(game.players, game.totals, strict=True))
-
-
-def build_turn_views(game: Game, words: WordList | None) -> tuple[TurnView, ...]:
-    """Return the score sheet; its words are looked up in `words` (None: words are not checked)."""
-    return tuple(_build_turn_view(game, turn, words) for turn in game.turns)
-
-
-def build_board_view(game: Game) -> BoardView:
+def _build_board_view(game: Game) -> BoardView:
     """Return the board, with the tiles of the last play marked as new."""
     last = game.turns[-1] if game.turns else None
     new = {square for square, _ in last.placements} if last and last.stands else set[Square]()

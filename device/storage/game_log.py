@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
-from device.session.messages import make_refusal
 from device.storage.errors import GameDeletedError, describe_unreadable_game
 from device.storage.event_history import EventHistory
 from device.storage.store import EventBody, GameStore, StoreError
 from engine.errors import NotationError, RulesError
 from engine.events import ClockRead, Event, GameStarted, Redone, Undone, from_json, to_json
 from engine.game import Game
+from engine.messages import said
 
 UNDO, REDO = "undo", "redo"
 
@@ -132,15 +132,15 @@ class GameLog:
         return self._save_events(steps, "", {})
 
     def undo(self) -> str:
-        """Undo the last press with all its events. Raises `CommandRefusedError`."""
+        """Undo the last press with all its events. Raises `RulesError`."""
         if not self._undo_stack:
-            raise make_refusal("nothing-to-undo")
+            raise RulesError(said("nothing-to-undo", "There is nothing to take back."))
         return self._move_to(self._undo_stack[-1], UNDO)
 
     def redo(self) -> str:
-        """Redo the press that was undone last. Raises `CommandRefusedError`."""
+        """Redo the press that was undone last. Raises `RulesError`."""
         if not self._redo_stack:
-            raise make_refusal("nothing-to-redo")
+            raise RulesError(said("nothing-to-redo", "There is nothing to bring back."))
         return self._move_to(self._redo_stack[-1], REDO)
 
     def _move_to(self, game: Game, way: str) -> str:
