@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -96,6 +96,23 @@ def parse_square(text: str) -> Square:
     112
     """
     return parse_position(text)[0]
+
+
+def _build_rays(step: int) -> tuple[tuple[Square, ...], ...]:
+    """Return, for each square, the squares that follow it in steps of `step` up to the edge of the board."""
+    rays = []
+    for square in SQUARES:
+        row, column = divmod(square, BOARD_SIZE)
+        room = {1: BOARD_SIZE - 1 - column, -1: column, BOARD_SIZE: BOARD_SIZE - 1 - row, -BOARD_SIZE: row}[step]
+        rays.append(tuple(square + step * n for n in range(1, room + 1)))
+    return tuple(rays)
+
+
+# The squares before and after each square in its line, nearest first. Indexed by direction (0 down, 1 across).
+RAYS_BACK = (_build_rays(-BOARD_SIZE), _build_rays(-1))
+RAYS_FORWARD = (_build_rays(BOARD_SIZE), _build_rays(1))
+NEIGHBOURS = tuple(tuple(rays[s][0] for rays in (*RAYS_BACK, *RAYS_FORWARD) if rays[s]) for s in SQUARES)
+"""The two, three or four squares that share an edge with each square."""
 
 
 class Premium(StrEnum):
@@ -206,6 +223,10 @@ class Board:
         symbols = [EMPTY if tile is None else text(tile) for tile in self.squares]
         return tuple(tuple(symbols[at : at + BOARD_SIZE]) for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE))
 
+    def symbols(self) -> list[str]:
+        """Return the symbol that a correct reading has for each square: `.`, a letter, or `?` for any blank."""
+        return [EMPTY if tile is None else tile.face for tile in self.squares]
+
     def __str__(self) -> str:
         return "\n".join("".join(row) for row in self.rows())
 
@@ -226,37 +247,29 @@ class Board:
 
     def occupied_squares(self) -> tuple[Square, ...]:
         """Return the squares that hold a tile, row by row from the top left."""
-        return tuple(square for square, tile in enumerate(self.squares) if tile is not None)
+        return tuple([square for square, tile in enumerate(self.squares) if tile is not None])
 
-    def faces(self) -> Iterator[str]:
+    def faces(self) -> list[str]:
         """Return the faces of all tiles on the board (`?` for a blank), as they are counted in a tile set."""
-        return (tile.face for tile in self.squares if tile is not None)
+        return [tile.face for tile in self.squares if tile is not None]
 
     def differences(self, other: Board) -> tuple[Square, ...]:
         """Return the squares on which the two boards differ."""
-        return tuple(s for s, (a, b) in enumerate(zip(self.squares, other.squares, strict=True)) if a != b)
+        pairs = zip(self.squares, other.squares, strict=True)
+        return tuple([square for square, (a, b) in enumerate(pairs) if a is not b and a != b])
 
     def tile_run(self, square: Square, across: bool) -> range:
         """Return the squares of the unbroken line of tiles through `square`, which may itself be empty."""
-        step = 1 if across else BOARD_SIZE
         start = end = square
-        while (before := _neighbour(start, -step, across)) is not None and self.squares[before] is not None:
+        for before in RAYS_BACK[across][square]:
+            if self.squares[before] is None:
+                break
             start = before
-        while (after := _neighbour(end, step, across)) is not None and self.squares[after] is not None:
+        for after in RAYS_FORWARD[across][square]:
+            if self.squares[after] is None:
+                break
             end = after
-        return range(start, end + 1, step)
-
-    def neighbours(self, square: Square) -> tuple[Square, ...]:
-        """Return the two, three or four squares that share an edge with `square`."""
-        near = (_neighbour(square, step, abs(step) == 1) for step in (-BOARD_SIZE, -1, 1, BOARD_SIZE))
-        return tuple(other for other in near if other is not None)
-
-
-def _neighbour(square: Square, step: int, across: bool) -> Square | None:
-    other = square + step
-    if not 0 <= other < BOARD_SIZE * BOARD_SIZE or (across and row_of(other) != row_of(square)):
-        return None
-    return other
+        return range(start, end + 1, 1 if across else BOARD_SIZE)
 
 
 def _parse_symbol(symbol: str, tiles: TileSet | None) -> Tile | None:

@@ -67,7 +67,7 @@ class Play:
     @property
     def squares(self) -> tuple[Square, ...]:
         """The newly covered squares."""
-        return tuple(square for square, _ in self.tiles)
+        return tuple([square for square, _ in self.tiles])
 
     def apply_to(self, board: Board) -> Board:
         """Return the board after the play."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 BOARD_SIZE = 15
 EMPTY = "."
@@ -41,7 +42,22 @@ class SquareReading:
 
     def probability(self, symbol: str) -> float:
         """Return the probability of `symbol`; 0 if it is not among the candidates."""
-        return next((p for s, p in self.candidates if s == symbol), 0.0)
+        for candidate, probability in self.candidates:
+            if candidate == symbol:
+                return probability
+        return 0.0
+
+    def occupancy(self) -> tuple[float, float, float]:
+        """Return the probabilities that the square is empty, that it is hidden, and that it holds a tile."""
+        empty = hidden = tile = 0.0
+        for symbol, probability in self.candidates:
+            if symbol == EMPTY:
+                empty = probability
+            elif symbol == HIDDEN:
+                hidden = probability
+            else:
+                tile += probability
+        return empty, hidden, tile
 
     @property
     def is_tile(self) -> bool:
@@ -49,7 +65,7 @@ class SquareReading:
         return self.symbol not in (EMPTY, HIDDEN)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BoardReading:
     """The readings of all 225 squares, row by row from the top left of the board as its tiles are read.
 
@@ -67,9 +83,24 @@ class BoardReading:
         row, column = at
         return self.squares[row * BOARD_SIZE + column]
 
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """The most likely symbol of each square."""
+        return tuple([square.candidates[0][0] for square in self.squares])
+
+    @cached_property
+    def occupancy(self) -> tuple[tuple[float, float, float], ...]:
+        """For each square the probabilities that it is empty, that it is hidden, and that it holds a tile."""
+        return tuple([square.occupancy() for square in self.squares])
+
+    @property
+    def shows_tiles(self) -> bool:
+        """True if at least one square is read as a tile."""
+        return not {EMPTY, HIDDEN}.issuperset(self.symbols)
+
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """Return the most likely symbols, 15 rows of 15."""
-        symbols = [s.symbol for s in self.squares]
+        symbols = self.symbols
         return tuple(tuple(symbols[i : i + BOARD_SIZE]) for i in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE))
 
     @classmethod

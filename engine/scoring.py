@@ -6,10 +6,11 @@ cheap to create: a search for plays scores 50,000 a second.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import IntFlag
 from typing import NamedTuple
 
-from engine.board import SQUARES, Board, Layout, Square, position_name
+from engine.board import NEIGHBOURS, RAYS_BACK, RAYS_FORWARD, Board, Layout, Square, position_name
 from engine.messages import join_messages, said
 from engine.plays import Play
 from engine.reading import BOARD_SIZE
@@ -110,22 +111,6 @@ def describe_status(status: Status) -> str:
     return join_messages(", ", [text for flag, text in STATUS_TEXT.items() if flag in status])
 
 
-def _build_rays(step: int) -> tuple[tuple[Square, ...], ...]:
-    """Return, for each square, the squares that follow it in steps of `step` up to the edge of the board."""
-    ways = []
-    for square in SQUARES:
-        row, column = divmod(square, BOARD_SIZE)
-        room = {1: BOARD_SIZE - 1 - column, -1: column, BOARD_SIZE: BOARD_SIZE - 1 - row, -BOARD_SIZE: row}[step]
-        ways.append(tuple(square + step * n for n in range(1, room + 1)))
-    return tuple(ways)
-
-
-_LEFT, _RIGHT, _UP, _DOWN = _build_rays(-1), _build_rays(1), _build_rays(-BOARD_SIZE), _build_rays(BOARD_SIZE)
-_NEIGHBOURS = tuple(tuple(w[s][0] for w in (_LEFT, _RIGHT, _UP, _DOWN) if w[s]) for s in SQUARES)
-_RAYS_BACK = (_UP, _LEFT)  # indexed by across
-_RAYS_FORWARD = (_DOWN, _RIGHT)
-
-
 def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: Rules) -> PlayScore:
     """Return the score of a play on this board, legal or not.
 
@@ -146,7 +131,7 @@ def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: 
     lies_across = len(squares) > 1 and squares[-1] - squares[0] < BOARD_SIZE
     words: list[WordScore] = []
     for across in (lies_across, not lies_across):
-        back, forth, step = _RAYS_BACK[across], _RAYS_FORWARD[across], 1 if across else BOARD_SIZE
+        back, forth, step = RAYS_BACK[across], RAYS_FORWARD[across], 1 if across else BOARD_SIZE
         seen = -1
         for square in squares:
             start = end = square
@@ -192,7 +177,7 @@ def _score_word(
     for square in range(start, end + 1, step):
         tile = merged[square]
         assert tile is not None
-        value = 0 if tile.is_blank else values[tile.letter]
+        value = values[tile.face]
         premium = 1
         if square in fresh:
             premium = letter[square]
@@ -236,7 +221,7 @@ def check_placement(board: Board, play: Play, layout: Layout, rules: Rules) -> S
                 status |= Status.GAP.value
         if inside != len(fresh):
             status = (status | Status.NOT_IN_LINE.value) & ~Status.GAP.value
-    if not any(old[near] is not None for square in fresh for near in _NEIGHBOURS[square]):
+    if not _has_neighbour(old, fresh):
         if any(old):
             status |= Status.NOT_JOINED.value
         else:
@@ -249,6 +234,15 @@ def check_placement(board: Board, play: Play, layout: Layout, rules: Rules) -> S
     if play.rearranged and not (rules.rearrange and is_one_word_rearranged(board, play)):
         status |= Status.OLD_TILE_CHANGED.value
     return Status(status)
+
+
+def _has_neighbour(tiles: Sequence[Tile | None], squares: Iterable[Square]) -> bool:
+    """Return True if one of the squares has a tile beside it."""
+    for square in squares:
+        for near in NEIGHBOURS[square]:
+            if tiles[near] is not None:
+                return True
+    return False
 
 
 def is_one_word_rearranged(board: Board, play: Play) -> bool:

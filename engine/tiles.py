@@ -33,20 +33,18 @@ class Tile:
 
     letter: str
     is_blank: bool = False
+    face: str = field(init=False, repr=False, compare=False)
+    """The symbol printed on the tile: its letter, or `?` for a blank."""
 
     def __post_init__(self) -> None:
         if self.letter == BLANK and not self.is_blank:
             raise NotationError("only a blank can stand for '?'")
+        object.__setattr__(self, "face", BLANK if self.is_blank else self.letter)
 
     @classmethod
     def unnamed(cls) -> Tile:
         """Return a blank that has not been named."""
         return cls(BLANK, is_blank=True)
-
-    @property
-    def face(self) -> str:
-        """The symbol printed on the tile: its letter, or `?` for a blank."""
-        return BLANK if self.is_blank else self.letter
 
     @property
     def is_unnamed(self) -> bool:
@@ -98,10 +96,6 @@ class TileSet:
     def tile_count(self) -> int:
         """The number of tiles in the set."""
         return sum(self.counts.values())
-
-    def value(self, tile: Tile) -> int:
-        """Return the points of a tile on the board, without premiums."""
-        return 0 if tile.is_blank else self.values[tile.letter]
 
     def points(self, tiles: Iterable[str]) -> int:
         """Return the sum of the values of tiles on a rack or in the bag."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import takewhile
 
 from device.session.messages import format_sentence
-from device.session.snapshot import BoardView, PlayerView, TableSnapshot, TileView, build_snapshot
+from device.session.snapshot import BoardView, PlayerView, TableSnapshot, build_snapshot, build_tile_views
 from device.storage.archive import ArchiveError, export_gcg, export_zip, import_gcg, import_zip, make_file_name
 from device.storage.errors import describe_missing_game, describe_unreadable_game
 from device.storage.event_history import EventHistory
@@ -18,7 +18,6 @@ from device.storage.game_log import REDO
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
 from device.storage.store import EventBody, GameStore, StoredGame
 from device.storage.summary_cache import SummaryCache
-from engine.board import SQUARES
 from engine.corrections import Ledger
 from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import Redone, from_json
@@ -109,12 +108,7 @@ class Replay:
         if last is None:
             return BoardView(premiums=premiums)
         new = {square for square, _ in last.placements}
-        value = self.game.tiles.value
-        tiles = tuple(
-            None if (tile := last.board[at]) is None else TileView(tile.letter, value(tile), tile.is_blank, at in new)
-            for at in SQUARES
-        )
-        return BoardView(tiles, premiums)
+        return BoardView(build_tile_views(last.board, self.game.tiles, new), premiums)
 
 
 class GameArchive:

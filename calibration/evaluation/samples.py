@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.board import SQUARES
 from engine.events import PlayMade
 from engine.game import Game
 from engine.inference.explain import infer_play
-from engine.inference.history import face_of
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, BoardReading
 from vision.geometry import Floats, Image
 from vision.photo import load_photo
@@ -74,7 +72,7 @@ def render_samples(
         plays = [turn for turn in game.turns if turn.play is not None and turn.stands]
         turn = plays[int(rng.integers(len(plays)))]
         after = Game.from_events(game.events[: turn.ledger_index + 2])
-        faces = tuple(face_of(after.board[square]) for square in SQUARES)
+        faces = tuple(after.board.symbols())
         told = TurnTruth(Game.from_events(game.events[: turn.ledger_index + 1]), after.totals)
         yield _render_sample(f"rendered-{number}", rng, size, faces, after, told)
 

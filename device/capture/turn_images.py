@@ -18,11 +18,10 @@ from device.cameras import Frame, Image
 from device.capture.board_camera import has_moved, make_thumbnail
 from device.session.decision import filter_plays
 from device.session.snapshot import LookView, WordList
-from engine.board import SQUARES
 from engine.events import PlayMade
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
-from engine.inference.history import ReadingHistory, face_of
+from engine.inference.history import ReadingHistory
 from engine.plays import Play
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
 from vision.geometry import homography, rectify
@@ -190,14 +189,14 @@ def make_turn_images(frame: Frame, reading: PhotoReading, explained: Inference |
 def _find_doubtful_squares(reading: PhotoReading, explained: Inference | None) -> tuple[int, ...]:
     if reading.board is None or explained is None:
         return ()
-    board, squares = explained.best.game.board, reading.board.squares
-    unlike = {s for s in SQUARES if squares[s].probability(face_of(board[s])) < MIN_FACE_PROBABILITY}
+    pairs = enumerate(zip(reading.board.squares, explained.best.game.board.symbols(), strict=True))
+    unlike = {square for square, (read, symbol) in pairs if read.probability(symbol) < MIN_FACE_PROBABILITY}
     return tuple(sorted(unlike | set(explained.doubtful_squares)))
 
 
 def _find_hidden_squares(reading: PhotoReading) -> tuple[int, ...]:
-    squares = reading.board.squares if reading.board else ()
-    return tuple(at for at, square in enumerate(squares) if square.symbol == HIDDEN)
+    symbols = reading.board.symbols if reading.board else ()
+    return tuple(square for square, symbol in enumerate(symbols) if symbol == HIDDEN)
 
 
 def _shrink_image(image: Image, longest: int) -> Image:

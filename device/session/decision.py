@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from device.session.messages import format_sentence, get_text, make_question
 from device.session.snapshot import PASS_OR_EXCHANGE, Question
-from engine.board import SQUARES, Square, square_name
+from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.events import Event, Exchanged, Passed, PlayMade
 from engine.game import Game
 from engine.inference.explain import Explanation, Inference, explanation_text
@@ -159,7 +159,7 @@ def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...
     hidden = [
         s for s in SQUARES if board[s] is None and reading.squares[s].probability(HIDDEN) > MIN_HIDDEN_PROBABILITY
     ]
-    return tuple(s for s in hidden if not board or any(board[near] for near in board.neighbours(s)))
+    return tuple(s for s in hidden if not board or any(board[near] for near in NEIGHBOURS[s]))
 
 
 def filter_plays(events: tuple[Event, ...]) -> tuple[PlayMade, ...]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from calibration.profile import TableProfile
 from calibration.profile_file import ProfileError
 from device.session.turn_capture import TurnCapture
-from engine.board import SQUARES, Board
+from engine.board import Board
 from engine.game import Game
-from engine.inference.history import face_of
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
 from vision.recognition.board_views import BoardViews
 
@@ -58,8 +57,8 @@ class ProfileUpdater:
         board = game.turns[pending.turn].board
         told = board.differences(pending.board)
         faces = [
-            HIDDEN if pending.reading.squares[s].probability(HIDDEN) > MIN_HIDDEN_PROBABILITY else face_of(board[s])
-            for s in SQUARES
+            HIDDEN if hidden > MIN_HIDDEN_PROBABILITY else symbol
+            for (_, hidden, _), symbol in zip(pending.reading.occupancy, board.symbols(), strict=True)
         ]
         rows = [faces[at : at + BOARD_SIZE] for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
         self._profile.learn(pending.views, rows, source, told)

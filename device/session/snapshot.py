@@ -11,14 +11,14 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from device.session.clock import ClockView
-from engine.board import SQUARES, Layout, Premium, Square, square_name
+from engine.board import Board, Layout, Premium, Square, square_name
 from engine.game import Game
 from engine.lexicon import Lexicon
 from engine.messages import key_of
 from engine.reading import BOARD_SIZE
 from engine.scoring import WordScore
 from engine.state import Turn, TurnKind
-from engine.tiles import Tile
+from engine.tiles import TileSet
 
 
 class Phase(StrEnum):
@@ -325,7 +325,7 @@ def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
         lexicon_advises=not can_decide_challenge(words),
         open_dictionary=game.rules.open_dictionary,
         in_bag=game.bag_count,
-        unseen=tuple((tile, count) for tile in game.tiles.counts if (count := game.unseen[tile]) > 0),
+        unseen=tuple(game.unseen.items()),
         edition=game.rules.edition,
         exchange_most=next((n for n in range(game.rules.rack_size, 0, -1) if game.can_exchange(n)), 0),
         end_due=game.end_due is not None,
@@ -338,13 +338,23 @@ def _build_board_view(game: Game) -> BoardView:
     """Return the board, with the tiles of the last play marked as new."""
     last = game.turns[-1] if game.turns else None
     new = {square for square, _ in last.placements} if last and last.stands else set[Square]()
-    tiles = tuple(_build_tile_view(game, square, square in new) for square in SQUARES)
-    return BoardView(tiles, list_premium_texts(game.layout))
+    return BoardView(build_tile_views(game.board, game.tiles, new), list_premium_texts(game.layout))
+
+
+def build_tile_views(board: Board, tiles: TileSet, new: Container[Square]) -> tuple[TileView | None, ...]:
+    """Return the tile of each square; those on the squares `new` are marked as new."""
+    values = tiles.values
+    return tuple(
+        [
+            None if tile is None else TileView(tile.letter, values[tile.face], tile.is_blank, square in new)
+            for square, tile in enumerate(board.squares)
+        ]
+    )
 
 
 def list_premium_texts(layout: Layout) -> tuple[str, ...]:
     """Return the text of each square of an empty board: `2L`, `3W`, or empty."""
-    return tuple(_PREMIUM_TEXT[premium] for premium in layout.premiums)
+    return tuple([_PREMIUM_TEXT[premium] for premium in layout.premiums])
 
 
 def can_decide_challenge(words: WordList | None) -> bool:
@@ -385,8 +395,3 @@ def _build_word_view(word: WordScore, new: Container[Square], words: WordList | 
     listed = is_listed(word.word, words)
     unlisted = listed is False and not can_decide_challenge(words)
     return WordView(word.word, letters, word.multiplier, word.score, None if unlisted else listed, unlisted)
-
-
-def _build_tile_view(game: Game, square: Square, new: bool) -> TileView | None:
-    tile: Tile | None = game.board[square]
-    return None if tile is None else TileView(tile.letter, game.tiles.value(tile), tile.is_blank, new)

@@ -20,8 +20,7 @@ from engine.inference.history import (
     ReadingHistory,
     align_reading,
     face_of,
-    is_consistent,
-    tile_probability,
+    find_inconsistent_squares,
 )
 from engine.inference.hypotheses import Hypothesis, generate_hypotheses
 from engine.inference.placements import build_play_as_seen
@@ -110,7 +109,7 @@ def infer_play(game: Game, reading: BoardReading, history: ReadingHistory | None
     """
     history = history or ReadingHistory()
     fit = align_reading(game, reading)
-    in_sight = any(read.is_tile for read in reading.squares)
+    in_sight = reading.shows_tiles
     history = replace(history, strange_count=history.strange_count + in_sight if fit is None else 0)
     if fit is None and (history.strange_count <= _MAX_STRANGE_READINGS or not in_sight):
         return _reject_reading(game, reading, history)
@@ -143,8 +142,7 @@ def infer_play(game: Game, reading: BoardReading, history: ReadingHistory | None
 
 def _reject_reading(game: Game, reading: BoardReading, memory: ReadingHistory) -> Inference:
     """Return the inference for a reading that is not of this game's board: no events, and a question."""
-    board, squares = game.board, reading.squares
-    missing = tuple(s for s in board.occupied_squares() if not is_consistent(squares[s].symbol, board[s]))
+    missing = tuple(s for s in find_inconsistent_squares(reading, game.board) if game.board[s])
     text = said("strange-board", "this does not look like the board of this game")
     nothing = Explanation((), 1.0, text, game, missing_squares=missing)
     why = "{0}: can the camera see it, and do its tiles lie where they were?"
@@ -154,10 +152,9 @@ def _reject_reading(game: Game, reading: BoardReading, memory: ReadingHistory) -
 
 def _build_explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: float) -> Explanation:
     squares, board = evidence.reading.squares, one.board
-    settled = {square for pair in one.moved_tiles for square in pair}
-    settled |= {square for square in SQUARES if evidence.is_hidden(square)}
+    settled = evidence.hidden_squares.union(*one.moved_tiles)
     fresh = set(before.board.differences(board))
-    differs = [s for s in SQUARES if s not in settled and not is_consistent(squares[s].symbol, board[s])]
+    differs = [s for s in find_inconsistent_squares(evidence.reading, board) if s not in settled]
     clear_old = [s for s in differs if board[s] and s not in fresh and squares[s].confidence > MIN_CLEAR_PROBABILITY]
     leftover = tuple(s for s in differs if board[s] is None and s in evidence.clear_tile_squares)
     lying = build_play_as_seen(one.game.state, evidence) if leftover else None
@@ -204,10 +201,10 @@ def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> 
     whole is very much in doubt.
     """
     board = best.game.board
-    fresh = [s for s in before.board.differences(board) if board[s] and not evidence.is_hidden(s)]
+    fresh = [s for s in before.board.differences(board) if board[s] and s not in evidence.hidden_squares]
     reads = [(evidence.reading.squares[s], board[s]) for s in fresh]
     letters = prod(
-        min(1.0, _tile_confidence(read, tile) / max(tile_probability(read), MIN_CANDIDATE_PROBABILITY))
+        min(1.0, _tile_confidence(read, tile) / max(read.occupancy()[2], MIN_CANDIDATE_PROBABILITY))
         for read, tile in reads
     )
     return min(best.likelihood, letters)
@@ -228,7 +225,8 @@ def _tile_confidence(read: SquareReading, tile: Tile | None) -> float:
 def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
     """Return the squares that need the players' attention whichever explanation is right."""
     squares = evidence.reading.squares
-    loose = [s for s in best.leftover_squares if tile_probability(squares[s]) > _MIN_ALARM_PROBABILITY]
+    chances = evidence.reading.occupancy
+    loose = [s for s in best.leftover_squares if chances[s][2] > _MIN_ALARM_PROBABILITY]
     lost = [s for s in best.missing_squares if squares[s].confidence > _MIN_ALARM_PROBABILITY]
     return (*loose, *lost, *(square for pair in best.moved_tiles for square in pair))
 
@@ -236,10 +234,9 @@ def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, 
 def _update_history(memory: ReadingHistory, evidence: Evidence, before: Game, best: Explanation) -> ReadingHistory:
     """Return the history for the next call; squares whose tile has changed start again from this reading."""
     changed = set(before.board.differences(best.game.board))
-    fresh = ReadingHistory().with_reading(evidence.reading, Board()).log_likelihoods
-    said = {square: said for square, said in memory.log_likelihoods.items() if square not in changed}
-    said |= {square: said for square, said in fresh.items() if square in changed}
-    return replace(memory, log_likelihoods=said).with_false_readings(evidence, best.game.board)
+    fresh = ReadingHistory().with_reading(evidence.reading, Board(), changed).log_likelihoods
+    kept = {square: sums for square, sums in memory.log_likelihoods.items() if square not in changed}
+    return replace(memory, log_likelihoods={**kept, **fresh}).with_false_readings(evidence, best.game.board)
 
 
 def turn_text(game: Game, turn: Turn) -> str:

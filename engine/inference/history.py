@@ -7,12 +7,13 @@ alone, however high its probability. Alignment (`align_reading`) corrects a grid
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log
 
-from engine.board import SQUARES, Board, Square
+from engine.board import NEIGHBOURS, SQUARES, Board, Square
 from engine.game import Game
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
 from engine.state import TurnKind
@@ -31,6 +32,9 @@ _MIN_LOG_LIKELIHOOD = log(0.01)  # floor: the weight of one reading of a square 
 # Log-odds (nats), over all readings, from which a symbol replaces the recorded one.
 _MIN_CORRECTION_LOG_ODDS = log(20)
 
+_MIN_LIKELIHOOD = 1e-9  # keeps the logarithm finite
+_NO_SYMBOL = ""  # stands for a symbol that is not among the candidates of a square
+
 MIN_TILES_IN_SIGHT = 6  # with fewer visible old tiles the agreement means nothing
 MIN_AGREEMENT = 0.5  # a reading with less agreement does not show this board, or not on its grid
 MAX_PLAYS_TAKEN_BACK = 4  # plays withdrawn between two readings
@@ -40,25 +44,14 @@ _HIDDEN_SQUARE = SquareReading(((HIDDEN, 1.0),))
 _SHIFTS = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
-def tile_probability(square: SquareReading) -> float:
-    """Return the probability that a square holds a tile, whatever its letter."""
-    return sum(p for symbol, p in square.candidates if symbol not in (EMPTY, HIDDEN))
-
-
 def new_tile_likelihood(square: SquareReading, face: str) -> float:
     """Return the likelihood of `face` newly on a square: a letter, `?` for a blank, `.` for an empty square."""
-    seen = square.probability(face)
-    hidden = square.probability(HIDDEN) / 2
-    tile = tile_probability(square)
+    empty, hidden, tile = square.occupancy()
     if face == EMPTY:
-        return seen + hidden + P_TILE_MISSED_OR_INVENTED * tile + 1e-9
-    return (
-        seen
-        + hidden
-        + P_NEW_TILE_MISREAD * (tile - seen)
-        + P_TILE_MISSED_OR_INVENTED * square.probability(EMPTY)
-        + 1e-9
-    )
+        return empty + hidden / 2 + P_TILE_MISSED_OR_INVENTED * tile + _MIN_LIKELIHOOD
+    seen = square.probability(face)
+    misread = P_NEW_TILE_MISREAD * (tile - seen)
+    return seen + hidden / 2 + misread + P_TILE_MISSED_OR_INVENTED * empty + _MIN_LIKELIHOOD
 
 
 def old_tile_likelihood(square: SquareReading, face: str) -> float:
@@ -69,15 +62,13 @@ def old_tile_likelihood(square: SquareReading, face: str) -> float:
     if face == EMPTY:
         return new_tile_likelihood(square, face)
     washed = P_LETTER_READ_AS_BLANK * square.probability(BLANK) if face != BLANK else 0.0
-    return (
-        new_tile_likelihood(square, face)
-        + washed
-        + P_OLD_TILE_MISREAD * (tile_probability(square) - square.probability(face))
-    )
+    _, _, tile = square.occupancy()
+    misread = P_OLD_TILE_MISREAD * (tile - square.probability(face))
+    return new_tile_likelihood(square, face) + washed + misread
 
 
 def _has_adjacent_tile(evidence: Evidence, board: Board, square: Square) -> bool:
-    return any(board[near] or near in evidence.candidate_squares for near in board.neighbours(square))
+    return any(board[near] or near in evidence.candidate_squares for near in NEIGHBOURS[square])
 
 
 def face_of(tile: Tile | None) -> str:
@@ -87,7 +78,17 @@ def face_of(tile: Tile | None) -> str:
 
 def is_consistent(symbol: str, tile: Tile | None) -> bool:
     """Return True if `symbol` is a correct reading of `tile`; a blank may be read as its letter."""
-    return symbol == face_of(tile) or (tile is not None and symbol == tile.letter)
+    return symbol == EMPTY if tile is None else symbol in (tile.face, tile.letter)
+
+
+def find_inconsistent_squares(reading: BoardReading, board: Board) -> list[Square]:
+    """Return the squares whose most likely symbol is not a correct reading of the board."""
+    pairs = zip(reading.symbols, board.squares, strict=True)
+    return [
+        square
+        for square, (symbol, tile) in enumerate(pairs)
+        if (symbol != EMPTY if tile is None else symbol not in (tile.face, tile.letter))
+    ]
 
 
 @dataclass(frozen=True)
@@ -106,14 +107,14 @@ class Evidence:
 
     @cached_property
     def _empty_log_likelihoods(self) -> tuple[float, ...]:
-        return tuple(
-            log(new_tile_likelihood(square, EMPTY) + P_FALSE_TILE_REPEATED * self._repeated_false_probability(place))
-            for place, square in enumerate(self.reading.squares)
-        )
-
-    def _visible_symbol(self, tile: Tile | None) -> str:
-        """Return the symbol that can be read on a tile: the letter of a blank if blanks may be marked."""
-        return tile.letter if tile and self.has_marked_blanks else face_of(tile)
+        """The log-likelihood of each square without a tile: that of `new_tile_likelihood`, and of false readings."""
+        likelihoods = [
+            empty + hidden / 2 + P_TILE_MISSED_OR_INVENTED * tile + _MIN_LIKELIHOOD
+            for empty, hidden, tile in self.reading.occupancy
+        ]
+        for square in self.false_readings:
+            likelihoods[square] += P_FALSE_TILE_REPEATED * self._repeated_false_probability(square)
+        return tuple(map(log, likelihoods))
 
     def _repeated_false_probability(self, square: Square) -> float:
         """Return the tile probability that an earlier false reading of the square has in common with this one."""
@@ -123,46 +124,55 @@ class Evidence:
         return sum(min(p, before.probability(symbol)) for symbol, p in now.candidates if symbol not in (EMPTY, HIDDEN))
 
     @cached_property
-    def _old_log_likelihoods(self) -> tuple[float, ...]:
-        return tuple(
-            log(max(old_tile_likelihood(square, symbol) for symbol in {face_of(tile), self._visible_symbol(tile)}))
-            for square, tile in zip(self.reading.squares, self.old_board.squares, strict=True)
-        )
+    def _old_board_log_likelihoods(self) -> tuple[float, ...]:
+        """The log-likelihood of each square as on the old board."""
+        values = list(self._empty_log_likelihoods)
+        for square in self.old_board.occupied_squares():
+            tile, read = self.old_board.tile(square), self.reading.squares[square]
+            symbols = {tile.face, tile.letter} if self.has_marked_blanks else {tile.face}
+            values[square] = log(max([old_tile_likelihood(read, symbol) for symbol in symbols]))
+        return tuple(values)
 
     @cached_property
     def candidate_squares(self) -> frozenset[Square]:
         """The squares that may hold a tile."""
-        return frozenset(s for s in SQUARES if tile_probability(self.reading.squares[s]) >= MIN_CANDIDATE_PROBABILITY)
+        chances = enumerate(self.reading.occupancy)
+        return frozenset([square for square, (_, _, tile) in chances if tile >= MIN_CANDIDATE_PROBABILITY])
 
     @cached_property
     def empty_squares(self) -> frozenset[Square]:
         """The squares that are clearly read as empty."""
-        return frozenset(
-            s for s in SQUARES if self.reading.squares[s].probability(EMPTY) > 1 - MIN_CANDIDATE_PROBABILITY
-        )
+        chances = enumerate(self.reading.occupancy)
+        return frozenset([square for square, (empty, _, _) in chances if empty > 1 - MIN_CANDIDATE_PROBABILITY])
+
+    @cached_property
+    def hidden_squares(self) -> frozenset[Square]:
+        """The squares that are clearly hidden."""
+        chances = enumerate(self.reading.occupancy)
+        return frozenset([square for square, (_, hidden, _) in chances if hidden > MIN_CLEAR_PROBABILITY])
 
     @cached_property
     def clear_tile_squares(self) -> frozenset[Square]:
         """The squares clearly read as a tile, beyond what an earlier false reading explains."""
+        chances = {square: self.reading.occupancy[square][2] for square in self.candidate_squares}
         return frozenset(
-            s
-            for s in self.candidate_squares
-            if tile_probability(self.reading.squares[s]) - self._repeated_false_probability(s) > MIN_CLEAR_PROBABILITY
+            [s for s, tile in chances.items() if tile - self._repeated_false_probability(s) > MIN_CLEAR_PROBABILITY]
         )
 
     def board_log_likelihood(self, board: Board) -> float:
         """Return the log-likelihood (nats) of a board given the whole reading."""
-        return sum(self.tile_log_likelihood(square, tile) for square, tile in enumerate(board.squares))
+        values = list(self._old_board_log_likelihoods)
+        for square in board.differences(self.old_board):
+            values[square] = self.tile_log_likelihood(square, board[square])
+        return sum(values)
 
     def tile_log_likelihood(self, square: Square, tile: Tile | None) -> float:
         """Return the log-likelihood (nats) of `tile` on a square; the tile of `old_board` counts as old."""
         if tile is None:
             return self._empty_log_likelihoods[square]
-        return (
-            self._old_log_likelihoods[square]
-            if tile == self.old_board[square]
-            else self.new_tile_log_likelihood(square, tile)
-        )
+        if tile == self.old_board[square]:
+            return self._old_board_log_likelihoods[square]
+        return self.new_tile_log_likelihood(square, tile)
 
     def empty_log_likelihood(self, square: Square) -> float:
         """Return the log-likelihood (nats) of no tile on a square."""
@@ -170,24 +180,25 @@ class Evidence:
 
     def new_tile_log_likelihood(self, square: Square, tile: Tile) -> float:
         """Return the log-likelihood (nats) of a tile newly on a square."""
-        known = self._new_tile_log_likelihoods.get((square, tile))
-        if known is None:
-            known = self._new_tile_log_likelihoods[square, tile] = self._compute_new_tile_log_likelihood(square, tile)
-        return known
+        marked = P_BLANK_MARKED if tile.is_blank and tile.letter != BLANK else 1.0
+        return log(marked * self.symbol_likelihoods(square)[tile.letter])
+
+    def symbol_likelihoods(self, square: Square) -> Mapping[str, float]:
+        """Return the likelihood of each symbol for a tile newly on a square; it has a value for any symbol."""
+        if square not in self._symbol_likelihoods:
+            read = self.reading.squares[square]
+            other = new_tile_likelihood(read, _NO_SYMBOL)
+            values = {symbol: new_tile_likelihood(read, symbol) for symbol, _ in read.candidates}
+            if before := self.false_readings.get(square):
+                for symbol, probability in read.candidates:
+                    values[symbol] -= P_FALSE_TILE_REPEATED * min(probability, before.probability(symbol))
+            self._symbol_likelihoods[square] = defaultdict(lambda: other, values)
+        return self._symbol_likelihoods[square]
 
     @cached_property
-    def _new_tile_log_likelihoods(self) -> dict[tuple[Square, Tile], float]:
+    def _symbol_likelihoods(self) -> dict[Square, Mapping[str, float]]:
+        """Cache of `symbol_likelihoods`."""
         return {}
-
-    def _compute_new_tile_log_likelihood(self, square: Square, tile: Tile) -> float:
-        read, symbol = self.reading.squares[square], tile.letter
-        again = (
-            min(read.probability(symbol), self.false_readings[square].probability(symbol))
-            if square in self.false_readings
-            else 0.0
-        )
-        marked = P_BLANK_MARKED if tile.is_blank and not tile.is_unnamed else 1.0
-        return log(marked * (new_tile_likelihood(read, symbol) - P_FALSE_TILE_REPEATED * again))
 
     def with_swapped_squares(self, one: Square, other: Square) -> Evidence:
         """Return the evidence with the readings of two squares exchanged."""
@@ -195,9 +206,12 @@ class Evidence:
         squares[one], squares[other] = squares[other], squares[one]
         return replace(self, reading=BoardReading(tuple(squares)))
 
-    def is_hidden(self, square: Square) -> bool:
-        """Return True if the square is clearly hidden."""
-        return self.reading.squares[square].probability(HIDDEN) > MIN_CLEAR_PROBABILITY
+
+def _add_log_likelihoods(before: Mapping[str, float], read: SquareReading) -> dict[str, float]:
+    """Return the sums of log-likelihoods of an old tile's symbols after one more reading of its square."""
+    symbols = set(before) | {symbol for symbol, _ in read.candidates} - {HIDDEN}
+    never = min(_MIN_LOG_LIKELIHOOD, *before.values()) if before else 0.0
+    return {s: before.get(s, never) + max(_MIN_LOG_LIKELIHOOD, log(old_tile_likelihood(read, s))) for s in symbols}
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,26 +231,18 @@ class ReadingHistory:
     false_readings: Mapping[Square, SquareReading] = field(default_factory=dict)
     strange_count: int = 0
 
-    def with_reading(self, reading: BoardReading, old: Board) -> ReadingHistory:
-        """Return the history after one more reading; squares without a tile on `old` start again from it."""
-        said: dict[Square, Mapping[str, float]] = {}
-        for square in SQUARES:
-            read, tile = reading.squares[square], old[square]
-            if tile is None:
-                before: Mapping[str, float] = {}
-                if read.probability(EMPTY) > 1 - MIN_CANDIDATE_PROBABILITY:
-                    continue
-            else:
-                before = self.log_likelihoods.get(square) or {tile.face: 0.0}
-            if read.probability(HIDDEN) > MIN_CLEAR_PROBABILITY:
-                said[square] = before
+    def with_reading(self, reading: BoardReading, old: Board, squares: Iterable[Square] = SQUARES) -> ReadingHistory:
+        """Return the history of `squares` after one more reading; those without a tile on `old` start again from it."""
+        sums: dict[Square, Mapping[str, float]] = {}
+        for square in squares:
+            tile, (empty, hidden, _) = old.squares[square], reading.occupancy[square]
+            if tile is None and empty > 1 - MIN_CANDIDATE_PROBABILITY:
                 continue
-            symbols = set(before) | {symbol for symbol, _ in read.candidates} - {HIDDEN}
-            never = min(_MIN_LOG_LIKELIHOOD, *before.values()) if before else 0.0
-            said[square] = {
-                s: before.get(s, never) + max(_MIN_LOG_LIKELIHOOD, log(old_tile_likelihood(read, s))) for s in symbols
-            }
-        return replace(self, log_likelihoods=said)
+            before = (self.log_likelihoods.get(square) or {tile.face: 0.0}) if tile else {}
+            sums[square] = (
+                before if hidden > MIN_CLEAR_PROBABILITY else _add_log_likelihoods(before, reading.squares[square])
+            )
+        return replace(self, log_likelihoods=sums)
 
     def with_false_readings(self, evidence: Evidence, board: Board) -> ReadingHistory:
         """Return the history after a reading has been explained by `board`.
@@ -247,10 +253,9 @@ class ReadingHistory:
         known = {
             s: read for s, read in self.false_readings.items() if board[s] is None and s not in evidence.empty_squares
         }
-        alone = (
-            s for s in evidence.candidate_squares if board[s] is None and not _has_adjacent_tile(evidence, board, s)
-        )
-        return replace(self, false_readings={**{s: squares[s] for s in alone}, **known})
+        loose = [s for s in evidence.candidate_squares if board.squares[s] is None]
+        alone = {s: squares[s] for s in loose if not _has_adjacent_tile(evidence, board, s)}
+        return replace(self, false_readings={**alone, **known})
 
     def find_contradictions(self, board: Board) -> dict[Square, str]:
         """Return the squares of old tiles that all readings together contradict, with the symbol that they support."""
@@ -274,11 +279,15 @@ def measure_agreement(board: Board, reading: BoardReading, ignored_squares: Coll
 
     Tiles on `ignored_squares` do not count.
     """
-    reads = [(reading.squares[s], board[s]) for s in board.occupied_squares() if s not in ignored_squares]
-    in_sight = [(read, tile) for read, tile in reads if read.probability(HIDDEN) <= MIN_CLEAR_PROBABILITY]
+    in_sight = {
+        square
+        for square, (tile, (_, hidden, _)) in enumerate(zip(board.squares, reading.occupancy, strict=True))
+        if tile and square not in ignored_squares and hidden <= MIN_CLEAR_PROBABILITY
+    }
     if len(in_sight) < MIN_TILES_IN_SIGHT:
         return None
-    return sum(is_consistent(read.symbol, tile) for read, tile in in_sight) / len(in_sight)
+    wrong = in_sight.intersection(find_inconsistent_squares(reading, board))
+    return (len(in_sight) - len(wrong)) / len(in_sight)
 
 
 def shift_reading(reading: BoardReading, rows: int, columns: int) -> BoardReading:
@@ -310,5 +319,5 @@ def _find_removable_squares(game: Game, reading: BoardReading) -> set[Square]:
     If no tile is visible at all, those of the last `MAX_PLAYS_TAKEN_BACK` plays.
     """
     plays = [turn.placements for turn in reversed(game.turns) if turn.kind is TurnKind.PLAY and turn.stands]
-    few = 1 if any(read.is_tile for read in reading.squares) else MAX_PLAYS_TAKEN_BACK
+    few = 1 if reading.shows_tiles else MAX_PLAYS_TAKEN_BACK
     return {square for placements in plays[:few] for square, _ in placements}

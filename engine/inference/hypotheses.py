@@ -89,7 +89,8 @@ class Hypothesis:
 
     def find_unexplained_squares(self) -> frozenset[Square]:
         """Return the squares where a tile is clearly seen and the board has none."""
-        return frozenset(square for square in self.evidence.clear_tile_squares if self.board[square] is None)
+        on_board = self.board.squares
+        return frozenset([square for square in self.evidence.clear_tile_squares if on_board[square] is None])
 
 
 def generate_hypotheses(game: Game, evidence: Evidence, memory: ReadingHistory) -> list[Hypothesis]:
@@ -158,13 +159,13 @@ def _find_candidate_plays(base: Hypothesis, prior: float, allow_overlooked: bool
     sets = nsmallest(
         _MAX_SQUARE_SETS,
         find_play_squares(game.state, evidence, allow_overlooked),
-        key=lambda squares: sum(evidence.empty_log_likelihood(square) for square in squares),
+        key=lambda squares: sum([evidence.empty_log_likelihood(square) for square in squares]),
     )
     stock = game.state.stock()
     for squares in sets:
         for value, tiles in find_letterings(evidence, squares, stock, _MAX_LETTERINGS):
             play = Play.from_tiles(dict(zip(squares, tiles, strict=True)))
-            own = prior + value - sum(evidence.new_tile_log_likelihood(s, tile) for s, tile in play.tiles)
+            own = prior + value - sum([evidence.new_tile_log_likelihood(s, tile) for s, tile in play.tiles])
             own += _repeated_play_log_prior(base, play)
             yield _PlayCandidate(own + _log_likelihood_gain(base, play), play, own)
 
@@ -188,7 +189,7 @@ def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
 def _log_likelihood_gain(base: Hypothesis, play: Play) -> float:
     """Return the gain in log-likelihood (nats) if the squares of `play` hold its tiles and are not empty."""
     evidence = base.evidence
-    return sum(evidence.tile_log_likelihood(s, tile) - evidence.empty_log_likelihood(s) for s, tile in play.tiles)
+    return sum([evidence.tile_log_likelihood(s, tile) - evidence.empty_log_likelihood(s) for s, tile in play.tiles])
 
 
 def _correct_misread_tiles(begin: Hypothesis, memory: ReadingHistory) -> Hypothesis:

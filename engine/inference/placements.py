@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from heapq import nlargest
-from math import exp, log, sqrt
+from math import log, sqrt
+from operator import itemgetter
 
-from engine.board import SQUARES, Board, Square, square_at
+from engine.board import Board, Square, square_at
 from engine.events import BlankNamed, BlankTaken, Event, PlayMade, TileRecycled
 from engine.game import Game
 from engine.inference.history import MIN_CLEAR_PROBABILITY, Evidence
@@ -46,14 +47,15 @@ def find_play_squares(state: State, evidence: Evidence, allow_overlooked: bool =
     One square of a set may show no tile because it is hidden or, with `allow_overlooked`, because the camera missed
     the tile.
     """
-    free = {square for square in evidence.candidate_squares if state.board[square] is None}
+    on_board = state.board.squares
+    free = {square for square in evidence.candidate_squares if on_board[square] is None}
     bare = frozenset() if allow_overlooked else evidence.empty_squares
     found: set[tuple[Square, ...]] = set()
     for line in _LINES:
         ends = [place for place, square in enumerate(line) if square in free]
         for number, first in enumerate(ends):
             for last in ends[number:]:
-                squares = tuple(s for s in line[first : last + 1] if state.board[s] is None)
+                squares = tuple([s for s in line[first : last + 1] if on_board[s] is None])
                 unseen = [square for square in squares if square not in free]
                 if len(squares) > state.rules.rack_size or len(unseen) > 1 or not bare.isdisjoint(unseen):
                     break
@@ -64,7 +66,7 @@ def find_play_squares(state: State, evidence: Evidence, allow_overlooked: bool =
 
 def is_legal_placement(state: State, squares: Sequence[Square]) -> bool:
     """Return True if tiles on these squares would be a legal play, whatever their letters."""
-    play = Play(tuple((square, _PLACEHOLDER) for square in squares))
+    play = Play(tuple([(square, _PLACEHOLDER) for square in squares]))
     return check_placement(state.board, play, state.layout, state.rules) == Status.VALID
 
 
@@ -73,17 +75,17 @@ def find_letterings(evidence: Evidence, squares: Sequence[Square], stock: Counte
 
     The prior favours tiles of which many are left, but less than in proportion to their number.
     """
-    found: list[Lettering] = [(0.0, ())]
+    found: list[tuple[float, tuple[Tile, ...], tuple[str, ...]]] = [(0.0, (), ())]
     for square in squares:
         options = _rank_tiles(evidence, square, stock)
-        longer = (
-            (value + weight, (*tiles, tile))
-            for value, tiles in found
+        longer = [
+            (value + weight, (*tiles, tile), (*faces, tile.face))
+            for value, tiles, faces in found
             for weight, tile in options
-            if sum(other.face == tile.face for other in tiles) < stock[tile.face]
-        )
-        found = nlargest(_BEAM_WIDTH, longer, key=lambda lettering: lettering[0])
-    return found[:best]
+            if faces.count(tile.face) < stock[tile.face]
+        ]
+        found = nlargest(_BEAM_WIDTH, longer, key=itemgetter(0))
+    return [(value, tiles) for value, tiles, _ in found[:best]]
 
 
 def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list[tuple[float, Tile]]:
@@ -93,14 +95,15 @@ def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list
     that their sum stays the same: the number left does not change the probability that the square holds a tile. A
     letter of which none is left may still be a blank with that letter written on it.
     """
-    seen = {face: exp(evidence.new_tile_log_likelihood(square, tile_from_face(face))) for face in stock}
+    likelihoods = evidence.symbol_likelihoods(square)
+    seen = {face: likelihoods[face] for face in stock}
     weighed = {face: seen[face] * sqrt(max(number, _EXHAUSTED_TILE_COUNT)) for face, number in stock.items()}
     scale = sum(seen.values()) / sum(weighed.values())
     options = [(log(weighed[face] * scale), tile_from_face(face)) for face, number in stock.items() if number > 0]
     if stock[BLANK] > 0 and evidence.has_marked_blanks:
         marked = (Tile(face, is_blank=True) for face, number in stock.items() if number <= 0)
         options += [(evidence.new_tile_log_likelihood(square, tile), tile) for tile in marked]
-    options.sort(key=lambda option: -option[0])
+    options.sort(key=itemgetter(0), reverse=True)
     # The first four are kept whatever their weight, because other squares may use up the better letters.
     return [
         option
@@ -117,7 +120,7 @@ def tile_from_face(face: str) -> Tile:
 
 def build_play_as_seen(state: State, evidence: Evidence) -> Play | None:
     """Return all tiles clearly read on empty squares as one play, legal or not; None if there are none."""
-    squares = [square for square in SQUARES if square in evidence.clear_tile_squares and state.board[square] is None]
+    squares = [square for square in sorted(evidence.clear_tile_squares) if state.board[square] is None]
     if not squares:
         return None
     faces = (
