@@ -156,9 +156,10 @@ def _make_rules(request: NewGameRequest) -> Rules:
 
 
 def _parse_number(text: str, most: int) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text[:6]) <= most):
+    digits = text.lstrip("0") or "0"
+    if not (text.isascii() and text.isdecimal() and len(digits) <= len(str(most)) and int(digits) <= most):
         raise NewGameError("new.wrong.choice", choice=text[:40])
-    return int(text)
+    return int(digits)
 
 
 def _find_first_player(seat: int | None, seats: Sequence[str], players: Sequence[str]) -> int:

@@ -98,7 +98,8 @@ def test_clock_variations_and_the_draw_are_chosen() -> None:
     assert started.rules.clock_seconds == 1200 and started.draw and started.first == 0
     assert started.rules.recycle and started.rules.retake_blanks and not started.rules.rearrange
     assert make(preset="tournament", minutes="0").started.rules.clock_seconds == 0
-    for minutes in ("-1", "ten", "9999", "½"):
+    assert make(minutes="0020").started.rules.clock_seconds == 20 * 60
+    for minutes in ("-1", "ten", "9999", "½", "0" * 6 + "9" * 400, "9" * 4400, "0" * 13 + "999999"):
         with pytest.raises(NewGameError):
             make(minutes=minutes)
 
