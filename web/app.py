@@ -6,13 +6,14 @@ import secrets
 from datetime import timedelta
 from pathlib import Path
 
-from flask import Flask, render_template
+from flask import Flask, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
 from device.session.snapshot import Notice
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
+from engine.limits import MAX_BODY_BYTES, MAX_STREAMS, format_size
 from web import api, filters, live
 from web.compression import compress_response
 from web.game_archive import GameArchive
@@ -22,12 +23,6 @@ from web.pages import actions, dialogs, history, panel, scoreboard, setup
 from web.pages import pairing as pairing_page
 from web.security import csrf
 from web.security.pairing import Pairing
-
-MAX_STREAMS = 104
-"""Maximum number of open event streams.
-
-The server has more threads than that (`web.security.server.THREADS`), so that other requests are still answered.
-"""
 
 
 def create_app(
@@ -52,7 +47,7 @@ def create_app(
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Strict",
         PERMANENT_SESSION_LIFETIME=timedelta(days=2),
-        MAX_CONTENT_LENGTH=csrf.MAX_BODY_BYTES,
+        MAX_CONTENT_LENGTH=MAX_BODY_BYTES,
     )
     app.session_interface = csrf.HostCookieSessionInterface()
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
@@ -85,9 +80,10 @@ _ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.fai
 
 def _handle_http_error(error: HTTPException) -> ResponseReturnValue:
     """Answer an HTTP error: JSON for the API, a page for browsers, otherwise plain text."""
-    if (problem := api.make_problem_response(error)) is not None:
+    limit = format_size(request.max_content_length or MAX_BODY_BYTES)
+    if (problem := api.make_problem_response(error, limit)) is not None:
         return problem
-    text = texts()(_ERROR_TEXT_KEYS.get(error.code or 500, "page.misunderstood"))
+    text = texts()(_ERROR_TEXT_KEYS.get(error.code or 500, "page.misunderstood"), limit=limit)
     if csrf.is_document_request():
         return render_template("refused.html", t=texts(), why=text), error.code or 500
     return f"{text}\n", error.code or 500, {"Content-Type": "text/plain; charset=utf-8"}

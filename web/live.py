@@ -11,7 +11,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flask import Blueprint, Response, request
@@ -20,13 +20,15 @@ from jinja2 import Environment
 
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
+from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
 from web import charts
+from web.event_streams import EventStream, EventStreams, NoStreamError
 from web.i18n import Texts, texts
+from web.security.addresses import make_client_key
 
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns")
 """The changing parts of the page: template names, and ids of elements."""
-HEARTBEAT_INTERVAL_S = 5.0
-"""Seconds between heartbeats on a stream without news, so that both ends notice a broken connection."""
+NO_STREAM_TEXT = f"All streams are taken, {MAX_STREAMS} in all and {MAX_STREAMS_PER_ADDRESS} for each device"
 POLL_INTERVAL_S = 2
 MAX_CACHE_ENTRIES = 16
 """Number of rendered states and of messages kept, so that phones get only the parts that changed."""
@@ -69,33 +71,31 @@ def add_server_time(message: str) -> str:
 
 
 class LiveUpdates:
-    """Cache of rendered states, and the streams of the threads that wait for the next state."""
+    """Cache of rendered states, and the streams by which clients follow them."""
 
     def __init__(self, templates: Environment, session: TableSession, streams: int) -> None:
         self._templates = templates
         self._session = session
         self._run_id = secrets.token_hex(4)
-        self._state_changed = threading.Condition()
+        self._state_lock = threading.Lock()
         self._newest_state = session.state
         self._closed = False
         self._cache_lock = threading.Lock()
         self._rendered_states: dict[tuple[str, str], RenderedState] = {}
         self._messages: dict[tuple[str, str, str], str] = {}
-        self._free_streams = threading.BoundedSemaphore(streams)
+        self.streams = EventStreams(streams, lambda: self._make_state_id(self._newest_state))
         session.add_listener(self._handle_state)
 
     def close(self) -> None:
-        """End all streams, so that their threads finish."""
-        with self._state_changed:
-            if self._closed:
-                return
+        """End all streams."""
+        if not self._closed:
             self._closed = True
-            self._state_changed.notify_all()
-        self._session.remove_listener(self._handle_state)
+            self._session.remove_listener(self._handle_state)
+            self.streams.close()
 
     def render_newest(self, t: Texts) -> RenderedState:
         """Return the newest state, rendered in this language."""
-        with self._state_changed:
+        with self._state_lock:
             state = self._newest_state
         with self._cache_lock:
             key = self._make_state_id(state), t.language
@@ -123,62 +123,42 @@ class LiveUpdates:
                     del self._messages[next(iter(self._messages))]
             return self._messages[key]
 
-    def wait_for_change(self, name: str, timeout: float) -> bool:
-        """Wait until the newest state has another id than `name`; return False on a timeout."""
-        with self._state_changed:
-            return self._state_changed.wait_for(
-                lambda: self._closed or self._make_state_id(self._newest_state) != name, timeout
-            )
+    def open_message_stream(self, since: str, t: Texts) -> Response:
+        """Return the response with a stream of updates for a page that shows the state `since`.
 
-    def stream_messages(self, since: str, gone: Callable[[], bool], t: Texts) -> Iterator[str] | None:
-        """Return the stream of events for one phone that shows the state `since`, or None if all streams are taken.
-
-        Ends when the page is closed or `gone()` returns True.
+        Raises `NoStreamError`.
         """
 
-        def tell(known: str) -> tuple[str, str]:
+        def make_event(known: str) -> tuple[str, str]:
             drawing = self.render_newest(t)
             return drawing.id, add_server_time(self.build_message(drawing, known))
 
-        return self._open_stream(since, gone, tell)
+        return self._open_stream(f"page {t.language}", since, make_event)
 
-    def stream_states(
-        self, since: str, gone: Callable[[], bool], data: Callable[[TableSnapshot], str]
-    ) -> Iterator[str] | None:
-        """Return a stream like `stream_messages`, with each state formatted by `data` on one line, for programs."""
+    def open_state_stream(self, since: str, encode: Callable[[TableSnapshot], str]) -> Response:
+        """Return the response with a stream of states for a program, each on one line as `encode` returns it.
 
-        def tell(_: str) -> tuple[str, str]:
-            with self._state_changed:
+        Raises `NoStreamError`.
+        """
+
+        def make_event(_: str) -> tuple[str, str]:
+            with self._state_lock:
                 state = self._newest_state
-            return self._make_state_id(state), data(state)
+            return self._make_state_id(state), encode(state)
 
-        return self._open_stream(since, gone, tell)
+        return self._open_stream("states", since, make_event)
 
-    def _open_stream(
-        self, since: str, gone: Callable[[], bool], tell: Callable[[str], tuple[str, str]]
-    ) -> Iterator[str] | None:
-        if not self._free_streams.acquire(blocking=False):
-            return None
-        return _Stream(self._generate_events(since, gone, tell), self._free_streams.release)
-
-    def _generate_events(
-        self, since: str, gone: Callable[[], bool], tell: Callable[[str], tuple[str, str]]
-    ) -> Iterator[str]:
-        yield f"retry: {POLL_INTERVAL_S * 1000}\n\n"
-        spoke = time.monotonic()
-        while not self._closed and not gone():
-            if self.wait_for_change(since, 1.0) and not self._closed:
-                since, data = tell(since)
-                yield f"id: {since}\ndata: {data}\n\n"
-                spoke = time.monotonic()
-            elif time.monotonic() - spoke >= HEARTBEAT_INTERVAL_S:
-                yield f"event: beat\ndata: {time.monotonic():.2f}\n\n"
-                spoke = time.monotonic()
+    def _open_stream(self, kind: str, since: str, make_event: Callable[[str], tuple[str, str]]) -> Response:
+        stream = EventStream(kind, since, make_event, make_client_key(request.remote_addr or ""))
+        self.streams.open(stream, request.environ)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        start = iter([f"retry: {POLL_INTERVAL_S * 1000}\n\n"])  # no sequence: the response has no known length
+        return Response(start, mimetype="text/event-stream", headers=headers)
 
     def _handle_state(self, state: TableSnapshot) -> None:
-        with self._state_changed:
+        with self._state_lock:
             self._newest_state = state
-            self._state_changed.notify_all()
+        self.streams.notify()
 
     def _make_state_id(self, state: TableSnapshot) -> str:
         return f"{self._run_id}-{state.revision}"
@@ -193,23 +173,6 @@ class LiveUpdates:
         )
 
 
-class _Stream(Iterator[str]):
-    """An event stream with its slot, which is released once, even if the stream ends before its first event."""
-
-    def __init__(self, events: Iterator[str], release: Callable[[], None]) -> None:
-        self._events, self._release = events, release
-        self._open = True
-
-    def __next__(self) -> str:
-        return next(self._events)
-
-    def close(self) -> None:
-        """Release the slot; the server calls this at the end of each response (PEP 3333)."""
-        if self._open:
-            self._open = False
-            self._release()
-
-
 def create_blueprint(page: LiveUpdates) -> Blueprint:
     """Return the routes `/live/stream` (Server-Sent Events) and `/live/state` (polling)."""
     routes = Blueprint("live", __name__, url_prefix="/live")
@@ -217,13 +180,10 @@ def create_blueprint(page: LiveUpdates) -> Blueprint:
     @routes.get("/stream")
     def stream() -> ResponseReturnValue:
         since = request.headers.get("Last-Event-ID") or request.args.get("since", "")
-        events = page.stream_messages(
-            since, request.environ.get("waitress.client_disconnected", lambda: False), texts()
-        )
-        if events is None:
-            return "All streams are taken: ask /live/state instead.\n", 503, {"Retry-After": "30"}
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return Response(events, mimetype="text/event-stream", headers=headers)
+        try:
+            return page.open_message_stream(since, texts())
+        except NoStreamError:
+            return f"{NO_STREAM_TEXT}: ask /live/state instead.\n", 503, {"Retry-After": "30"}
 
     @routes.get("/state")
     def state() -> ResponseReturnValue:

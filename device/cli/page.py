@@ -6,7 +6,7 @@ import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from device.cli import UserError
@@ -29,28 +29,22 @@ def open_page(app: Flask, page: PageSettings, report: Callable[[str], None]) -> 
 
     Yields the server and a sentence with the URLs.
     """
-    from web.security.server import PageServer, PortInUseError
-    from web.security.tls_proxy import ClientAddresses, TlsProxy, TlsProxyError
+    from web.security.server import CertificateError, PageServer, PortInUseError, TlsSettings
 
-    clients, port = ClientAddresses(), page.port
-    app.wsgi_app = clients.wrap_app(app.wsgi_app)  # type: ignore[method-assign, assignment]
+    tls = TlsSettings(page.certificate, page.key, page.secure_port) if page.certificate and page.key else None
     try:
-        with ExitStack() as stack:
-            server = stack.enter_context(PageServer(app, port, page.host))
+        with PageServer(app, page.port, page.host, tls=tls) as server:
             urls = find_page_addresses(page.host, server.port)
-            if page.certificate and page.key:
-                port = page.secure_port
-                tls_proxy = TlsProxy(server, clients, page.certificate, page.key, port, page.host)
-                stack.enter_context(tls_proxy)
-                urls += [url.replace("http:", "https:", 1) for url in find_page_addresses(page.host, tls_proxy.port)]
+            if server.secure_port is not None:
+                urls += [url.replace("http:", "https:", 1) for url in find_page_addresses(page.host, server.secure_port)]
             up = f"The page is up: {' or '.join(urls)}"
             report(up)
             announce_pairing(find_page_addresses(page.host, server.port)[-1], app.extensions["pairing"].code, report)
             yield server, up
-    except PortInUseError:
-        option = "--port" if port == page.port else "page.secure_port in the settings"
-        raise UserError(f"port {port} is in use: choose another with {option}") from None
-    except TlsProxyError as error:
+    except PortInUseError as error:
+        option = "--port" if error.port == page.port else "page.secure_port in the settings"
+        raise UserError(f"port {error.port} is in use: choose another with {option}") from None
+    except CertificateError as error:
         raise UserError(str(error)) from None
 
 

@@ -29,7 +29,7 @@ REQUIRED_MODULES = {
     "onnxruntime": "onnxruntime",
     "PIL": "pillow",
     "flask": "flask",
-    "waitress": "waitress",
+    "uvicorn": "uvicorn",
     "marisa_trie": "marisa-trie",
 }
 """Modules that the table cannot run without -> the distributions that contain them."""

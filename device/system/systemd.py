@@ -93,7 +93,7 @@ def make_page_check(host: str, port: int) -> HealthCheck:
 
 def format_thread_stacks() -> str:
     """Return the stacks of the program's own threads, one line for each frame, without the web server's workers."""
-    names = {thread.ident: thread.name for thread in threading.enumerate() if "waitress" not in thread.name}
+    names = {thread.ident: thread.name for thread in threading.enumerate() if not thread.name.startswith("WSGI")}
     frames = [(names[ident], frame) for ident, frame in sys._current_frames().items() if ident in names]
     return "".join(f"\n{name}:\n" + "".join(traceback.format_stack(frame)[-STACK_DEPTH:]) for name, frame in frames)
 

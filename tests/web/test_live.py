@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import http.client
 import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
+import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
-from web.i18n import languages
-
-TEXTS = languages()["en"]
+from web.event_streams import EventStream, NoStreamError
+from web.security.server import PageServer
 
 
 def news(client: FlaskClient, since: str = "") -> dict[str, Any]:
@@ -49,12 +54,22 @@ def test_id_from_before_a_restart_brings_everything(table: ShownTable, client: F
     restarted.extensions["live"].close()
 
 
-def first_events(app: Flask, since: str) -> list[str]:
-    stream = app.extensions["live"].stream_messages(since, lambda: False, TEXTS)
-    assert stream is not None
-    found = [next(stream), next(stream)]
-    stream.close()
-    return found
+@contextmanager
+def open_stream(port: int, path: str = "/live/stream", since: str = "") -> Iterator[http.client.HTTPResponse]:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        connection.request("GET", path, headers={"Last-Event-ID": since} if since else {})
+        yield connection.getresponse()
+
+
+def read_event(answer: http.client.HTTPResponse) -> tuple[str, dict[str, Any]]:
+    """Id and data of the next event."""
+    name = ""
+    for line in answer:
+        if line.startswith(b"id: "):
+            name = line[4:].decode().strip()
+        if line.startswith(b"data: {"):
+            return name, json.loads(line[6:])
+    raise AssertionError("the stream ended")
 
 
 def test_stream_brings_what_a_sleeping_phone_missed(table: ShownTable, app: Flask, client: FlaskClient) -> None:
@@ -62,45 +77,61 @@ def test_stream_brings_what_a_sleeping_phone_missed(table: ShownTable, app: Flas
     seen = news(client)["id"]
     table.show(samples.LOOKING)
     table.show(samples.MIDGAME)
-    retry, event = first_events(app, seen)
-    assert retry.startswith("retry:")
-    assert event.startswith(f"id: {news(client)['id']}\ndata: ")
-    assert event.endswith("\n\n")
-    told = json.loads(event.split("data: ", 1)[1])
-    assert "scores" in told["parts"]
+    with PageServer(app, 0, "127.0.0.1") as server, open_stream(server.port, f"/live/stream?since={seen}") as answer:
+        assert answer.readline().startswith(b"retry:")
+        name, told = read_event(answer)
+    assert name == news(client)["id"] and "scores" in told["parts"]
 
 
-def test_streams_are_bounded_and_the_rest_are_told_to_ask(table: ShownTable) -> None:
-    app = create_app(table, max_streams=2)
-    page = app.extensions["live"]
-    first, second = page.stream_messages("", lambda: False, TEXTS), page.stream_messages("", lambda: False, TEXTS)
-    answer = app.test_client().get("/live/stream")
-    assert answer.status_code == 503 and "Retry-After" in answer.headers
-    first.close()
-    first.close()
-    third = page.stream_messages("", lambda: False, TEXTS)
-    assert third is not None and page.stream_messages("", lambda: False, TEXTS) is None
-    second.close()
-    third.close()
-    page.close()
-
-
-def test_stream_ends_with_its_phone_and_with_the_page(app: Flask) -> None:
-    page = app.extensions["live"]
-    assert list(page.stream_messages("", lambda: True, TEXTS)) == ["retry: 2000\n\n"]
-    waiting = page.stream_messages("", lambda: False, TEXTS)
-    next(waiting)
-    page.close()
-    assert list(waiting) == []
-
-
-def test_browser_that_opens_its_stream_again_says_what_it_saw_last(table: ShownTable, client: FlaskClient) -> None:
+def test_browser_that_opens_its_stream_again_says_what_it_saw_last(
+    table: ShownTable, app: Flask, client: FlaskClient
+) -> None:
     table.show(samples.MIDGAME)
     seen = news(client)["id"]
     table.show(samples.LOOKING)
-    with client.get("/live/stream", headers={"Last-Event-ID": seen}, buffered=False) as answer:
-        parts = answer.iter_encoded()
-        assert next(parts).startswith(b"retry:")
-        event = next(parts).decode()
-    told = json.loads(event.split("data: ", 1)[1])
+    with PageServer(app, 0, "127.0.0.1") as server, open_stream(server.port, since=seen) as answer:
+        _, told = read_event(answer)
     assert "status" in told["parts"] and "board" not in told["parts"]
+
+
+def test_stream_of_states_is_for_programs(table: ShownTable, app: Flask) -> None:
+    table.show(samples.MIDGAME)
+    with PageServer(app, 0, "127.0.0.1") as server, open_stream(server.port, "/api/v1/events") as answer:
+        assert answer.getheader("Content-Type", "").startswith("text/event-stream")
+        assert read_event(answer)[1]["phase"] == "turn"
+        table.show(samples.LOOKING)
+        assert read_event(answer)[1]["phase"] == "looking"
+
+
+def test_streams_are_bounded_and_the_rest_are_told_to_ask(table: ShownTable) -> None:
+    app = create_app(table, max_streams=1)
+    with PageServer(app, 0, "127.0.0.1") as server, open_stream(server.port) as first:
+        assert first.status == 200
+        for path in ("/live/stream", "/api/v1/events"):
+            with open_stream(server.port, path) as second:
+                assert second.status == 503 and second.getheader("Retry-After") == "30"
+                assert str(MAX_STREAMS).encode() in second.read()
+
+
+def test_one_device_cannot_take_all_streams(app: Flask) -> None:
+    streams = app.extensions["live"].streams
+    mine = EventStream("page en", "", lambda known: (known, ""), "192.168.0.7")
+    for _ in range(MAX_STREAMS_PER_ADDRESS):
+        streams.open(mine, {"asgi.scope": {}})
+    with pytest.raises(NoStreamError):
+        streams.open(mine, {"asgi.scope": {}})
+    streams.open(replace(mine, address="192.168.0.8"), {"asgi.scope": {}})
+    streams.release(mine)
+    streams.open(mine, {"asgi.scope": {}})
+
+
+def test_stream_needs_the_page_s_own_server(client: FlaskClient) -> None:
+    """Another server would hold a thread for each open page."""
+    assert client.get("/live/stream").status_code == 503
+
+
+def test_stream_ends_with_the_page(app: Flask) -> None:
+    with PageServer(app, 0, "127.0.0.1") as server, open_stream(server.port) as answer:
+        read_event(answer)
+        app.extensions["live"].close()
+        assert list(answer) == [b"\n"]

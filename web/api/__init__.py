@@ -96,8 +96,9 @@ def build_operations(
     ]
 
 
-def make_problem_response(error: HTTPException) -> Response | None:
+def make_problem_response(error: HTTPException, body_limit: str) -> Response | None:
     """Return the error as JSON if the request was for the API, else None."""
     if not request.path.startswith(f"{PREFIX}/"):
         return None
-    return make_json_response(Problem(error.name + "."), error.code or 500)
+    reason = f"{error.name}: {body_limit} at most." if error.code == 413 else f"{error.name}."
+    return make_json_response(Problem(reason), error.code or 500)

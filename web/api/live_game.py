@@ -20,8 +20,9 @@ from engine.reading import BOARD_SIZE, EMPTY
 from engine.tiles import load_tile_set
 from web.api.operations import ApiError, Media, Operation, encode_json
 from web.api.schemas import Board, Choices, Order, State, Turns, WordAnswer, extract_arguments, make_body_type
+from web.event_streams import NoStreamError
 from web.i18n import languages
-from web.live import LiveUpdates
+from web.live import NO_STREAM_TEXT, LiveUpdates
 
 COMMAND_TIMEOUT_S = 5.0
 """Time to wait for a command's result, in seconds; after that the response has the state without it."""
@@ -62,13 +63,11 @@ def _build_query_operations(session: TableSession, page: LiveUpdates, own_lexico
 
         The number of streams is limited. If all are taken (503), call `/state` every few seconds.
         """
-        gone = request.environ.get("waitress.client_disconnected", lambda: False)
-        stream = page.stream_states(request.headers.get("Last-Event-ID", ""), gone, _encode_state)
-        if stream is None:
-            raise ApiError(503, "All streams are taken: ask /state instead.", headers={"Retry-After": "30"})
-        return Response(
-            stream, mimetype=EVENT_STREAM.type, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        )
+        try:
+            return page.open_state_stream(request.headers.get("Last-Event-ID", ""), _encode_state)
+        except NoStreamError:
+            reason = f"{NO_STREAM_TEXT}: ask /state instead."
+            raise ApiError(503, reason, headers={"Retry-After": "30"}) from None
 
     def picture(name: str) -> Response:
         """Return the picture that `look` of a state names, or `GAME-EVENT` of an earlier turn."""

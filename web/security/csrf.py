@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from flask import Flask, Response, request, session
 from flask.sessions import SecureCookieSessionInterface
 
+from engine.limits import MAX_BODY_BYTES
 from web.game_archive import MAX_IMPORT_BYTES
 from web.i18n import texts
 from web.security.pairing import Pairing, current_client
@@ -18,10 +19,8 @@ PAIR_PATH = "/pair"
 
 API_PATH = "/api/"
 """Prefix of paths that authenticate programs with a token instead of a cookie (`web.api`)."""
-MAX_BODY_BYTES = 64 * 1024
-"""Largest body of a request."""
 MAX_BODY_BYTES_BY_PATH = {"/history/import": MAX_IMPORT_BYTES, "/api/v1/games": MAX_IMPORT_BYTES}
-"""Largest body at the paths that accept files; the server enforces it while reading (`web.security.server`)."""
+"""Largest body at the paths that accept files; `web.security.gate` enforces it."""
 
 _TOKEN_KEY = "csrf"
 _SECURITY_HEADERS = {

@@ -7,9 +7,10 @@ any number of addresses. The memory used is bounded.
 
 from __future__ import annotations
 
-import ipaddress
 from collections import OrderedDict
 from dataclasses import dataclass
+
+from web.security.addresses import make_client_key
 
 MAX_TRIES_PER_CLIENT = 5
 """Wrong codes in succession after which a device must wait."""
@@ -44,18 +45,18 @@ class PairingRateLimiter:
 
     def wait_time(self, address: str, now: float) -> float:
         """Return the seconds that this address must wait before its next try; 0.0 or less if it need not wait."""
-        count = self._failures.get(_make_client_key(address))
+        count = self._failures.get(make_client_key(address))
         alone = count.last_at + LOCKOUT_S - now if count and count.count >= MAX_TRIES_PER_CLIENT else 0.0
         return max(alone, self._paused_until - now)
 
     def tries_left(self, address: str) -> int:
         """Return the number of tries that this address has left."""
-        count = self._failures.get(_make_client_key(address))
+        count = self._failures.get(make_client_key(address))
         return MAX_TRIES_PER_CLIENT - count.count if count else MAX_TRIES_PER_CLIENT
 
     def record_failure(self, address: str, now: float) -> bool:
         """Count a wrong code; return True if from now on all devices must wait."""
-        device = _make_client_key(address)
+        device = make_client_key(address)
         before = self._failures.pop(device, None)
         so_far = (
             before.count if before and before.count < MAX_TRIES_PER_CLIENT else 0
@@ -73,19 +74,4 @@ class PairingRateLimiter:
 
     def record_success(self, address: str) -> None:
         """Forget the wrong codes of this address after a correct one."""
-        self._failures.pop(_make_client_key(address), None)
-
-
-def _make_client_key(address: str) -> str:
-    """Return the key under which a device is counted: its address, or the /64 network in IPv6 (RFC 4291, 2.5.4)."""
-    try:
-        ip_address = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address[:64]
-    if isinstance(ip_address, ipaddress.IPv4Address):
-        return str(ip_address)
-    if ip_address.ipv4_mapped:
-        return str(ip_address.ipv4_mapped)
-    if ip_address.is_link_local:
-        return str(ip_address)
-    return str(ipaddress.ip_network((ip_address, 64), strict=False))
+        self._failures.pop(make_client_key(address), None)

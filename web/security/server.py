@@ -1,70 +1,103 @@
 """Server of the page in the process that owns camera and panel.
 
-Waitress, because it neither forks nor needs the main thread. Measurements with many open streams showed two traps. More
-streams than threads starve every other request, so streams are limited well below the number of threads. And a phone
-that falls asleep holds its thread until the kernel gives up the connection, so that timeout is set to ten seconds.
+One thread with an event loop (uvicorn) accepts connections, reads requests, and sends responses and event streams, over
+http and over https, which browsers require to keep the screen on or to install an app. Only requests that are complete
+occupy a worker thread. So open pages, idle connections and slow clients cost little, and none of them keeps others out.
 """
 
 from __future__ import annotations
 
-import contextlib
-import copy
+import asyncio
 import errno
+import resource
 import socket
+import ssl
 import threading
-from typing import Any
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
 
-import waitress
+import uvicorn
+from a2wsgi import WSGIMiddleware
 from flask import Flask
-from waitress import wasyncore
-from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
 
 from engine.errors import TilekeeperError
-from web.security.csrf import MAX_BODY_BYTES, MAX_BODY_BYTES_BY_PATH
+from engine.limits import IDLE_TIMEOUT_S, MAX_CONNECTIONS
+from web.event_streams import AsgiApp, deliver_events
+from web.security.connections import ConnectionLimiter, make_protocol_class
+from web.security.gate import RequestGate, limit_send_time
 
-THREADS = 128
-"""Number of threads; waiting threads are cheap, and `web.app.MAX_STREAMS` of them may hold a stream."""
+THREADS = 32
+"""Number of worker threads. A request holds one for milliseconds, a command until the board is read."""
 SEND_TIMEOUT_MS = 10_000
 """Milliseconds without an acknowledgement after which a connection is closed (RFC 5482, TCP_USER_TIMEOUT)."""
-STREAM_BUFFER_BYTES = 128 * 1024
-"""Bytes of a response that are kept for a client. With waitress's default of 16 MB, 100 open pages took 1 GB after
-150 s."""
+CLOSE_TIMEOUT_S = 2.0
+"""Seconds that requests in progress have when the server is closed."""
+_SPARE_FILES = 256
+"""Open files for everything but connections: store, camera, pins, libraries."""
 
 
 class PortInUseError(TilekeeperError, OSError):
-    """Another program uses the port."""
+    """Another program uses the `port`."""
+
+    def __init__(self, error: OSError, port: int) -> None:
+        super().__init__(*error.args)
+        self.port = port
+
+
+class CertificateError(TilekeeperError):
+    """An unusable certificate or key; the message gives the remedy on one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class TlsSettings:
+    """The certificate and the key for https, and its port."""
+
+    certificate: Path
+    key: Path
+    port: int
 
 
 class PageServer:
     """Server of the page at a port, in a thread named `page`. Serving starts when `with` is entered."""
 
-    def __init__(self, app: Flask, port: int, host: str = "", *, threads: int = THREADS) -> None:
-        """Bind the port; an empty `host` means all interfaces. Raises `PortInUseError`, `OSError`."""
-        self._app = app
+    def __init__(
+        self,
+        app: Flask,
+        port: int,
+        host: str = "",
+        *,
+        threads: int = THREADS,
+        tls: TlsSettings | None = None,
+        limiter: ConnectionLimiter | None = None,
+    ) -> None:
+        """Bind the ports; an empty `host` means all interfaces.
+
+        Raises `PortInUseError`, `CertificateError`, `OSError`.
+        """
+        self.app = app
+        self._live = app.extensions["live"]
+        self._context = _load_ssl_context(tls.certificate, tls.key) if tls else None
         self._socket = create_listening_socket(host, port)
         self.port: int = self._socket.getsockname()[1]
-        self._sockets: dict[int, Any] = {}
-        self._server = waitress.create_server(
-            app,
-            map=self._sockets,
-            sockets=[self._socket],
-            threads=threads,
-            connection_limit=4 * threads,
-            channel_request_lookahead=1,  # a closed phone is noticed at the first write
-            channel_timeout=60,
-            outbuf_high_watermark=STREAM_BUFFER_BYTES,
-            max_request_body_size=MAX_BODY_BYTES,
-            asyncore_use_poll=True,
-            log_socket_errors=False,  # phones come and go
-            ident=None,
-        )
-        self._server.channel_class = _Channel
-        self._closing = threading.Event()
+        self._secure_socket = None
+        if tls:
+            try:
+                self._secure_socket = create_listening_socket(host, tls.port)
+            except OSError:
+                self._socket.close()
+                raise
+        self.secure_port: int | None = self._secure_socket.getsockname()[1] if self._secure_socket else None
+        self._workers = WSGIMiddleware(app, workers=threads)  # type: ignore[arg-type]
+        self.limiter = ConnectionLimiter(_raise_file_limit()) if limiter is None else limiter
+        self._servers: list[uvicorn.Server] = []
         self._thread = threading.Thread(target=self._run, name="page", daemon=True)
+        self._is_started = threading.Event()
 
     def __enter__(self) -> PageServer:
         self._thread.start()
+        self._is_started.wait()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -72,35 +105,64 @@ class PageServer:
 
     def close(self) -> None:
         """End the streams, then the server, and wait for both."""
-        self._app.extensions["live"].close()
-        self._closing.set()
-        with contextlib.suppress(OSError):  # the loop may have seen it before it is woken, and closed the trigger
-            self._server.pull_trigger()
-        self._thread.join()
+        self._live.close()
+        for server in self._servers:
+            server.should_exit = True
+        if self._is_started.is_set():
+            self._thread.join()
+        for listening in filter(None, (self._socket, self._secure_socket)):
+            listening.close()
 
     def _run(self) -> None:
-        """Run waitress's loop until `close`, then close all connections; waitress itself only ends on an exception."""
-        while not self._closing.is_set():
-            wasyncore.loop(timeout=1.0, use_poll=True, map=self._sockets, count=1)
-        self._server.task_dispatcher.shutdown()
-        wasyncore.close_all(self._sockets, ignore_all=True)
+        try:
+            asyncio.run(self._serve())
+        finally:
+            self._is_started.set()
 
+    async def _serve(self) -> None:
+        """Serve until `close`."""
+        streams = self._live.streams
+        streams.run_in(asyncio.get_running_loop())
+        app = limit_send_time(deliver_events(RequestGate(cast(AsgiApp, self._workers)), streams))
+        listeners = [(self._socket, None), (self._secure_socket, self._context)]
+        used = [(listening, context) for listening, context in listeners if listening is not None]
+        self._servers = [uvicorn.Server(self._make_config(app, context)) for _, context in used]
+        sweep = asyncio.create_task(self.limiter.close_idle_connections())
+        serving = [
+            asyncio.create_task(server.serve([listening]))
+            for server, (listening, _) in zip(self._servers, used, strict=True)
+        ]
+        self._is_started.set()
+        abort = asyncio.create_task(self._abort_late_requests())
+        await asyncio.wait(serving)
+        sweep.cancel()
+        abort.cancel()
+        await asyncio.get_running_loop().run_in_executor(None, self._workers.executor.shutdown)
 
-class _LargeBodyParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
-    """Parser that accepts large bodies only at the paths that take files."""
+    async def _abort_late_requests(self) -> None:
+        """Close what is still open some time after the servers were asked to end."""
+        while not all(server.should_exit for server in self._servers):
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(CLOSE_TIMEOUT_S)
+        self.limiter.close_all()
 
-    adj: Any
-
-    def parse_header(self, header_plus: bytes) -> None:
-        super().parse_header(header_plus)
-        if large := MAX_BODY_BYTES_BY_PATH.get(self.path):
-            roomier = copy.copy(self.adj)
-            roomier.max_request_body_size = large
-            self.adj = roomier
-
-
-class _Channel(HTTPChannel):  # type: ignore[misc]
-    parser_class = _LargeBodyParser
+    def _make_config(self, app: object, context: ssl.SSLContext | None) -> uvicorn.Config:
+        config = uvicorn.Config(
+            app,  # type: ignore[arg-type]
+            http=make_protocol_class(self.limiter),
+            interface="asgi3",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="error",  # clients that send nonsense come and go
+            access_log=False,
+            proxy_headers=False,  # an address in a header proves nothing
+            server_header=False,
+            timeout_keep_alive=round(IDLE_TIMEOUT_S),
+        )
+        config.load()
+        config.ssl = context
+        return config
 
 
 def create_listening_socket(host: str, port: int) -> socket.socket:
@@ -117,8 +179,32 @@ def create_listening_socket(host: str, port: int) -> socket.socket:
         )
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise PortInUseError(*error.args) from error
+            raise PortInUseError(error, port) from error
         raise OSError(error.errno, f"no page at {host or 'all addresses'}, port {port}: {error.strerror}") from error
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SEND_TIMEOUT_MS)
     return listening
+
+
+def _raise_file_limit() -> int:
+    """Let this process open a file for each connection; return the number of connections that there may be."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_CONNECTIONS + _SPARE_FILES
+    if soft < wanted:
+        with suppress(OSError, ValueError):  # the service's sandbox sets the limit itself
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(64, min(MAX_CONNECTIONS, soft - _SPARE_FILES))
+
+
+def _load_ssl_context(certificate: Path, key: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        context.load_cert_chain(certificate, key)
+    except OSError as error:  # ssl.SSLError is one
+        raise CertificateError(
+            f"no https: {certificate} and {key} are no certificate with its key that can be read ({error.strerror})"
+        ) from error
+    return context

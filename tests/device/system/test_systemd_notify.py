@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from flask import Flask
@@ -20,6 +21,7 @@ from device.system.systemd import (
     read_watchdog_interval_s,
     wait_with_watchdog,
 )
+from web.event_streams import EventStreams
 from web.security.server import PageServer
 
 
@@ -113,7 +115,7 @@ def test_watchdog_starves_while_one_part_hangs_and_is_fed_once_it_is_back(
 def test_hanging_table_says_once_where_its_threads_are(systemd: Systemd, caplog: pytest.LogCaptureFixture) -> None:
     hangs = threading.Event()
     threading.Thread(target=hangs.wait, name="table").start()
-    threading.Thread(target=hangs.wait, name="waitress-7").start()
+    threading.Thread(target=hangs.wait, name="WSGI_7").start()
 
     def table(_: float) -> None:
         raise TimeoutError
@@ -121,7 +123,7 @@ def test_hanging_table_says_once_where_its_threads_are(systemd: Systemd, caplog:
     with Alive(systemd.watching(0.3), table=table):
         assert systemd.hears(within=1) == ""
     hangs.set()
-    assert caplog.text.count("\ntable:\n") == 1 and "waitress" not in caplog.text
+    assert caplog.text.count("\ntable:\n") == 1 and "WSGI" not in caplog.text
 
 
 def test_nothing_is_proved_where_nobody_watches() -> None:
@@ -141,7 +143,7 @@ def test_thread_that_carries_out_nothing_gives_no_proof() -> None:
 
 def test_page_that_answers_is_proof_and_one_that_fails_is_none() -> None:
     app = Flask("page")
-    app.extensions["live"] = type("Live", (), {"close": lambda _: None})()
+    app.extensions["live"] = SimpleNamespace(close=lambda: None, streams=EventStreams(0, str))
     app.config["MAX_CONTENT_LENGTH"] = 1000
     broken: list[str] = []
 

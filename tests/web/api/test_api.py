@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
 import io
 import json
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from device.session.commands.games import StartGame
 from tests.support.api_table import API, STARTED, House, Program, house
 from tests.web.conftest import pair
 from web.api.openapi import PREFIX, build_document
+from web.security.server import PageServer
 
 DOCUMENT = Path(__file__).parents[3] / "web" / "api" / "openapi.json"
 
@@ -109,15 +112,18 @@ def test_words_are_not_looked_up_where_only_a_challenge_does(table: House, paire
     assert paired.call("GET", "/words?word=horn").status_code == 409
 
 
-def test_stream_brings_each_state_under_an_id(table: House, program: Program) -> None:
-    with program.call("GET", "/events", buffered=False) as answer:
-        parts = answer.iter_encoded()
-        assert next(parts).startswith(b"retry:")
-        assert b'"phase":"lobby"' in next(parts)
+def test_stream_brings_each_state_under_an_id(table: House) -> None:
+    with (
+        PageServer(table.app, 0, "127.0.0.1") as server,
+        closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection,
+    ):
+        connection.request("GET", f"{API}/events")
+        answer = connection.getresponse()
+        lines = (line.decode() for line in answer if line.startswith((b"id: ", b"data: {")))
+        assert next(lines).startswith("id: ") and '"phase":"lobby"' in next(lines)
         table.play_three_turns()
-        event = next(parts).decode()
-    name, data, _, _ = event.split("\n")
-    assert name.startswith("id: ") and json.loads(data.removeprefix("data: "))["players"]
+        assert next(lines).startswith("id: ")
+        assert json.loads(next(lines).removeprefix("data: "))["players"]
 
 
 # Pairing and commands

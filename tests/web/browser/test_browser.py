@@ -46,7 +46,7 @@ def server(table: ShownTable) -> Iterator[PageServer]:
 
 
 def pair(page: Page, server: PageServer) -> None:
-    pair_with(page, server, server._app.extensions["pairing"].code)
+    pair_with(page, server, server.app.extensions["pairing"].code)
 
 
 def test_turn_appears_without_a_reload(table: ShownTable, server: PageServer, phone: Page) -> None:

@@ -74,7 +74,7 @@ def choose(page: Page, name: str, dialog: str) -> None:
 
 
 def test_whole_game_on_two_phones_and_a_big_screen(browser: Browser, server: PageServer, table: RenderedTable) -> None:
-    code = server._app.extensions["pairing"].code
+    code = server.app.extensions["pairing"].code
     with (
         opened(browser, has_touch=True) as anna,
         opened(browser, has_touch=True) as ben,

@@ -120,7 +120,7 @@ def server(table: ShownTable) -> Iterator[PageServer]:
 
 
 def code_of(server: PageServer) -> str:
-    return str(server._app.extensions["pairing"].code)
+    return str(server.app.extensions["pairing"].code)
 
 
 def settled(page: Page, state: TableSnapshot) -> None:

@@ -18,8 +18,7 @@ import pytest
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
-from web.security.server import PageServer
-from web.security.tls_proxy import ClientAddresses, TlsProxy, TlsProxyError
+from web.security.server import CertificateError, PageServer, TlsSettings
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "https.md"
 
@@ -50,22 +49,17 @@ class Door:
         with closing(self.connection()) as connection:
             connection.request("GET", path)
             answer = connection.getresponse()
-            return answer.status, dict(answer.getheaders()), answer.read()
+            return answer.status, {name.title(): value for name, value in answer.getheaders()}, answer.read()
 
 
 @pytest.fixture
 def door(table: ShownTable, made: Path) -> Iterator[Door]:
     table.show(samples.MIDGAME)
     app = create_app(table)
-    visitors = ClientAddresses()
-    app.wsgi_app = visitors.wrap_app(app.wsgi_app)  # type: ignore[method-assign, assignment]
     certificate, key = made / "certificate.pem", made / "key.pem"
-    with (
-        PageServer(app, 0, "127.0.0.1") as server,
-        TlsProxy(server, visitors, certificate, key, 0, "127.0.0.1") as opened,
-    ):
-        yield Door(opened.port, server.port, certificate, app.extensions["pairing"].code)
-    assert visitors._addresses == {}
+    with PageServer(app, 0, "127.0.0.1", tls=TlsSettings(certificate, key, 0)) as server:
+        assert server.secure_port is not None
+        yield Door(server.secure_port, server.port, certificate, app.extensions["pairing"].code)
 
 
 def test_page_is_there_over_https_and_over_http(door: Door) -> None:
@@ -105,38 +99,20 @@ def test_turn_comes_through_the_door_at_once(door: Door, table: ShownTable) -> N
         assert json.loads(next(lines)[6:])["events"] == samples.PHONY.events
 
 
-def test_visitors_are_known_by_their_own_address(table: ShownTable) -> None:
-    app = create_app(table)
-    visitors, seen = ClientAddresses(), []
-    page = visitors.wrap_app(lambda environ, _: seen.append((environ["REMOTE_ADDR"], environ["wsgi.url_scheme"])) or [])
-    visitors.add_client(("127.0.0.1", 40000), "192.168.0.7")
-    for address, port in (
-        ("127.0.0.1", "40000"),
-        ("::ffff:127.0.0.1", "40000"),
-        ("192.168.0.9", "40000"),
-        ("127.0.0.1", "1"),
-    ):
-        page({"REMOTE_ADDR": address, "REMOTE_PORT": port, "wsgi.url_scheme": "http"}, lambda *_: None)
-    assert seen == [("192.168.0.7", "https")] * 2 + [("192.168.0.9", "http"), ("127.0.0.1", "http")]
-    app.extensions["live"].close()
-
-
 def test_certificate_that_is_none_is_said(table: ShownTable, tmp_path: Path) -> None:
     (tmp_path / "no.pem").write_text("nothing")
-    with PageServer(create_app(table), 0, "127.0.0.1") as server, pytest.raises(TlsProxyError, match=r"no\.pem"):
-        TlsProxy(server, ClientAddresses(), tmp_path / "no.pem", tmp_path / "no.pem", 0, "127.0.0.1")
+    with pytest.raises(CertificateError, match=r"no\.pem"):
+        PageServer(create_app(table), 0, "127.0.0.1", tls=TlsSettings(tmp_path / "no.pem", tmp_path / "no.pem", 0))
 
 
 def test_door_closes_with_its_threads(made: Path, table: ShownTable) -> None:
     before = threading.active_count()
-    visitors = ClientAddresses()
-    with (
-        PageServer(create_app(table), 0, "127.0.0.1") as server,
-        TlsProxy(server, visitors, made / "certificate.pem", made / "key.pem", 0, "127.0.0.1") as door,
-        closing(Door(door.port, 0, made / "certificate.pem", "").connection()) as phone,
-    ):
-        phone.request("GET", "/live/stream")
-        assert phone.getresponse().status == 200
+    tls = TlsSettings(made / "certificate.pem", made / "key.pem", 0)
+    with PageServer(create_app(table), 0, "127.0.0.1", tls=tls) as server:
+        assert server.secure_port is not None
+        with closing(Door(server.secure_port, 0, made / "certificate.pem", "").connection()) as phone:
+            phone.request("GET", "/live/stream")
+            assert phone.getresponse().status == 200
     assert threading.active_count() <= before
 
 

@@ -1,0 +1,43 @@
+"""Limits on what comes from outside: files, requests, connections. All in one place, with the reason for each.
+
+They are in `engine` because every package may import it. A refusal names the limit.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Requests to the page
+
+MAX_BODY_BYTES: Final = 64 * 1024
+"""Body of a request; forms and commands have a few hundred bytes."""
+MAX_LARGE_BODIES: Final = 2
+"""Bodies of games (`MAX_ARCHIVE_BYTES`) that are received at the same time."""
+BODY_TIMEOUT_S: Final = 10.0
+"""Seconds within which a body must be complete; for a body of games, seconds between two of its parts."""
+SEND_TIMEOUT_S: Final = 10.0
+"""Seconds in which a client must take the next part of a response. A phone that is asleep takes none."""
+
+# Connections to the page
+
+MAX_CONNECTIONS: Final = 1024
+"""Connections of all clients. A further one replaces the one that has been idle longest."""
+MAX_CONNECTIONS_PER_ADDRESS: Final = 32
+"""Connections of one device, in IPv6 of one /64 network; a browser opens six to a host."""
+MAX_REQUESTS_PER_ADDRESS: Final = 8
+"""Requests of one device that are worked on at the same time; more of them wait."""
+IDLE_TIMEOUT_S: Final = 15.0
+"""Seconds after which a connection without a request is closed; a request's headers must be complete by then."""
+MAX_STREAMS: Final = 128
+"""Open event streams of all clients. Others poll."""
+MAX_STREAMS_PER_ADDRESS: Final = 8
+"""Open event streams of one device."""
+
+
+def format_size(size: int) -> str:
+    """Return a number of bytes as text.
+
+    >>> format_size(64 * 1024), format_size(32 * 1024 * 1024)
+    ('64 kB', '32 MB')
+    """
+    return f"{size // 2**20} MB" if size >= 2**20 else f"{size // 2**10} kB"

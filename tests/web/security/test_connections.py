@@ -1,0 +1,84 @@
+"""Connections: one device has a bounded number, and idle ones keep nobody out."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from engine.limits import MAX_CONNECTIONS_PER_ADDRESS
+from tests.web.conftest import ShownTable
+from tests.web.security.test_server import Phone, get, until
+from web import create_app
+from web.security.connections import ConnectionLimiter
+from web.security.server import PageServer
+
+OTHER_DEVICE = "127.0.0.7"
+
+
+@pytest.fixture
+def server(table: ShownTable) -> Iterator[PageServer]:
+    with PageServer(create_app(table), 0, "127.0.0.1") as server:
+        yield server
+
+
+def connect(port: int, source: str = "127.0.0.1") -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), timeout=5, source_address=(source, 0))
+
+
+def is_closed(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def close_all(connections: list[socket.socket]) -> None:
+    for connection in connections:
+        connection.close()
+
+
+def test_one_device_has_a_bounded_number_of_connections(server: PageServer) -> None:
+    connections = [connect(server.port, OTHER_DEVICE) for _ in range(MAX_CONNECTIONS_PER_ADDRESS)]
+    with closing(connect(server.port, OTHER_DEVICE)) as one_more:
+        answer = one_more.recv(1000)
+    assert answer.startswith(b"HTTP/1.1 503") and str(MAX_CONNECTIONS_PER_ADDRESS).encode() in answer
+    assert get(server.port, "/")[0] == 200
+    close_all(connections)
+    assert until(lambda: len(server.limiter) == 0)
+    with closing(connect(server.port, OTHER_DEVICE)) as again:
+        again.sendall(b"GET /static/page.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert again.recv(1000).startswith(b"HTTP/1.1 200")
+
+
+def test_new_connection_replaces_the_one_that_was_idle_longest(table: ShownTable) -> None:
+    limiter = ConnectionLimiter(max_connections=10)
+    with PageServer(create_app(table), 0, "127.0.0.1", limiter=limiter) as server:
+        phone = Phone(server.port)  # its stream is no idle connection
+        idle = [connect(server.port) for _ in range(9)]
+        assert until(lambda: len(limiter) == 10)
+        assert get(server.port, "/")[0] == 200
+        assert [is_closed(connection) for connection in idle] == [True] + [False] * 8
+        assert not phone.ended.is_set()
+        phone.leave()
+        close_all(idle)
+
+
+def test_connection_without_a_request_is_closed_in_time(table: ShownTable) -> None:
+    limiter = ConnectionLimiter(idle_timeout_s=0.5)
+    with PageServer(create_app(table), 0, "127.0.0.1", limiter=limiter) as server:
+        phone = Phone(server.port)
+        silent, slow = connect(server.port), connect(server.port)
+        began = time.monotonic()
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
+        assert until(lambda: is_closed(silent) and is_closed(slow), 4)
+        assert time.monotonic() - began > 0.4
+        assert not phone.ended.is_set()
+        phone.leave()
+        close_all([silent, slow])
