@@ -36,7 +36,9 @@ def open_page(app: Flask, page: PageSettings, report: Callable[[str], None]) -> 
         with PageServer(app, page.port, page.host, tls=tls) as server:
             urls = find_page_addresses(page.host, server.port)
             if server.secure_port is not None:
-                urls += [url.replace("http:", "https:", 1) for url in find_page_addresses(page.host, server.secure_port)]
+                urls += [
+                    url.replace("http:", "https:", 1) for url in find_page_addresses(page.host, server.secure_port)
+                ]
             up = f"The page is up: {' or '.join(urls)}"
             report(up)
             announce_pairing(find_page_addresses(page.host, server.port)[-1], app.extensions["pairing"].code, report)
