@@ -28,7 +28,6 @@ LONG_MODULES = {
     "device.session.table_session",
 }
 LONG_FUNCTIONS = {
-    "vision.training.networks.write_onnx",
     "web.api.games.build_operations",
     "web.api.live_game._build_command_operations",
     "web.api.live_game._build_query_operations",
