@@ -14,9 +14,9 @@ from pathlib import Path
 from calibration.profile_file import ProfileData, ProfileError, load_profile, save_profile
 from calibration.tile_examples import TileClassifier, TileExamples
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN
-from vision.recognition.board_views import BoardViews
 from vision.recognition.letters import LetterNet
 from vision.recognition.reader import PhotoReading
+from vision.recognition.views import BoardViews
 
 
 @dataclass(frozen=True, slots=True)

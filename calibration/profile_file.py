@@ -17,7 +17,7 @@ from calibration.tile_examples import MAX_EXAMPLES, Example
 from engine.errors import TilekeeperError
 from engine.messages import said
 from engine.reading import BOARD_SIZE
-from vision.recognition.tile_crops import CROP_SIDE_PX
+from vision.recognition.views import CROP_SIDE_PX
 
 _VERSION: Final = 1
 _MAX_UNPACKED_BYTES: Final = 4_000_000

@@ -18,11 +18,8 @@ from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
 from vision.geometry import Floats, Image
-from vision.recognition.alphabets import letter_shape
-from vision.recognition.board_views import BoardViews
-from vision.recognition.letters import TilePredictions
-from vision.recognition.tile_crops import CROP_SIDE_PX
-from vision.recognition.tile_similarity import normalise_features
+from vision.recognition.letters import TilePredictions, letter_shape, normalise_features
+from vision.recognition.views import CROP_SIDE_PX, BoardViews
 
 MAX_EXAMPLES_PER_SYMBOL: Final = 8
 MAX_EXAMPLES: Final = 400
@@ -69,9 +66,9 @@ class Example:
     """A crop of a tile whose symbol is known."""
 
     symbol: str
-    """Letter shape (see `vision.recognition.alphabets`), or `?` for a blank."""
+    """Letter shape (see `vision.recognition.letters`), or `?` for a blank."""
     crop: Image
-    """`(36, 36) uint8` grey, as cut by `vision.recognition.tile_crops`."""
+    """`(36, 36) uint8` grey, as cut by `vision.recognition.views`."""
     source: str
     """Name of the game it was seen in."""
     square: int

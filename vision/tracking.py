@@ -19,8 +19,7 @@ from typing import Final
 import numpy as np
 
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource, Locator
-from vision.geometry import Floats, Image, square_side
-from vision.quad import as_quad, is_convex, rotate_quad
+from vision.geometry import Floats, Image, as_quad, is_convex, rotate_quad, square_side
 
 MIN_TRACKING_CONFIDENCE: Final = 0.5
 """Confidence of a followed location below which the board is searched for."""

@@ -17,8 +17,7 @@ import numpy as np
 from calibration.evaluation.rendered_tables import RenderedTable, scene_rows
 from engine.reading import HIDDEN, BoardReading
 from engine.tiles import load_tile_set
-from vision.recognition.merge import merge_readings
-from vision.recognition.reader import BoardReader
+from vision.recognition.reader import BoardReader, merge_readings
 from vision.rendering.fonts import training_fonts
 
 _MIN_COVERED_SHARE: Final = 0.9

@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 def parse_corners(text: str) -> Floats:
     """Parse `x,y x,y x,y x,y` and return a (4, 2) array in pixels. Raises `UserError`."""
-    from vision.quad import as_quad, is_convex
+    from vision.geometry import as_quad, is_convex
 
     try:
         quad = as_quad([[float(v) for v in pair.split(",")] for pair in text.split()])

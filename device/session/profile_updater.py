@@ -10,7 +10,7 @@ from device.session.turn_capture import TurnCapture
 from engine.board import Board
 from engine.game import Game
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
-from vision.recognition.board_views import BoardViews
+from vision.recognition.views import BoardViews
 
 MIN_HIDDEN_PROBABILITY = 0.5
 

@@ -14,8 +14,7 @@ from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import ReadingHistory, align_reading
 from engine.reading import HIDDEN, BoardReading
-from vision.recognition.merge import merge_readings
-from vision.recognition.reader import PhotoReading
+from vision.recognition.reader import PhotoReading, merge_readings
 
 MAX_IMAGES = 3
 """Number of pictures of a live camera that are read before a question is asked."""

@@ -13,8 +13,8 @@ from calibration.profiled_reader import ProfiledReader
 from engine.reading import BLANK, EMPTY, BoardReading
 from tests.support.own_tiles import LETTERS, Muddle, OwnTable, reading_of, rows_of
 from vision.geometry import Floats, Image
-from vision.recognition.board_views import BoardViews
 from vision.recognition.reader import PhotoReading, ReadingTimes
+from vision.recognition.views import BoardViews
 
 MUDDLED = {"A": 0.6, "B": 0.13, "C": 0.13, BLANK: 0.13}
 LARGEST = 1_000_000

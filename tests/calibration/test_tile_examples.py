@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from calibration.tile_examples import MAX_EXAMPLES, MAX_EXAMPLES_PER_SYMBOL, TileExamples
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN
 from tests.support.own_tiles import LETTERS, Muddle, OwnTable, reading_of
-from vision.recognition.board_views import BoardViews
-from vision.recognition.tile_crops import TOPS_PX_PER_SQUARE as TOPS_SCALE
+from vision.recognition.views import TOPS_PX_PER_SQUARE as TOPS_SCALE
+from vision.recognition.views import BoardViews
 
 DOUBT = {"A": 0.6, "B": 0.13, "C": 0.13, "?": 0.13}
 """What the muddled network says of every tile."""

@@ -9,12 +9,11 @@ import numpy as np
 
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
 from vision.geometry import Image
-from vision.recognition.board_views import BoardViews
 from vision.recognition.letters import TilePredictions
 from vision.recognition.squares import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
-from vision.recognition.tile_crops import CROP_SIDE_PX
-from vision.recognition.tile_crops import TOPS_MARGIN_SQUARES as TOPS_MARGIN
-from vision.recognition.tile_crops import TOPS_PX_PER_SQUARE as TOPS_SCALE
+from vision.recognition.views import CROP_SIDE_PX, BoardViews
+from vision.recognition.views import TOPS_MARGIN_SQUARES as TOPS_MARGIN
+from vision.recognition.views import TOPS_PX_PER_SQUARE as TOPS_SCALE
 
 LETTERS = ("A", "B", "C")
 GROUND, TILE = (150.0, 160.0, 120.0), (170.0, 180.0, 190.0)

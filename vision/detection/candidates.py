@@ -9,8 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import Floats, Image
-from vision.quad import are_convex, order_corners
+from vision.geometry import Floats, Image, are_convex, order_corners
 
 _MIN_PEAK_HEAT: Final = 0.08
 _MAX_PEAKS: Final = 8

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
-from vision.geometry import Floats, project
-from vision.quad import fit_homography
+from vision.geometry import Floats, fit_homography, project
 
 _MAX_USABLE_ERROR_SQUARES: Final = 0.25
 """Predicted error, in squares, up to which the prediction of a cell is used."""

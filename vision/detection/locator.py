@@ -25,9 +25,18 @@ from vision.detection.candidates import find_grid_patches, fit_quad_to_patch, in
 from vision.detection.lattice import fit_lattice, refit_lattice
 from vision.detection.layout_check import find_uncovered_squares, fit_layout_shifts, measure_lab_colours
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource
-from vision.geometry import Floats, Image, grid_corners, homography, project, rectify, square_side
+from vision.geometry import (
+    Floats,
+    Image,
+    grid_corners,
+    homography,
+    is_convex,
+    order_corners,
+    project,
+    rectify,
+    square_side,
+)
 from vision.net import Net
-from vision.quad import is_convex, order_corners
 
 MODELS_DIR: Final = Path(__file__).parents[1] / "models"
 FINDER_SIDE_PX: Final = 256

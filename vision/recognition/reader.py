@@ -1,10 +1,18 @@
-"""Read a whole board from one picture: locate it, then crop, classify, refine and fuse its squares."""
+"""Read a whole board from one picture: locate it and classify its squares; merge the readings of several pictures.
+
+Pictures of one camera taken moments apart have the same errors, so probabilities are averaged, not multiplied: ten
+pictures with 60 % give 60 %. The average is linear (a linear opinion pool; Genest and Zidek, Combining probability
+distributions, 1986): glare, a hand or a moving tile can make one picture confident and wrong, and it must not veto the
+others.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Final, Protocol
 
 import numpy as np
@@ -15,13 +23,12 @@ from engine.messages import said
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource, Locator
 from vision.detection.locator import BoardLocator
-from vision.geometry import Floats, Image, square_side
+from vision.geometry import Floats, Image, as_quad, is_convex, rotate_quad, square_side
 from vision.net import InvalidOutputError
-from vision.quad import as_quad, is_convex, rotate_quad
-from vision.recognition.board_views import BoardViews
 from vision.recognition.classifier import ClassifiedBoard, SquareClassifier
 from vision.recognition.letters import LetterNet
 from vision.recognition.squares import SquareNet
+from vision.recognition.views import BoardViews
 from vision.tracking import BoardTracker
 
 MIN_SQUARE_PX: Final = 7.0
@@ -208,3 +215,36 @@ def best_guess(square: SquareReading) -> tuple[str, float]:
 def _measure_times(begun: float, located: float) -> ReadingTimes:
     now = time.perf_counter()
     return ReadingTimes(1e3 * (located - begun), 1e3 * (now - located), 1e3 * (now - begun))
+
+
+def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
+    """Merge upright readings of the same board. Raises ValueError if there are none.
+
+    A square is the average over the pictures, weighted by how visible it is in each. It is as hidden as in the picture
+    that shows it best.
+    """
+    if not readings:
+        raise ValueError("there is nothing to merge")
+    if len(readings) == 1:
+        return readings[0]
+    return BoardReading(tuple(_merge_square(squares) for squares in zip(*(r.squares for r in readings), strict=True)))
+
+
+def _merge_square(squares: Sequence[SquareReading]) -> SquareReading:
+    hidden = [square.probability(HIDDEN) for square in squares]
+    least = min(hidden)
+    # A picture that sees little beside one that sees all is left out: what it half sees may be the hand.
+    sees = [h <= least + (1 - least) / 2 for h in hidden]
+    weights = [1 - h for h in compress(hidden, sees)]
+    total = sum(weights)
+    chances: dict[str, float] = defaultdict(float)
+    if total > 0:
+        for square in compress(squares, sees):
+            # A square's chances but the hidden one already sum to its weight.
+            for symbol, p in square.candidates:
+                if symbol != HIDDEN:
+                    chances[symbol] += p * (1 - least) / total
+    if least > 0:
+        chances[HIDDEN] = least
+    best = sorted(chances.items(), key=lambda item: -item[1])[:_MAX_CANDIDATES]
+    return SquareReading(tuple((s, p) for s, p in best if p >= _MIN_CANDIDATE_PROBABILITY) or tuple(best[:1]))

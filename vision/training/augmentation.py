@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
 from vision.geometry import Image
-from vision.recognition import letters, squares, tile_crops
-from vision.recognition.blank_by_edges import find_neighbours
+from vision.recognition import letters, squares, views
+from vision.recognition.fusion import find_neighbours
 from vision.rendering.style import LAYOUT
 from vision.training.dataset import (
     BOARD_MARGIN,
@@ -120,7 +120,7 @@ class LetterSampler:
     def draw_batch(self, rng: Rng, size: int, turned_share: float = 0.15) -> LetterBatch:
         """Return `size` augmented crops; `turned_share` of them may be turned by 1 to 3 quarters."""
         kinds = rng.choice(len(self._class_shares), size=size, p=self._class_shares)
-        cut = np.empty((size, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX), np.uint8)
+        cut = np.empty((size, views.CROP_SIDE_PX, views.CROP_SIDE_PX), np.uint8)
         places = np.empty((size, 3), np.float32)
         for i, kind in enumerate(kinds.tolist()):
             bounds = self._cumulative_weights[kind]
@@ -149,7 +149,7 @@ class LetterSampler:
     def _draw_crop(rng: Rng, view: TrainingViews, row: int, column: int) -> tuple[Image, Floats]:
         """Return an augmented crop of a square, and the pose of its tile as in `LetterBatch.pose_offsets`."""
         turn = rng.normal(0, 0.035)
-        zoom = TOPS_SQUARE_PX / tile_crops.TOPS_PX_PER_SQUARE * np.exp(rng.normal(0, 0.05))
+        zoom = TOPS_SQUARE_PX / views.TOPS_PX_PER_SQUARE * np.exp(rng.normal(0, 0.05))
         stretch = np.exp(rng.normal(0, 0.03))
         axes = zoom * np.array([[np.cos(turn) * stretch, -np.sin(turn)], [np.sin(turn) * stretch, np.cos(turn)]])
         spread = _LARGE_CENTRE_ERROR_SQUARES if rng.random() < _LARGE_ERROR_SHARE else _CENTRE_ERROR_SQUARES
@@ -158,10 +158,10 @@ class LetterSampler:
         askew = view.tile_angles[row, column]
         seen = np.column_stack([TOPS_SQUARE_PX * (view.centres[row, column] - centre), (np.cos(askew), np.sin(askew))])
         (right, ahead), (down, aside) = np.linalg.solve(axes, seen)
-        place = right / tile_crops.TOPS_PX_PER_SQUARE, down / tile_crops.TOPS_PX_PER_SQUARE, np.arctan2(aside, ahead)
-        half = (tile_crops.CROP_SIDE_PX - 1) / 2
+        place = right / views.TOPS_PX_PER_SQUARE, down / views.TOPS_PX_PER_SQUARE, np.arctan2(aside, ahead)
+        half = (views.CROP_SIDE_PX - 1) / 2
         matrix = np.column_stack([axes, middle - axes @ np.array([half, half])])
-        side = (tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX)
+        side = (views.CROP_SIDE_PX, views.CROP_SIDE_PX)
         flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
         cut = cv2.warpAffine(view.tops, matrix, side, flags=flags, borderMode=cv2.BORDER_REPLICATE)
         u = rng.random()

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from engine.reading import BLANK, BOARD_SIZE, EMPTY
 from engine.tiles import load_tile_set, tile_set_names
 from vision.geometry import TILE_HEIGHT_SQUARES, Image, estimate_board_pose, project, rectify, square_side
-from vision.recognition import squares, tile_crops
-from vision.recognition.alphabets import letter_shape
-from vision.recognition.board_views import BoardViews
+from vision.recognition import squares, views
+from vision.recognition.letters import letter_shape
+from vision.recognition.views import BoardViews
 from vision.rendering.fonts import training_fonts
 from vision.rendering.scene import Scene, random_scene
 
@@ -128,9 +128,7 @@ def to_board_views(view: TrainingViews) -> BoardViews:
         board=_resize_view(
             view.board, BOARD_SQUARE_PX, BOARD_MARGIN, squares.VIEW_PX_PER_SQUARE, squares.VIEW_MARGIN_SQUARES
         ),
-        tops=_resize_view(
-            view.tops, TOPS_SQUARE_PX, TOPS_MARGIN, tile_crops.TOPS_PX_PER_SQUARE, tile_crops.TOPS_MARGIN_SQUARES
-        ),
+        tops=_resize_view(view.tops, TOPS_SQUARE_PX, TOPS_MARGIN, views.TOPS_PX_PER_SQUARE, views.TOPS_MARGIN_SQUARES),
     )
 
 

@@ -1,7 +1,7 @@
 """Fit the weights of the similarity between tiles (python -m vision.training.fit_similarity).
 
 Reads each tile of rendered scenes that were not used in training, and prints the weights of similarity and of doubt for
-`vision.recognition.tile_similarity`, by conditional logit, with the number of errors before and after.
+`vision.recognition.letters`, by conditional logit, with the number of errors before and after.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from typing import Final
 
 import numpy as np
 
-from vision.recognition.alphabets import letter_shape
-from vision.recognition.letters import LETTER_CLASSES, LetterNet, restrict_to_alphabet
-from vision.recognition.tile_crops import TilePoses
-from vision.recognition.tile_similarity import compute_letter_evidence
+from vision.recognition.letters import (
+    LETTER_CLASSES,
+    LetterNet,
+    compute_letter_evidence,
+    letter_shape,
+    restrict_to_alphabet,
+)
+from vision.recognition.views import TilePoses
 from vision.training import dataset
 from vision.training.augmentation import MAX_READABLE_COVER
 from vision.training.logit import Choices, fit_weights

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from vision.net import MODELS_DIR
 from vision.recognition.letters import LetterNet
-from vision.recognition.tile_crops import CROP_SIDE_PX
+from vision.recognition.views import CROP_SIDE_PX
 from vision.training.augmentation import IGNORED, LetterBatch, LetterSampler, prior_correction
 from vision.training.dataset import TrainingViews, classes
 from vision.training.networks import HeadedNet, build_letter_net, write_onnx

@@ -7,8 +7,7 @@ import pytest
 from engine.reading import BOARD_SIZE
 from engine.tiles import load_tile_set, tile_set_names
 from tests.support.fixed_locator import FixedLocator
-from vision.recognition.alphabets import letter_shape
-from vision.recognition.letters import LetterNet
+from vision.recognition.letters import LetterNet, letter_shape
 from vision.recognition.reader import BoardReader
 from vision.rendering.simulated_table import SimulatedTable
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vision.recognition.letters import LetterNet
-from vision.recognition.tile_similarity import SIMILARITY_WEIGHTS
+from vision.recognition.letters import SIMILARITY_WEIGHTS, LetterNet
 from vision.rendering.simulated_table import SimulatedTable
 from vision.training import dataset
 from vision.training.fit_similarity import collect_choices

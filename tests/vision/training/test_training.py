@@ -13,8 +13,8 @@ import pytest
 from engine.reading import BLANK, BOARD_SIZE, EMPTY
 from engine.tiles import load_tile_set, tile_set_names
 from vision.net import ModelError, Net
-from vision.recognition import letters, squares, tile_crops
-from vision.recognition.alphabets import letter_shape
+from vision.recognition import letters, squares, views
+from vision.recognition.letters import letter_shape
 from vision.rendering.scene import Scene, compose_scene
 from vision.rendering.simulated_table import SimulatedTable
 from vision.rendering.tile_art import PlacedTile
@@ -64,7 +64,7 @@ def test_a_crop_is_learnt_among_the_letters_of_a_tile_set_that_has_it(kept: data
 
 def test_crops_carry_the_class_of_their_square(kept: dataset.TrainingViews) -> None:
     batch = LetterSampler([kept]).draw_batch(np.random.default_rng(1), 200, turned_share=0)
-    assert batch.crops.shape == (200, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX)
+    assert batch.crops.shape == (200, 1, views.CROP_SIDE_PX, views.CROP_SIDE_PX)
     names = dataset.classes()
     assert {names[k] for k in batch.letters} == {EMPTY, BLANK, "A", "Z", "Ä"}
     # A blank has no print in its middle, an A has: labels and crops belong together.
@@ -88,9 +88,7 @@ def test_each_look_tells_where_its_tile_is(kept: dataset.TrainingViews) -> None:
         crop, place = looks._draw_crop(np.random.default_rng(seed), replace(kept, tops=dot), 7, 7)
         if np.abs(place).max() < 0.4:
             seen = np.argwhere(crop > crop.max() / 2).mean(axis=0)[::-1]
-            missed.append(
-                np.abs((seen - (tile_crops.CROP_SIDE_PX - 1) / 2) / tile_crops.TOPS_PX_PER_SQUARE - place[:2]).max()
-            )
+            missed.append(np.abs((seen - (views.CROP_SIDE_PX - 1) / 2) / views.TOPS_PX_PER_SQUARE - place[:2]).max())
     assert max(missed) < 0.06
 
 
@@ -148,17 +146,17 @@ def test_a_written_network_answers_as_the_trained_one(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = build_letter_net(7)
     for _ in range(3):  # so that batch normalisation has something to fold
-        net(torch.randn(8, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX) * 2 + 1)
+        net(torch.randn(8, 1, views.CROP_SIDE_PX, views.CROP_SIDE_PX) * 2 + 1)
     facts = {"temperature": {"letters": 2.0}, "classes": ["."]}
     write_onnx(
         net,
         tmp_path / "n.onnx",
-        ["n", 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX],
+        ["n", 1, views.CROP_SIDE_PX, views.CROP_SIDE_PX],
         ["n", "k"],
         facts,
         {"letters": "features"},
     )
-    x = torch.randn(5, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX)
+    x = torch.randn(5, 1, views.CROP_SIDE_PX, views.CROP_SIDE_PX)
     with torch.no_grad():
         told, turned, placed = net.eval()(x)
     read = Net(tmp_path / "n.onnx")
@@ -191,19 +189,17 @@ def eight_bits(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     torch.manual_seed(1)
     net = build_letter_net(7)
     for _ in range(3):
-        net(torch.randn(8, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX))
+        net(torch.randn(8, 1, views.CROP_SIDE_PX, views.CROP_SIDE_PX))
     folder = tmp_path_factory.mktemp("nets")
     for name in ("float.onnx", "eight.onnx"):
-        shape = ["n", 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX]
+        shape = ["n", 1, views.CROP_SIDE_PX, views.CROP_SIDE_PX]
         write_onnx(net, folder / name, shape, ["n", "k"], {"classes": ["."]}, {"letters": "features"})
-    quantise_model(
-        folder / "eight.onnx", [torch.randn(64, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX).numpy()]
-    )
+    quantise_model(folder / "eight.onnx", [torch.randn(64, 1, views.CROP_SIDE_PX, views.CROP_SIDE_PX).numpy()])
     return folder / "float.onnx", folder / "eight.onnx"
 
 
 def test_a_network_in_eight_bits_answers_nearly_as_before(eight_bits: tuple[Path, Path]) -> None:
-    x = torch.randn(32, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX).numpy()
+    x = torch.randn(32, 1, views.CROP_SIDE_PX, views.CROP_SIDE_PX).numpy()
     before, after = (Net(path)(x) for path in eight_bits)
     for one, other in zip(before, after, strict=True):
         assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.99
@@ -212,17 +208,17 @@ def test_a_network_in_eight_bits_answers_nearly_as_before(eight_bits: tuple[Path
 def test_one_far_number_does_not_make_the_others_coarse(eight_bits: tuple[Path, Path], tmp_path: Path) -> None:
     whole, eight = eight_bits[0], tmp_path / "eight.onnx"
     shutil.copy(whole, eight)
-    examples = torch.randn(64, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX).numpy()
+    examples = torch.randn(64, 1, views.CROP_SIDE_PX, views.CROP_SIDE_PX).numpy()
     examples[0, 0, 18, 18] = 1000
     quantise_model(eight, [examples], range_percent=99.9)
-    x = torch.randn(32, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX).numpy()
+    x = torch.randn(32, 1, views.CROP_SIDE_PX, views.CROP_SIDE_PX).numpy()
     for one, other in zip(Net(whole)(x), Net(eight)(x), strict=True):
         assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.98
 
 
 def test_unless_asked_to_no_number_of_the_examples_is_cut_off(eight_bits: tuple[Path, Path], tmp_path: Path) -> None:
     whole = eight_bits[0]
-    far = torch.randn(64, 1, tile_crops.CROP_SIDE_PX, tile_crops.CROP_SIDE_PX).numpy()
+    far = torch.randn(64, 1, views.CROP_SIDE_PX, views.CROP_SIDE_PX).numpy()
     far[0] *= 50
 
     def miss(**how: float) -> float:

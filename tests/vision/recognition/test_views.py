@@ -10,7 +10,7 @@ from engine.reading import BOARD_SIZE
 from engine.tiles import load_tile_set
 from vision.geometry import Image, estimate_board_pose
 from vision.recognition.letters import LetterNet, normalise_contrast
-from vision.recognition.tile_crops import (
+from vision.recognition.views import (
     CROP_SIDE_PX,
     MAX_POSE_OFFSET,
     TOPS_MARGIN_SQUARES,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vision.recognition.orientation import combine_views, estimate_orientation
+from vision.recognition.classifier import combine_views, estimate_orientation
 
 
 def votes(*chances: tuple[float, float, float, float]) -> NDArray[np.float32]:

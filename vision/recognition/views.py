@@ -1,4 +1,4 @@
-"""Crops of the tops of a board's tiles, rectified to a view from straight above.
+"""Rectified views of a board, and crops of the tops of its tiles.
 
 Tile tops are in a plane above the board, so a camera at an angle sees them displaced from their squares. The
 displacement is only known approximately: corners have errors, tiles vary in thickness, and players place them off the
@@ -8,7 +8,7 @@ centre of their squares. So each crop can be shifted and rotated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import cv2
@@ -115,3 +115,27 @@ def _compute_crop_transforms(first: NDArray[np.intp], lies: Floats) -> Floats:
     axes = np.stack([cos, -sin, sin, cos], axis=1).reshape(-1, 2, 2)
     middles = first[:, ::-1] + half + TOPS_PX_PER_SQUARE * lies[:, :2]
     return np.concatenate([axes, (middles - half * axes.sum(axis=2))[:, :, None]], axis=2)
+
+
+def _make_zero_poses() -> Floats:
+    return np.zeros((BOARD_SIZE, BOARD_SIZE, 3))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoardViews:
+    """Rectified views of one picture of a board, upright."""
+
+    board: Image
+    """`(272, 272, 3) uint8 BGR`: the board with a margin, in the plane half way up the tiles
+    (`vision.recognition.squares`)."""
+    tops: Image
+    """`(448, 448) uint8`: the plane of the tile tops in grey (`vision.recognition.tile_crops`)."""
+    poses: Floats = field(default_factory=_make_zero_poses)
+    """`(15, 15, 3)`: position and rotation of the tile of each square in `tops`
+    (`vision.recognition.tile_crops.TilePoses`)."""
+
+    def cut_crops(self, squares: Sequence[int]) -> Image:
+        """Cut the tiles of these squares (0..224) out of `tops`: `(n, 36, 36) uint8` grey."""
+        cells = [divmod(square, BOARD_SIZE) for square in squares]
+        lies = self.poses.reshape(BOARD_SIZE * BOARD_SIZE, 3)[list(squares)]
+        return TilePoses(self.tops, cells, lies).cut_crops()

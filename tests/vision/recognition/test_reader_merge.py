@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading
-from vision.recognition.merge import merge_readings
+from vision.recognition.reader import merge_readings
 
 SYMBOLS = (".", "?", "A", "B", HIDDEN)
 

@@ -7,8 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.geometry import Floats, grid_corners, homography, project
-from vision.quad import are_convex, as_quad, corner_error, fit_homography, is_convex, order_corners, rotate_quad
+from vision.geometry import (
+    Floats,
+    are_convex,
+    as_quad,
+    corner_error,
+    fit_homography,
+    grid_corners,
+    homography,
+    is_convex,
+    order_corners,
+    project,
+    rotate_quad,
+)
 
 
 @st.composite

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from vision.recognition.letters import FEATURE_COUNT
-from vision.recognition.tile_similarity import compute_letter_similarity, refine_by_similarity
+from vision.recognition.letters import FEATURE_COUNT, compute_letter_similarity, refine_by_similarity
 
 NONE, BLANK, B, S, Z = range(5)
 FACES = np.random.default_rng(1).normal(0, 1, (5, FEATURE_COUNT)).astype(np.float32)
