@@ -41,7 +41,7 @@ class Catalogue:
         catalogue lacks is logged and looked up in English; a key that English lacks is returned itself. Raises
         `LookupError` if a value is missing.
         """
-        text = self._find_text(key, params.get("count"))
+        text = self.find_text(key, params.get("count"))
         return text.format(
             *map(self._format_value, values),
             **{name: self._format_value(value) for name, value in params.items()},
@@ -56,14 +56,15 @@ class Catalogue:
         *first, last = map(str, names) if names else ("",)
         return self.format("message.and", ", ".join(first), last) if first else last
 
-    def _find_text(self, key: str, count: object) -> str:
+    def find_text(self, key: str, count: object = None) -> str:
+        """Return the text of a key without its values filled in; `count` (an int) chooses the plural form."""
         text = self.translations.ngettext(key, key, count) if isinstance(count, int) else key
         if text == key:  # no count, or a text without plural forms; gettext returns the msgid that it does not know
             text = self.translations.gettext(key)
         if text != key:
             return text
         report_missing_text(self.language, key)
-        return self.default._find_text(key, count) if self.default else key
+        return self.default.find_text(key, count) if self.default else key
 
     def _format_value(self, value: object) -> object:
         return self.format_list(value) if isinstance(value, list | tuple) else value

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Protocol
 
 import cv2
 import numpy as np
@@ -188,16 +187,6 @@ MIN_REST_S = 0.4
 BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 
 
-class FrameSource(Protocol):
-    """The part of `device.capture.board_camera.BoardCamera` that the monitor uses."""
-
-    def preview(self) -> Frame | None:
-        """Return a small picture. Raises `CameraError`."""
-
-    def still(self) -> Frame:
-        """Return a full picture. Raises `CameraError`."""
-
-
 class CameraMonitor:
     """Monitors a camera; `check_camera` is called repeatedly by one thread.
 
@@ -208,7 +197,7 @@ class CameraMonitor:
 
     def __init__(
         self,
-        source: FrameSource,
+        source: BoardCamera,
         report_trouble: Callable[[str | None], None],
         on_rest: Callable[[Frame], None],
         is_idle: Callable[[], bool],

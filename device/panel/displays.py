@@ -16,8 +16,8 @@ from typing import Any, Protocol
 from PIL import Image, ImageDraw, ImageFont
 
 from device.panel.pairing_display import DIGIT_COUNT, PairingDetails, draw_pairing_pages, format_pairing_digits
-from device.panel.panel import PanelSession
 from device.session.snapshot import Phase, TableSnapshot, TurnView
+from device.session.table_session import TableSession
 from device.system.voice import format_turn_kind
 from engine.errors import TilekeeperError
 from engine.messages import said
@@ -157,7 +157,7 @@ class DisplayController:
 
     def __init__(
         self,
-        session: PanelSession,
+        session: TableSession,
         displays: Sequence[Display],
         seconds_left: SecondsLeft | None = None,
         pairing_details: PairingDetailsSource | None = None,

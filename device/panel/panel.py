@@ -39,7 +39,8 @@ from device.panel.lights import (
 )
 from device.session.commands.base import TableCommand
 from device.session.messages import CommandRefusedError
-from device.session.snapshot import Listener, Moment, TableSnapshot
+from device.session.snapshot import Moment, TableSnapshot
+from device.session.table_session import TableSession
 
 _log = logging.getLogger(__name__)
 
@@ -58,23 +59,6 @@ _UNAVAILABLE_MESSAGE_KEYS: Mapping[ButtonCommand, str] = MappingProxyType(
     }
 )
 """Messages for commands that `PanelActions` does not have."""
-
-
-class PanelSession(Protocol):
-    """What the panel needs of the session."""
-
-    @property
-    def state(self) -> TableSnapshot:
-        """The table now."""
-
-    def add_listener(self, listener: Listener) -> None:
-        """Tell `listener` each new state from now on."""
-
-    def remove_listener(self, listener: Listener) -> None:
-        """Tell it no more."""
-
-    def submit(self, request: TableCommand, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Carry out a command that is meant for the moment `expected`."""
 
 
 class Hardware(Protocol):
@@ -125,7 +109,7 @@ class Panel:
 
     def __init__(
         self,
-        session: PanelSession,
+        session: TableSession,
         actions: PanelActions,
         hardware: Callable[[EdgeHandler], Hardware] | None = None,
         clock: Callable[[], float] = time.monotonic,

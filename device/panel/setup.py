@@ -14,15 +14,16 @@ from device.panel.displays import (
     open_display,
 )
 from device.panel.gpio import GpioUnavailableError, make_gpio_hardware
-from device.panel.panel import Panel, PanelActions, PanelSession
+from device.panel.panel import Panel, PanelActions
 from device.session.messages import format_sentence
+from device.session.table_session import TableSession
 from device.settings import PanelSettings
 from engine.messages import said
 
 
 @contextmanager
 def open_panel(
-    session: PanelSession,
+    session: TableSession,
     actions: PanelActions,
     settings: PanelSettings,
     report: Callable[[str], None],
@@ -41,7 +42,7 @@ def open_panel(
 
 
 def _make_panel(
-    table: PanelSession, orders: PanelActions, settings: PanelSettings, say: Callable[[str], None]
+    table: TableSession, orders: PanelActions, settings: PanelSettings, say: Callable[[str], None]
 ) -> Panel:
     if settings.use:
         try:

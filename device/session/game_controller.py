@@ -12,7 +12,6 @@ from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
 from device.session.decision import Decision, OpenQuestion
 from device.session.messages import CommandRefusedError, format_sentence, make_notice, make_refusal
-from device.session.phases import derive_phase
 from device.session.snapshot import (
     LookView,
     Notice,
@@ -89,11 +88,15 @@ class GameController:
         """The phase while no picture is being read."""
         if self._log is None:
             return Phase.LOBBY
-        return derive_phase(
-            self.game,
-            asked=self.open_question is not None,
-            paused=self._clock_keeper is not None and self._clock_keeper.paused,
-        )
+        if self.game.is_over:
+            return Phase.ENDED
+        if self._clock_keeper and self._clock_keeper.paused:
+            return Phase.PAUSED
+        if self.game.drawing:
+            return Phase.DRAWING
+        if self.open_question:
+            return Phase.QUESTION
+        return Phase.CHALLENGE if self.game.challengeable_turn else Phase.TURN
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
         """Start a game; `words` of `...` keeps the current word list. Raises `CommandRefusedError`."""

@@ -1,6 +1,6 @@
 """The session as a state machine: the commands allowed in each phase, and the phases that may follow. Data.
 
-`TableSession` calls `find_refusal_key` before it accepts a command; `derive_phase` returns the phase of a game.
+`TableSession` looks a command up in `TRANSITIONS` before it accepts it.
 docs/session.svg shows the machine.
 """
 
@@ -11,7 +11,6 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from device.session.snapshot import Phase
-from engine.game import Game
 
 LOBBY, DRAWING, TURN, LOOKING = Phase.LOBBY, Phase.DRAWING, Phase.TURN, Phase.LOOKING
 QUESTION, CHALLENGE, PAUSED, ENDED = Phase.QUESTION, Phase.CHALLENGE, Phase.PAUSED, Phase.ENDED
@@ -123,25 +122,10 @@ _REFUSAL_KEY_BY_COMMAND = MappingProxyType(
 
 
 def find_refusal_key(phase: Phase, cue: Command) -> str:
-    """Return the key of the message why a command is refused in a phase; empty if it is allowed."""
-    if cue in TRANSITIONS[phase]:
-        return ""
+    """Return the key of the message why a phase does not allow a command."""
     general = _REFUSAL_KEY_BY_COMMAND.get(cue, "") if phase not in (LOBBY, LOOKING) else ""
     return (
         _REFUSAL_KEY_BY_PHASE[phase]
         if phase in _REFUSAL_KEY_BY_PHASE and (not general or cue is Command.CHALLENGE)
         else general
     )
-
-
-def derive_phase(game: Game, *, asked: bool, paused: bool) -> Phase:
-    """Return the phase of a game while no picture is being read; `asked` is True if a question is open."""
-    if game.is_over:
-        return ENDED
-    if paused:
-        return PAUSED
-    if game.drawing:
-        return DRAWING
-    if asked:
-        return QUESTION
-    return CHALLENGE if game.challengeable_turn else TURN

@@ -23,7 +23,7 @@ from device.session.commands.base import CommandContext, TableCommand
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import format_sentence, make_notice, make_refusal
-from device.session.phases import find_refusal_key
+from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.profile_updater import ProfileUpdater
 from device.session.setup import Corners, TableSetup
 from device.session.snapshot import (
@@ -173,10 +173,9 @@ class TableSession:
         pressed = self._now()
 
         def find_refusal(state: TableSnapshot) -> CommandRefusedError | None:
-            key = find_refusal_key(state.phase, command.transition)
-            if not key and expected is not None and expected != state.moment:
-                key = "quicker"
-            return make_refusal(key) if key else None
+            if command.transition not in TRANSITIONS[state.phase]:
+                return make_refusal(find_refusal_key(state.phase, command.transition))
+            return make_refusal("quicker") if expected not in (None, state.moment) else None
 
         def show_interim_phase(state: TableSnapshot) -> TableSnapshot:
             return replace(state, phase=command.interim_phase or state.phase, notices=(), question=None)

@@ -14,7 +14,7 @@ from device.catalogue import DEFAULT_LANGUAGE, compile_texts, list_languages, lo
 from device.system import voice
 from engine.state import TurnKind
 from tests.support.catalogues import FOLDER, locate_source, make_catalogue_of, read_source, read_texts
-from tests.support.sentences import sentences
+from tests.support.sentences import message_keys, modules, sentences
 
 ENGLISH = read_texts("en")
 TRANSLATIONS = [code for code in list_languages() if code != DEFAULT_LANGUAGE]
@@ -76,7 +76,16 @@ def test_header_names_language_and_plurals(code: str) -> None:
 
 
 def test_english_messages_are_those_of_the_code() -> None:
-    assert select_section("message.") == {key: (text,) for key, text in sentences().items()}
+    texts = select_section("message.")
+    assert {key: texts.get(key) for key in sentences()} == {key: (text,) for key, text in sentences().items()}
+    assert message_keys() <= texts.keys()
+
+
+def test_every_message_is_used_by_the_code() -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path, _ in modules())
+    families = ("hold-", "button-")  # by the names of buttons
+    unused = {key for key in select_section("message.").keys() - sentences().keys() if f'"{key}"' not in code}
+    assert {key for key in unused if not key.startswith(families)} == set()
 
 
 def test_voice_uses_all_of_its_texts() -> None:

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from device.session.messages import TEXTS
-
 ROOT = Path(__file__).parents[2]
+KEY_FUNCTIONS = ("get_text", "make_notice", "make_question", "make_refusal", "from_key")
 HOUSES = ("engine", "vision", "calibration", "device", "web")
 
 
 @cache
 def sentences() -> dict[str, str]:
-    """Return key and English template of every call of `said` and of `device.session.messages`.
+    """Return key and English template of every call of `said`.
 
     If a key has a sentence in one place and the same without capital and full stop in another, the latter counts.
     Raises `ValueError` if one key has two templates otherwise.
@@ -24,7 +23,7 @@ def sentences() -> dict[str, str]:
     'there is no tile on {0}'
     """
     found: dict[str, str] = {}
-    for key, english in (*TEXTS.items(), *_called()):
+    for key, english in _called():
         if _bare(found.setdefault(key, english)) != _bare(english):
             raise ValueError(f"{key}: {found[key]!r} and {english!r}")
         if english == _bare(english):
@@ -37,6 +36,19 @@ def modules() -> Iterator[tuple[Path, ast.Module]]:
     for house in HOUSES:
         for path in sorted((ROOT / house).rglob("*.py")):
             yield path, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def message_keys() -> set[str]:
+    """Return the literal keys that are passed to the functions of `device.session.messages`."""
+    return {
+        call.args[0].value
+        for _, tree in modules()
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        and (call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")) in KEY_FUNCTIONS
+        and call.args
+        and isinstance(call.args[0], ast.Constant)
+    }
 
 
 def _called() -> Iterator[tuple[str, str]]:
@@ -73,5 +85,5 @@ def _texts(tree: ast.Module) -> list[tuple[int, str, str]]:
 
 
 def _bare(english: str) -> str:
-    """Return a sentence without capital and full stop, which only `device.session.messages` writes."""
+    """Return a sentence without capital and full stop."""
     return (english[:1].lower() + english[1:]).rstrip(".")
