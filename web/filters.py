@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from flask import Flask
 
-from device.session.snapshot import LetterView, Phase, TableSnapshot, TurnView, list_premium_texts
-from engine.board import load_layout, square_name
+from device.session.snapshot import LetterView, TableSnapshot, TurnView
 from engine.reading import BOARD_SIZE
 from engine.tiles import load_tile_set
+from web.board_view import list_squares
 from web.colours import colour_of
 from web.game_summary import summaries
 from web.live import flags
@@ -20,8 +20,6 @@ def register_filters(app: Flask) -> None:
     """Register the filters of this module with the application."""
     app.jinja_env.filters.update(
         signed=signed,
-        column=column,
-        row=row,
         letters_of=letters_of,
         digits=digits,
         flags=flags,
@@ -29,13 +27,11 @@ def register_filters(app: Flask) -> None:
         standing=standing,
         clock_time=clock_time,
         clock_text=clock_text,
-        square_name=square_name,
         colour_of=colour_of,
         summaries=summaries,
         tenths=tenths,
         unseen_tiles=unseen_tiles,
-        asked_squares=asked_squares,
-        premiums_shown=premiums_shown,
+        list_squares=list_squares,
     )
     app.jinja_env.globals["size"] = BOARD_SIZE
 
@@ -48,16 +44,6 @@ def signed(score: int) -> str:
 def digits(score: int) -> str:
     """Return a total, with a true minus sign if negative."""
     return str(score) if score >= 0 else f"−{-score}"
-
-
-def column(square: int) -> int:
-    """Return the column of a square, from 0."""
-    return square % BOARD_SIZE
-
-
-def row(square: int) -> int:
-    """Return the row of a square, from 0."""
-    return square // BOARD_SIZE
 
 
 def letters_of(turn: TurnView) -> tuple[LetterView, ...]:
@@ -86,16 +72,6 @@ def unseen_tiles(state: TableSnapshot) -> tuple[tuple[str, int], ...]:
     """Return every tile of the set with its number of unseen tiles, including those with none left."""
     left = dict(state.unseen)
     return tuple((tile, left.get(tile, 0)) for tile in load_tile_set(state.tile_set).counts)
-
-
-def asked_squares(state: TableSnapshot) -> tuple[int, ...]:
-    """Return the squares that the open question is about."""
-    return state.question.squares if state.question else ()
-
-
-def premiums_shown(state: TableSnapshot) -> tuple[str, ...]:
-    """Return the premiums of the board; before the first game those of the standard layout."""
-    return list_premium_texts(load_layout()) if state.phase is Phase.LOBBY else state.board.premiums
 
 
 def names(state: TableSnapshot, players: Iterable[int]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from device.session.clock import ClockView
 from device.session.snapshot import (
+    NO_TILES,
     BoardView,
     LetterView,
     LookView,
@@ -52,7 +53,7 @@ def board(new: str = "PASTE") -> BoardView:
     return BoardView(tuple(tiles), tuple(PREMIUMS[sign] for line in LAYOUT for sign in line))
 
 
-EMPTY = TableSnapshot()
+EMPTY = TableSnapshot(board=replace(board(), tiles=NO_TILES))
 HORN = TurnView(1, 0, "play", 14, 14, "8E", "HORN", (word("HORN", 14, factors="1111", times=2),), 0)
 FARM = TurnView(2, 1, "play", 9, 9, "G6", "FARM", (word("FARM", 9, new="**.*"),), 0)
 PASTE = TurnView(
@@ -66,7 +67,7 @@ BEFORE = TableSnapshot(
     phase=Phase.TURN,
     players=(PlayerView("Anna", 0), PlayerView("Ben", 0)),
     turn_of=0,
-    board=replace(board(), tiles=(None,) * 225),
+    board=EMPTY.board,
     tile_set="en",
     edition="classic-2008",
     language="English",

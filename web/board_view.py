@@ -1,0 +1,48 @@
+"""The squares of the board as the page draws them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from device.session.snapshot import TableSnapshot, TileView
+from engine.board import SQUARES, column_of, row_of, square_name
+from web.i18n import Texts
+
+_MAX_CACHED_SQUARES = 4096
+"""Squares kept for the next rendering: those of some hundred positions, since most stay as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class SquareView:
+    """A square: its name, its column and row from 0, its premium and the text of it, its tile, and a label.
+
+    The label describes the square and its tile for screen readers.
+    """
+
+    name: str
+    column: int
+    row: int
+    premium: str
+    premium_text: str
+    tile: TileView | None
+    label: str
+
+
+def list_squares(state: TableSnapshot, t: Texts) -> tuple[SquareView, ...]:
+    """Return the 225 squares in the order of their numbers, with texts in the language of `t`."""
+    board = state.board
+    return tuple(map(_make_square_view, SQUARES, board.premiums, board.tiles, [t] * len(SQUARES)))
+
+
+@lru_cache(_MAX_CACHED_SQUARES)
+def _make_square_view(square: int, premium: str, tile: TileView | None, t: Texts) -> SquareView:
+    name = square_name(square)
+    if tile is None:
+        label = t("board.square_empty", square=name)
+    elif tile.blank:
+        label = t("board.square_blank", square=name, letter=tile.letter)
+    else:
+        label = t("board.square", square=name, letter=tile.letter, value=tile.value)
+    text = t(f"premium.{premium}") if premium else ""
+    return SquareView(name, column_of(square), row_of(square), premium, text, tile, label)
