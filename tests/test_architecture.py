@@ -28,9 +28,6 @@ LONG_MODULES = {
     "device.session.table_session",
 }
 LONG_FUNCTIONS = {
-    "web.api.games.build_operations",
-    "web.api.live_game._build_command_operations",
-    "web.api.live_game._build_query_operations",
     "web.pages.actions.create_blueprint",
     "web.pages.dialogs.create_blueprint",
     "web.pages.history.create_blueprint",

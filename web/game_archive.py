@@ -225,7 +225,7 @@ class GameArchive:
         """Delete a game permanently. Raises `GameNotFoundError`, `GameInProgressError`, `StoreError`."""
         self.find_game(number)
         if number == self._get_current_game():
-            raise GameInProgressError
+            raise GameInProgressError("This game is at the table now: begin another one first.")
         self._store.delete_game(number)
         self._summary_cache.discard(number)
 

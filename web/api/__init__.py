@@ -6,26 +6,44 @@ of another site cannot make a browser act for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
 from flask import Blueprint, Flask, Response, request
-from itsdangerous import BadSignature, URLSafeSerializer
 from werkzeug.exceptions import HTTPException
 
 from device.session.table_session import TableSession
 from device.storage.store import StoreError
-from web.api import devices, games, live_game
+from engine.errors import TilekeeperError
+from web.api.devices import DeviceOperations
+from web.api.games import ArchiveOperations
+from web.api.live_game import LiveGameOperations
 from web.api.openapi import PREFIX
-from web.api.operations import JSON, ApiError, Media, Operation, Problem, make_json_response, register_routes
-from web.game_archive import GameArchive
+from web.api.operations import (
+    JSON,
+    ApiError,
+    Media,
+    Operation,
+    Problem,
+    make_json_response,
+    make_operation,
+    register_routes,
+)
+from web.api.tokens import Tokens
+from web.game_archive import GameArchive, GameInProgressError, GameNotFoundError, ImportFileError
 from web.live import LiveUpdates
 from web.security.csrf import is_cross_site
-from web.security.pairing import PairedClient, Pairing
+from web.security.pairing import Pairing
 
-__all__ = ["PREFIX", "build_operations", "make_problem_response", "register_api"]
+__all__ = ["PREFIX", "list_operations", "make_problem_response", "register_api"]
 
 _OPENAPI_PATH = Path(__file__).with_name("openapi.json")
+_ERROR_STATUSES: dict[type[TilekeeperError], int] = {
+    GameNotFoundError: 404,
+    GameInProgressError: 409,
+    ImportFileError: 409,
+    StoreError: 503,
+}
 
 
 def register_api(
@@ -33,67 +51,42 @@ def register_api(
     session: TableSession,
     page: LiveUpdates,
     pairing: Pairing,
-    library: GameArchive,
+    archive: GameArchive,
     own_lexicon: Path | None,
 ) -> None:
     """Add a route for each operation of the API to `app`."""
-    signer = URLSafeSerializer(app.config["SECRET_KEY"], salt="api")
     routes = Blueprint("api", __name__, url_prefix=PREFIX)
-
-    def who_asks() -> PairedClient:
-        kind, _, token = request.headers.get("Authorization", "").partition(" ")
-        try:
-            phone = pairing.find_client(str(signer.loads(token))) if kind.lower() == "bearer" else None
-        except BadSignature:
-            phone = None
-        if phone is None:
-            raise ApiError(401, "Only paired devices may do this.", headers={"WWW-Authenticate": "Bearer"})
-        return phone
-
-    @routes.before_request
-    def check_change() -> None:
-        if request.method not in ("GET", "HEAD", "OPTIONS") and is_cross_site():
-            raise ApiError(403, "This came from another site's page.")
-
-    @routes.errorhandler(ApiError)
-    def refuse(error: ApiError) -> Response:
-        answer = make_json_response(Problem(error.reason, error.moment), error.status)
-        answer.headers.update(error.headers)
-        return answer
-
-    @routes.errorhandler(StoreError)
-    def no_store(error: StoreError) -> Response:
-        return make_json_response(Problem(str(error)), 503)
-
-    def token_of(phone: PairedClient) -> str:
-        return str(signer.dumps(phone.id))
-
-    offered = build_operations(session, page, pairing, library, own_lexicon, token_of)
-    app.extensions["api"] = offered
-    register_routes(routes, offered, who_asks)
+    routes.before_request(_refuse_cross_site_change)
+    routes.register_error_handler(ApiError, _handle_api_error)
+    for kind in _ERROR_STATUSES:
+        routes.register_error_handler(kind, _handle_error)
+    tokens = Tokens(pairing, app.config["SECRET_KEY"])
+    operations = list_operations(session, page, pairing, archive, own_lexicon, tokens)
+    app.extensions["api"] = operations
+    register_routes(routes, operations, tokens.find_client)
     app.register_blueprint(routes)
 
 
-def build_operations(
+def list_operations(
     session: TableSession,
     page: LiveUpdates,
     pairing: Pairing,
-    library: GameArchive,
+    archive: GameArchive,
     own_lexicon: Path | None,
-    token_of: Callable[[PairedClient], str],
+    tokens: Tokens,
 ) -> list[Operation]:
-    """Return all operations of the API."""
-
-    def openapi() -> Response:
-        """Return this document."""
-        return Response(_OPENAPI_PATH.read_bytes(), mimetype=JSON)
-
+    """Return all operations of the API, in the order of the document."""
     return [
-        *live_game.build_operations(session, page, own_lexicon),
-        *games.build_operations(library),
-        *devices.build_operations(pairing, token_of),
-        Operation("GET", "/openapi.json", openapi, Media(JSON, "The OpenAPI document of this API.")),
+        *LiveGameOperations(session, page, own_lexicon).list_operations(),
+        *ArchiveOperations(archive).list_operations(),
+        *DeviceOperations(pairing, tokens).list_operations(),
+        make_operation("GET", "/openapi.json", openapi),
     ]
+
+
+def openapi() -> Annotated[Response, Media(JSON, "The OpenAPI document of this API.")]:
+    """Return this document."""
+    return Response(_OPENAPI_PATH.read_bytes(), mimetype=JSON)
 
 
 def make_problem_response(error: HTTPException, body_limit: str) -> Response | None:
@@ -102,3 +95,19 @@ def make_problem_response(error: HTTPException, body_limit: str) -> Response | N
         return None
     reason = f"{error.name}: {body_limit} at most." if error.code == 413 else f"{error.name}."
     return make_json_response(Problem(reason), error.code or 500)
+
+
+def _refuse_cross_site_change() -> None:
+    if request.method not in ("GET", "HEAD", "OPTIONS") and is_cross_site():
+        raise ApiError(403, "This came from another site's page.")
+
+
+def _handle_api_error(error: ApiError) -> Response:
+    answer = make_json_response(Problem(error.reason, error.moment), error.status)
+    answer.headers.update(error.headers)
+    return answer
+
+
+def _handle_error(error: TilekeeperError) -> Response:
+    status = next(status for kind, status in _ERROR_STATUSES.items() if isinstance(error, kind))
+    return make_json_response(Problem(str(error)), status)

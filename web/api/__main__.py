@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from web.api import build_operations
+from web.api import list_operations
 from web.api.openapi import build_document
 
 if __name__ == "__main__":
-    nobody = cast(Any, None)  # the document needs the types of the operations, not the objects that carry them out
-    made = build_document(build_operations(nobody, nobody, nobody, nobody, None, nobody))
+    nothing = cast(Any, None)  # the document needs the types of the operations, not the objects that carry them out
+    made = build_document(list_operations(nothing, nothing, nothing, nothing, None, nothing))
     print(json.dumps(made, indent=1, ensure_ascii=False))

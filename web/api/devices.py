@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
+import msgspec
 from flask import request
 
-from web.api.operations import ApiError, Operation
+from web.api.operations import ApiError, Operation, make_operation
 from web.api.schemas import PairedDevice, PairingOrder, Token
+from web.api.tokens import Tokens
 from web.security.pairing import PairedClient, Pairing, PairingCodeError, PairingLockedError
 
 
-def build_operations(pairing: Pairing, token_of: Callable[[PairedClient], str]) -> list[Operation]:
-    """Return the operations to pair this device, and to list and unpair devices."""
+@dataclass(frozen=True)
+class DeviceOperations:
+    """The operations to pair this device, and to list and unpair devices."""
 
-    def pair(body: PairingOrder) -> Token:
+    pairing: Pairing
+    tokens: Tokens
+
+    def list_operations(self) -> list[Operation]:
+        """Return the operations in the order of the document."""
+        return [
+            make_operation("POST", "/pairing", self.pair, status=201, error_statuses=(409, 429)),
+            make_operation("GET", "/devices", self.paired_devices, needs_pairing=True),
+            make_operation("DELETE", "/devices/<id>", self.unpair, needs_pairing=True),
+        ]
+
+    def pair(self, body: PairingOrder) -> Token:
         """Pair this device with the six-digit code that the table shows.
 
         After a few wrong codes this device must wait for some minutes (429).
         """
         try:
-            phone = pairing.pair(body.code, request.remote_addr or "", body.device)
+            client = self.pairing.pair(body.code, request.remote_addr or "", body.device)
         except PairingCodeError as wrong:
             raise ApiError(409, f"That is not the code of the table. {wrong.tries_left} more tries.") from None
         except PairingLockedError as locked:
             why = f"Too many wrong codes: try again in {locked.minutes} minutes."
             raise ApiError(429, why, headers={"Retry-After": str(60 * locked.minutes)}) from None
-        return Token(token_of(phone), phone.id, phone.admin)
+        return Token(self.tokens.make_token(client), client.id, client.admin)
 
-    def paired_devices() -> tuple[PairedDevice, ...]:
+    def paired_devices(self) -> tuple[PairedDevice, ...]:
         """Return the paired phones and programs, in the order in which they were paired."""
-        return tuple(PairedDevice(one.id, one.device, one.since, one.admin) for one in pairing.clients)
+        return msgspec.convert(self.pairing.clients, tuple[PairedDevice, ...], from_attributes=True)
 
-    def unpair(id: str, phone: PairedClient) -> None:
+    def unpair(self, id: str, client: PairedClient) -> None:
         """Unpair a device: the table's admin may unpair any device, others only themselves."""
-        if not (phone.admin or phone.id == id):
+        if not (client.admin or client.id == id):
             raise ApiError(403, "Only the device that was paired first may unpair others.")
-        if not pairing.unpair(id):
+        if not self.pairing.unpair(id):
             raise ApiError(404, "That device is not paired.")
-
-    return [
-        Operation("POST", "/pairing", pair, Token, body=PairingOrder, status=201, error_statuses=(409, 429)),
-        Operation("GET", "/devices", paired_devices, tuple[PairedDevice, ...], needs_pairing=True),
-        Operation("DELETE", "/devices/<id>", unpair, None, status=204, needs_pairing=True, needs_client=True),
-    ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import msgspec
 from flask import Response
@@ -13,14 +13,14 @@ from msgspec import Meta
 from device.session.snapshot import TurnView
 from device.storage.statistics import HeadToHead, PlayerRecord
 from web.api.live_game import JPEG, list_rows
-from web.api.operations import ApiError, Media, Operation
-from web.game_archive import GameArchive, GameInProgressError, GameLine, GameNotFoundError, ImportFileError
+from web.api.operations import ApiError, Media, Operation, make_operation
+from web.game_archive import GameArchive, GameLine
+from web.responses import A_DAY, send_file, send_picture
 
 GCG = Media("text/plain", "The game as GCG.")
 ZIP = Media("application/zip", "The complete game: events, GCG, pictures.")
 MAX_GAMES_PER_REQUEST = 200
 
-T = TypeVar("T")
 Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
@@ -85,18 +85,38 @@ class Brought(msgspec.Struct, frozen=True):
     number: int
 
 
-def build_operations(library: GameArchive) -> list[Operation]:
-    """Return the operations to find, read, import and delete games."""
+@dataclass(frozen=True)
+class ArchiveOperations:
+    """The operations to find, read, import and delete games."""
 
-    def list_games(query: GamesQuery) -> GamePage:
+    archive: GameArchive
+
+    def list_operations(self) -> list[Operation]:
+        """Return the operations in the order of the document."""
+        game = "/games/<int:number>"
+        return [
+            make_operation("GET", "/games", self.list_games, error_statuses=(503,)),
+            make_operation(
+                "POST", "/games", self.bring_game, status=201, needs_pairing=True, error_statuses=(409, 503)
+            ),
+            make_operation("GET", game, self.game, error_statuses=(503,)),
+            make_operation("DELETE", game, self.delete_game, needs_pairing=True, error_statuses=(409, 503)),
+            make_operation("GET", f"{game}/gcg", self.game_gcg, error_statuses=(503,)),
+            make_operation("GET", f"{game}/zip", self.game_zip, error_statuses=(503,)),
+            make_operation("GET", f"{game}/pictures/<int:event>", self.game_picture),
+            make_operation("GET", "/players", self.list_players, error_statuses=(503,)),
+            make_operation("GET", "/records", self.records, error_statuses=(503,)),
+        ]
+
+    def list_games(self, query: GamesQuery) -> GamePage:
         """List the games that were played here."""
-        found = library.find_games(query.player, _parse_date(query.since), _parse_date(query.until))
-        lines = library.make_lines(found[query.skip : query.skip + query.most])
+        found = self.archive.find_games(query.player, _parse_date(query.since), _parse_date(query.until))
+        lines = self.archive.make_lines(found[query.skip : query.skip + query.most])
         return GamePage(lines, len(found))
 
-    def game(number: int) -> WholeGame:
+    def game(self, number: int) -> WholeGame:
         """Return a game turn by turn."""
-        replay = _call_or_404(library.load_replay, number)
+        replay = self.archive.load_replay(number)
         end = replay.state_after(replay.turn_count)
         turns = tuple(
             PastTurn(turn, list_rows(replay.state_after(at).board), replay.picture_name(at))
@@ -104,75 +124,36 @@ def build_operations(library: GameArchive) -> list[Operation]:
         )
         return WholeGame(replay.line, end.tile_set, end.board.premiums, turns)
 
-    def game_gcg(number: int) -> Response:
+    def game_gcg(self, number: int) -> Annotated[Response, GCG]:
         """Export a game as GCG, which other programs read."""
-        text, name = _call_or_404(library.export_gcg, number)
-        return Response(text, mimetype=GCG.type, headers=_make_attachment_headers(name))
+        text, name = self.archive.export_gcg(number)
+        return send_file(text, GCG.type, name)
 
-    def game_zip(number: int) -> Response:
+    def game_zip(self, number: int) -> Annotated[Response, ZIP]:
         """Export a game as ZIP, for a backup or another table."""
-        parts, name = _call_or_404(library.export_zip, number)
-        return Response(parts, mimetype=ZIP.type, headers=_make_attachment_headers(name))
+        parts, name = self.archive.export_zip(number)
+        return send_file(parts, ZIP.type, name)
 
-    def game_picture(number: int, event: int) -> Response:
+    def game_picture(self, number: int, event: int) -> Annotated[Response, JPEG]:
         """Return the picture of the board in a turn."""
-        jpeg = library.load_picture(number, event)
-        if jpeg is None:
-            raise ApiError(404, "There is no such picture.")
-        return Response(jpeg, mimetype=JPEG.type, headers={"Cache-Control": "private, max-age=86400"})
+        return send_picture(self.archive.load_picture(number, event), A_DAY)
 
-    def delete_game(number: int) -> None:
+    def delete_game(self, number: int) -> None:
         """Delete a game permanently. The game at the table cannot be deleted."""
-        try:
-            _call_or_404(library.delete_game, number)
-        except GameInProgressError:
-            raise ApiError(409, "This game is at the table now: begin another one first.") from None
+        self.archive.delete_game(number)
 
-    def bring_game(body: bytes) -> Brought:
+    def bring_game(self, body: Annotated[bytes, ZIP]) -> Brought:
         """Import a game that was exported as ZIP, here or at another table."""
-        try:
-            return Brought(library.import_game(body))
-        except ImportFileError as error:
-            raise ApiError(409, str(error)) from None
+        return Brought(self.archive.import_game(body))
 
-    def list_players() -> tuple[KnownPlayer, ...]:
+    def list_players(self) -> tuple[KnownPlayer, ...]:
         """List all players, the one who played last first."""
-        return tuple(KnownPlayer(name, colour) for name, colour in library.list_players())
+        return tuple(KnownPlayer(name, colour) for name, colour in self.archive.list_players())
 
-    def records(query: RecordsQuery) -> Records:
+    def records(self, query: RecordsQuery) -> Records:
         """Return the records of players and pairs over finished games."""
-        return Records(
-            *library.compute_records(library.find_games("", _parse_date(query.since), _parse_date(query.until)))
-        )
-
-    return [
-        Operation("GET", "/games", list_games, GamePage, query=GamesQuery, error_statuses=(503,)),
-        Operation(
-            "POST", "/games", bring_game, Brought, body=ZIP, status=201, needs_pairing=True, error_statuses=(409, 503)
-        ),
-        Operation("GET", "/games/<int:number>", game, WholeGame, error_statuses=(503,)),
-        Operation(
-            "DELETE",
-            "/games/<int:number>",
-            delete_game,
-            None,
-            status=204,
-            needs_pairing=True,
-            error_statuses=(409, 503),
-        ),
-        Operation("GET", "/games/<int:number>/gcg", game_gcg, GCG, error_statuses=(503,)),
-        Operation("GET", "/games/<int:number>/zip", game_zip, ZIP, error_statuses=(503,)),
-        Operation("GET", "/games/<int:number>/pictures/<int:event>", game_picture, JPEG),
-        Operation("GET", "/players", list_players, tuple[KnownPlayer, ...], error_statuses=(503,)),
-        Operation("GET", "/records", records, Records, query=RecordsQuery, error_statuses=(503,)),
-    ]
-
-
-def _call_or_404(look: Callable[[int], T], number: int) -> T:
-    try:
-        return look(number)
-    except GameNotFoundError as error:
-        raise ApiError(404, str(error)) from None
+        found = self.archive.find_games(since=_parse_date(query.since), until=_parse_date(query.until))
+        return Records(*self.archive.compute_records(found))
 
 
 def _parse_date(text: str | None) -> date | None:
@@ -180,7 +161,3 @@ def _parse_date(text: str | None) -> date | None:
         return date.fromisoformat(text) if text else None
     except ValueError:
         raise ApiError(400, f"{text} is no day.") from None
-
-
-def _make_attachment_headers(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f'attachment; filename="{name}"'}

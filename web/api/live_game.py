@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from flask import Response, request
 from msgspec import Meta
 
-from device.session.commands import COMMAND_TABLE
-from device.session.commands.base import TableCommand, find_argument_type
-from device.session.commands.games import StartGame
+from device.session.commands.base import TableCommand
 from device.session.messages import CommandRefusedError
-from device.session.new_game import NewGameError, NewGameRequest, list_choices, make_game
+from device.session.new_game import NewGameError, list_choices
 from device.session.snapshot import BoardView, TableSnapshot
 from device.session.table_session import TableSession
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.tiles import load_tile_set
-from web.api.operations import ApiError, Media, Operation, encode_json
-from web.api.schemas import Board, Choices, Order, State, Turns, WordAnswer, extract_arguments, make_body_type
+from web.api.operations import ApiError, Media, Operation, encode_json, make_operation
+from web.api.schemas import Board, Choices, State, Turns, WordAnswer
+from web.command_requests import WEB_COMMANDS, Order, make_command, make_order_type
 from web.event_streams import NoStreamError
 from web.i18n import languages
 from web.live import NO_STREAM_TEXT, LiveUpdates
+from web.responses import FOR_EVER, send_picture
 
 COMMAND_TIMEOUT_S = 5.0
 """Time to wait for a command's result, in seconds; after that the response has the state without it."""
@@ -36,112 +39,101 @@ class WordQuery(msgspec.Struct, frozen=True):
     word: Annotated[str, Meta(min_length=1, max_length=60, description="Upper or lower case.")]
 
 
-def build_operations(session: TableSession, page: LiveUpdates, own_lexicon: Path | None) -> list[Operation]:
-    """Return the operations that show the game and those that change it."""
-    return [*_build_query_operations(session, page, own_lexicon), *_build_command_operations(session, own_lexicon)]
+@dataclass(frozen=True)
+class LiveGameOperations:
+    """The operations that show the game and those that change it."""
 
+    session: TableSession
+    page: LiveUpdates
+    own_lexicon: Path | None
 
-def _build_query_operations(session: TableSession, page: LiveUpdates, own_lexicon: Path | None) -> list[Operation]:
-    def state() -> State:
+    def list_operations(self) -> list[Operation]:
+        """Return the operations in the order of the document, one for each command of the table."""
+        return [
+            make_operation("GET", "/state", self.state),
+            make_operation("GET", "/turns", self.turns),
+            make_operation("GET", "/board", self.board),
+            make_operation("GET", "/events", self.events, error_statuses=(503,)),
+            make_operation("GET", "/pictures/<name>", self.picture),
+            make_operation("GET", "/words", self.look_up, error_statuses=(409,)),
+            make_operation("GET", "/choices", self.choices),
+            *map(self._make_command_operation, WEB_COMMANDS),
+        ]
+
+    def state(self) -> State:
         """Return the state of the table.
 
         To follow the game, listen to `/events`.
         """
-        return State.of(session.state)
+        return State.of(self.session.state)
 
-    def turns() -> Turns:
+    def turns(self) -> Turns:
         """Return the score sheet of the game at the table."""
-        return Turns(str(session.state.moment), session.state.turns)
+        now = self.session.state
+        return Turns(str(now.moment), now.turns)
 
-    def board() -> Board:
+    def board(self) -> Board:
         """Return the board as read."""
-        now = session.state
+        now = self.session.state
         return Board(str(now.moment), list_rows(now.board), now.board.premiums)
 
-    def events() -> Response:
+    def events(self) -> Annotated[Response, EVENT_STREAM]:
         """Stream each new state, beginning with the current one.
 
         The number of streams is limited. If all are taken (503), call `/state` every few seconds.
         """
         try:
-            return page.open_state_stream(request.headers.get("Last-Event-ID", ""), _encode_state)
+            return self.page.open_state_stream(request.headers.get("Last-Event-ID", ""), _encode_state)
         except NoStreamError:
             reason = f"{NO_STREAM_TEXT}: ask /state instead."
             raise ApiError(503, reason, headers={"Retry-After": "30"}) from None
 
-    def picture(name: str) -> Response:
+    def picture(self, name: str) -> Annotated[Response, JPEG]:
         """Return the picture that `look` of a state names, or `GAME-EVENT` of an earlier turn."""
-        jpeg = session.picture(name)
-        if jpeg is None:
-            raise ApiError(404, "There is no such picture.")
-        return Response(jpeg, mimetype=JPEG.type, headers={"Cache-Control": "private, max-age=31536000, immutable"})
+        return send_picture(self.session.picture(name), FOR_EVER)
 
-    def look_up(query: WordQuery) -> WordAnswer:
+    def look_up(self, query: WordQuery) -> WordAnswer:
         """Look a word up in the word list.
 
         Refused (409) during a game in which only a challenge may look words up.
         """
-        name = session.state.tile_set
-        word = load_tile_set(name).upper(query.word) if name else query.word.upper()
+        word = load_tile_set(self.session.state.tile_set or "en").upper(query.word)
         try:
-            return WordAnswer(word, session.look_up(word))
+            return WordAnswer(word, self.session.look_up(word))
         except CommandRefusedError as refusal:
             raise ApiError(409, str(refusal)) from None
 
-    def choices() -> Choices:
+    def choices(self) -> Choices:
         """List the values that `choices` of a new game may have."""
-        offered = {field: tuple(str(value) for value in values) for field, values in _list_choices(own_lexicon).items()}
-        return Choices(offered)
+        offered = dict(list_choices(self.own_lexicon))
+        offered["tiles"] = [name for name, _ in offered["tiles"]]
+        return Choices({field: tuple(values) for field, values in offered.items()})
 
-    return [
-        Operation("GET", "/state", state, State),
-        Operation("GET", "/turns", turns, Turns),
-        Operation("GET", "/board", board, Board),
-        Operation("GET", "/events", events, EVENT_STREAM, error_statuses=(503,)),
-        Operation("GET", "/pictures/<name>", picture, JPEG),
-        Operation("GET", "/words", look_up, WordAnswer, query=WordQuery, error_statuses=(409,)),
-        Operation("GET", "/choices", choices, Choices),
-    ]
-
-
-def _build_command_operations(session: TableSession, own_lexicon: Path | None) -> list[Operation]:
-    return [_build_command_operation(session, command, own_lexicon) for command in COMMAND_TABLE if command.name]
-
-
-def _build_command_operation(session: TableSession, command: type[TableCommand], own_lexicon: Path | None) -> Operation:
-    """Return the operation of an entry of the command table."""
-
-    def carry_out(body: Order) -> State:
-        request = _make_command(command, extract_arguments(body), own_lexicon)
+    def carry_out(self, command: type[TableCommand], body: Order) -> State:
+        """Carry out a command for the moment that the body names, and return the state after it."""
         try:
-            return State.of(session.submit(request, body.moment).result(COMMAND_TIMEOUT_S))
+            request = make_command(command, body, self.own_lexicon)
+            return State.of(self.session.submit(request, body.moment).result(COMMAND_TIMEOUT_S))
         except TimeoutError:
-            return State.of(session.state)  # the board is being read: a later state has the result
+            return State.of(self.session.state)  # the board is being read: a later state has the result
+        except NewGameError as wrong:
+            raise ApiError(409, languages()["en"](wrong.key, **wrong.values)) from None
         except CommandRefusedError as refusal:
-            now = session.state.moment
+            now = self.session.state.moment
             raise ApiError(409, str(refusal), moment=str(now) if now != body.moment else "") from None
 
-    carry_out.__name__, carry_out.__doc__ = command.operation_id, command.__doc__
-    arguments = NewGameRequest if command is StartGame else find_argument_type(command)
-    return Operation(
-        "POST",
-        f"/commands/{command.name}",
-        carry_out,
-        State,
-        body=make_body_type(command.schema_name, arguments),
-        needs_pairing=True,
-        error_statuses=(409,),
-    )
-
-
-def _make_command(command: type[TableCommand], arguments: dict[str, Any], own_lexicon: Path | None) -> TableCommand:
-    """Return the command that a JSON body describes. Raises `ApiError`."""
-    if command is not StartGame:
-        return command(**arguments)
-    try:
-        return make_game(NewGameRequest(**arguments), own_lexicon)
-    except NewGameError as wrong:
-        raise ApiError(409, languages()["en"](wrong.key, **wrong.values)) from None
+    def _make_command_operation(self, command: type[TableCommand]) -> Operation:
+        return Operation(
+            method="POST",
+            rule=f"/commands/{command.name}",
+            view=partial(self.carry_out, command),
+            name=command.operation_id,
+            text=inspect.getdoc(command) or "",
+            response=State,
+            body=make_order_type(command),
+            needs_pairing=True,
+            error_statuses=(409,),
+        )
 
 
 def list_rows(board: BoardView) -> tuple[tuple[str, ...], ...]:
@@ -154,11 +146,3 @@ def list_rows(board: BoardView) -> tuple[tuple[str, ...], ...]:
 
 def _encode_state(state: TableSnapshot) -> str:
     return encode_json(State.of(state)).decode()
-
-
-def _list_choices(own_lexicon: Path | None) -> dict[str, list[str]]:
-    """Return the values that the fields of a new game may have."""
-    found = {}
-    for field, values in list_choices(own_lexicon).items():
-        found[field] = [value if isinstance(value, str) else value[0] for value in values]
-    return found

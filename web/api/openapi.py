@@ -73,9 +73,10 @@ def _convert_path(rule: str) -> str:
 
 
 def _describe_operation(one: Operation, known: dict[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {"operationId": one.name, "summary": one.summary}
-    if one.description:
-        told["description"] = one.description
+    summary, _, description = one.text.partition("\n")
+    told: dict[str, Any] = {"operationId": one.name, "summary": summary}
+    if description:
+        told["description"] = description.strip()
     if parameters := _describe_parameters(one):
         told["parameters"] = parameters
     if one.body is not None:

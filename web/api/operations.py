@@ -9,13 +9,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, get_type_hints
 
 import msgspec
 from flask import Blueprint, Response, request
-from flask.typing import ResponseReturnValue
 
 from engine.errors import TilekeeperError
+from web.command_requests import RequestError, decode_json
 from web.security.pairing import PairedClient
 
 JSON = "application/json"
@@ -44,19 +45,21 @@ class Media:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """An operation that programs can call.
+    """An operation that programs can call: `name` is its `operationId`, `text` its summary and description.
 
     `rule` is a Flask rule below the API's prefix. `view` is called with the variables of the rule, with `query` and
-    `body` if these have a type, and with the client as `phone` if `needs_client`; it returns a value of the type
-    `response`, or a `Response`. With `needs_pairing` the client must be paired. `error_statuses` are the error statuses
-    in addition to those that follow from the other fields.
+    `body` if these have a type, and with the paired device as `client` if `needs_client`; it returns a value of the
+    type `response`, or a `Response`. With `needs_pairing` the client must be paired. `error_statuses` are the error
+    statuses in addition to those that follow from the other fields.
     """
 
     method: str
     rule: str
     view: Callable[..., Any]
+    name: str
+    text: str
     response: Any
     body: Any = None
     query: Any = None
@@ -65,41 +68,53 @@ class Operation:
     needs_client: bool = False
     error_statuses: tuple[int, ...] = ()
 
-    @property
-    def name(self) -> str:
-        """The name of the operation, `operationId` in the document."""
-        return self.view.__name__
 
-    @property
-    def summary(self) -> str:
-        """The first line of the view's docstring."""
-        return (inspect.getdoc(self.view) or "").partition("\n")[0]
+def make_operation(method: str, rule: str, view: Callable[..., Any], **fields: Any) -> Operation:
+    """Return an operation that its view describes: by name, docstring, and the types of its signature.
 
-    @property
-    def description(self) -> str:
-        """The rest of the view's docstring."""
-        return (inspect.getdoc(self.view) or "").partition("\n")[2].strip()
+    `Annotated[bytes, Media(...)]` is a body that is not JSON, `Annotated[Response, Media(...)]` such a response.
+    """
+    types = {name: _unwrap_media(kind) for name, kind in get_type_hints(view, include_extras=True).items()}
+    response = None if types["return"] is type(None) else types["return"]
+    described: dict[str, Any] = {
+        "name": view.__name__,
+        "text": inspect.getdoc(view) or "",
+        "response": response,
+        "body": types.get("body"),
+        "query": types.get("query"),
+        "status": 200 if response else 204,
+        "needs_client": "client" in types,
+    }
+    return Operation(method=method, rule=rule, view=view, **described | fields)
 
 
-def register_routes(routes: Blueprint, operations: Sequence[Operation], phone: Callable[[], PairedClient]) -> None:
-    """Add a route for each operation. `phone` returns the paired client of the request, or raises `ApiError`."""
+def _unwrap_media(kind: Any) -> Any:
+    """Return the `Media` that annotates a type, otherwise the type itself."""
+    return next((extra for extra in getattr(kind, "__metadata__", ()) if isinstance(extra, Media)), kind)
+
+
+def register_routes(
+    routes: Blueprint, operations: Sequence[Operation], find_client: Callable[[], PairedClient]
+) -> None:
+    """Add a route for each operation.
+
+    `find_client` returns the paired client of the request, or raises `ApiError`.
+    """
     for operation in operations:
-        routes.add_url_rule(operation.rule, operation.name, _make_view(operation, phone), methods=[operation.method])
+        view = partial(_carry_out, operation, find_client)
+        routes.add_url_rule(operation.rule, operation.name, view, methods=[operation.method])
 
 
-def _make_view(operation: Operation, phone: Callable[[], PairedClient]) -> Callable[..., ResponseReturnValue]:
-    def carry_out(**given: Any) -> ResponseReturnValue:
-        who = phone() if operation.needs_pairing else None
-        if operation.needs_client:
-            given["phone"] = who
-        if operation.query is not None:
-            given["query"] = _parse_query(operation.query)
-        if operation.body is not None:
-            given["body"] = _parse_body(operation.body)
-        answer = operation.view(**given)
-        return answer if isinstance(answer, Response) else make_json_response(answer, operation.status)
-
-    return carry_out
+def _carry_out(operation: Operation, find_client: Callable[[], PairedClient], **given: Any) -> Response:
+    client = find_client() if operation.needs_pairing else None
+    if operation.needs_client:
+        given["client"] = client
+    if operation.query is not None:
+        given["query"] = _parse_query(operation.query)
+    if operation.body is not None:
+        given["body"] = _parse_body(operation.body)
+    answer = operation.view(**given)
+    return answer if isinstance(answer, Response) else make_json_response(answer, operation.status)
 
 
 def make_json_response(value: object, status: int = 200) -> Response:
@@ -137,6 +152,6 @@ def _parse_body(kind: Any) -> Any:
     if request.mimetype != JSON:  # a form on another site's page cannot send this type (Fetch: CORS-safelisted)
         raise ApiError(415, f"Send the body as {JSON}.")
     try:
-        return msgspec.json.decode(request.get_data(cache=False), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ApiError(400, f"The body is wrong: {error}.") from None
+        return decode_json(request.get_data(cache=False), kind)
+    except RequestError as error:
+        raise ApiError(400, f"The body is wrong: {error}") from None

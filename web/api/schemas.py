@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import time
-from functools import cache
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -15,7 +13,6 @@ from device.session.clock import ClockView
 from device.session.snapshot import (
     BoardView,
     LookView,
-    Moment,
     Phase,
     PlayerView,
     TableSnapshot,
@@ -23,11 +20,6 @@ from device.session.snapshot import (
     TurnView,
 )
 from engine.messages import values_of
-
-MomentText = Annotated[
-    str,
-    Meta(pattern=r"^[0-9]{1,9}-[0-9]{1,9}$", description="The moment that the command is for: `moment` of a state."),
-]
 
 
 class Clock(msgspec.Struct, frozen=True):
@@ -152,48 +144,6 @@ class Board(msgspec.Struct, frozen=True):
     moment: str
     rows: tuple[tuple[str, ...], ...]
     premiums: tuple[str, ...]
-
-
-class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A command without arguments, for the moment `seen`."""
-
-    seen: MomentText
-
-    @property
-    def moment(self) -> Moment:
-        """The moment that the command is meant for."""
-        found = Moment.parse(self.seen)
-        assert found is not None, "checked when it was read"
-        return found
-
-
-@cache
-def make_body_type(schema_name: str, arguments: type[msgspec.Struct]) -> type[Order]:
-    """Return the type of a JSON body with this schema name: the moment and the fields of `arguments`."""
-    fields = msgspec.structs.fields(arguments)
-    if not fields:
-        return Order
-    made = msgspec.defstruct(
-        schema_name,
-        [(field.name, field.type, *_copy_default(field)) for field in fields],
-        bases=(Order,),
-        namespace={"__doc__": inspect.getdoc(arguments)},
-        frozen=True,
-        forbid_unknown_fields=True,
-    )
-    return cast(type[Order], made)
-
-
-def _copy_default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
-    """Return the default of a field, nothing if it is required."""
-    if field.required:
-        return ()
-    return (field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory(),)
-
-
-def extract_arguments(body: Order) -> dict[str, Any]:
-    """Return the fields of a body but the moment, by name."""
-    return {field: getattr(body, field) for field in body.__struct_fields__ if field != "seen"}
 
 
 class PairingOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,0 +1,126 @@
+"""Commands in requests: a JSON body and a form are decoded to the same typed value.
+
+The value is an `Order`: the moment that the command is meant for, and the arguments of the command with their limits
+(`device.session.command_table`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, cast
+
+import msgspec
+from msgspec import Meta
+from werkzeug.datastructures import MultiDict
+
+from device.session.commands import COMMAND_TABLE
+from device.session.commands.base import TableCommand, find_argument_type
+from device.session.commands.games import StartGame
+from device.session.new_game import NewGameRequest, make_game
+from device.session.snapshot import Moment
+from engine.errors import TilekeeperError
+
+WEB_COMMANDS: Sequence[type[TableCommand]] = tuple(command for command in COMMAND_TABLE if command.name)
+"""The commands with a route, in the order of the OpenAPI document."""
+
+T = TypeVar("T", bound=msgspec.Struct)
+MomentText = Annotated[
+    str,
+    Meta(pattern=r"^[0-9]{1,9}-[0-9]{1,9}$", description="The moment that the command is for: `moment` of a state."),
+]
+
+
+class RequestError(TilekeeperError):
+    """A body or a form that does not fit its type: the reason and the path of the field, in English."""
+
+
+class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A command without arguments, for the moment `seen`."""
+
+    seen: MomentText
+
+    @property
+    def moment(self) -> Moment:
+        """The moment that the command is meant for."""
+        game, events = self.seen.split("-")
+        return Moment(int(game), int(events))
+
+
+def make_order_type(command: type[TableCommand]) -> type[Order]:
+    """Return the type of the requests for a command; commands with the same arguments share it.
+
+    >>> from device.session.commands.turns import ExchangeTiles
+    >>> make_order_type(ExchangeTiles)("12-34", 3)
+    ExchangeOrder(seen='12-34', count=3)
+    """
+    return _define_order_type(
+        command.schema_name, NewGameRequest if command is StartGame else find_argument_type(command)
+    )
+
+
+def make_command(command: type[TableCommand], order: Order, own_lexicon: Path | None) -> TableCommand:
+    """Return the command that an order describes. Raises `NewGameError`."""
+    arguments = {name: getattr(order, name) for name in order.__struct_fields__ if name != "seen"}
+    if command is StartGame:
+        return make_game(NewGameRequest(**arguments), own_lexicon)
+    return command(**arguments)
+
+
+def decode_json(data: bytes, kind: type[T]) -> T:
+    """Decode a JSON body. Raises `RequestError`."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RequestError(f"{error}.") from None
+
+
+def decode_form(form: MultiDict[str, str], kind: type[T], **more: object) -> T:
+    """Decode the fields of a form, and `more` fields. Raises `RequestError`.
+
+    A field without content counts as left out if it has a default. Fields that the type does not have are ignored.
+    """
+    values = dict(more)
+    for field in msgspec.structs.fields(kind):
+        if _is_list(field.type):
+            values[field.name] = form.getlist(field.name)
+        elif field.name in form and (field.required or form[field.name].strip()):
+            values[field.name] = form[field.name].strip().replace("−", "-")  # a phone may write a true minus sign
+    try:
+        return msgspec.convert(values, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise RequestError(f"{error}.") from None
+
+
+def _is_list(kind: object) -> bool:
+    """Return True for a type whose values a form sends as fields of the same name."""
+    info = msgspec.inspect.type_info(kind)
+    while isinstance(info, msgspec.inspect.Metadata):
+        info = info.type
+    return isinstance(info, msgspec.inspect.VarTupleType)
+
+
+@cache
+def _define_order_type(schema_name: str, arguments: type[msgspec.Struct]) -> type[Order]:
+    """Return a type with this name, the moment, and the fields of `arguments`."""
+    fields = msgspec.structs.fields(arguments)
+    if not fields:
+        return Order
+    made = msgspec.defstruct(
+        schema_name,
+        [(field.name, field.type, *_copy_default(field)) for field in fields],
+        bases=(Order,),
+        namespace={"__doc__": inspect.getdoc(arguments)},
+        frozen=True,
+        forbid_unknown_fields=True,
+    )
+    return cast(type[Order], made)
+
+
+def _copy_default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
+    """Return the default of a field, nothing if it is required."""
+    if field.required:
+        return ()
+    return (field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory(),)
