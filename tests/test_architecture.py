@@ -27,13 +27,7 @@ MAY_IMPORT = {
 LONG_MODULES = {
     "device.session.table_session",
 }
-LONG_FUNCTIONS = {
-    "web.pages.actions.create_blueprint",
-    "web.pages.dialogs.create_blueprint",
-    "web.pages.history.create_blueprint",
-    "web.pages.scoreboard.create_blueprint",
-    "web.pages.setup.create_blueprint",
-}
+LONG_FUNCTIONS: set[str] = set()
 MODULES = find_modules(ROOT)
 
 

@@ -6,7 +6,7 @@ import secrets
 from datetime import timedelta
 from pathlib import Path
 
-from flask import Flask, render_template, request
+from flask import Flask, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
@@ -21,6 +21,7 @@ from web.host import HostInfo
 from web.i18n import remember_language, texts
 from web.pages import actions, dialogs, history, panel, scoreboard, setup
 from web.pages import pairing as pairing_page
+from web.responses import refuse
 from web.security import csrf
 from web.security.pairing import Pairing
 
@@ -83,7 +84,5 @@ def _handle_http_error(error: HTTPException) -> ResponseReturnValue:
     limit = format_size(request.max_content_length or MAX_BODY_BYTES)
     if (problem := api.make_problem_response(error, limit)) is not None:
         return problem
-    text = texts()(_ERROR_TEXT_KEYS.get(error.code or 500, "page.misunderstood"), limit=limit)
-    if csrf.is_document_request():
-        return render_template("refused.html", t=texts(), why=text), error.code or 500
-    return f"{text}\n", error.code or 500, {"Content-Type": "text/plain; charset=utf-8"}
+    status = error.code or 500
+    return refuse(texts()(_ERROR_TEXT_KEYS.get(status, "page.misunderstood"), limit=limit), status)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flask import Response, abort, redirect, render_template
+from flask import Blueprint, Response, abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
 from web.i18n import texts
 from web.security.csrf import is_document_request
+from web.security.pairing import Pairing, current_client
 
 A_DAY = "private, max-age=86400"
 FOR_EVER = "private, max-age=31536000, immutable"
@@ -20,6 +21,20 @@ def render_page(template: str, **values: object) -> Response:
     t = texts()
     headers = {"Cache-Control": "no-store", "Content-Language": t.language, "Vary": "Accept-Language, Cookie"}
     return Response(render_template(template, t=t, **values), headers=headers)
+
+
+def render_dialog(name: str, **values: object) -> Response:
+    """Return a form: only its content if a script requests it for a `<dialog>`, otherwise a page of its own."""
+    frame = "form.html" if request.headers.get("X-Dialog") is None else "dialog.html"
+    return Response(
+        render_template(f"dialogs/{name}.html", t=texts(), frame=frame, **values),
+        headers={"Cache-Control": "no-store", "Vary": "X-Dialog, Cookie"},
+    )
+
+
+def require_pairing(routes: Blueprint, pairing: Pairing) -> None:
+    """Let unpaired phones see the form for pairing instead of the pages of a blueprint."""
+    routes.before_request(lambda: None if current_client(pairing) else render_dialog("pair"))
 
 
 def accept(location: str = "/", status: int = 204) -> ResponseReturnValue:

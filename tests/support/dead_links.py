@@ -102,7 +102,7 @@ class Evening:
         return answer
 
     def begin(self, **form: object) -> TestResponse:
-        return self.press("/actions/new-game", player=["Anna", "Ben"], first="0", lexicon="none", **form)
+        return self.press("/actions/new-game", players=["Anna", "Ben"], first="0", lexicon="none", **form)
 
     def play(self, *words: tuple[str, int, int, bool]) -> TestResponse:
         self.table.lay(*words)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from flask import Blueprint, Response, render_template, request
-from flask.typing import ResponseReturnValue
+from flask import Blueprint, Response, request
 
 from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS
 from device.session.messages import CommandRefusedError
@@ -20,132 +21,133 @@ from engine.errors import NotationError
 from engine.reading import BOARD_SIZE
 from engine.tiles import load_tile_set
 from web.i18n import texts
-from web.security.pairing import Pairing, current_client
+from web.responses import render_dialog, require_pairing
+from web.security.pairing import Pairing
 
 MAX_OFFERED_NAMES = 40
 MAX_WORD_LETTERS = 20
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
-    """`GET /dialogs/NAME`; who is not paired gets the form for that instead."""
+    """Return `GET /dialogs/NAME`; NAME is also that of the template."""
     routes = Blueprint("dialogs", __name__, url_prefix="/dialogs")
+    require_pairing(routes, pairing)
+    dialogs = Dialogs(session, own_lexicon)
+    for name in ("exchange", "more", "end-game"):
+        routes.get(f"/{name}", endpoint=name)(partial(dialogs.show, name))
+    routes.get("/square")(dialogs.square)
+    routes.get("/question")(dialogs.question)
+    routes.get("/turn")(dialogs.turn)
+    routes.get("/word")(dialogs.word)
+    routes.get("/draw")(dialogs.draw)
+    routes.get("/rack")(dialogs.rack)
+    routes.get("/new-game")(dialogs.new_game)
+    return routes
 
-    @routes.before_request
-    def pair_first() -> ResponseReturnValue | None:
-        return None if current_client(pairing) else render_dialog("pair")
 
-    @routes.get("/exchange")
-    def exchange() -> ResponseReturnValue:
-        return render_dialog("exchange", state=session.state)
+@dataclass(frozen=True)
+class Dialogs:
+    """The forms for the state that the session has now."""
 
-    @routes.get("/square")
-    def square() -> ResponseReturnValue:
-        state = session.state
+    session: TableSession
+    own_lexicon: Path | None
+
+    def show(self, name: str, **values: object) -> Response:
+        """Return the form of this name."""
+        return render_dialog(name, state=self.session.state, **values)
+
+    def square(self) -> Response:
+        """Return the form to correct a square; the one to choose a square if none is named."""
         try:
             at = parse_square(request.args.get("square", "").strip().upper())
         except NotationError:
-            return render_dialog("square", state=state, square=None)
-        tile = state.board.tiles[at]
-        letters = load_tile_set(state.tile_set).letters if state.tile_set else ()
-        return render_dialog(
+            return self.show("square", square=None)
+        return self.show(
             "square",
-            state=state,
             square=square_name(at),
-            tile=tile,
-            letters=letters,
-            fitting=_find_blank_letters(session, at),
+            tile=self.session.state.board.tiles[at],
+            letters=list_letters(self.session.state),
+            fitting=_find_blank_letters(self.session, at),
             neighbours=_list_neighbours(at),
         )
 
-    @routes.get("/question")
-    def question() -> ResponseReturnValue:
-        return render_dialog("question", state=session.state, square=request.args.get("square", "")[:3])
+    def question(self) -> Response:
+        """Return the form to answer the open question, with a way to correct the square that was tapped."""
+        return self.show("question", square=request.args.get("square", "")[:3])
 
-    @routes.get("/turn")
-    def turn() -> ResponseReturnValue:
-        state = session.state
-        number = request.args.get("number", -1, type=int)
+    def turn(self) -> Response:
+        """Return the form to correct a turn, or with `insert` to enter a missing one."""
+        state, number = self.session.state, request.args.get("number", -1, type=int)
         found = next((turn for turn in state.turns if turn.number == number), None)
         insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
-        return render_dialog("turn", state=state, turn=found, number=number, insert=insert)
+        return self.show("turn", turn=found, number=number, insert=insert)
 
-    @routes.get("/word")
-    def word() -> ResponseReturnValue:
-        state = session.state
-        asked = "".join(request.args.get("word", "")[:MAX_WORD_LETTERS].split())
-        asked = load_tile_set(state.tile_set or "en").upper(asked)
+    def word(self) -> Response:
+        """Return the form to look a word up, with the result for the last one."""
+        written = "".join(request.args.get("word", "")[:MAX_WORD_LETTERS].split())
+        word = load_tile_set(self.session.state.tile_set or "en").upper(written)
         listed, why = None, ""
         try:
-            listed = session.look_up(asked) if asked else None
+            listed = self.session.look_up(word) if word else None
         except CommandRefusedError as refusal:
             why = texts().said(refusal)
-        return render_dialog("word", state=state, word=asked, listed=listed, why=why, longest=MAX_WORD_LETTERS)
+        return self.show("word", word=word, listed=listed, why=why, longest=MAX_WORD_LETTERS)
 
-    @routes.get("/draw")
-    def draw() -> ResponseReturnValue:
-        state = session.state
+    def draw(self) -> Response:
+        """Return the form to enter the tiles drawn for first play; with `deal` they are drawn here."""
+        state = self.session.state
         drawn = draw_tiles(state) if "deal" in request.args else {}
-        letters = load_tile_set(state.tile_set).letters if state.tile_set else ()
-        return render_dialog("draw", state=state, drawn=drawn, letters=letters)
+        return self.show("draw", drawn=drawn, letters=list_letters(state))
 
-    @routes.get("/more")
-    def more() -> ResponseReturnValue:
-        return render_dialog("more", state=session.state)
+    def rack(self) -> Response:
+        """Return the form to enter unplayed letters."""
+        tile_set = self.session.state.tile_set
+        return self.show("rack", values=load_tile_set(tile_set).values if tile_set else {})
 
-    @routes.get("/rack")
-    def rack() -> ResponseReturnValue:
-        state = session.state
-        values = load_tile_set(state.tile_set).values if state.tile_set else {}
-        return render_dialog("rack", state=state, values=values)
-
-    @routes.get("/end-game")
-    def end_game() -> ResponseReturnValue:
-        return render_dialog("end", state=session.state)
-
-    @routes.get("/new-game")
-    def new_game() -> ResponseReturnValue:
-        state = session.state
+    def new_game(self) -> Response:
+        """Return the form to start a new game."""
         try:
-            known = session.list_players()[:MAX_OFFERED_NAMES]
+            known = self.session.list_players()[:MAX_OFFERED_NAMES]
         except StoreError:
-            known = ()  # names are a help only: the game can begin without them
-        return render_dialog(
-            "new",
-            state=state,
-            running=state.phase not in (Phase.LOBBY, Phase.ENDED),
+            known = ()  # names are only a help: the game can begin without them
+        return self.show(
+            "new-game",
+            running=self.session.state.phase not in (Phase.LOBBY, Phase.ENDED),
             known=known,
-            offer=list_choices(own_lexicon),
-            own=own_lexicon.stem if own_lexicon else "",
+            offer=list_choices(self.own_lexicon),
+            own=self.own_lexicon.stem if self.own_lexicon else "",
             most=MAX_PLAYERS,
             longest=MAX_NAME_LETTERS,
             most_minutes=MAX_CLOCK_MINUTES,
         )
 
-    return routes
-
 
 def draw_tiles(state: TableSnapshot, chance: random.Random | None = None) -> dict[int, str]:
-    """A tile from a full bag for each player who draws now: for a table that would rather not shuffle for it."""
+    """Draw a tile from a full bag for each player who draws now, by player; for a table without a bag at hand."""
     chance = chance or random.SystemRandom()
     bag = list(Counter(load_tile_set(state.tile_set).counts).elements()) if state.tile_set else []
     return dict(zip(state.drawing, chance.sample(bag, min(len(bag), len(state.drawing))), strict=False))
 
 
+def list_letters(state: TableSnapshot) -> tuple[str, ...]:
+    """Return the letters of the tile set; none before the first game."""
+    return load_tile_set(state.tile_set).letters if state.tile_set else ()
+
+
 def _find_blank_letters(session: TableSession, square: Square) -> tuple[str, ...]:
-    """The letters that fit a blank there, where not every letter does."""
+    """Return the letters that make words with the blank on a square; none if there is no blank or all letters do."""
     tile = session.state.board.tiles[square]
     if tile is None or not tile.blank:
         return ()
     try:
         fitting = session.list_blank_letters(square_name(square))
     except CommandRefusedError:
-        return ()  # a help only: nobody may look words up now
-    everything = load_tile_set(session.state.tile_set).letters
-    return fitting if len(fitting) < len(everything) else ()
+        return ()  # only a help: words may not be looked up now
+    return fitting if len(fitting) < len(list_letters(session.state)) else ()
 
 
 def _list_neighbours(square: Square) -> list[tuple[str, str]]:
-    """The squares beside one, for a thumb that missed: an arrow and a name each."""
+    """Return the squares beside one as an arrow and a name, for a tap on the wrong square."""
     column, row = column_of(square), row_of(square)
     beside = (
         ("←", column > 0, -1),
@@ -154,10 +156,3 @@ def _list_neighbours(square: Square) -> list[tuple[str, str]]:
         ("→", column < BOARD_SIZE - 1, 1),
     )
     return [(sign, square_name(square + step)) for sign, inside, step in beside if inside]
-
-
-def render_dialog(name: str, **values: object) -> Response:
-    """A form: its content alone where our script asks for it, else a page of its own."""
-    inside = request.headers.get("X-Dialog") is not None
-    html = render_template(f"dialogs/{name}.html", t=texts(), frame="dialog.html" if inside else "form.html", **values)
-    return Response(html, headers={"Cache-Control": "no-store", "Vary": "X-Dialog, Cookie"})

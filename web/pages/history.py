@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import groupby
-from typing import TypeVar
 
-from flask import Blueprint, Response, abort, redirect, render_template, request
+from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
@@ -18,43 +17,51 @@ from device.storage.store import StoreError
 from web import charts
 from web.game_archive import GameArchive, GameInProgressError, GameLine, GameNotFoundError, ImportFileError
 from web.i18n import texts
-from web.security.csrf import is_document_request
+from web.responses import A_DAY, refuse, render_page, send_file, send_picture
 from web.security.pairing import Pairing, current_client
 
-T = TypeVar("T")
 GAMES_PER_PAGE = 30
 """Games on one page of the list."""
 
 
-def create_blueprint(library: GameArchive, pairing: Pairing) -> Blueprint:
+def create_blueprint(archive: GameArchive, pairing: Pairing) -> Blueprint:
     """Return the routes `/history`, `/history/NUMBER` (`?turn=N`), its files, import and delete, and `/records`."""
     routes = Blueprint("history", __name__)
+    routes.register_error_handler(GameNotFoundError, lambda error: refuse(texts().said(error), 404))
+    routes.register_error_handler(GameInProgressError, lambda _: refuse(texts()("history.at_table")))
+    routes.register_error_handler(ImportFileError, lambda error: refuse(texts().said(error)))
+    routes.register_error_handler(StoreError, lambda error: refuse(texts().said(error), 503))
+    pages, game = HistoryPages(archive, pairing), "/history/<int:number>"
+    routes.get("/history")(pages.games)
+    routes.get(game)(pages.game)
+    routes.get(f"{game}/game.gcg")(pages.gcg)
+    routes.get(f"{game}/game.zip")(pages.zip)
+    routes.get(f"{game}/<int:event>.jpg")(pages.picture)
+    routes.get(f"{game}/delete")(pages.confirm_delete)
+    routes.post(f"{game}/delete")(pages.delete)
+    routes.post("/history/import")(pages.import_file)
+    routes.get("/records")(pages.records)
+    return routes
 
-    def show(template: str, **values: object) -> Response:
-        t = texts()
-        html = render_template(f"history/{template}.html", t=t, paired=current_client(pairing), **values)
-        headers = {"Cache-Control": "no-store", "Content-Language": t.language, "Vary": "Accept-Language, Cookie"}
-        return Response(html, headers=headers)
 
-    @routes.errorhandler(GameNotFoundError)
-    def no_game(error: GameNotFoundError) -> ResponseReturnValue:
-        return _refuse(texts().said(error), 404)
+@dataclass(frozen=True)
+class HistoryPages:
+    """The pages of stored games."""
 
-    @routes.errorhandler(StoreError)
-    def no_store(error: StoreError) -> ResponseReturnValue:
-        return _refuse(texts().said(error), 503)
+    archive: GameArchive
+    pairing: Pairing
 
-    @routes.get("/history")
-    def games() -> ResponseReturnValue:
+    def games(self) -> Response:
+        """Return the list of games, of one player or between two days if the query says so."""
         player = request.args.get("player", "")[:60]
         since, until = _parse_date("since"), _parse_date("until")
-        found = library.find_games(player, since, until)
+        found = self.archive.find_games(player, since, until)
         skip = max(0, request.args.get("skip", 0, type=int))
-        lines = library.make_lines(found[skip : skip + GAMES_PER_PAGE])
-        return show(
+        lines = self.archive.make_lines(found[skip : skip + GAMES_PER_PAGE])
+        return self._render(
             "games",
             days=[(day, list(of_day)) for day, of_day in groupby(lines, _local_date)],
-            players=[name for name, _ in library.list_players()],
+            players=[name for name, _ in self.archive.list_players()],
             player=player,
             since=since,
             until=until,
@@ -63,12 +70,12 @@ def create_blueprint(library: GameArchive, pairing: Pairing) -> Blueprint:
             later=_make_page_query(max(0, skip - GAMES_PER_PAGE)) if skip else "",
         )
 
-    @routes.get("/history/<int:number>")
-    def game(number: int) -> ResponseReturnValue:
-        replay = library.load_replay(number)
+    def game(self, number: int) -> Response:
+        """Return a game after one of its turns, only the changing part of the page if a script requests it."""
+        replay = self.archive.load_replay(number)
         turn = min(max(0, request.args.get("turn", replay.turn_count, type=int)), replay.turn_count)
         state = replay.state_after(turn)
-        return show(
+        return self._render(
             "game",
             frame="history/part.html" if request.headers.get("X-Part") is not None else "history/frame.html",
             line=replay.line,
@@ -81,63 +88,48 @@ def create_blueprint(library: GameArchive, pairing: Pairing) -> Blueprint:
             picture=replay.picture_name(turn),
         )
 
-    @routes.get("/history/<int:number>/game.gcg")
-    def gcg(number: int) -> ResponseReturnValue:
-        text, name = library.export_gcg(number)
-        return Response(text, mimetype="text/plain", headers=_make_attachment_headers(name))
+    def gcg(self, number: int) -> Response:
+        """Return a game as GCG."""
+        text, name = self.archive.export_gcg(number)
+        return send_file(text, "text/plain", name)
 
-    @routes.get("/history/<int:number>/game.zip")
-    def whole(number: int) -> ResponseReturnValue:
-        parts, name = library.export_zip(number)
-        return Response(parts, mimetype="application/zip", headers=_make_attachment_headers(name))
+    def zip(self, number: int) -> Response:
+        """Return a game with its pictures as ZIP."""
+        parts, name = self.archive.export_zip(number)
+        return send_file(parts, "application/zip", name)
 
-    @routes.get("/history/<int:number>/<int:event>.jpg")
-    def picture(number: int, event: int) -> ResponseReturnValue:
-        jpeg = library.load_picture(number, event)
-        if jpeg is None:
-            abort(404)
-        return Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=86400"})
+    def picture(self, number: int, event: int) -> Response:
+        """Return the picture of a turn."""
+        return send_picture(self.archive.load_picture(number, event), A_DAY)
 
-    @routes.get("/history/<int:number>/delete")
-    def ask(number: int) -> ResponseReturnValue:
-        line = library.make_line(library.find_game(number))
-        return (
-            show("delete", line=line, day=_local_date(line)) if current_client(pairing) else redirect("/pair", code=303)
-        )
+    def confirm_delete(self, number: int) -> ResponseReturnValue:
+        """Return the form that deletes a game."""
+        line = self.archive.make_line(self.archive.find_game(number))
+        if not current_client(self.pairing):
+            return redirect("/pair", code=303)
+        return self._render("delete", line=line, day=_local_date(line))
 
-    @routes.post("/history/<int:number>/delete")
-    def delete(number: int) -> ResponseReturnValue:
-        try:
-            library.delete_game(number)
-        except GameInProgressError:
-            return _refuse(texts()("history.at_table"), 409)
+    def delete(self, number: int) -> ResponseReturnValue:
+        """Delete a game."""
+        self.archive.delete_game(number)
         return redirect("/history", code=303)
 
-    @routes.post("/history/import")
-    def bring() -> ResponseReturnValue:
+    def import_file(self) -> ResponseReturnValue:
+        """Import a file with a game, and go to the game."""
         with closing(request.files.get("file", FileStorage())) as file:
-            data = file.read()
-        try:
-            number = library.import_game(data)
-        except ImportFileError as error:
-            return _refuse(texts().said(error), 409)
+            number = self.archive.import_game(file.read())
         return redirect(f"/history/{number}", code=303)
 
-    @routes.get("/records")
-    def records() -> ResponseReturnValue:
+    def records(self) -> Response:
+        """Return the records of all players, or those of one player."""
         player = request.args.get("player", "")[:60]
-        players, pairs = library.compute_records(library.find_games())
+        players, pairs = self.archive.compute_records(self.archive.find_games())
         own = next((one for one in players if one.name == player), None)
         met = [_put_player_first(player, pair) for pair in pairs if player in pair.names] if own else list(pairs)
-        return show("records", players=players, own=own, pairs=met)
+        return self._render("records", players=players, own=own, pairs=met)
 
-    return routes
-
-
-def _refuse(why: str, status: int) -> ResponseReturnValue:
-    if is_document_request():
-        return Response(render_template("refused.html", t=texts(), why=why), status=status)
-    return Response(f"{why}\n", status=status, mimetype="text/plain")
+    def _render(self, template: str, **values: object) -> Response:
+        return render_page(f"history/{template}.html", paired=current_client(self.pairing), **values)
 
 
 def _parse_date(field: str) -> date | None:
@@ -161,12 +153,4 @@ def _put_player_first(name: str, pair: HeadToHead) -> HeadToHead:
     """Return the pair with this player first."""
     if pair.names[0] == name:
         return pair
-    return HeadToHead(_swap_pair(pair.names), pair.games, _swap_pair(pair.ahead), _swap_pair(pair.points))
-
-
-def _swap_pair(pair: tuple[T, T]) -> tuple[T, T]:
-    return pair[1], pair[0]
-
-
-def _make_attachment_headers(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HeadToHead(pair.names[::-1], pair.games, pair.ahead[::-1], pair.points[::-1])

@@ -2,60 +2,67 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, redirect, render_template, request
+from dataclasses import dataclass
+
+from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
 from web.i18n import texts
-from web.pages.dialogs import render_dialog
-from web.security.csrf import PAIR_PATH, is_document_request
+from web.responses import accept, refuse, render_dialog
+from web.security.csrf import PAIR_PATH
 from web.security.pairing import Pairing, PairingCodeError, PairingLockedError, current_client, remember_client
 
 MAX_DEVICE_NAME_LETTERS = 40
+RELOAD = 205
+"""Status (Reset Content) after which our script loads the page again."""
 
 
 def create_blueprint(pairing: Pairing) -> Blueprint:
     """Return the routes `/pair`, `/phones` and `/phones/unpair`."""
     routes = Blueprint("phones", __name__)
-
-    @routes.get(PAIR_PATH)
-    def pair_form() -> ResponseReturnValue:
-        code = request.args.get("code", "")  # of a QR code at the table
-        return render_dialog("pair", code=code if code.isascii() and code.isdecimal() and len(code) == 6 else "")
-
-    @routes.post(PAIR_PATH)
-    def pair() -> ResponseReturnValue:
-        t = texts()
-        try:
-            phone = pairing.pair(request.form.get("code", "")[:20], request.remote_addr or "", _read_device_name())
-        except PairingCodeError as wrong:
-            return _refuse(t("pair.wrong", left=wrong.tries_left), 409)
-        except PairingLockedError as locked:
-            return _refuse(t("pair.locked", minutes=locked.minutes), 429)
-        remember_client(phone)
-        return redirect("/", code=303) if is_document_request() else Response(status=205)
-
-    @routes.get("/phones")
-    def phones() -> ResponseReturnValue:
-        me = current_client(pairing)
-        return render_dialog("phones", me=me, phones=pairing.clients) if me else render_dialog("pair")
-
-    @routes.post("/phones/unpair")
-    def unpair() -> ResponseReturnValue:
-        me = current_client(pairing)
-        wanted = request.form.get("phone", "")
-        if me is None or not (me.admin or me.id == wanted):
-            return _refuse(texts()("phones.only_admin"), 403)
-        if not pairing.unpair(wanted):
-            return _refuse(texts()("phones.gone"), 409)
-        return redirect("/", code=303) if is_document_request() else Response(status=205)
-
+    pages = PairingPages(pairing)
+    routes.get(PAIR_PATH)(pages.pair_form)
+    routes.post(PAIR_PATH)(pages.pair)
+    routes.get("/phones")(pages.phones)
+    routes.post("/phones/unpair")(pages.unpair)
     return routes
 
 
-def _refuse(why: str, status: int) -> ResponseReturnValue:
-    if is_document_request():
-        return Response(render_template("refused.html", t=texts(), why=why), status=status)
-    return Response(f"{why}\n", status=status, mimetype="text/plain")
+@dataclass(frozen=True)
+class PairingPages:
+    """The pages that pair and unpair phones."""
+
+    pairing: Pairing
+
+    def pair_form(self) -> Response:
+        """Return the form for the code, filled in if a QR code of the table was scanned."""
+        code = request.args.get("code", "")
+        return render_dialog("pair", code=code if code.isascii() and code.isdecimal() and len(code) == 6 else "")
+
+    def pair(self) -> ResponseReturnValue:
+        """Pair the phone that sent the code."""
+        t, code = texts(), request.form.get("code", "")[:20]
+        try:
+            remember_client(self.pairing.pair(code, request.remote_addr or "", _read_device_name()))
+        except PairingCodeError as wrong:
+            return refuse(t("pair.wrong", left=wrong.tries_left))
+        except PairingLockedError as locked:
+            return refuse(t("pair.locked", minutes=locked.minutes), 429)
+        return accept(status=RELOAD)
+
+    def phones(self) -> Response:
+        """Return the list of paired phones."""
+        me = current_client(self.pairing)
+        return render_dialog("phones", me=me, phones=self.pairing.clients) if me else render_dialog("pair")
+
+    def unpair(self) -> ResponseReturnValue:
+        """Unpair a phone: the admin may unpair every phone, others only themselves."""
+        me, wanted = current_client(self.pairing), request.form.get("phone", "")
+        if me is None or not (me.admin or me.id == wanted):
+            return refuse(texts()("phones.only_admin"), 403)
+        if not self.pairing.unpair(wanted):
+            return refuse(texts()("phones.gone"))
+        return accept(status=RELOAD)
 
 
 def _read_device_name() -> str:

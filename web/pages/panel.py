@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from flask import Blueprint, Response, redirect, render_template, request
+from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
 from device.panel.buttons import END_TURN_BUTTONS, HOLD_S, MAX_PLAYERS, Button
@@ -16,9 +17,8 @@ from device.session.snapshot import Moment
 from device.session.table_session import TableSession
 from web.host import HostInfo
 from web.i18n import texts
-from web.pages.dialogs import render_dialog
-from web.security.csrf import is_document_request
-from web.security.pairing import Pairing, current_client
+from web.responses import accept, refuse, render_page, require_pairing
+from web.security.pairing import Pairing
 
 REFUSAL_TIMEOUT_S = 0.25
 TEST_SIGNAL_S = 2.0
@@ -36,82 +36,77 @@ TEST_SIGNALS: Mapping[str, Signal] = MappingProxyType(
 """Signals that test each light and the buzzer."""
 
 
-def create_blueprint(session: TableSession, pairing: Pairing, place: HostInfo) -> Blueprint:
+def create_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) -> Blueprint:
     """Return the routes `/panel` and below; for paired phones only."""
     routes = Blueprint("desk", __name__, url_prefix="/panel")
-
-    @routes.before_request
-    def pair_first() -> ResponseReturnValue | None:
-        return None if current_client(pairing) else render_dialog("pair")
-
-    @routes.get("")
-    def panel() -> ResponseReturnValue:
-        return Response(
-            render_template("panel.html", t=texts(), state=session.state, **build_panel_context(session, place)),
-            headers={"Cache-Control": "no-store"},
-        )
-
-    @routes.get("/lights")
-    def lights() -> ResponseReturnValue:
-        html = render_template(
-            "parts/lights.html", t=texts(), state=session.state, **build_panel_context(session, place)
-        )
-        return Response(html, headers={"Cache-Control": "no-store"})
-
-    @routes.post("/press")
-    def press() -> ResponseReturnValue:
-        held = request.form.get("held", "")
-        wanted = held or request.form.get("button", "")
-        if place.panel is None or wanted not in set(Button):
-            return _refuse(texts()("panel.none"))
-        try:
-            seen = Moment.parse(request.form.get("seen", ""))
-            place.panel.press(Button(wanted), held=bool(held), seen=seen).result(REFUSAL_TIMEOUT_S)
-        except TimeoutError:
-            pass  # the board is being read
-        except (CommandRefusedError, CancelledError) as refusal:
-            return _refuse(texts().said(refusal) if isinstance(refusal, CommandRefusedError) else texts()("panel.none"))
-        return _accept()
-
-    @routes.post("/rehearse")
-    def rehearse() -> ResponseReturnValue:
-        if place.panel is None:
-            return _refuse(texts()("panel.none"))
-        place.panel.rehearse(request.form.get("on") == "1")
-        return _accept()
-
-    @routes.post("/light")
-    def light() -> ResponseReturnValue:
-        signal = TEST_SIGNALS.get(request.form.get("light", ""))
-        if place.panel is None or signal is None:
-            return _refuse(texts()("panel.none"))
-        place.panel.give(signal)
-        return _accept()
-
+    require_pairing(routes, pairing)
+    pages = PanelPages(session, host)
+    routes.get("")(pages.panel)
+    routes.get("/lights")(pages.lights)
+    routes.post("/press")(pages.press)
+    routes.post("/rehearse")(pages.rehearse)
+    routes.post("/light")(pages.light)
     return routes
 
 
-def build_panel_context(session: TableSession, place: HostInfo) -> dict[str, object]:
+@dataclass(frozen=True)
+class PanelPages:
+    """The panel of a host as a page."""
+
+    session: TableSession
+    host: HostInfo
+
+    def panel(self) -> Response:
+        """Return the page of the panel."""
+        return self._render("panel.html")
+
+    def lights(self) -> Response:
+        """Return the lights and the pressed buttons as they are now."""
+        return self._render("parts/lights.html")
+
+    def press(self) -> ResponseReturnValue:
+        """Press or hold a button."""
+        held = request.form.get("held", "")
+        button = held or request.form.get("button", "")
+        if self.host.panel is None or button not in set(Button):
+            return refuse(texts()("panel.none"))
+        try:
+            seen = Moment.parse(request.form.get("seen", ""))
+            self.host.panel.press(Button(button), held=bool(held), seen=seen).result(REFUSAL_TIMEOUT_S)
+        except TimeoutError:
+            pass  # the board is being read
+        except CancelledError:
+            return refuse(texts()("panel.none"))
+        except CommandRefusedError as refusal:
+            return refuse(texts().said(refusal))
+        return accept("/panel")
+
+    def rehearse(self) -> ResponseReturnValue:
+        """Start or end a test in which buttons only confirm that they were pressed."""
+        if self.host.panel is None:
+            return refuse(texts()("panel.none"))
+        self.host.panel.rehearse(request.form.get("on") == "1")
+        return accept("/panel")
+
+    def light(self) -> ResponseReturnValue:
+        """Light a light, or sound the buzzer, to test it."""
+        signal = TEST_SIGNALS.get(request.form.get("light", ""))
+        if self.host.panel is None or signal is None:
+            return refuse(texts()("panel.none"))
+        self.host.panel.give(signal)
+        return accept("/panel")
+
+    def _render(self, template: str) -> Response:
+        return render_page(template, state=self.session.state, **build_panel_context(self.session, self.host))
+
+
+def build_panel_context(session: TableSession, host: HostInfo) -> dict[str, object]:
     """Return the context of the panel's templates: its view, and the buttons for this number of players."""
-    players = len(session.state.players) or MAX_PLAYERS
-    ends = END_TURN_BUTTONS[:players]
-    others = (Button.CHALLENGE, Button.PAUSE, Button.NEW_GAME, Button.POWER)
-    view = place.panel.view if place.panel else None
     return {
-        "panel": view,
-        "ends": ends,
-        "others": others,
+        "panel": host.panel.view if host.panel else None,
+        "ends": END_TURN_BUTTONS[: len(session.state.players) or MAX_PLAYERS],
+        "others": (Button.CHALLENGE, Button.PAUSE, Button.NEW_GAME, Button.POWER),
         "holds": HOLD_S,
-        "wired": place.wired_buttons,
+        "wired": host.wired_buttons,
         "lights": TEST_SIGNALS,
     }
-
-
-def _accept() -> ResponseReturnValue:
-    return redirect("/panel", code=303) if is_document_request() else Response(status=204)
-
-
-def _refuse(why: str) -> ResponseReturnValue:
-    if is_document_request():
-        return Response(render_template("refused.html", t=texts(), why=why), status=409)
-    return Response(f"{why}\n", status=409, mimetype="text/plain")

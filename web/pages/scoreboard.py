@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
-from flask import Blueprint, Response, abort, render_template, request
-from flask.typing import ResponseReturnValue
+from flask import Blueprint, Response, request
 from markupsafe import Markup
 
 from device.session.table_session import TableSession
@@ -14,84 +14,86 @@ from web.host import HostInfo
 from web.i18n import languages, texts
 from web.live import LiveUpdates
 from web.qr import format_wifi_text, render_qr_svg
+from web.responses import FOR_EVER, render_page, send_picture
 from web.security.pairing import Pairing, current_client
 
 
-def create_blueprint(page: LiveUpdates, session: TableSession, pairing: Pairing, place: HostInfo) -> Blueprint:
-    """Return the routes `/`, `/big`, `/join`, `/pictures/NAME.jpg` and `/editions.css`.
-
-    `/big?overlay` has a transparent background, for a broadcast.
-    """
+def create_blueprint(page: LiveUpdates, session: TableSession, pairing: Pairing, host: HostInfo) -> Blueprint:
+    """Return the routes `/`, `/big`, `/join`, `/pictures/NAME.jpg` and `/editions.css`."""
     routes = Blueprint("pages", __name__)
+    pages = ScoreboardPages(page, session, pairing, host)
+    routes.get("/")(pages.scoreboard)
+    routes.get("/big")(pages.big)
+    routes.get("/join")(pages.join)
+    routes.get("/editions.css")(send_editions_css)
+    routes.get("/pictures/<name>.jpg")(pages.picture)
+    return routes
 
-    def show(template: str, **values: object) -> Response:
-        t = texts()
-        drawing = page.render_newest(t)
-        html = render_template(
-            template,
-            t=t,
-            drawing=drawing,
-            parts=page.refresh_parts(drawing),
-            now=time.monotonic(),
-            paired=current_client(pairing),
-            languages=languages().values(),
-            **values,
-        )
-        headers = {"Cache-Control": "no-store", "Content-Language": t.language, "Vary": "Accept-Language, Cookie"}
-        return Response(html, headers=headers)
 
-    @routes.get("/")
-    def scoreboard() -> ResponseReturnValue:
-        return show("scoreboard.html")
+@dataclass(frozen=True)
+class ScoreboardPages:
+    """The pages that everyone at the table looks at."""
 
-    @routes.get("/big")
-    def big() -> ResponseReturnValue:
-        code = code_to_show()
-        return show("big.html", code=code, join=invitation(code), overlay="overlay" in request.args)
+    page: LiveUpdates
+    session: TableSession
+    pairing: Pairing
+    host: HostInfo
 
-    @routes.get("/join")
-    def join() -> ResponseReturnValue:
-        code = code_to_show()
-        return show(
-            "join.html", code=code, join=invitation(code), addresses=place.addresses(), secure=request.is_secure
-        )
+    def scoreboard(self) -> Response:
+        """Return the scoreboard."""
+        return self._render("scoreboard.html")
 
-    def code_to_show() -> str:
+    def big(self) -> Response:
+        """Return the scoreboard for a large screen; `?overlay` has a transparent background, for a broadcast."""
+        code = self.find_shown_code()
+        return self._render("big.html", code=code, join=self.make_invitation(code), overlay="overlay" in request.args)
+
+    def join(self) -> Response:
+        """Return the page with the QR codes to join."""
+        code, addresses = self.find_shown_code(), self.host.addresses()
+        join = self.make_invitation(code)
+        return self._render("join.html", code=code, join=join, addresses=addresses, secure=request.is_secure)
+
+    def picture(self, name: str) -> Response:
+        """Return the picture of a turn."""
+        return send_picture(self.session.picture(name), FOR_EVER)
+
+    def find_shown_code(self) -> str:
         """Return the pairing code for paired clients and for screens at the table's own machine, otherwise "".
 
         Requests that a proxy on this machine forwarded do not count as local.
         """
         is_here = request.remote_addr in ("127.0.0.1", "::1", "::ffff:127.0.0.1")
         passed_on = any(name in request.headers for name in ("Forwarded", "X-Forwarded-For", "Via"))
-        return pairing.code if current_client(pairing) or (is_here and not passed_on) else ""
+        return self.pairing.code if current_client(self.pairing) or (is_here and not passed_on) else ""
 
-    def invitation(code: str) -> list[tuple[Markup, str, str]]:
-        """Return the QR codes to join, each with its purpose and its content as text."""
-        t, found = texts(), []
-        wifi = place.wifi
-        if wifi is None and place.hotspot is not None and place.hotspot.is_active():
-            wifi = place.hotspot.name, place.hotspot.password
-        if wifi is not None:
-            found.append(
-                (render_qr_svg(format_wifi_text(*wifi), t("join.wifi")), t("join.wifi"), " · ".join(filter(None, wifi)))
-            )
-        address = next(reversed(place.addresses()), request.host_url.rstrip("/"))
+    def make_invitation(self, code: str) -> list[tuple[Markup, str, str]]:
+        """Return the QR codes to join, each with its purpose and its content as text; `code` is the one to show."""
+        t, host = texts(), self.host
+        address = next(reversed(host.addresses()), request.host_url.rstrip("/"))
+        wifi = host.wifi
+        if wifi is None and host.hotspot is not None and host.hotspot.is_active():
+            wifi = host.hotspot.name, host.hotspot.password
+        contents = [(format_wifi_text(*wifi), "join.wifi", " · ".join(filter(None, wifi)))] if wifi else []
         if code:
-            pairs = render_qr_svg(f"{address}/pair?code={code}", t("join.pair"))
-            found.append((pairs, t("join.pair"), f"{code[:3]} {code[3:]}"))
+            contents.append((f"{address}/pair?code={code}", "join.pair", f"{code[:3]} {code[3:]}"))
         else:
-            found.append((render_qr_svg(address, t("join.page")), t("join.page"), address))
-        return found
+            contents.append((address, "join.page", address))
+        return [(render_qr_svg(content, t(key)), t(key), text) for content, key, text in contents]
 
-    @routes.get("/editions.css")
-    def editions() -> ResponseReturnValue:
-        return Response(build_editions_css(), mimetype="text/css", headers={"Cache-Control": "max-age=3600"})
+    def _render(self, template: str, **values: object) -> Response:
+        drawing = self.page.render_newest(texts())
+        return render_page(
+            template,
+            drawing=drawing,
+            parts=self.page.refresh_parts(drawing),
+            now=time.monotonic(),
+            paired=current_client(self.pairing),
+            languages=languages().values(),
+            **values,
+        )
 
-    @routes.get("/pictures/<name>.jpg")
-    def picture(name: str) -> ResponseReturnValue:
-        jpeg = session.picture(name)
-        if jpeg is None:
-            abort(404)
-        return Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=31536000, immutable"})
 
-    return routes
+def send_editions_css() -> Response:
+    """Return the style sheet with the colours of each edition's board."""
+    return Response(build_editions_css(), mimetype="text/css", headers={"Cache-Control": "max-age=3600"})

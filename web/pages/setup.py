@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 
-from flask import Blueprint, Response, abort, jsonify, render_template, request
+from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from calibration.enrolment import enrolment_rows
@@ -18,10 +20,10 @@ from engine.reading import EMPTY
 from engine.tiles import load_tile_set
 from web.host import HostInfo
 from web.i18n import texts
-from web.pages.dialogs import render_dialog
 from web.pages.panel import build_panel_context
 from web.qr import render_qr_svg
-from web.security.pairing import Pairing, current_client
+from web.responses import refuse, render_page, require_pairing, send_picture
+from web.security.pairing import Pairing
 
 LOOK_TIMEOUT_S = 20.0
 """Seconds; a small machine needs that long to find and read a board in a full picture."""
@@ -47,76 +49,80 @@ class SetupImages:
         return dict(self._images).get(number)
 
 
-def create_blueprint(session: TableSession, pairing: Pairing, place: HostInfo) -> Blueprint:
+def create_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) -> Blueprint:
     """Return the routes `/setup` and below; for paired phones only."""
     routes = Blueprint("setup", __name__, url_prefix="/setup")
-    sights = SetupImages()
+    require_pairing(routes, pairing)
+    pages = SetupPages(session, host, SetupImages())
+    routes.register_error_handler(CommandRefusedError, _refuse_text)
+    routes.register_error_handler(CameraError, _refuse_text)
+    routes.register_error_handler(TimeoutError, lambda _: refuse(texts()("setup.slow")))
+    routes.get("")(pages.setup)
+    routes.get("/look")(pages.look)
+    routes.post("/corners")(pages.corners)
+    routes.post("/teach")(pages.teach)
+    routes.get("/pictures/<int:number>.jpg")(pages.picture)
+    return routes
 
-    @routes.before_request
-    def pair_first() -> ResponseReturnValue | None:
-        return None if current_client(pairing) else render_dialog("pair")
 
-    @routes.get("")
-    def setup() -> ResponseReturnValue:
-        t, state = texts(), session.state
-        tiles = load_tile_set(state.tile_set or "en")
-        addresses = tuple(place.addresses())
-        html = render_template(
+@dataclass(frozen=True)
+class SetupPages:
+    """The pages that set up a table; their script receives JSON."""
+
+    session: TableSession
+    host: HostInfo
+    images: SetupImages
+
+    def setup(self) -> Response:
+        """Return the page with the steps of setting up."""
+        t, host = texts(), self.host
+        addresses = tuple(host.addresses())
+        return render_page(
             "setup.html",
-            t=t,
-            state=state,
-            lesson=enrolment_rows(tiles.letters),
+            state=self.session.state,
+            lesson=self._list_enrolment_rows(),
             empty=EMPTY,
-            remarks=place.setup_problems,
+            remarks=host.setup_problems,
             addresses=addresses,
             address_qr=render_qr_svg(addresses[-1], t("setup.address")) if addresses else "",
-            wifi=place.hotspot,
-            wifi_qr=render_qr_svg(place.hotspot.qr_text, t("setup.wifi")) if place.hotspot else "",
-            **build_panel_context(session, place),
+            wifi=host.hotspot,
+            wifi_qr=render_qr_svg(host.hotspot.qr_text, t("setup.wifi")) if host.hotspot else "",
+            **build_panel_context(self.session, host),
         )
-        return Response(html, headers={"Cache-Control": "no-store"})
 
-    @routes.get("/look")
-    def look() -> ResponseReturnValue:
-        return seen(session.capture_setup_view())
+    def look(self) -> ResponseReturnValue:
+        """Take a picture and find the board in it."""
+        return self._describe_view(self.session.capture_setup_view())
 
-    @routes.post("/corners")
-    def corners() -> ResponseReturnValue:
+    def corners(self) -> ResponseReturnValue:
+        """Place the corners of the board by hand, or let the board be found again."""
         try:
             placed = parse_corners(request.form.get("corners", ""))
         except ValueError:
-            return f"{texts().said(get_text('corners-wrong'))}\n", 409, {"Content-Type": "text/plain; charset=utf-8"}
-        return seen(session.place_corners(placed))
+            return refuse(texts().said(get_text("corners-wrong")))
+        return self._describe_view(self.session.place_corners(placed))
 
-    @routes.post("/teach")
-    def teach() -> ResponseReturnValue:
+    def teach(self) -> ResponseReturnValue:
+        """Enrol the tiles that are laid out on the board."""
         t = texts()
-        tiles = load_tile_set(session.state.tile_set or "en")
-        try:
-            wrong = session.enrol_tiles(enrolment_rows(tiles.letters)).result(LOOK_TIMEOUT_S)
-        except (CommandRefusedError, CameraError, TimeoutError) as error:
-            return _refuse(error)
+        wrong = self.session.enrol_tiles(self._list_enrolment_rows()).result(LOOK_TIMEOUT_S)
         said = t("setup.lesson_wrong", squares=", ".join(wrong)) if wrong else t("setup.lesson_learnt")
         return jsonify({"ok": not wrong, "said": said, "squares": wrong})
 
-    @routes.get("/pictures/<int:number>.jpg")
-    def picture(number: int) -> ResponseReturnValue:
-        jpeg = sights.find_image(number)
-        if jpeg is None:
-            abort(404)
-        return Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
+    def picture(self, number: int) -> Response:
+        """Return a picture that was taken here."""
+        return send_picture(self.images.find_image(number), "no-store")
 
-    def seen(looked: Future[SetupView]) -> ResponseReturnValue:
-        t = texts()
-        try:
-            view = looked.result(LOOK_TIMEOUT_S)
-        except (CommandRefusedError, CameraError, TimeoutError) as error:
-            return _refuse(error)
+    def _list_enrolment_rows(self) -> Sequence[Sequence[str]]:
+        return enrolment_rows(load_tile_set(self.session.state.tile_set or "en").letters)
+
+    def _describe_view(self, captured: Future[SetupView]) -> ResponseReturnValue:
+        t, view = texts(), captured.result(LOOK_TIMEOUT_S)
         found = view.corners is not None
         said = t("setup.placed" if view.placed else "setup.found") if found else t("setup.not_found")
         return jsonify(
             {
-                "picture": f"/setup/pictures/{sights.add_image(view.jpeg)}.jpg",
+                "picture": f"/setup/pictures/{self.images.add_image(view.jpeg)}.jpg",
                 "size": view.size,
                 "corners": view.corners,
                 "placed": view.placed,
@@ -125,7 +131,9 @@ def create_blueprint(session: TableSession, pairing: Pairing, place: HostInfo) -
             }
         )
 
-    return routes
+
+def _refuse_text(error: Exception) -> Response:
+    return refuse(texts().said(error))
 
 
 def parse_corners(text: str) -> tuple[tuple[float, float], ...] | None:
@@ -136,9 +144,3 @@ def parse_corners(text: str) -> tuple[tuple[float, float], ...] | None:
     if len(points) != 4 or any(len(point) != 2 or not all(map(math.isfinite, point)) for point in points):
         raise ValueError("four corners, two numbers each")
     return tuple((x, y) for x, y in points)
-
-
-def _refuse(error: Exception) -> ResponseReturnValue:
-    t = texts()
-    why = t("setup.slow") if isinstance(error, TimeoutError) else t.said(error)
-    return f"{why}\n", 409, {"Content-Type": "text/plain; charset=utf-8"}

@@ -68,8 +68,8 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("change", (event) => {
   const field = event.target;
   const seat = field.closest?.(".seat");
-  if (seat && field.name === "player") chooseColour(seat, field);
-  if (seat && field.name === "colour") showColour(seat);
+  if (seat && field.name === "players") chooseColour(seat, field);
+  if (seat && field.name === "colours") showColour(seat);
   if (field.id === "turn-kind") showFields(field);
 });
 

@@ -192,7 +192,7 @@ class RevealRack(TableCommand, frozen=True):
         controller = context.controller
         game = controller.game
         with convert_engine_errors():
-            tiles = tuple(tile.face for tile in game.tiles.parse(self.letters))
+            tiles = tuple(tile.face for tile in game.tiles.parse(game.tiles.upper("".join(self.letters.split()))))
         check_player(game, self.player)
         racks = game.state.revealed_racks.items()
         on_other_racks = Counter(tile for player, rack in racks if player != self.player for tile in rack)

@@ -35,11 +35,10 @@ class DrawFirst(TableCommand, frozen=True):
         names, drawing = game.players, game.drawing or tuple(range(len(game.players)))
         if game.turns:
             raise make_refusal("not-drawing")
-        if [seat for seat, letter in enumerate(self.letters) if letter] != list(drawing) or len(self.letters) > len(
-            names
-        ):
+        letters = tuple(game.tiles.upper(letter.strip()) for letter in self.letters)
+        if [seat for seat, letter in enumerate(letters) if letter] != list(drawing) or len(letters) > len(names):
             raise make_refusal("draw-each", ", ".join(names[seat] for seat in drawing))
-        controller.commit_events([FirstDrawn(self.letters + ("",) * (len(names) - len(self.letters)))])
+        controller.commit_events([FirstDrawn(letters + ("",) * (len(names) - len(letters)))])
         game = controller.game
         again = format_list([names[player] for player in game.drawing])
         notice = make_notice("draw-again", again) if again else make_notice("begins", names[game.to_move])

@@ -396,6 +396,18 @@ def test_racks_that_do_not_add_up_are_refused_or_said(session: TableSession, tab
     assert 1 in session.submit(RevealRack(1, "Q")).result(5).racks_wanted or session.state.racks_wanted == (2,)
 
 
+def test_letters_of_a_rack_are_made_capitals_of_the_language(session: TableSession) -> None:
+    session.submit(StartGame(replace(STARTED, tile_set="tr"))).result(5)
+    session.submit(EndGame()).result(5)
+    state = session.submit(RevealRack(0, "i ı")).result(5)
+    assert [turn.word for turn in state.turns if turn.player == 0] == ["İI"]
+
+
+def test_drawn_tiles_are_made_capitals(session: TableSession) -> None:
+    session.submit(StartGame(replace(STARTED, draw=True))).result(5)
+    assert session.submit(DrawFirst(("b", "a"))).result(5).turn_of == 1
+
+
 def test_words_are_looked_up_only_where_the_rules_let_them(session: TableSession) -> None:
     assert session.look_up("HORN") is True and session.look_up("XYZ") is False
     session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, open_dictionary=False)))).result(5)

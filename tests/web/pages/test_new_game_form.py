@@ -17,7 +17,7 @@ def test_form_remembers_who_played(table: ShownTable, paired: FlaskClient) -> No
     table.show(samples.MIDGAME)
     html = paired.get("/dialogs/new-game").text
     assert '<option value="Zoë" data-colour="teal">' in html
-    assert re.findall(r'<input name="player"[^>]* value="([^"]*)"', html) == ["Anna", "Ben", "", ""]
+    assert re.findall(r'<input name="players"[^>]* value="([^"]*)"', html) == ["Anna", "Ben", "", ""]
     assert "ends without a result" in html
 
 
@@ -29,17 +29,17 @@ def test_form_of_the_page_begins_the_game_it_shows(table: ShownTable, tmp_path: 
     pair(client)
     html = client.get("/dialogs/new-game").text
     assert "club" in html
-    form = {"csrf": token(client), "seen": "0", "player": ["Anna", "Ben", "", ""], "first": "1", "lexicon": "own"}
+    form = {"csrf": token(client), "seen": "0-0", "players": ["Anna", "Ben", "", ""], "first": "1", "lexicon": "own"}
     assert client.post("/actions/new-game", data=form).status_code == 204
     (request, _), *_ = table.submitted
     assert (request.started.first, request.started.lexicon) == (1, "club")
-    bad = client.post("/actions/new-game", data={**form, "player": ["Anna"]})
+    bad = client.post("/actions/new-game", data={**form, "players": ["Anna", "", "", ""]})
     assert bad.status_code == 409 and "two to four" in bad.text
     app.extensions["live"].close()
 
 
 @pytest.mark.parametrize("first", ["9", "x", "-1", "²"])
 def test_player_who_begins_must_be_one_of_the_seats(table: ShownTable, paired: FlaskClient, first: str) -> None:
-    form = {"csrf": token(paired), "seen": "0-0", "player": ["Anna", "Ben"], "first": first}
-    assert paired.post("/actions/new-game", data=form).status_code == 409
+    form = {"csrf": token(paired), "seen": "0-0", "players": ["Anna", "Ben"], "first": first}
+    assert paired.post("/actions/new-game", data=form).status_code == 400
     assert table.submitted == []
