@@ -1,0 +1,16 @@
+"""The networks that are shipped are those whose origin is recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from vision.net import MODELS_DIR
+
+_ROW = re.compile(r"^\| `([a-z]+\.onnx)` \|.*\| `([0-9a-f]{64})` \|$", re.MULTILINE)
+
+
+def test_origin_of_every_network_is_recorded() -> None:
+    recorded = dict(_ROW.findall((MODELS_DIR / "README.md").read_text(encoding="utf-8")))
+    shipped = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in MODELS_DIR.glob("*.onnx")}
+    assert recorded == shipped
