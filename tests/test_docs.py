@@ -10,9 +10,13 @@ import pytest
 
 from device.cameras import pi
 from device.system import mounting
+from tests.support.docs_tables import END_MARKER, TABLES, make_session_table, read_table, start_marker
+from tests.support.photo_labels import load_collections
 
 ROOT = Path(__file__).parents[1]
 _LINK = re.compile(r"(?<!\\)\[[^\]]*\]\(([^)\s]+)[^)]*\)")
+MAX_WORDS = 700
+"""Words of a document with a generated table, without that table."""
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
@@ -70,3 +74,23 @@ def test_a_camera_sees_the_whole_board_from_its_least_height() -> None:
 
 def test_the_view_across_follows_from_the_diagonal() -> None:
     assert mounting.view_from_diagonal(90.0, 4, 3) == pytest.approx((77.32, 61.93), abs=0.01)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_document_has_one_generated_table_and_is_short(name: str) -> None:
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    assert text.count(start_marker(name)) == text.count(END_MARKER) == 1
+    assert read_table(text, name).startswith("| ")
+    before, _, rest = text.partition(start_marker(name))
+    assert len(f"{before} {rest.partition(END_MARKER)[2]}".split()) <= MAX_WORDS
+
+
+def test_table_of_the_phases_is_current() -> None:
+    text = (ROOT / "docs" / "session.md").read_text(encoding="utf-8")
+    assert read_table(text, "session") == make_session_table()
+
+
+def test_table_of_the_photographs_lists_every_collection() -> None:
+    text = (ROOT / "docs" / "reading.md").read_text(encoding="utf-8")
+    rows = [row.strip("| ").split(" | ")[:2] for row in read_table(text, "reading").splitlines()[2:-1]]
+    assert rows == [[collection.repo, str(len(collection.records))] for collection in load_collections()]
