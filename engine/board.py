@@ -142,6 +142,9 @@ class Layout:
     word_multipliers: tuple[int, ...]
     centre: Square = CENTRE
 
+    def __repr__(self) -> str:
+        return f"<Layout {self.name!r}>"
+
     @classmethod
     def from_rows(cls, name: str, rows: Sequence[str]) -> Layout:
         """Return a layout from 15 rows of 15 signs, those of `Premium`. Raises `NotationError`."""
@@ -190,6 +193,9 @@ class Board:
     def __post_init__(self) -> None:
         if len(self.squares) != BOARD_SIZE * BOARD_SIZE:
             raise ValueError(f"a board has {BOARD_SIZE * BOARD_SIZE} squares, got {len(self.squares)}")
+
+    def __repr__(self) -> str:
+        return f"<Board with {len(self.faces())} tiles>"
 
     def __getitem__(self, square: Square) -> Tile | None:
         return self.squares[square]
@@ -241,10 +247,6 @@ class Board:
         """Return the board with these squares empty."""
         return self.with_tiles(dict.fromkeys(squares))
 
-    def transposed(self) -> Board:
-        """Return the board mirrored in the diagonal from A1 to O15: across becomes down."""
-        return Board(tuple(self.squares[transpose(square)] for square in SQUARES))
-
     def occupied_squares(self) -> tuple[Square, ...]:
         """Return the squares that hold a tile, row by row from the top left."""
         return tuple([square for square, tile in enumerate(self.squares) if tile is not None])
@@ -270,6 +272,9 @@ class Board:
                 break
             end = after
         return range(start, end + 1, 1 if across else BOARD_SIZE)
+
+
+EMPTY_BOARD = Board()
 
 
 def _parse_symbol(symbol: str, tiles: TileSet | None) -> Tile | None:

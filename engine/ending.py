@@ -35,11 +35,6 @@ class Outcome:
     totals: tuple[int, ...]
     totals_before_unplayed: tuple[int, ...]
 
-    @property
-    def is_draw(self) -> bool:
-        """True if the tie could not be broken."""
-        return len(self.winners) > 1
-
 
 def find_due_end(state: State) -> EndReason | None:
     """Return why the game should end now by the rules in force; None while it goes on.

@@ -38,6 +38,10 @@ class Game:
     state: State = field(repr=False, compare=False)
     ledger: Ledger = field(repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        scores = ", ".join(f"{name} {total}" for name, total in zip(self.players, self.totals, strict=True))
+        return f"<Game: {scores}; {len(self.turns)} turns>"
+
     @classmethod
     def start(
         cls,

@@ -78,6 +78,10 @@ class BoardReading:
         if len(self.squares) != BOARD_SIZE * BOARD_SIZE:
             raise ValueError(f"a board reading has {BOARD_SIZE * BOARD_SIZE} squares, got {len(self.squares)}")
 
+    def __repr__(self) -> str:
+        tiles = len(self.symbols) - self.symbols.count(EMPTY) - self.symbols.count(HIDDEN)
+        return f"<BoardReading with {tiles} tiles, {self.symbols.count(HIDDEN)} squares hidden>"
+
     def __getitem__(self, at: tuple[int, int]) -> SquareReading:
         """Return the reading of the square at (row, column), both from 0."""
         row, column = at

@@ -126,6 +126,10 @@ class Rules:
             raise RulesError(said("levels", text, len(self.finish_line), players))
         return tuple(FINISH_LINE_POINTS[players][level] for level in levels)
 
+    def __repr__(self) -> str:
+        changed = ", ".join(f"{name}={value!r}" for name, value in self.to_json().items())
+        return f"Rules({changed})"
+
     @property
     def colours(self) -> PremiumColours:
         """The colours of the premium squares in this edition."""

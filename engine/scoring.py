@@ -56,11 +56,6 @@ class WordScore(NamedTuple):
         """The letters with their values and premiums."""
         return tuple(map(LetterScore, self.tiles, self.values, self.premiums))
 
-    @property
-    def letter_sum(self) -> int:
-        """The points of all letters with their premiums, before the word premium."""
-        return sum(value * premium for value, premium in zip(self.values, self.premiums, strict=True))
-
 
 class PlayScore(NamedTuple):
     """The words of a play, the main word first, the bingo bonus, and the total (points)."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from engine.board import Board, Layout, load_layout
+from engine.board import EMPTY_BOARD, Board, Layout, load_layout
 from engine.errors import RulesError
 from engine.events import (
     EndReason,
@@ -55,13 +55,13 @@ class Turn:
     withdrawn later.
     """
 
-    number: int
     player: int
     kind: TurnKind
     score: int
-    total: int
-    board: Board
     ledger_index: int
+    number: int = 0
+    total: int = 0
+    board: Board = EMPTY_BOARD
     play: Play | None = None
     play_score: PlayScore | None = None
     at: str | None = None
@@ -117,6 +117,10 @@ class State:
     end_reason: EndReason | None = None
     drawing: tuple[int, ...] = ()
 
+    def board_before(self, turn: Turn) -> Board:
+        """Return the board before a turn."""
+        return self.turns[turn.number - 1].board if turn.number else EMPTY_BOARD
+
     def unseen(self) -> Counter[str]:
         """Return the tiles that are not on the board: in the bag or on the racks. No count is negative."""
         return +self.stock()
@@ -142,7 +146,7 @@ def create_state(event: GameStarted) -> State:
         rules=event.rules,
         tiles=tiles,
         layout=load_layout(event.layout),
-        board=Board(),
+        board=EMPTY_BOARD,
         turns=(),
         totals=(0,) * count,
         to_move=event.first,

@@ -87,6 +87,9 @@ class TileSet:
         values = MappingProxyType({tile: value for tile, _, value in rows})
         return cls(name, language, counts, values)
 
+    def __repr__(self) -> str:
+        return f"<TileSet {self.name!r}: {self.language}, {self.tile_count} tiles>"
+
     @property
     def letters(self) -> tuple[str, ...]:
         """The tiles without the blank, in alphabetical order."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TypedDict, TypeVar, Unpack
+from typing import TypeVar
 
-from engine.board import Board
 from engine.ending import compute_end_scores
 from engine.errors import NotationError, RulesError
 from engine.events import (
@@ -26,9 +25,8 @@ from engine.events import (
     TileRecycled,
 )
 from engine.messages import said
-from engine.plays import Play
 from engine.rules import ChallengeRule
-from engine.scoring import PlayScore, Status, describe_status, score_play
+from engine.scoring import Status, describe_status, score_play
 from engine.state import (
     CLOSING_KINDS,
     State,
@@ -60,15 +58,13 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
         case PlayMade():
             return _apply_play(state, event, entry, score)
         case Passed(player):
-            return _advance_turn(_add_turn(state, player, TurnKind.PASS, score or 0, entry), player)
+            return _advance_turn(_add_turn(state, Turn(player, TurnKind.PASS, score or 0, entry)), player)
         case Exchanged(player, 0):  # an exchange of none is a pass (rule 7: "all, some, or none")
             return _dispatch_event(state, Passed(player), entry, score)
         case Exchanged(player, count, tiles):
             status = Status.VALID if can_exchange(state, count) else Status.BAG_TOO_LOW
-            turn = _add_turn(
-                state, player, TurnKind.EXCHANGE, score or 0, entry, count=count, tiles=tiles, status=status
-            )
-            return _advance_turn(turn, player)
+            turn = Turn(player, TurnKind.EXCHANGE, score or 0, entry, count=count, tiles=tiles, status=status)
+            return _advance_turn(_add_turn(state, turn), player)
         case Challenged():
             return _apply_challenge(state, event, entry, score)
         case PlayWithdrawn(player):
@@ -77,11 +73,11 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
             state.board.tile(square)
             _check_tiles_exist(state, [tile.letter])
             board = state.board.with_tiles({square: tile})
-            return _add_turn(replace(state, board=board), player, TurnKind.RECYCLED, score or 0, entry)
+            return _add_turn(replace(state, board=board), Turn(player, TurnKind.RECYCLED, score or 0, entry))
         case BlankTaken(player, square):
             tile = Tile(state.board.tile(square).letter)
             board = state.board.with_tiles({square: tile})
-            return _add_turn(replace(state, board=board), player, TurnKind.BLANK_TAKEN, score or 0, entry)
+            return _add_turn(replace(state, board=board), Turn(player, TurnKind.BLANK_TAKEN, score or 0, entry))
         case FirstDrawn(tiles):
             return state if state.turns else _apply_first_draw(state, tiles)
         case ClockRead(player, seconds):
@@ -122,8 +118,7 @@ def _apply_play(state: State, event: PlayMade, entry: int, override: int | None)
         bag_count=state.bag_count - drawn,
         rack_counts=_replace_at(state.rack_counts, player, max(0, state.rack_counts[player] - len(play.tiles)) + drawn),
     )
-    after = _add_turn(
-        after,
+    turn = Turn(
         player,
         TurnKind.PLAY,
         scored.total if override is None else override,
@@ -136,7 +131,7 @@ def _apply_play(state: State, event: PlayMade, entry: int, override: int | None)
         drawn_count=drawn,
         computed_score=None if override is None else scored.total,
     )
-    return _advance_turn(after, player)
+    return _advance_turn(_add_turn(after, turn), player)
 
 
 def _check_tiles_exist(state: State, letters: Iterable[str]) -> None:
@@ -157,15 +152,9 @@ def _apply_challenge(state: State, event: Challenged, entry: int, override: int 
     if rules.challenge is ChallengeRule.POINTS:
         each = len(event.words or target.words) if rules.challenge_each_word else 1
         points = rules.challenge_points * each
-    after = _add_turn(
-        state,
-        target.player,
-        TurnKind.CHALLENGE,
-        points if override is None else override,
-        entry,
-        target=target.number,
-        by=event.by,
-    )
+    score = points if override is None else override
+    turn = Turn(target.player, TurnKind.CHALLENGE, score, entry, target=target.number, by=event.by)
+    after = _add_turn(state, turn)
     if rules.challenge is ChallengeRule.DOUBLE:
         after = replace(
             after, turns_to_skip=_replace_at(after.turns_to_skip, event.by, after.turns_to_skip[event.by] + 1)
@@ -176,7 +165,7 @@ def _apply_challenge(state: State, event: Challenged, entry: int, override: int 
 def _withdraw_play(state: State, target: Turn, entry: int, override: int | None, by: int | None = None) -> State:
     play = target.play
     assert play is not None
-    before = state.turns[target.number - 1].board if target.number else Board()
+    before = state.board_before(target)
     back = {square: before[square] for square, _ in play.tiles + play.rearranged}
     player = target.player
     turns = _replace_at(state.turns, target.number, replace(target, stands=False))
@@ -190,7 +179,7 @@ def _withdraw_play(state: State, target: Turn, entry: int, override: int | None,
         ),
     )
     score = -target.score if override is None else override
-    return _add_turn(after, player, TurnKind.WITHDRAWN, score, entry, target=target.number, by=by)
+    return _add_turn(after, Turn(player, TurnKind.WITHDRAWN, score, entry, target=target.number, by=by))
 
 
 def _find_standing_play(state: State, player: int) -> Turn:
@@ -201,29 +190,11 @@ def _find_standing_play(state: State, player: int) -> Turn:
     raise RulesError(said("no-play-back", "{0} has no play on the board to take back", state.players[player]))
 
 
-class _TurnDetails(TypedDict, total=False):
-    """Fields of `Turn` that only some kinds of turn have."""
-
-    play: Play
-    play_score: PlayScore
-    at: str
-    word: str
-    status: Status
-    tiles: tuple[str, ...]
-    count: int
-    drawn_count: int
-    target: int
-    by: int | None
-    computed_score: int | None
-
-
-def _add_turn(
-    state: State, player: int, kind: TurnKind, score: int, entry: int, **details: Unpack[_TurnDetails]
-) -> State:
-    """Return the state with one more turn on the score sheet."""
-    total = state.totals[player] + score
-    turn = Turn(len(state.turns), player, kind, score, total, state.board, entry, **details)
-    totals = _replace_at(state.totals, player, total)
+def _add_turn(state: State, turn: Turn) -> State:
+    """Return the state with one more turn on the score sheet, numbered and with the total and board after it."""
+    total = state.totals[turn.player] + turn.score
+    turn = replace(turn, number=len(state.turns), total=total, board=state.board)
+    totals = _replace_at(state.totals, turn.player, total)
     return replace(state, turns=(*state.turns, turn), totals=totals, drawing=())  # a first turn ends the drawing
 
 
@@ -254,7 +225,7 @@ def _remove_closing_turns(state: State) -> State:
 def _add_closing_turns(state: State, entry: int) -> State:
     """Return the state with unplayed letters and overtime counted if the game is over."""
     for line in compute_end_scores(state) if state.end_reason else ():
-        state = _add_turn(state, line.player, line.kind, line.score, entry, tiles=line.tiles)
+        state = _add_turn(state, Turn(line.player, line.kind, line.score, entry, tiles=line.tiles))
     return state
 
 

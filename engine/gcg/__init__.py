@@ -16,19 +16,6 @@ from engine.gcg.writer import format_gcg, make_nickname
 from engine.state import TurnKind
 
 __all__ = [
-    "Entry",
-    "Player",
-    "Pragma",
-    "Problem",
-    "Rack",
-    "Record",
-    "Replay",
-    "ReplayedEvent",
-    "TurnKind",
-    "build_game",
-    "build_record",
-    "format_gcg",
-    "make_nickname",
-    "parse_gcg",
-    "replay",
-]
+    "Entry", "Player", "Pragma", "Problem", "Rack", "Record", "Replay", "ReplayedEvent", "TurnKind", "build_game",
+    "build_record", "format_gcg", "make_nickname", "parse_gcg", "replay",
+]  # fmt: skip

@@ -9,6 +9,7 @@ import codecs
 import re
 from dataclasses import replace
 
+from engine.board import parse_position, position_name, transpose
 from engine.errors import NotationError
 from engine.gcg.record import TURN_KINDS, Entry, Player, Pragma, Problem, Rack, Record, quote_text
 from engine.messages import said
@@ -188,12 +189,12 @@ class _Reader:
             return
         try:
             entry = Entry.from_gcg(match[2])
+            scrabscrap = line.startswith("> ") and entry.rack is None
+            if entry.position and (self.has_lettered_rows or scrabscrap):
+                entry = replace(entry, position=_transpose_position(entry.position))
         except NotationError as error:
             self.add_problem(number, said("gcg-form", "{0}; write {1}", error, EVENT_FORM))
             return
-        scrabscrap = line.startswith("> ") and entry.rack is None
-        if entry.position and (self.has_lettered_rows or scrabscrap):
-            entry = replace(entry, position=_transpose_position(entry.position))
         if self.first_rack_line:
             self.add_problem(number, f"an event after the racks at the end of the game (line {self.first_rack_line})")
         self.entries.append((match[1].lstrip(_EDITED_MARK), replace(entry, line=number)))
@@ -235,8 +236,6 @@ class _Reader:
 
 
 def _transpose_position(position: str) -> str:
-    """Return a position with lettered rows in the usual notation: `H4` becomes `8D`."""
-    across = position[0].isalpha()
-    letter, number = (position[0], position[1:]) if across else (position[-1], position[:-1])
-    row, column = ord(letter) - ord("A") + 1, chr(ord("A") + int(number) - 1)
-    return f"{row}{column}" if across else f"{column}{row}"
+    """Return a position with lettered rows in the usual notation: `H4` becomes `8D`. Raises `NotationError`."""
+    square, across = parse_position(position)
+    return position_name(transpose(square), not across)

@@ -265,11 +265,10 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
     for square in base.find_unexplained_squares():
         for turn in state.turns:
             squares = {square, *(placed for placed, _ in turn.placements)}
-            before = state.turns[turn.number - 1].board if turn.number else Board()
             if (
                 turn.kind is TurnKind.PLAY
                 and turn.stands
-                and is_legal_placement(replace(state, board=before), sorted(squares))
+                and is_legal_placement(replace(state, board=state.board_before(turn)), sorted(squares))
             ):
                 for _, tiles in find_letterings(base.evidence, (square,), state.stock(), 2):
                     yield base.push(SquareCorrected(square, tiles[0], turn.number), log_prior=OVERLOOKED_TILE_LOG_PRIOR)

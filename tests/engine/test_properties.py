@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.board import transpose
+from engine.board import SQUARES, Board, transpose
 from engine.events import (
     BlankTaken,
     Challenged,
@@ -64,7 +64,7 @@ def test_the_score_is_the_same_on_the_transposed_board(seed: int, tile_set: str)
     play = random_play(game, rng)
     if play is None:
         return
-    board = game.board.transposed()
+    board = Board(tuple(game.board[transpose(square)] for square in SQUARES))
     there = score_play(board, mirrored(play), game.layout, game.tiles, game.rules)
     here = game.score_play(play)
     assert there.total == here.total

@@ -20,6 +20,8 @@ from engine.board import (
 )
 from engine.errors import NotationError, RulesError, UnknownLayoutError, UnknownTileSetError
 from engine.plays import Play
+from engine.reading import BoardReading
+from engine.rules import Rules
 from engine.tiles import Tile, load_tile_set, tile_set_names
 from tests.support.engine_table import new_game, play, written
 
@@ -191,3 +193,23 @@ def test_tiles_of_several_letters_stand_in_brackets() -> None:
 def test_a_play_that_does_not_fit_says_why(notation: str, error: type[Exception], reason: str) -> None:
     with pytest.raises(error, match=reason):
         written(play(new_game(), "8F HORN"), notation)
+
+
+def test_repr_is_short_and_names_the_state() -> None:
+    game = play(new_game(), "8F HORN")
+    reading = BoardReading.from_rows(game.board.rows())
+    values = [game, game.board, game.layout, game.tiles, game.rules, Rules(rack_size=9), reading]
+    assert [repr(value) for value in values] == [
+        "<Game: Anna 14, Ben 0; 1 turns>",
+        "<Board with 4 tiles>",
+        "<Layout 'standard'>",
+        "<TileSet 'en': English, 100 tiles>",
+        "Rules()",
+        "Rules(rack_size=9)",
+        "<BoardReading with 4 tiles, 0 squares hidden>",
+    ]
+
+
+def test_printed_board_shows_rows_and_blanks() -> None:
+    board = Board().with_tiles({112: Tile("A"), 113: Tile("T", is_blank=True)})
+    assert str(board).splitlines()[7] == ".......At......"
