@@ -13,8 +13,7 @@ from device.session.messages import format_sentence
 from device.session.snapshot import BoardView, PlayerView, TableSnapshot, build_snapshot, build_tile_views
 from device.storage.archive import ArchiveError, export_gcg, export_zip, import_gcg, import_zip, make_file_name
 from device.storage.errors import describe_missing_game, describe_unreadable_game
-from device.storage.event_history import EventHistory
-from device.storage.game_log import REDO
+from device.storage.game_log import REDO, EventHistory
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
 from device.storage.store import EventBody, GameStore, StoredGame
 from device.storage.summary_cache import SummaryCache
@@ -41,7 +40,8 @@ class GameLine:
     """A game in the list.
 
     `started` is Unix time, `players` is in seat order. `totals` and `winners` (player indices) are set if the game can
-    be read; `ended` means that it was played to its end, `running` that it is in progress at the table.
+    be read; `ended` means that it was played to its end, `running` that it is in progress at the table, and
+    `damage` says what can be done with a game of which events are lost.
     """
 
     number: int
@@ -52,6 +52,7 @@ class GameLine:
     ended: bool = False
     running: bool = False
     imported: bool = False
+    damage: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,7 @@ class GameArchive:
             self._summary_cache.list_players(stored),
             running=stored.id == self._get_current_game(),
             imported=stored.imported,
+            damage=stored.damage,
         )
         standing = self._summary_cache.get_standing(stored)
         if standing is None:
@@ -165,6 +167,8 @@ class GameArchive:
     def load_replay(self, number: int) -> Replay:
         """Return a game for viewing turn by turn. Raises `GameNotFoundError`, `StoreError`."""
         stored = self.find_game(number)
+        if stored.damage and not stored.length:
+            raise GameNotFoundError(format_sentence(stored.damage))
         try:
             bodies = [event.body for event in self._store.events(number)]
             game, events = _replay_events(bodies)

@@ -113,10 +113,9 @@ class Appliance:
             except CommandRefusedError:
                 pass  # there is none, or it has ended
             else:
-                if state.phase is Phase.LOBBY:
-                    reason = " ".join(notice.text for notice in state.notices)
-                    raise UserError(f"{reason} --new begins another game")
-                return f"The game of {' and '.join(p.name for p in state.players)} goes on (--new begins another)."
+                if state.phase is not Phase.LOBBY:
+                    return f"The game of {' and '.join(p.name for p in state.players)} goes on (--new begins another)."
+                self._notices += [notice.text for notice in state.notices]  # it is damaged, or of a newer version
         request = StartGame(self._first_game) if has_options else PlayAgain(self._first_game, find_lexicon)
         state = session.submit(request).result()
         if state.phase is Phase.LOBBY:

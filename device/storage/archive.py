@@ -22,7 +22,7 @@ from PIL import Image, UnidentifiedImageError
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.storage.errors import describe_missing_game, describe_unreadable_game
-from device.storage.event_history import EventHistory, replay_log
+from device.storage.game_log import EventHistory, replay_log
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoredGame, StoredPicture
 from engine.corrections import Ledger
 from engine.errors import NotationError, RulesError, TilekeeperError

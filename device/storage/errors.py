@@ -39,28 +39,50 @@ def describe_missing_game(number: int) -> str:
     return said("game-gone", "there is no game {0}: it may have been deleted", number)
 
 
+def describe_damaged_game(number: int, intact: int) -> str:
+    """Return the message for a game of which only the first `intact` events can be read."""
+    text = "game {0} is damaged: {1} of its events can be read. Export what is left, or delete it"
+    return said("game-damaged", text, number, intact)
+
+
+def describe_lost_tail(number: int, length: int, recorded: int) -> str:
+    """Return the message for a game that has `length` events, although `recorded` ones were written."""
+    text = "the last events of game {0} are lost: {1} of {2} are there. Check the totals, and the card"
+    return said("store-tail-lost", text, number, length, recorded)
+
+
 def describe_unreadable_game(number: int, error: Exception) -> str:
     """Return the message for a game that this version cannot read."""
     text = "game {0} cannot be read by this version ({1}); nothing of it is lost"
     return said("game-unreadable", text, number, error)
 
 
+def make_locked_error(path: str) -> StoreLockedError:
+    """Return the error for a file that another program uses."""
+    text = "{0} is in use by another Tilekeeper: end that one, or choose another folder with --data"
+    return StoreLockedError(said("store-locked", text, path))
+
+
+def make_read_only_error(path: str) -> StoreReadOnlyError:
+    """Return the error for a file, or a folder, that cannot be written."""
+    text = "{0} cannot be written: check the folder and its owner, or choose another with --data"
+    return StoreReadOnlyError(said("store-read-only", text, path))
+
+
 def to_store_error(error: Exception, path: str) -> StoreError:
     """Convert an error of SQLite or of the system to a `StoreError`."""
-    name = getattr(error, "sqlite_errorname", "")
+    name = "SQLITE_CORRUPT" if isinstance(error, UnicodeDecodeError) else getattr(error, "sqlite_errorname", "")
     if name in ("SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK"):  # so a file that may only be read says it is locked
         name = "SQLITE_READONLY"
     match name.split("_")[1:2]:
         case ["BUSY"] | ["LOCKED"]:
-            text = "{0} is in use by another Tilekeeper: end that one, or choose another folder with --data"
-            return StoreLockedError(said("store-locked", text, path))
+            return make_locked_error(path)
         case ["FULL"]:
             text = "the disk of {0} is full: delete something; earlier games are safe"
             return StoreFullError(said("store-full", text, path))
         case ["READONLY"] | ["CANTOPEN"] | ["PERM"]:
-            text = "{0} cannot be written: check the folder and its owner, or choose another with --data"
-            return StoreReadOnlyError(said("store-read-only", text, path))
-        case ["NOTADB"] | ["CORRUPT"]:
+            return make_read_only_error(path)
+        case ["NOTADB"] | ["CORRUPT"] | ["FORMAT"]:
             text = "{0} is damaged or no Tilekeeper store: move it away, and a new one is made"
             return StoreDamagedError(said("store-damaged", text, path))
         case ["CONSTRAINT"] if name.endswith("_TRIGGER") and "deleted" in str(error):

@@ -1,16 +1,16 @@
 """A game and its log: each event is on disk before it takes effect, and each press can be undone as a whole.
 
-Every event in the log has the number of its press (`press`), and `way` if that press undid or redid another one. Undo
-and redo append events, so the log only grows.
+`EventHistory` alone gives `Undone` and `Redone` their meaning. Every event in the log has the number of its press
+(`press`), and `way` if that press undid or redid another one. Undo and redo append events, so the log only grows.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from device.storage.errors import GameDeletedError, describe_unreadable_game
-from device.storage.event_history import EventHistory
 from device.storage.store import EventBody, GameStore, StoreError
 from engine.errors import NotationError, RulesError
 from engine.events import ClockRead, Event, GameStarted, Redone, Undone, from_json, to_json
@@ -18,6 +18,66 @@ from engine.game import Game
 from engine.messages import said
 
 UNDO, REDO = "undo", "redo"
+
+
+class EventHistory:
+    """The events of a log that are in effect, with the game after each of them, and those that were undone.
+
+    >>> from engine.events import GameStarted, Passed
+    >>> history = EventHistory(GameStarted(("Anna", "Ben")))
+    >>> for event in (Passed(0), Passed(1), Undone()):
+    ...     history.apply_event(event)
+    >>> history.game.events[1:]
+    (Passed(player=0),)
+    """
+
+    def __init__(self, start: Event) -> None:
+        """Begin with the first event of a log. Raises `RulesError` if it does not start a game."""
+        self._games = [Game.from_events([start])]
+        self._undone: list[Event] = []
+
+    def copy(self) -> EventHistory:
+        """Return a history with the same events, to try further ones on."""
+        other = copy.copy(self)
+        other._games, other._undone = self._games.copy(), self._undone.copy()
+        return other
+
+    @property
+    def game(self) -> Game:
+        """The game that the events in effect make."""
+        return self._games[-1]
+
+    def apply_event(self, event: Event) -> None:
+        """Apply the next event of the log.
+
+        `Undone` takes the last event out of effect, `Redone` brings back the one undone last; any other event makes it
+        impossible to redo. Raises `RulesError`, `NotationError`; then nothing has changed.
+        """
+        match event:
+            case Undone():
+                if len(self._games) < 2:
+                    raise RulesError(said("nothing-back", "there is nothing to take back"))
+                self._undone.append(self._games.pop().events[-1])
+            case Redone():
+                if not self._undone:
+                    raise RulesError(said("nothing-again", "there is nothing to bring back"))
+                self._games.append(self.game.push(self._undone[-1]))
+                self._undone.pop()
+            case _:
+                self._games.append(self.game.push(event))
+                self._undone.clear()
+
+
+def replay_log(events: Iterable[Event]) -> Game:
+    """Return the game that the events of a log make. Raises `RulesError`, `NotationError`."""
+    events = iter(events)
+    first = next(events, None)
+    if first is None:
+        raise RulesError(said("no-beginning", "a game begins with GameStarted"))
+    history = EventHistory(first)
+    for event in events:
+        history.apply_event(event)
+    return history.game
 
 
 class GameLog:
@@ -70,10 +130,12 @@ class GameLog:
 
     @classmethod
     def load_newest(cls, store: GameStore) -> GameLog | None:
-        """Return the newest game of the store; None if the store is empty. Raises `StoreError`."""
+        """Return the newest game of the store; None if there is none. Raises `StoreError` if it is damaged."""
         newest = next((game for game in store.games() if not game.imported), None)
         if newest is None:
             return None
+        if newest.damage:
+            raise StoreError(newest.damage)
         try:
             return cls(store, newest.id, [event.body for event in store.events(newest.id)])
         except (NotationError, RulesError) as error:

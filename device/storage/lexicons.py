@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from device.storage.store import sync_folder
+from device.storage.database import sync_folder
 from engine.lexicon import (
     MAX_WORD_TILES,
     MIN_WORD_TILES,

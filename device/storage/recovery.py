@@ -10,18 +10,32 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from device.storage.checksums import (
+    EventRow,
+    Tail,
+    TailRecord,
+    compute_seal,
+    find_intact_events,
+    find_valid_events,
+    is_intact_note,
+)
+from device.storage.database import MEMORY, decode_text
 from device.storage.errors import StoreDamagedError, StoreError, StoreLockedError, to_store_error
 from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredPicture
-from engine.messages import said
+from engine.messages import join_messages, said
 
 _log = logging.getLogger(__name__)
 
+_GAME_COLUMNS = ("id, started, imported, deleted, length, seal", "id, started, imported, deleted", "id, started")
+"""Columns of the list of games, by version of the file, the newest first."""
+UNKNOWN_LENGTH = -1
+_JPEG_START = b"\xff\xd8\xff"
 _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
 
 
@@ -29,23 +43,15 @@ class FallbackStore(GameStore):
     """A store in memory while the table's own cannot be used; when closed, it copies its games there if possible."""
 
     def __init__(self, own: Path) -> None:
-        super().__init__(":memory:")
+        super().__init__(MEMORY)
         self._own_path = own
 
     def close(self) -> None:
         """Copy the games to the table's store, oldest first, and close."""
         try:
-            if games := self.games():
+            if self.games():
                 with GameStore(self._own_path) as own:
-                    for game in reversed(games):
-                        pictures = (
-                            StoredPicture(number, kind, jpeg)
-                            for number, kind in self.pictures(game.id)
-                            if (jpeg := self.picture(game.id, number, kind)) is not None
-                        )
-                        notes = self.read_game_notes(game.id)
-                        own.add_game(game.started, self.events(game.id), pictures, notes, imported=game.imported)
-                    _copy_table_data(own, self.read_game_notes(TABLE_NOTES), self.players())
+                    copy_games(self.connection, own)
         except StoreError as error:
             _log.error("what was played in memory is lost: %s", error)
         finally:
@@ -58,7 +64,7 @@ def open_store(path: Path) -> tuple[GameStore, str]:
     Raises `StoreLockedError` if another program uses it: both would use the same camera.
     """
     try:
-        return GameStore(path), ""
+        store = GameStore(path)
     except StoreLockedError:
         raise
     except StoreDamagedError as error:
@@ -66,27 +72,37 @@ def open_store(path: Path) -> tuple[GameStore, str]:
         return _rescue_store(path)
     except StoreError as error:
         return _open_fallback(path, str(error))
+    damages = [game.damage for game in store.games() if game.damage]
+    return store, join_messages(". ", [text for text in (store.lost_tail, *damages) if text])
 
 
 def _rescue_store(path: Path) -> tuple[GameStore, str]:
     """Replace a damaged store by a new one with everything that could be read."""
     aside = _find_free_name(path)
+    tail_record = TailRecord(Path(f"{path}.tail"))
+    tail = tail_record.read()
     try:
-        for end in ("", *_COMPANION_SUFFIXES):
-            if (beside := path.with_name(path.name + end)).exists():
-                beside.rename(f"{aside}{end}")
+        for suffix in ("", *_COMPANION_SUFFIXES):
+            if (beside := path.with_name(path.name + suffix)).exists():
+                beside.rename(f"{aside}{suffix}")
+        tail_record.delete()
         store = GameStore(path)
     except (OSError, StoreError) as error:
         reason = error if isinstance(error, StoreError) else to_store_error(error, str(path))
         return _open_fallback(
             path, said("store-no-new", "{0} is damaged, and no new one can be made ({1})", path, reason)
         )
-    kept, lost = _copy_readable_games(store, aside)
-    if lost:
+    copied, incomplete = 0, 1
+    try:
+        with closing(_open_damaged(aside)) as db:
+            copied, incomplete = copy_games(db, store, tail)
+    except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+        _log.warning("the recovery of %s ended early: %s", aside, error)
+    if incomplete:
         text = "{0} was damaged: {1} games were read from it, not all of them whole. It is kept as {2}"
-        return store, said("store-rescued-part", text, path.name, kept, aside.name)
+        return store, said("store-rescued-part", text, path.name, copied, aside.name)
     text = "{0} was damaged: {1} games were read from it. It is kept as {2}"
-    return store, said("store-rescued", text, path.name, kept, aside.name)
+    return store, said("store-rescued", text, path.name, copied, aside.name)
 
 
 def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
@@ -94,117 +110,105 @@ def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
     return FallbackStore(path), said("store-in-memory", text, reason)
 
 
-def _copy_readable_games(store: GameStore, damaged: Path) -> tuple[int, int]:
-    """Copy the readable games; return how many were copied and how many are missing or incomplete."""
-    kept, lost = 0, 0
-    try:
-        with closing(_open_damaged(damaged)) as db:
-            for found in _find_readable_games(db):
-                try:
-                    store.add_game(found.started, found.events, found.pictures, found.notes, imported=found.imported)
-                    kept, lost = kept + 1, lost + (not found.is_complete)
-                except StoreError as error:
-                    _log.warning("a game of %s is not taken over: %s", damaged, error)
-                    lost += 1
-            _copy_table_data(store, _read_notes(db, TABLE_NOTES), _read_rows(db, "SELECT name, colour FROM player"))
-    except (sqlite3.Error, OSError) as error:
-        _log.warning("the rescue of %s ended early: %s", damaged, error)
-        lost += 1
-    return kept, lost
+def copy_games(source: sqlite3.Connection, target: GameStore, tail: Tail | None = None) -> tuple[int, int]:
+    """Copy the games that can be read, oldest first, and what belongs to the table itself.
 
-
-def _copy_table_data(store: GameStore, notes: Mapping[str, str], players: Iterable[tuple[str, str]]) -> None:
-    """Copy the notes of the table and the players' colours."""
+    `tail`, the end of the newest game, is used if the list of games cannot be read. Returns how many games were copied,
+    and how many are missing or incomplete.
+    """
+    copied, incomplete = 0, 0
+    pictures = _find_picture_rows(source)
+    for game in _list_games(source, tail):
+        rows = _read_events(source, game.number)
+        events = [StoredEvent(number, at, json.loads(body)) for number, at, body, _ in rows]
+        is_whole = game.is_whole(rows)
+        if not events and game.deleted:
+            continue
+        try:
+            if events:
+                shown = _read_pictures(source, pictures.get(game.number, []), len(events))
+                notes = _read_notes(source, game.number)
+                target.add_game(game.started, events, shown, notes, imported=bool(game.imported), damaged=not is_whole)
+                copied += 1
+        except StoreError as error:
+            _log.warning("game %d is not copied: %s", game.number, error)
+            is_whole = False
+        incomplete += not is_whole
     try:
-        for name, text in notes.items():
-            store.save_note(TABLE_NOTES, name, text)
-        for name, colour in players:
-            if colour:
-                store.save_colour(name, colour)
+        for name, text in _read_notes(source, TABLE_NOTES).items():
+            target.save_note(TABLE_NOTES, name, text)
+        for name, colour in _read_rows(source, "SELECT name, colour FROM player WHERE colour <> ''"):
+            target.save_colour(str(name), str(colour))
     except StoreError as error:
-        _log.warning("of the table itself not all is taken over: %s", error)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _RecoveredGame:
-    """The readable part of a game: its events up to the first unreadable one, and if these are all."""
-
-    events: list[StoredEvent]
-    pictures: Iterator[StoredPicture]
-    notes: Mapping[str, str]
-    started: float
-    imported: bool
-    is_complete: bool
-
-
-def _find_readable_games(db: sqlite3.Connection) -> Iterator[_RecoveredGame]:
-    """Yield the games of a damaged store that are at least partly readable."""
-    pictures = _find_picture_rows(db)
-    for number, started, imported in _list_games(db):
-        events, whole = _read_events(db, number)
-        if events:
-            shown = _read_pictures(db, pictures.get(number, []), len(events))
-            yield _RecoveredGame(events, shown, _read_notes(db, number), started, imported, whole)
-
-
-def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
-    """Return the notes of a game, such as its clock; empty for files of version 1."""
-    rows = _read_rows(db, "SELECT name, text FROM note WHERE game = ?", game)
-    return {name: text for name, text in rows if isinstance(name, str) and isinstance(text, str)}
+        _log.warning("not everything that belongs to the table is copied: %s", error)
+    return copied, incomplete
 
 
 def _open_damaged(path: Path) -> sqlite3.Connection:
     # Not read-only: SQLite must be able to bring in what the write-ahead log still has.
     db = sqlite3.connect(path)
+    db.text_factory = decode_text
     db.execute("PRAGMA locking_mode = EXCLUSIVE")  # so it needs no file of shared memory
     db.execute("PRAGMA writable_schema = ON")  # so a file that was cut short is read as far as it goes
     return db
 
 
-def _list_games(db: sqlite3.Connection) -> list[tuple[int, float, bool]]:
-    """Return the games by number, from the list of games or, if that is unreadable, from the log and the pictures."""
-    for columns in ("id, started, imported", "id, started, 0"):  # the second for files of version 1
-        try:
-            where = " WHERE NOT deleted" if "imported" in columns else ""
-            return [(n, at, bool(i)) for n, at, i in db.execute(f"SELECT {columns} FROM game{where} ORDER BY id")]
-        except sqlite3.Error as error:
-            _log.info("games of the damaged store: %s", error)
-    numbers: set[int] = set()
-    for sql in ("SELECT game FROM event ORDER BY game", "SELECT game FROM event ORDER BY game DESC"):
-        numbers |= {number for (number,) in _read_rows(db, sql)}
-    return [(number, time.time(), False) for number in sorted(numbers)]
+@dataclass(frozen=True, slots=True)
+class _ListedGame:
+    """A game in the list of a store; `length` and `seal` are None in files without checksums."""
+
+    number: int
+    started: float
+    imported: int = 0
+    deleted: int = 0
+    length: int | None = None
+    seal: str | None = None
+
+    def is_whole(self, rows: list[EventRow]) -> bool:
+        """Return True if these are all events of the game, as far as the file shows it."""
+        if self.seal is None:
+            return len(rows) == self.length if self.length is not None else bool(rows)
+        last = rows[-1][3] if rows else ""
+        return self.length == len(rows) and self.seal == compute_seal(self.started, self.imported, len(rows), last)
 
 
-def _read_events(db: sqlite3.Connection, game: int) -> tuple[list[StoredEvent], bool]:
-    """Return a game's events up to the first gap, and True if these are all."""
-    try:
-        (expected,) = db.execute("SELECT max(number) + 1 FROM event WHERE game = ?", (game,)).fetchone()
-    except sqlite3.Error:
-        expected = -1
-    events: list[StoredEvent] = []
-    sql = "SELECT number, time, body FROM event WHERE game = ? ORDER BY number"
-    for number, at, body in _read_rows(db, sql, game):
-        try:
-            decoded = json.loads(body)
-        except (TypeError, ValueError):
+def _list_games(db: sqlite3.Connection, tail: Tail | None) -> list[_ListedGame]:
+    """Return the games by number, from the list of games or, if that is unreadable, from the log."""
+    games = {}
+    for columns in _GAME_COLUMNS:  # the newest version first
+        rows = _read_rows(db, f"SELECT {columns} FROM game ORDER BY id")
+        games = {row[0]: _ListedGame(*row) for row in rows if isinstance(row[1], float)}
+        if games:
             break
-        if number != len(events) or not isinstance(decoded, dict) or not isinstance(at, float):
-            break
-        events.append(StoredEvent(number, at, decoded))
-    return events, len(events) == expected
+    for order in ("", " DESC"):  # from both ends, as a damaged page stops the query
+        for (number,) in _read_rows(db, f"SELECT game FROM event ORDER BY game{order}"):
+            if isinstance(number, int):
+                length = tail.length if tail and tail.game == number else UNKNOWN_LENGTH
+                games.setdefault(number, _ListedGame(number, time.time(), length=length))
+    return [games[number] for number in sorted(games)]
+
+
+def _read_events(db: sqlite3.Connection, game: int) -> list[EventRow]:
+    """Return a game's events up to the first that is missing or damaged."""
+    has_checksums = any(row[1] == "checksum" for row in _read_rows(db, "PRAGMA table_info(event)"))
+    checksum = "checksum" if has_checksums else "''"
+    sql = f"SELECT number, time, body, {checksum} FROM event WHERE game = ? ORDER BY number"
+    rows = list(_read_rows(db, sql, game))
+    return find_intact_events(rows) if has_checksums else find_valid_events(rows)
+
+
+def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
+    """Return the intact notes of a game, such as its clock; those of older files have no checksum and are left out."""
+    rows = _read_rows(db, "SELECT game, name, text, checksum FROM note WHERE game = ?", game)
+    return {row[1]: row[2] for row in rows if is_intact_note(row)}
 
 
 def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int, str]]]:
     """Return the pictures of each game as (row, event number, kind), read from both ends without the index."""
-    rows = {
-        row: (game, number, kind)
-        for order in ("", " DESC")
-        for row, game, number, kind in _read_rows(
-            db, f"SELECT rowid, game, number, kind FROM picture NOT INDEXED ORDER BY rowid{order}"
-        )
-    }
     found: dict[int, list[tuple[int, int, str]]] = {}
-    for row, (game, number, kind) in sorted(rows.items()):
+    sql = "SELECT rowid, game, number, kind FROM picture NOT INDEXED ORDER BY rowid"
+    rows = {row[0]: row for order in ("", " DESC") for row in _read_rows(db, sql + order)}
+    for row, game, number, kind in rows.values():
         found.setdefault(game, []).append((row, number, kind))
     return found
 
@@ -212,7 +216,8 @@ def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int,
 def _read_pictures(db: sqlite3.Connection, rows: list[tuple[int, int, str]], events: int) -> Iterator[StoredPicture]:
     for row, number, kind in rows:
         for (jpeg,) in _read_rows(db, "SELECT jpeg FROM picture NOT INDEXED WHERE rowid = ?", row):
-            if number < events and isinstance(jpeg, bytes) and jpeg.startswith(b"\xff\xd8\xff"):
+            is_intact = isinstance(number, int) and isinstance(kind, str) and isinstance(jpeg, bytes)
+            if is_intact and number < events and jpeg.startswith(_JPEG_START):
                 yield StoredPicture(number, kind, jpeg)
 
 

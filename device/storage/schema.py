@@ -6,6 +6,9 @@ Released statements never change: a new version adds its own.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
+
+from device.storage.checksums import seal_all_games
 
 _VERSION_1_SQL = """
 CREATE TABLE game (
@@ -64,25 +67,61 @@ INSERT INTO player (name, played)
     GROUP BY seat.value;
 """
 
-MIGRATIONS = (_VERSION_1_SQL, _VERSION_2_SQL)
+# Checksums: `device.storage.checksums`. `length` and `seal` are those of the whole game.
+_VERSION_3_SQL = """
+ALTER TABLE game ADD COLUMN length INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE game ADD COLUMN seal TEXT NOT NULL DEFAULT '';
+ALTER TABLE event ADD COLUMN checksum TEXT NOT NULL DEFAULT '';
+ALTER TABLE note ADD COLUMN checksum TEXT NOT NULL DEFAULT '';
+DROP TRIGGER event_is_never_changed;
+"""
+_VERSION_3_END_SQL = """
+CREATE TRIGGER event_is_never_changed BEFORE UPDATE ON event
+    BEGIN SELECT RAISE(ABORT, 'the log only grows'); END;
+"""
+
+
+def _add_checksums(db: sqlite3.Connection) -> None:
+    _run_script(db, _VERSION_3_SQL)
+    seal_all_games(db)
+    _run_script(db, _VERSION_3_END_SQL)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    lambda db: _run_script(db, _VERSION_1_SQL),
+    lambda db: _run_script(db, _VERSION_2_SQL),
+    _add_checksums,
+)
 """Migrations: from version 0 (an empty file) to 1, from 1 to 2, and so on."""
 SCHEMA_VERSION = len(MIGRATIONS)
+_FILE_ID = 0x546B0000  # "Tk"
 
 
-def migrate(db: sqlite3.Connection, version: int) -> None:
-    """Migrate from `version` to the newest, inside the caller's transaction. Raises `sqlite3.Error`."""
-    for script in MIGRATIONS[version:]:
-        for statement in _split_statements(script):
-            db.execute(statement)
-    db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+def migrate(db: sqlite3.Connection) -> None:
+    """Migrate to the newest version, inside the caller's transaction. Raises `sqlite3.Error`."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    for step in MIGRATIONS[version:]:
+        step(db)
+    if version < SCHEMA_VERSION:
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        db.execute(f"PRAGMA application_id = {make_file_id(SCHEMA_VERSION)}")
 
 
-def _split_statements(script: str) -> list[str]:
-    """Split an SQL script into statements (`executescript` would commit by itself)."""
-    found, rest = [], ""
+def make_file_id(version: int) -> int:
+    """Return SQLite's application id of a store: it has the version a second time, so that a damaged one shows."""
+    return _FILE_ID + version
+
+
+def read_schema(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
+    """Return the names of tables and triggers with the statements that made them."""
+    return frozenset(db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"))
+
+
+def _run_script(db: sqlite3.Connection, script: str) -> None:
+    """Run the statements of an SQL script (`executescript` would commit by itself)."""
+    statement = ""
     for line in script.splitlines(keepends=True):
-        rest += line
-        if sqlite3.complete_statement(rest):
-            found.append(rest)
-            rest = ""
-    return found
+        statement += line
+        if sqlite3.complete_statement(statement):
+            db.execute(statement)
+            statement = ""

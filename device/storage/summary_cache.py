@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from device.storage.event_history import replay_log
+from device.storage.game_log import replay_log
 from device.storage.statistics import GameSummary, summarise_game
 from device.storage.store import GameStore, StoredGame, StoreError
 from engine.errors import NotationError, RulesError
@@ -57,7 +57,9 @@ class SummaryCache:
         self._unsaved: set[int] = set()
 
     def get_standing(self, stored: StoredGame) -> GameStanding | None:
-        """Return the standing of a game; None if this version cannot read it. Raises `StoreError`."""
+        """Return the standing of a game; None if it is damaged or of a newer version. Raises `StoreError`."""
+        if stored.damage:
+            return None
         with self._lock:
             if self._saved_notes is None:
                 self._saved_notes = self._store.read_notes_by_game(NOTE_NAME)
@@ -73,7 +75,7 @@ class SummaryCache:
     def list_players(self, stored: StoredGame) -> tuple[str, ...]:
         """Return the players of a game as they are called now, in seat order. Raises `StoreError`."""
         standing = self.get_standing(stored)
-        return standing.players if standing else tuple(map(str, stored.first.get("players", ())))
+        return standing.players if standing else stored.players
 
     def save(self) -> None:
         """Save the standings computed since the last call."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from device.storage.event_history import EventHistory, replay_log
+from device.storage.game_log import EventHistory, replay_log
 from engine.board import parse_square
 from engine.errors import RulesError
 from engine.events import GameStarted, Passed, Redone, SquareCorrected, Undone

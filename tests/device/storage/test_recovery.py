@@ -12,6 +12,7 @@ import pytest
 
 from device.storage.errors import StoreLockedError
 from device.storage.recovery import open_store
+from device.storage.schema import make_file_id
 from device.storage.store import GameStore, StoredEvent, StoredPicture
 
 PAGE = 4096
@@ -104,7 +105,7 @@ def without(path: Path, *tables: str) -> None:
     """Overwrite the first page of each of these tables."""
     with GameStore(path) as store:
         named = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
-        pages = [store._db.execute(named, (table,)).fetchone()[0] for table in tables]
+        pages = [store.connection.execute(named, (table,)).fetchone()[0] for table in tables]
     broken = bytearray(path.read_bytes())
     for page in pages:
         broken[(page - 1) * PAGE : page * PAGE] = bytes(PAGE)
@@ -140,7 +141,8 @@ def test_store_of_another_program_is_not_taken(path: Path) -> None:
 
 def test_newer_store_is_left_alone_and_play_goes_on_in_memory(path: Path) -> None:
     with GameStore(path) as store:
-        store._db.execute("PRAGMA user_version = 99")
+        store.connection.execute("PRAGMA user_version = 99")
+        store.connection.execute(f"PRAGMA application_id = {make_file_id(99)}")
     before = path.read_bytes()
     store, trouble = open_store(path)
     assert "newer Tilekeeper" in trouble and "in memory" in trouble

@@ -1,0 +1,210 @@
+"""The SQLite file of the store: opening it, transactions that are synced at their end, and copies.
+
+SQLite runs in write-ahead mode with `synchronous=FULL`, because NORMAL may lose the last commits in a power cut
+(https://www.sqlite.org/pragma.html#pragma_synchronous). Only one program keeps a table with a file: it holds a lock on
+`FILE.lock`. Others, such as `tilekeeper backup`, may open the file meanwhile.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from device.storage.errors import (
+    StoreDamagedError,
+    StoreError,
+    StoreTooNewError,
+    make_locked_error,
+    make_read_only_error,
+    to_store_error,
+)
+from device.storage.schema import SCHEMA_VERSION, make_file_id, migrate, read_schema
+from engine.messages import said
+
+_log = logging.getLogger(__name__)
+
+MEMORY = ":memory:"
+"""The path of a database that is kept in memory only."""
+BUSY_TIMEOUT_S = 5.0
+"""Seconds to wait while another program writes."""
+_CHECKED_TABLES = ("game", "event", "note", "player")
+"""Tables whose pages are checked when the file is opened; the pictures would take minutes."""
+
+
+class Database:
+    """One SQLite file with the schema of the store, for all threads of the program."""
+
+    def __init__(self, path: Path | str, *, is_owner: bool) -> None:
+        """Open or create the file, migrate and check it. Raises `StoreError`.
+
+        The owner of a file keeps a table with it: a second one is refused with `StoreLockedError`.
+        """
+        self.path = str(path)
+        self._lock = threading.Lock()
+        self._lock_file = -1
+        try:
+            is_new = self.path != MEMORY and not Path(path).exists()
+            if is_owner and self.path != MEMORY:
+                self._lock_file = _lock_beside(self.path)
+            self.connection = sqlite3.connect(
+                self.path, check_same_thread=False, isolation_level=None, timeout=BUSY_TIMEOUT_S
+            )
+        except (sqlite3.Error, OSError) as error:
+            self._unlock()
+            raise to_store_error(error, self.path) from error
+        try:
+            self._prepare()
+            if is_new:
+                sync_folder(Path(path).parent)
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+            self.close()
+            raise to_store_error(error, self.path) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self.connection.close()
+            self._unlock()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Run a transaction: committed and synced at the end, rolled back on an exception. Raises `StoreError`."""
+        with self._lock:
+            try:
+                self._roll_back()
+                self.connection.execute("BEGIN IMMEDIATE")
+                yield self.connection
+                self.connection.execute("COMMIT")
+            except (sqlite3.Error, OverflowError) as error:
+                raise to_store_error(error, self.path) from error
+            finally:
+                try:
+                    self._roll_back()
+                except sqlite3.Error as error:
+                    _log.warning("what was not committed is rolled back before the next transaction: %s", error)
+
+    def fetch_rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query. Raises `StoreError`."""
+        try:
+            with self._lock:
+                return self.connection.execute(sql, values).fetchall()
+        except OverflowError:  # a number larger than SQLite's: no row has it
+            return []
+        except sqlite3.Error as error:
+            raise to_store_error(error, self.path) from error
+
+    def copy_to(self, path: Path) -> None:
+        """Copy everything into a new file while the database is in use. Raises `StoreError`, also if `path` exists."""
+        part = path.with_name(f"{path.name}.part")
+        try:
+            if path.exists():
+                raise StoreError(said("file-exists", "{0} exists already: name another file", path))
+            part.unlink(missing_ok=True)
+            copy = sqlite3.connect(part)
+            try:
+                self.connection.backup(copy, pages=256, sleep=0.01)  # in between, turns are written, and copied too
+            finally:
+                copy.close()
+            with part.open("rb+") as written:
+                os.fsync(written.fileno())
+            part.replace(path)
+            sync_folder(path.parent)
+        except (sqlite3.Error, OSError) as error:
+            part.unlink(missing_ok=True)
+            raise to_store_error(error, str(path)) from error
+
+    def _prepare(self) -> None:
+        """Set up the connection, migrate an older file and check its structure. Raises `StoreError`, SQLite errors."""
+        db = self.connection
+        db.text_factory = decode_text
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            "secure_delete = ON",  # a deleted game cannot be read from the card
+        ):
+            db.execute(f"PRAGMA {pragma}")
+        self._check_version(db)
+        db.execute("BEGIN IMMEDIATE")  # proves that the file can be written
+        try:
+            migrate(db)
+            db.execute("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
+        problems = ["its list of tables"] if read_schema(db) != _read_own_schema() else []
+        for table in _CHECKED_TABLES:
+            (found,) = db.execute(f"PRAGMA quick_check({table})").fetchone()
+            problems += [found] if found != "ok" else []
+        if problems:
+            raise self._make_damage_error(problems[0])
+
+    def _check_version(self, db: sqlite3.Connection) -> None:
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        (file_id,) = db.execute("PRAGMA application_id").fetchone()
+        if file_id not in (0, make_file_id(version)):
+            raise self._make_damage_error(f"its version {version}")
+        if version > SCHEMA_VERSION:
+            text = "{0} was written by a newer Tilekeeper: install that one, or move the file away"
+            raise StoreTooNewError(said("store-newer", text, self.path))
+
+    def _make_damage_error(self, what: str) -> StoreDamagedError:
+        text = "{0} is damaged ({1}): move it away, and a new one is made"
+        return StoreDamagedError(said("store-broken", text, self.path, what))
+
+    def _roll_back(self) -> None:
+        """Roll back if a transaction is open; after some errors SQLite has done so itself."""
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+    def _unlock(self) -> None:
+        if self._lock_file >= 0:
+            os.close(self._lock_file)
+            self._lock_file = -1
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync a folder, so that the name of a new file survives a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _lock_beside(path: str) -> int:
+    """Lock `FILE.lock` for this program and return its descriptor. Raises `StoreError`."""
+    try:
+        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError:
+        raise make_read_only_error(path) from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise make_locked_error(path) from None
+    return handle
+
+
+def decode_text(data: bytes) -> str:
+    """Decode a text; damaged bytes are replaced, so that its checksum shows the damage."""
+    return data.decode(errors="replace")
+
+
+@cache
+def _read_own_schema() -> frozenset[tuple[str, str]]:
+    """Return the schema of a new file."""
+    with closing(sqlite3.connect(MEMORY, isolation_level=None)) as db:
+        migrate(db)
+        return read_schema(db)

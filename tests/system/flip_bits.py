@@ -1,0 +1,174 @@
+"""Flip bits in stores and cached word lists, and see what the program makes of them.
+
+    python -m tests.system.flip_bits stores --count 2000
+    python -m tests.system.flip_bits lexicons --count 500
+
+A store with 1 to 4 flipped bits has to open within 5 seconds, with a new game possible, and without a total that
+changed silently. A cached word list that is torn or has flipped bits must not crash the program or answer wrongly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from device.storage.game_log import replay_log
+from device.storage.lexicons import read_lexicon
+from device.storage.recovery import open_store
+from device.storage.store import GameStore, StoredEvent
+from engine.errors import NotationError, RulesError
+from engine.events import from_json, to_json
+from engine.gcg import build_game, parse_gcg
+
+GAMES = Path(__file__).parents[2] / "device" / "data" / "games"
+MAX_OPEN_S = 5.0
+WORDS = 3000
+
+Totals = dict[tuple[str, ...], tuple[int, tuple[int, ...]]]
+"""By the players: number of events and totals of a game."""
+
+
+def make_store(folder: Path) -> None:
+    """Write a store of eight games, the newest unfinished; its last events are in the write-ahead log only."""
+    closed = folder / "closed"
+    closed.mkdir()
+    with GameStore(closed / "games.db") as store:
+        for repeat in range(2):
+            for path in sorted(GAMES.glob("*.gcg")):
+                game = build_game(parse_gcg(path.read_bytes()))
+                bodies = [to_json(event) for event in game.events]
+                bodies[0]["players"] = [f"{name} {repeat} {path.stem}" for name in game.players]
+                store.add_game(
+                    1e9, [StoredEvent(n, 1e9 + n, body) for n, body in enumerate(bodies)], (), imported=False
+                )
+    with GameStore(closed / "games.db") as store:
+        newest = store.games()[0]
+        for _ in range(3):  # the program is killed while these are in the log
+            store.append(newest.id, [{"v": 1, "kind": "undone"}])
+        for file in closed.glob("games.db*"):
+            shutil.copy(file, folder)
+
+
+def read_totals(store: GameStore) -> tuple[Totals, set[tuple[str, ...]]]:
+    """Return the totals of all games, and which of them are reported as damaged."""
+    totals: Totals = {}
+    damaged = set()
+    for stored in store.games():
+        events = store.events(stored.id)
+        if stored.damage:
+            damaged.add(stored.players)
+        try:
+            totals[stored.players] = len(events), replay_log(from_json(event.body) for event in events).totals
+        except (NotationError, RulesError):
+            totals[stored.players] = len(events), ()
+    return totals, damaged
+
+
+def flip_bits(path: Path, chance: random.Random) -> None:
+    """Flip 1 to 4 bits of a file."""
+    data = bytearray(path.read_bytes())
+    for _ in range(chance.randint(1, 4)):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    path.write_bytes(data)
+
+
+def try_store(template: Path, expected: Totals, seed: int) -> str:
+    """Flip bits in a copy of the store, open it and return the outcome; outcomes with `!` are failures."""
+    chance = random.Random(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in template.glob("games.db*"):
+            shutil.copy(file, folder)
+        flip_bits(folder / chance.choice(("games.db", "games.db", "games.db-wal")), chance)
+        begun = time.monotonic()
+        try:
+            store, problem = open_store(folder / "games.db")
+        except Exception as error:
+            return f"! does not open: {error!r:.60}"
+        with store:
+            totals, damaged = read_totals(store)
+            if time.monotonic() - begun > MAX_OPEN_S:
+                return "! slow"
+            changed = [who for who, total in totals.items() if expected.get(who) != total and who not in damaged]
+            lost = expected.keys() - totals.keys()
+            if (changed or lost) and not problem:
+                return f"! silent: {len(changed)} changed, {len(lost)} lost"
+            if changed and not store.lost_tail:
+                return f"! changed: {totals[changed[0]]}"
+            number = store.begin_game({"v": 1, "kind": "started", "players": ["A", "B"]})
+            store.append(number, [{"v": 1, "kind": "pass", "player": 0}])
+            if len(store.events(number)) != 2:
+                return "! no new game"
+            if not problem:
+                return "nothing lost"
+            return "in memory" if store.path == ":memory:" else f"reported, {len(damaged)} damaged, {len(lost)} lost"
+
+
+def try_stores(count: int, seed: int) -> Counter[str]:
+    """Return the outcomes of `count` damaged stores."""
+    with tempfile.TemporaryDirectory() as name:
+        template = Path(name)
+        make_store(template)
+        copy = template / "copy"
+        copy.mkdir()
+        for file in template.glob("games.db*"):
+            shutil.copy(file, copy)
+        with GameStore(copy / "games.db") as store:
+            expected, damaged = read_totals(store)
+            assert not damaged and not store.lost_tail
+        return Counter(try_store(template, expected, seed * 1_000_000 + n) for n in range(count))
+
+
+def try_lexicons(count: int, seed: int) -> Counter[str]:
+    """Return the outcomes of `count` damaged word lists in the cache."""
+    chance = random.Random(seed)
+    words = sorted({"".join(chance.choices("ABCDEINORST", k=chance.randint(2, 9))) for _ in range(WORDS)})
+    others = [word[::-1] + "Q" for word in words[:200]]
+    outcomes: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as name:
+        path, cache = Path(name) / "own.txt", Path(name) / "cache"
+        path.write_text("\n".join(words))
+        read_lexicon(path, cache_dir=cache)
+        (compiled,) = cache.iterdir()
+        whole = compiled.read_bytes()
+        for _ in range(count):
+            data = bytearray(whole)
+            how = chance.choice(("tail zeroed", "cut short", "bits flipped"))
+            at = chance.randrange(len(data))
+            if how == "tail zeroed":
+                data[at:] = bytes(len(data) - at)
+            elif how == "cut short":
+                del data[at:]
+            compiled.write_bytes(data)
+            if how == "bits flipped":
+                flip_bits(compiled, chance)
+            lexicon = read_lexicon(path, cache_dir=cache)
+            is_right = all(word in lexicon for word in words) and not any(word in lexicon for word in others)
+            outcomes[f"{how}, {'right' if is_right and compiled.read_bytes() == whole else '! wrong'}"] += 1
+    return outcomes
+
+
+def main(words: Sequence[str]) -> int:
+    """Print the outcomes as JSON; return 1 if there are failures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("stores", "lexicons"))
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args(words)
+    logging.disable()
+    outcomes = (try_stores if args.what == "stores" else try_lexicons)(args.count, args.seed)
+    print(json.dumps(dict(outcomes.most_common()), indent=1))
+    return 1 if any("!" in outcome for outcome in outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
