@@ -79,8 +79,10 @@ class KeyFrameBuffer:
 
 
 def find_stable_frames(glimpses: Sequence[KeyFrame], last: Frame) -> Iterator[tuple[KeyFrame, float]]:
-    """Yield the key frames that differ from the last picture and were stable for `MIN_STABLE_S`, with their
-    duration."""
+    """Yield the key frames that differ from the last picture, with the seconds that each was stable.
+
+    Frames that were stable for less than `MIN_STABLE_S` are left out.
+    """
     now, until = make_thumbnail(last.image), (*(glimpse.time for glimpse in glimpses[1:]), last.time)
     for glimpse, after in zip(glimpses, until, strict=False):
         end = min(after, glimpse.reverted_at)

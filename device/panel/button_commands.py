@@ -1,6 +1,6 @@
-"""What a gesture means at this moment: a command to the session, a refusal that is shown, or nothing. Pure.
+"""Map gestures to commands: each gesture is a command to the session, a refusal that is shown, or nothing. Pure.
 
-The whole table of answers stands in `docs/panel.md`.
+`docs/panel.md` has the whole table.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from device.session.messages import get_text
 from device.session.snapshot import PASS_OR_EXCHANGE, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0
-"""A shared button is not believed so soon after a turn: it was meant for the turn that is just over."""
+"""Seconds after a turn in which a shared button is ignored: the press was meant for the turn before."""
 
 
 class ButtonCommand(StrEnum):
-    """What the panel asks of the session and of the machine."""
+    """A command of the panel to the session or the machine."""
 
     END_TURN = "end turn"
     END_GAME = "end game"
@@ -46,19 +46,19 @@ BUTTON_REQUESTS: Mapping[ButtonCommand, TableCommand] = MappingProxyType(
         ButtonCommand.UNDO: Undo(),
     }
 )
-"""The requests of commands that need no arguments."""
+"""The session's command for each command of the panel that needs no arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A press that changes nothing, and why; `player` is whose light shall blink, where that is the point."""
+    """A press that changes nothing: the reason, and the player whose light blinks, if any."""
 
     text: str
     player: int | None = None
 
     @classmethod
     def from_key(cls, key: str, *values: str) -> Refusal:
-        """The refusal that `device.session.messages` has under this key."""
+        """Return the refusal with the text of a key."""
         return cls(get_text(key, *values))
 
 
@@ -72,7 +72,7 @@ _HOLD_COMMANDS = {
 
 
 def command_for(gesture: Gesture, state: TableSnapshot, since_turn: float) -> ButtonResponse:
-    """What `gesture` means to a table in `state`, `since_turn` seconds after its log last grew."""
+    """Return the response to a gesture in this state, `since_turn` seconds after the last event of the game."""
     button = gesture.button
     match gesture.kind:
         case GestureKind.PRESS if button.ends_turn:
@@ -94,7 +94,7 @@ def command_for(gesture: Gesture, state: TableSnapshot, since_turn: float) -> Bu
 
 
 def button_label(button: Button) -> str:
-    """The button's name for people."""
+    """Return the name of a button for the players."""
     if button.player is not None:
         return get_text("button-end-turn-of", str(button.player + 1))
     return get_text(f"button-{button}")
@@ -115,7 +115,7 @@ def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: floa
 
 
 def _command_for_challenge(state: TableSnapshot) -> ButtonResponse:
-    """The challenge button; where it is asked whether a player passed or exchanged, it says that she exchanged."""
+    """Return the response to the challenge button; it answers the question \"pass or exchange?\" with an exchange."""
     asked = state.question is not None and state.question.key == PASS_OR_EXCHANGE
     return _find_refusal(state) or (ButtonCommand.EXCHANGE if asked else ButtonCommand.CHALLENGE)
 
@@ -132,7 +132,7 @@ def _command_for_hold(command: ButtonCommand, state: TableSnapshot) -> ButtonRes
 
 
 def _find_refusal(state: TableSnapshot) -> Refusal | None:
-    """Why nothing can be done in the game now; None when it can."""
+    """Return the refusal of a phase in which no turn is played; None during a turn."""
     match state.phase:
         case Phase.LOOKING:
             return Refusal.from_key("busy")

@@ -1,7 +1,7 @@
-"""The panel: presses become the session's commands, and what the session tells becomes lights.
+"""The panel: presses become commands of the session, and its snapshots become lights.
 
-One thread, named `panel`, does it all and never waits for anything but the next event: a button shows that it was felt
-while the board is still being read. Edges may come from any thread; so may taps from the page, which take the same way.
+One thread, named `panel`, handles all events and never waits for the session, so that a press shows on the lights while
+the board is being read. Edges of buttons and presses on the page may come from any thread.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from device.session.table_session import TableSession
 _log = logging.getLogger(__name__)
 
 MESSAGE_DURATION_S = 6.0
-"""So long a refusal can be read on the page."""
+"""Seconds for which the page shows a refusal."""
 REHEARSAL_TIMEOUT_S = 600.0
-"""A rehearsal that nobody ends is over after so long."""
+"""Seconds after which a rehearsal ends by itself."""
 
 _UNAVAILABLE_MESSAGE_KEYS: Mapping[ButtonCommand, str] = MappingProxyType(
     {
@@ -62,7 +62,7 @@ _UNAVAILABLE_MESSAGE_KEYS: Mapping[ButtonCommand, str] = MappingProxyType(
 
 
 class Hardware(Protocol):
-    """Buttons and lights that one can touch: `device.panel.gpio.GpioHardware`."""
+    """Buttons, lights and buzzer: `device.panel.gpio.GpioHardware`."""
 
     @property
     def pressed_buttons(self) -> frozenset[Button]:
@@ -72,11 +72,11 @@ class Hardware(Protocol):
         """Set lights and buzzer."""
 
     def close(self) -> None:
-        """Give the pins back, everything dark."""
+        """Switch everything off and release the pins."""
 
 
 EdgeHandler = Callable[[Button, bool], None]
-"""Told that a button went down (True) or up (False), from any thread."""
+"""Called when a button goes down (True) or up (False), from any thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,9 @@ class PanelActions:
 
 @dataclass(frozen=True, slots=True)
 class PanelView:
-    """What the panel shows now, for the page: the status and lights, the last refusal in words, stuck buttons.
+    """The state of the panel, for the page: status, lights, the last refusal as a text, and stuck buttons.
 
-    `felt` are the buttons that were pressed in a rehearsal, None while there is none.
+    `felt` are the buttons pressed in the current rehearsal, None without one.
     """
 
     status: PanelStatus
@@ -105,7 +105,10 @@ class PanelView:
 
 
 class Panel:
-    """Buttons and lights of one table, on pins, on the page, or both. Use it in `with`, or `close` it."""
+    """Buttons and lights of one table, on pins, on the page, or both.
+
+    Use it in a `with` statement, or `close` it.
+    """
 
     def __init__(
         self,
@@ -114,7 +117,7 @@ class Panel:
         hardware: Callable[[EdgeHandler], Hardware] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`hardware` makes the pins' side, given where its edges go; without it there is the page alone."""
+        """Start the thread. `hardware` opens the pins, given the handler of their edges; None: only the page has buttons."""
         self._session = session
         self._actions = actions
         self._clock = clock
@@ -124,7 +127,7 @@ class Panel:
         self._shown_levels = OUTPUTS_OFF
         self._pending_presses: set[Future[TableSnapshot]] = set()
         self._closed = False
-        # What follows belongs to the thread.
+        # All that follows is used by the thread only.
         now = clock()
         self._gestures = GestureDetector(self._hardware.pressed_buttons if self._hardware else (), now)
         self._state = session.state
@@ -152,7 +155,7 @@ class Panel:
         self.close()
 
     def close(self) -> None:
-        """End the thread, put the lights out, give the pins back."""
+        """Stop the thread, switch the lights off and release the pins."""
         if self._closed:
             return
         self._closed = True
@@ -166,23 +169,23 @@ class Panel:
 
     @property
     def view(self) -> PanelView:
-        """What is shown now."""
+        """The current view."""
         return self._view
 
     def add_listener(self, listener: Callable[[PanelView], None]) -> None:
-        """Tell `listener` each new view, from the panel's thread: it must be quick and must not raise."""
+        """Call `listener` with each new view, on the panel's thread: it must be quick and must not raise."""
         self._listeners = (*self._listeners, listener)
 
     def handle_edge(self, button: Button, down: bool) -> None:
-        """A button went down or up. Returns at once, from any thread."""
+        """Handle an edge: a button went down or up. Returns at once; may be called from any thread."""
         now = self._clock()
         self._events.put(lambda: self._handle_gestures(self._gestures.handle_edge(button, down, now)))
 
     def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableSnapshot]:
-        """A tap or a hold on the page, by the same way as one on the pins.
+        """Press a button on the page; it is handled like one on the pins.
 
-        `seen` is the moment that the page showed. The future holds the state after it, or `CommandRefusedError`; it is
-        cancelled where the panel is closed before.
+        `seen` is the moment that the page showed. The future holds the snapshot after the command, or
+        `CommandRefusedError`; it is cancelled if the panel is closed before.
         """
         done: Future[TableSnapshot] = Future()
         self._pending_presses.add(done)
@@ -191,17 +194,17 @@ class Panel:
         return done
 
     def rehearse(self, on: bool) -> None:
-        """From now on buttons do nothing but show that they were felt (`PanelView.felt`), until it is ended."""
+        """Begin or end a rehearsal, in which pressed buttons are only added to `PanelView.felt`."""
         self._events.put(lambda: self._set_rehearsal(on))
 
     def give(self, signal: Signal) -> None:
-        """Show a signal, to see whether its light or its sound works."""
+        """Show a signal, as a test of lights and buzzer."""
         self._events.put(lambda: self._start_signal(signal))
 
     # The thread
 
     def _run(self) -> None:
-        self._events.put(lambda: None)  # the first thing done is to show how things stand
+        self._events.put(lambda: None)  # show the current state first
         while True:
             try:
                 event = self._events.get(timeout=self._next_timeout())
@@ -219,7 +222,7 @@ class Panel:
         self._handle_gestures(self._gestures.advance_time(self._clock()))
 
     def _next_timeout(self) -> float | None:
-        """How long nothing will happen by itself; None: for ever."""
+        """Return the seconds until something changes by itself; None if nothing will."""
         now = self._clock()
         ends = [self._gestures.deadline]
         if self._view.message:
@@ -233,7 +236,7 @@ class Panel:
         return max(0.0, min(ends) - now) if min(ends) < inf else None
 
     def _on_state(self, state: TableSnapshot) -> None:
-        """The session's news, in its thread."""
+        """Pass a new snapshot on to the panel's thread; called on the session's."""
         self._events.put(lambda: self._update_state(state))
 
     def _update_state(self, state: TableSnapshot) -> None:
@@ -245,7 +248,7 @@ class Panel:
         if told:
             self._start_signal(told)
 
-    # Answers
+    # Gestures
 
     def _handle_gestures(self, gestures: tuple[Gesture, ...]) -> None:
         for gesture in gestures:
@@ -260,7 +263,7 @@ class Panel:
         self._handle_gesture(last, seen, done)
 
     def _handle_gesture(self, gesture: Gesture, seen: Moment | None, done: Future[TableSnapshot]) -> None:
-        """Show that the gesture was felt, then do what it asks; `done` is told what came of it."""
+        """Show that the gesture was noticed, then carry it out; `done` gets the result."""
         if gesture.kind in (GestureKind.PRESS, GestureKind.HOLD):
             self._start_signal(PRESSED_SIGNAL if gesture.kind is GestureKind.PRESS else HELD_SIGNAL)
             self._update_outputs()
@@ -301,7 +304,7 @@ class Panel:
         return None
 
     def _pass_on_result(self, answered: Future[TableSnapshot], done: Future[TableSnapshot]) -> None:
-        """Pass on what the session answered."""
+        """Set `done` to the result of a command of the session."""
         try:
             done.set_result(answered.result(0))
         except CommandRefusedError as refused:
@@ -329,7 +332,7 @@ class Panel:
         )
 
     def _update_outputs(self) -> None:
-        """Bring view, lights and buzzer up to the moment."""
+        """Update view, lights and buzzer to the current time."""
         now = self._clock()
         if self._signal and now - self._signal_time >= self._signal.seconds:
             self._signal = None

@@ -161,11 +161,13 @@ class ClockKeeper:
                 self._log.number, NOTE_NAME, serialise_clock(self._clock, self._now(), paused=self.paused)
             )
         except StoreError as error:
-            _log.warning("the clock is not kept: %s", error)
+            _log.warning("the clock is not saved: %s", error)
 
     def make_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Return the `ClockRead` events to append with `events`: of the player whose turn ends, or of all if the game
-        ends."""
+        """Return the `ClockRead` events to append with the events of a turn.
+
+        They are those of the player whose turn ends, or of all players if the game ends.
+        """
         if not self._has_clock or not any(isinstance(event, TurnEvent) for event in events):
             return ()
         game = self._log.game

@@ -81,8 +81,7 @@ class CommandQueue:
             return self._worker.submit(self._run_command, work)
 
     def submit_task(self, work: Callable[[], Result]) -> Future[Result]:
-        """Run a task that is not a command on the same thread; it waits for the running command, and commands wait
-        for it."""
+        """Run a task that is not a command on the same thread, after the command that is running."""
         with self._lock:
             if self._is_closed:
                 return _make_failed_future(make_refusal("closing"))

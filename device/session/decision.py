@@ -95,8 +95,7 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMa
 
 
 def _find_rivals(explained: Inference) -> list[Explanation]:
-    """Return the second explanation if the question is about its difference from the best one, however unlikely it
-    is."""
+    """Return the second explanation, however unlikely, if the question is about its difference from the best one."""
     best, *others = explained.explanations
     boards = ((other, best.game.board.differences(other.game.board)) for other in others[:1])
     return [other for other, differs in boards if differs and {*differs} <= {*explained.doubtful_squares}]
@@ -153,8 +152,7 @@ def find_max_exchange(game: Game) -> int:
 
 
 def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
-    """Return the hidden squares on which a play could be: empty in the record and next to a tile, or any before the
-    first play."""
+    """Return the hidden squares on which a play could be: those next to a tile, or any before the first play."""
     board = game.board
     hidden = [
         s for s in SQUARES if board[s] is None and reading.squares[s].probability(HIDDEN) > MIN_HIDDEN_PROBABILITY

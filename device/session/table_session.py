@@ -1,8 +1,8 @@
 """The table session: connects camera, reader, engine, store and listeners.
 
-A turn is one data flow: a button is pressed, the session takes a still picture, vision reads it, the engine infers the
-play, the events are appended to the store and synced, and the listeners (page, panel, voice) get a new snapshot:
-`TableSession._take_turn`. The phases in which each command is allowed are data, in `device.session.phases`.
+One turn: the session takes a still picture, vision reads it, the engine infers the play, the events are written to the
+store, and all listeners (page, panel, voice) get a new snapshot. See `TableSession._take_turn`. The phases in which
+each command is allowed are data, in `device.session.phases`.
 """
 
 from __future__ import annotations
@@ -60,10 +60,15 @@ MIN_EMPTY_PROBABILITY = 0.5
 class TableSession:
     """One table: its camera, its store, and one game at a time.
 
-    `submit` may be called from any thread and returns at once; a thread named `table` runs the commands one at a time.
+    Clients submit commands and read `state`, an immutable snapshot; listeners get each new one:
 
-    Three more threads run between commands: `watch` monitors the camera, `clock` saves the running clock, and `saving`
-    retries what the disk did not accept.
+        with TableSession(camera, reader, store, words) as session:
+            session.add_listener(print)
+            session.submit(EndTurn()).result()
+
+    `submit` may be called from any thread and returns at once. Only the thread named `table` changes the game; it runs
+    the commands one at a time. Three more threads work between commands: `watch` monitors the camera, `clock` saves the
+    running clock, and `saving` retries what the disk did not accept.
     """
 
     def __init__(
@@ -136,11 +141,11 @@ class TableSession:
         self._queue.remove_listener(listener)
 
     def ping(self) -> Future[None]:
-        """Done once the thread that carries out the commands has come by: proof that it works."""
+        """Return a future that is done once the thread of the commands has run it: proof that the thread works."""
         return self._queue.submit_task(lambda: None)
 
     def picture(self, name: str) -> bytes | None:
-        """The rectified board as JPEG, by the name that a state gave it."""
+        """Return the rectified board as JPEG, by its name in a snapshot; None if there is none. Raises `StoreError`."""
         if kept := self._controller.pictures.get(name):
             return kept
         game, _, number = name.partition("-")
@@ -149,7 +154,7 @@ class TableSession:
         return self._store.picture(int(game), int(number), "board")
 
     def list_players(self) -> tuple[tuple[str, str], ...]:
-        """Everybody who played at this table and the colour of each, who played last first. Raises `StoreError`."""
+        """Return the name and colour of every player of this table, most recent first. Raises `StoreError`."""
         return self._store.players()
 
     def look_up(self, word: str) -> bool | None:

@@ -54,6 +54,7 @@ class CorrectSquare(TableCommand, frozen=True):
     symbol: Symbol
 
     def run(self, context: CommandContext) -> None:
+        """Record the correction; refuse it unless the symbol is one tile of the set."""
         with convert_engine_errors():
             at = parse_square(self.square)
             tiles = () if self.symbol == EMPTY else context.controller.game.tiles.parse(self.symbol)
@@ -74,6 +75,7 @@ class NameBlank(TableCommand, frozen=True):
     letter: Annotated[str, Meta(max_length=8)]
 
     def run(self, context: CommandContext) -> None:
+        """Record the letter; refuse it if the square has no blank or the set no such letter."""
         game = context.controller.game
         with convert_engine_errors():
             at = parse_square(self.square)
@@ -104,6 +106,7 @@ class TurnCommand(TableCommand, frozen=True):
     score: Annotated[int, Meta(ge=-2000, le=4000)] | None = None
 
     def run(self, context: CommandContext) -> None:
+        """Record the events that change the turn."""
         context.controller.commit_events(self.make_events(context.controller.game))
 
     def make_events(self, game: Game) -> tuple[Event, ...]:
@@ -141,6 +144,7 @@ class CorrectTurn(TurnCommand, frozen=True):
     operation_id = "correct_turn"
 
     def make_events(self, game: Game) -> tuple[Event, ...]:
+        """Return the correction of the turn, of its score, or of both."""
         if not 1 <= self.number <= len(game.turns):
             raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
         turn = game.turns[self.number - 1]
@@ -166,6 +170,7 @@ class InsertTurn(TurnCommand, frozen=True):
     operation_id = "insert_turn"
 
     def make_events(self, game: Game) -> tuple[Event, ...]:
+        """Return the missing turn, as an insertion unless it is the next one."""
         if not 1 <= self.number <= len(game.turns) + 1:
             raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
         last = sum(turn.kind not in CLOSING_KINDS for turn in game.turns)
@@ -189,6 +194,7 @@ class RevealRack(TableCommand, frozen=True):
     letters: Annotated[str, Meta(max_length=60)]
 
     def run(self, context: CommandContext) -> None:
+        """Record the letters; refuse those on the board or another rack, and warn if their number is wrong."""
         controller = context.controller
         game = controller.game
         with convert_engine_errors():
@@ -218,6 +224,7 @@ class RenamePlayer(TableCommand, frozen=True):
     new_name: Annotated[str, Meta(max_length=MAX_NAME_LETTERS)]
 
     def run(self, context: CommandContext) -> None:
+        """Record the name; refuse an empty one and that of another player."""
         controller = context.controller
         check_player(controller.game, self.player)
         before, after = controller.game.players[self.player], clean_name(self.new_name)

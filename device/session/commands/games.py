@@ -30,6 +30,7 @@ class DrawFirst(TableCommand, frozen=True):
     letters: Annotated[tuple[Symbol, ...], Meta(max_length=MAX_PLAYERS)]
 
     def run(self, context: CommandContext) -> None:
+        """Record the draw; refuse it unless it has one tile of each player who draws now."""
         controller = context.controller
         game = controller.game
         names, drawing = game.players, game.drawing or tuple(range(len(game.players)))
@@ -54,6 +55,7 @@ class Pause(TableCommand, frozen=True):
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
+        """Stop the clocks until the pause ends."""
         context.controller.set_paused(True)
 
 
@@ -66,6 +68,7 @@ class EndPause(TableCommand, frozen=True):
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
+        """Run the clock of the player to move again."""
         context.controller.set_paused(False)
 
 
@@ -77,6 +80,7 @@ class Undo(TableCommand, frozen=True):
     operation_id = "undo"
 
     def run(self, context: CommandContext) -> None:
+        """Undo the last press; refuse it if there is none."""
         context.controller.move_in_history(context.controller.log.undo)
 
 
@@ -88,6 +92,7 @@ class Redo(TableCommand, frozen=True):
     operation_id = "redo"
 
     def run(self, context: CommandContext) -> None:
+        """Redo the press undone last; refuse it if there is none."""
         context.controller.move_in_history(context.controller.log.redo)
 
 
@@ -99,6 +104,7 @@ class EndGame(TableCommand, frozen=True):
     operation_id = "end_game"
 
     def run(self, context: CommandContext) -> None:
+        """Record the end, for the reason that the rules give now or by agreement, and ask for unknown racks."""
         controller = context.controller
         due = controller.game.end_due
         controller.commit_events([GameEnded(due) if due else GameEnded()])
@@ -124,6 +130,7 @@ class StartGame(TableCommand, frozen=True):
     colours: tuple[str, ...] = ()
 
     def run(self, context: CommandContext) -> None:
+        """Start the game and let the camera adjust to the board."""
         context.controller.start_game(self.started, self.words, self.colours)
         context.prepare_board()
 
@@ -140,6 +147,7 @@ class PlayAgain(TableCommand, frozen=True):
     words_for: Callable[[GameStarted], WordList | None] | None = None
 
     def run(self, context: CommandContext) -> None:
+        """Start the game and let the camera adjust to the board."""
         context.controller.start_next_game(self.default, self.words_for)
         context.prepare_board()
 
@@ -155,6 +163,7 @@ class ResumeGame(TableCommand, frozen=True):
     words_for: Callable[[GameStarted], WordList | None] | None = None
 
     def run(self, context: CommandContext) -> None:
+        """Load the game and let the camera adjust; refuse it if there is none that goes on."""
         context.controller.resume_game(self.words_for)
         context.prepare_board()
 

@@ -33,6 +33,7 @@ class EndTurn(TableCommand, frozen=True):
     interim_phase = Phase.LOOKING
 
     def run(self, context: CommandContext) -> None:
+        """Let the session read the board. Raises `CameraError`, `StoreError`."""
         context.take_turn()
 
 
@@ -44,6 +45,7 @@ class PassTurn(TableCommand, frozen=True):
     operation_id = "pass_turn"
 
     def run(self, context: CommandContext) -> None:
+        """Record the pass."""
         context.controller.commit_events([Passed(context.controller.game.to_move)])
 
 
@@ -58,6 +60,7 @@ class ExchangeTiles(TableCommand, frozen=True):
     count: Annotated[int, Meta(ge=1, le=20)]
 
     def run(self, context: CommandContext) -> None:
+        """Record the exchange; refuse it if the bag has too few tiles."""
         game = context.controller.game
         if not game.can_exchange(self.count):
             raise make_refusal("cannot-exchange", str(self.count), str(game.bag_count))
@@ -75,6 +78,7 @@ class ChallengePlay(TableCommand, frozen=True):
     operation_id = "challenge"
 
     def run(self, context: CommandContext) -> None:
+        """Decide the challenge, or ask the players; refuse it if there is no play to challenge."""
         controller = context.controller
         play = controller.game.challengeable_turn
         if play is None:
@@ -156,6 +160,7 @@ class AnswerQuestion(TableCommand, frozen=True):
     answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
 
     def run(self, context: CommandContext) -> None:
+        """Apply the answer; refuse it if no question with this answer is open."""
         context.controller.answer_question(self.answer)
 
 
@@ -166,6 +171,7 @@ class ConfirmExchange(TableCommand, frozen=True):
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
+        """Choose the last answer, the largest number of tiles."""
         question = context.controller.open_question
         context.controller.answer_question(len(question.answers) - 1 if question else 0)
 
