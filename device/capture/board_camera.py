@@ -41,7 +41,16 @@ class BoardCamera:
     whole, as photographs of different tables must be. Corners that a user placed count in both cases.
     """
 
-    def __init__(self, camera: Camera, reader: PhotoReader, *, follows_board: bool = True) -> None:
+    def __init__(
+        self,
+        camera: Camera,
+        reader: PhotoReader,
+        *,
+        follows_board: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], bool | None] = time.sleep,
+    ) -> None:
+        self._clock, self._wait = clock, wait
         self._camera = camera
         self._reader = reader
         self._follows_board = follows_board
@@ -78,7 +87,7 @@ class BoardCamera:
     def capture_board(self, tiles: Collection[str]) -> Capture:
         """Wait until nothing moves, for a limited time, then read the board. Raises `CameraError`."""
         with self._lock:
-            frame = wait_until_still(self._camera)
+            frame = wait_until_still(self._camera, clock=self._clock, wait=self._wait)
             return Capture(frame, self.read_board(frame.image, tiles))
 
     def read_board(self, image: Image, tiles: Collection[str]) -> PhotoReading:
@@ -139,32 +148,38 @@ MIN_MOTION_DIFFERENCE = 12.0
 """Difference of a thumbnail pixel (of 255) that counts as motion; camera noise is smaller."""
 
 
+class RestDetector:
+    """Detects rest in a sequence of pictures: nothing has moved between them for `min_still_s` seconds."""
+
+    def __init__(self, min_still_s: float) -> None:
+        self._min_still_s = min_still_s
+        self._thumbnail: npt.NDArray[np.float32] | None = None
+        self._still_since = 0.0
+
+    def update(self, image: Image, now: float) -> bool:
+        """Add a picture taken at time `now` (s); return True if the board is at rest."""
+        before, self._thumbnail = self._thumbnail, make_thumbnail(image)
+        if before is None or has_moved(before, self._thumbnail):
+            self._still_since = now
+        return now - self._still_since >= self._min_still_s
+
+
 def wait_until_still(
     camera: Camera,
     *,
     max_wait_s: float = MAX_WAIT_S,
     min_still_s: float = MIN_STILL_S,
     clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
+    wait: Callable[[float], bool | None] = time.sleep,
 ) -> Frame:
-    """Return a still from `camera` once nothing moves, or after the longest wait.
+    """Return a still from `camera` once nothing moves, after the longest wait, or if `wait` returns True.
 
     Raises `CameraError`.
     """
-    first = camera.preview()
-    if first is None:
-        return camera.still()
-    deadline = clock() + max_wait_s
-    resting_since, before = clock(), make_thumbnail(first.image)
-    while clock() < deadline and clock() - resting_since < min_still_s:
-        sleep(POLL_INTERVAL_S)
-        frame = camera.preview()
-        if frame is None:
+    detector, deadline = RestDetector(min_still_s), clock() + max_wait_s
+    while (frame := camera.preview()) is not None:
+        if detector.update(frame.image, clock()) or clock() >= deadline or wait(POLL_INTERVAL_S):
             break
-        now = make_thumbnail(frame.image)
-        if has_moved(before, now):
-            resting_since = clock()
-        before = now
     return camera.still()
 
 
@@ -209,9 +224,9 @@ class CameraMonitor:
         self._is_idle = is_idle
         self._clock = clock
         self._backoff = Backoff(BACK_OFF_S)
-        self._last_thumbnail: npt.NDArray[np.float32] | None = None
+        self._rest_detector = RestDetector(MIN_REST_S)
+        self._was_at_rest = False
         self._last_rest_thumbnail: npt.NDArray[np.float32] | None = None
-        self._still_since: float | None = None
 
     def check_camera(self) -> float | None:
         """Check the camera once; return the seconds until the next check, None if there is nothing to monitor."""
@@ -239,19 +254,16 @@ class CameraMonitor:
     def _handle_failure(self, why: str) -> float:
         is_first_failure = not self._backoff.has_failed
         wait_s = self._backoff.record_failure()
-        self._last_thumbnail = None
+        self._rest_detector = RestDetector(MIN_REST_S)
         if is_first_failure:
             self._report_trouble(why)
         return wait_s
 
     def _detect_rest(self, frame: Frame) -> None:
         """Call the rest callback if the board has come to rest and looks different."""
-        now, before = make_thumbnail(frame.image), self._last_thumbnail
-        self._last_thumbnail = now
-        if before is None or has_moved(before, now):
-            self._still_since = frame.time
-        elif self._still_since is not None and frame.time - self._still_since >= MIN_REST_S:
-            self._still_since = None
-            if self._last_rest_thumbnail is None or has_moved(self._last_rest_thumbnail, now):
+        was_at_rest, self._was_at_rest = self._was_at_rest, self._rest_detector.update(frame.image, frame.time)
+        if self._was_at_rest and not was_at_rest:
+            before, now = self._last_rest_thumbnail, make_thumbnail(frame.image)
+            if before is None or has_moved(before, now):
                 self._last_rest_thumbnail = now
                 self._on_rest(self._source.still())

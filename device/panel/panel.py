@@ -116,12 +116,17 @@ class Panel:
         actions: PanelActions,
         hardware: Callable[[EdgeHandler], Hardware] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        events: queue.SimpleQueue[Callable[[], None] | None] | None = None,
     ) -> None:
-        """Start the thread. `hardware` opens the pins, given the handler of their edges; None: only the page has buttons."""
+        """Start the thread.
+
+        `hardware` opens the pins, given the handler of their edges; None: only the page has buttons. `clock` returns
+        seconds; the thread waits on `events`. Tests pass faster ones.
+        """
         self._session = session
         self._actions = actions
         self._clock = clock
-        self._events: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._events = events or queue.SimpleQueue()
         self._listeners: tuple[Callable[[PanelView], None], ...] = ()
         self._hardware = hardware(self.handle_edge) if hardware else None
         self._shown_levels = OUTPUTS_OFF

@@ -8,6 +8,7 @@ each command is allowed are data, in `device.session.phases`.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -81,11 +82,17 @@ class TableSession:
         follows_board: bool = True,
         profile: TableProfile | None = None,
         clock: Callable[[], float] = time.monotonic,
+        closing: threading.Event | None = None,
     ) -> None:
-        """Open a session; `profile` is what the reader knows of this table, `follows_board` as in `BoardCamera`."""
+        """Open a session.
+
+        `profile` is what the reader knows of this table, `follows_board` as in `BoardCamera`. `clock` returns seconds;
+        all threads wait for their next time on the event `closing`, which `close` sets. Tests pass faster ones.
+        """
+        closing = closing or threading.Event()
         self._store = store
         self._now = clock
-        self._board_camera = BoardCamera(camera, reader, follows_board=follows_board)
+        self._board_camera = BoardCamera(camera, reader, follows_board=follows_board, clock=clock, wait=closing.wait)
         self._controller = GameController(store, words, clock)
         self._context = CommandContext(self._controller, self._take_turn, self._prepare_board)
         self._setup = TableSetup(self._board_camera, store, profile)
@@ -98,12 +105,12 @@ class TableSession:
             self._build_snapshot,
         )
         watch = CameraMonitor(
-            self._board_camera, self._update_camera_notice, self._handle_rest, lambda: not self._queue.is_busy
+            self._board_camera, self._update_camera_notice, self._handle_rest, lambda: not self._queue.is_busy, clock
         )
         self._periodic_tasks = (
-            PeriodicTask("watch", watch.check_camera),
-            PeriodicTask("clock", self._save_clock),
-            PeriodicTask("saving", self._retry_save),
+            PeriodicTask("watch", watch.check_camera, closing),
+            PeriodicTask("clock", self._save_clock, closing),
+            PeriodicTask("saving", self._retry_save, closing),
         )
 
     def __enter__(self) -> TableSession:
@@ -114,13 +121,13 @@ class TableSession:
 
     def close(self) -> None:
         """Finish the running command, stop the threads and release the camera."""
-        for ticker in self._periodic_tasks:
-            ticker.close()
+        for task in self._periodic_tasks:
+            task.close()
         self._queue.close()
         if self._controller.clock_keeper:
             self._controller.clock_keeper.save()
         if not self._controller.save():
-            _log.error("the disk has not taken all of this evening")
+            _log.error("not all events could be saved")
         self._board_camera.close()
 
     @property

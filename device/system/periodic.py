@@ -10,11 +10,14 @@ _log = logging.getLogger(__name__)
 
 
 class PeriodicTask:
-    """Calls `work` repeatedly on a thread named `name`; `work` returns the seconds to wait, or None to stop."""
+    """Calls `work` repeatedly on a thread named `name`; `work` returns the seconds to wait, or None to stop.
 
-    def __init__(self, name: str, work: Callable[[], float | None]) -> None:
+    The thread also stops when `closing` is set, which several tasks may share; all waiting is done on it.
+    """
+
+    def __init__(self, name: str, work: Callable[[], float | None], closing: threading.Event | None = None) -> None:
         self._work = work
-        self._closing = threading.Event()
+        self._closing = closing or threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 

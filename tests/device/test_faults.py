@@ -30,6 +30,7 @@ from device.storage.recovery import open_store
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import Rules
+from tests.support.fast_time import FastEvent, fast_clock, sleep_fast
 from tests.support.text_table import FARM, HORN, PaintedTable, TextTable, play
 
 ROOT = Path(__file__).parents[2]
@@ -45,12 +46,15 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def painted() -> PaintedTable:
-    return PaintedTable()
+    return PaintedTable(fast_clock)
 
 
 @pytest.fixture
 def live(painted: PaintedTable, path: Path) -> Iterator[TableSession]:
-    with GameStore(path) as store, TableSession(painted, painted, store, WORDS) as session:
+    with (
+        GameStore(path) as store,
+        TableSession(painted, painted, store, WORDS, clock=fast_clock, closing=FastEvent()) as session,
+    ):
         session.submit(StartGame(STARTED)).result(5)
         yield session
 
@@ -89,10 +93,10 @@ def test_five_seconds_of_black_frames_are_said_and_change_nothing(live: TableSes
     live.submit(EndTurn()).result(10)
     painted.black = True
     assert until(lambda: troubled(live.state, Trouble.CAMERA)) < NOTICED_S
-    ends = time.monotonic() + 5
-    while time.monotonic() < ends:
+    ends = fast_clock() + 5
+    while fast_clock() < ends:
         assert troubled(live.state, Trouble.CAMERA) and len(live.state.turns) == 1
-        time.sleep(0.05)
+        sleep_fast(0.05)
     painted.black = False
     until(lambda: not troubled(live.state, Trouble.CAMERA))
     painted.lay(HORN, FARM)

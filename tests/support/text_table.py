@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -95,7 +95,8 @@ class PaintedTable:
 
     live = True
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
         self.rows = EMPTY_ROWS
         self.trouble = ""
         self.black = False
@@ -109,10 +110,10 @@ class PaintedTable:
     def still(self) -> Frame:
         self.stills += 1
         hidden = self.hidden.pop(0) if self.hidden else frozenset[tuple[int, int]]()
-        return Frame(self._paint(hidden), time.monotonic())
+        return Frame(self._paint(hidden), self.clock())
 
     def preview(self) -> Frame:
-        return Frame(self._paint(frozenset()), time.monotonic())
+        return Frame(self._paint(frozenset()), self.clock())
 
     def close(self) -> None:
         self.trouble = "closed"

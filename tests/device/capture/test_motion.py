@@ -44,7 +44,7 @@ class Scene:
 
 
 def taken_at(scene: Scene) -> float:
-    return wait_until_still(scene, clock=scene.clock, sleep=scene.sleep).time
+    return wait_until_still(scene, clock=scene.clock, wait=scene.sleep).time
 
 
 def test_still_board_is_taken_after_the_quiet_time() -> None:

@@ -20,6 +20,7 @@ from device.session.snapshot import Moment, Phase
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from engine.rules import STANDARD_RULES
+from tests.support.fast_time import SPEED, FastQueue, fast_clock, sleep_fast
 from tests.support.panels import PINS, Wires, hardware, orders, until
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable
 
@@ -137,16 +138,16 @@ def test_shared_button(
     monkeypatch.setattr("device.panel.button_commands.SHARED_BUTTON_LOCKOUT_S", 5.0)
     session.submit(StartGame(STARTED)).result(5)
     pins = Pins(end_turn=(5,))
-    with Panel(session, orders(), hardware(factory, pins)) as panel:
+    with Panel(session, orders(), hardware(factory, pins), fast_clock, FastQueue()) as panel:
         wires = Wires(factory, pins)
         table.lay(HORN)
         wires.press(Button.END_TURN)
         assert until(lambda: len(session.state.turns) == 1)
-        time.sleep(0.75)
+        sleep_fast(0.75)
         wires.press(Button.END_TURN)  # a nervous second press, too late to be the same: not Ben's pass
         assert until(lambda: "quick" in panel.view.message)
         monkeypatch.setattr("device.panel.button_commands.SHARED_BUTTON_LOCKOUT_S", 0.5)
-        time.sleep(0.75)
+        sleep_fast(0.75)
         table.lay(HORN, FARM)
         wires.press(Button.END_TURN)
         assert until(lambda: [t.player for t in session.state.turns] == [0, 1])
@@ -186,12 +187,12 @@ def test_feedback_within_50_ms_while_a_read_is_going_on(wires: Wires, table: Tex
 
 
 def test_new_game_is_begun_by_a_hold(session: TableSession, factory: MockFactory) -> None:
-    with Panel(session, orders(), hardware(factory)) as panel:
+    with Panel(session, orders(), hardware(factory), fast_clock, FastQueue()) as panel:
         assert panel.view.status is PanelStatus.LOBBY
         wires = Wires(factory, PINS)
         wires.press(Button.END_TURN_1)
         assert until(lambda: "no game" in panel.view.message)
-        wires.press(Button.NEW_GAME, 2.1)
+        wires.press(Button.NEW_GAME, 2.1 / SPEED)
         assert until(lambda: [p.name for p in session.state.players] == ["Anna", "Ben"])
         assert until(lambda: panel.view.status is PanelStatus.READY)
 
@@ -201,11 +202,11 @@ def test_switching_off_is_asked_for_by_a_long_hold_only(
 ) -> None:
     monkeypatch.setitem(HOLD_S, Button.POWER, 0.8)
     off = threading.Event()
-    with Panel(session, orders(off.set), hardware(factory)) as panel:
+    with Panel(session, orders(off.set), hardware(factory), fast_clock, FastQueue()) as panel:
         wires = Wires(factory, PINS)
-        wires.press(Button.POWER, 0.2)
+        wires.press(Button.POWER, 0.2 / SPEED)
         assert until(lambda: "seconds" in panel.view.message) and not off.is_set()
-        wires.press(Button.POWER, 0.9)
+        wires.press(Button.POWER, 0.9 / SPEED)
         assert off.wait(5) and until(lambda: panel.view.status is PanelStatus.OFF)
 
 

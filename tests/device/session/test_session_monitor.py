@@ -14,6 +14,7 @@ from device.session.snapshot import Phase, TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
+from tests.support.fast_time import FastEvent, fast_clock, sleep_fast
 from tests.support.text_table import FARM, HORN, PASTE, PaintedTable
 
 FARMS = ("FARMS", 5, 7, False)
@@ -27,18 +28,21 @@ def until(true: Callable[[], bool]) -> float:
     begun = time.monotonic()
     while not true():
         assert time.monotonic() - begun < PATIENCE_S, "it never came"
-        time.sleep(0.01)
+        time.sleep(0.002)
     return time.monotonic() - begun
 
 
 @pytest.fixture
 def table() -> PaintedTable:
-    return PaintedTable()
+    return PaintedTable(fast_clock)
 
 
 @pytest.fixture
 def session(table: PaintedTable, tmp_path: Path) -> Iterator[TableSession]:
-    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+    with (
+        GameStore(tmp_path / "games.db") as store,
+        TableSession(table, table, store, WORDS, clock=fast_clock, closing=FastEvent()) as session,
+    ):
         session.submit(StartGame(STARTED)).result(5)
         yield session
 
@@ -131,7 +135,10 @@ def test_part_of_a_play_that_is_no_word_is_asked_about_only_where_it_lay_for_lon
         session.submit(StartGame(STARTED)).result(5)
 
 
-def test_play_that_is_laid_tile_by_tile_is_not_asked_about(session: TableSession, table: PaintedTable) -> None:
+def test_play_that_is_laid_tile_by_tile_is_not_asked_about(
+    session: TableSession, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.capture.turn_images.MIN_STABLE_S", 60.0)
     rest(session, table, HORN)
     end_turn(session)
     rest(session, table, HORN, FARM)
@@ -187,7 +194,7 @@ def test_hand_that_stays_on_the_word_ends_in_a_question(
 def test_still_table_is_not_read(session: TableSession, table: PaintedTable) -> None:
     rest(session, table, HORN)
     stills, reads = table.stills, table.reads
-    time.sleep(1.0)
+    sleep_fast(1.0)
     assert (table.stills, table.reads) == (stills, reads)
 
 
