@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from flask import Flask
 
-from device.session.snapshot import LetterView, TableSnapshot, TurnView
+from device.session.snapshot import TableSnapshot
 from engine.reading import BOARD_SIZE
 from engine.tiles import load_tile_set
 from web.board_view import list_squares
@@ -20,7 +20,6 @@ def register_filters(app: Flask) -> None:
     """Register the filters of this module with the application."""
     app.jinja_env.filters.update(
         signed=signed,
-        letters_of=letters_of,
         digits=digits,
         flags=flags,
         names=names,
@@ -44,11 +43,6 @@ def signed(score: int) -> str:
 def digits(score: int) -> str:
     """Return a total, with a true minus sign if negative."""
     return str(score) if score >= 0 else f"−{-score}"
-
-
-def letters_of(turn: TurnView) -> tuple[LetterView, ...]:
-    """Return the tiles of the main word of a play."""
-    return turn.words[0].letters if turn.words else ()
 
 
 def clock_time(since: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
@@ -29,6 +30,10 @@ MAX_IMPORT_BYTES = 32 * 1024 * 1024
 
 class GameNotFoundError(TilekeeperError):
     """A game that does not exist or that this version cannot read; the message explains it on one line."""
+
+
+class ImportFileError(TilekeeperError):
+    """A file that contains no game; the message gives the reason on one line."""
 
 
 class GameInProgressError(TilekeeperError):
@@ -191,26 +196,16 @@ class GameArchive:
 
     def export_gcg(self, number: int) -> tuple[str, str]:
         """Return a game as GCG, and a file name. Raises `GameNotFoundError`, `StoreError`."""
-        stored = self.find_game(number)
-        try:
-            return export_gcg(self._store, number), make_file_name(
-                stored, self._summary_cache.list_players(stored), ".gcg"
-            )
-        except ArchiveError as error:
-            raise GameNotFoundError(format_sentence(str(error))) from None
+        with _convert_archive_errors(GameNotFoundError):
+            return export_gcg(self._store, number), self._make_file_name(number, ".gcg")
 
     def export_zip(self, number: int) -> tuple[Iterator[bytes], str]:
         """Return a game with its pictures as the parts of a ZIP, and a file name.
 
         Raises `GameNotFoundError`, `StoreError`.
         """
-        stored = self.find_game(number)
-        try:
-            return export_zip(self._store, number), make_file_name(
-                stored, self._summary_cache.list_players(stored), ".zip"
-            )
-        except ArchiveError as error:
-            raise GameNotFoundError(format_sentence(str(error))) from None
+        with _convert_archive_errors(GameNotFoundError):
+            return export_zip(self._store, number), self._make_file_name(number, ".zip")
 
     def import_game(self, data: bytes) -> int:
         """Import an exported ZIP or a GCG file and return the game's number.
@@ -218,12 +213,10 @@ class GameArchive:
         Writes only to the store; paths and sizes in the file are not trusted (`device.storage.archive`). Raises
         `ImportFileError`, `StoreError`.
         """
-        try:
-            return (
-                import_zip(self._store, io.BytesIO(data)) if data.startswith(b"PK") else import_gcg(self._store, data)
-            )
-        except ArchiveError as error:
-            raise ImportFileError(format_sentence(str(error))) from None
+        with _convert_archive_errors(ImportFileError):
+            if data.startswith(b"PK"):
+                return import_zip(self._store, io.BytesIO(data))
+            return import_gcg(self._store, data)
 
     def delete_game(self, number: int) -> None:
         """Delete a game permanently. Raises `GameNotFoundError`, `GameInProgressError`, `StoreError`."""
@@ -233,9 +226,18 @@ class GameArchive:
         self._store.delete_game(number)
         self._summary_cache.discard(number)
 
+    def _make_file_name(self, number: int, ending: str) -> str:
+        stored = self.find_game(number)
+        return make_file_name(stored, self._summary_cache.list_players(stored), ending)
 
-class ImportFileError(TilekeeperError):
-    """A file that contains no game; the message gives the reason on one line."""
+
+@contextmanager
+def _convert_archive_errors(kind: type[TilekeeperError]) -> Iterator[None]:
+    """Convert the errors of the archive's files to errors with a sentence for people."""
+    try:
+        yield
+    except ArchiveError as error:
+        raise kind(format_sentence(str(error))) from None
 
 
 def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:

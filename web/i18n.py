@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from flask import Response, request
 
@@ -15,6 +15,8 @@ from engine.messages import Said
 
 LANGUAGE_COOKIE = "language"
 _COOKIE_MAX_AGE_S = 365 * 24 * 3600
+_MAX_CACHED_TEXTS = 4096
+"""Texts kept with their values filled in: a page has some hundred, and most of them return with the next state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Texts:
 
     def __call__(self, key: str, /, **values: object) -> str:
         """Return the text of a key, its `{names}` filled in."""
-        return self.catalogue.format(key, **{name: self._translate(value) for name, value in values.items()})
+        return _format_text(self.catalogue, key, **{name: self._translate(value) for name, value in values.items()})
 
     def said(self, message: Notice | Question | Exception | str) -> str:
         """Return what the table says as a sentence in this language, or as it came if it has no key."""
@@ -42,6 +44,11 @@ class Texts:
             return value
         values = map(self._translate, value.values)
         return self.catalogue.format(f"message.{value.key}", *values) if value.key else value.template.format(*values)
+
+
+@lru_cache(_MAX_CACHED_TEXTS, typed=True)
+def _format_text(catalogue: Catalogue, key: str, /, **values: object) -> str:
+    return catalogue.format(key, **values)
 
 
 @cache
