@@ -15,7 +15,6 @@ from device.cameras import CameraError, open_reconnecting_camera
 from device.cli import UserError
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
 from device.cli.page import announce_wifi, find_page_addresses, open_page
-from device.panel.button_commands import BUTTON_REQUESTS, ButtonCommand
 from device.panel.pairing_display import PairingDetails, make_pairing_details
 from device.panel.panel import Panel, PanelActions, PanelView
 from device.panel.setup import open_panel
@@ -147,7 +146,7 @@ class Appliance:
         def read_pairing_details() -> PairingDetails:
             return make_pairing_details(pairing.code, find_page_addresses(page.host, page.port), self._hotspot)
 
-        actions = PanelActions({**BUTTON_REQUESTS, ButtonCommand.NEW_GAME: PlayAgain(self._first_game)}, power_off)
+        actions = PanelActions(PlayAgain(self._first_game), power_off)
         panel = self._settings.panel
         return open_panel(session, actions, panel, report_problem, read_seconds_left, read_pairing_details)
 

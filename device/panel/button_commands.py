@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from types import MappingProxyType
+from typing import Literal
 
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureKind
 from device.session.commands.base import TableCommand
@@ -19,34 +17,6 @@ from device.session.snapshot import PASS_OR_EXCHANGE, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0
 """Seconds after a turn in which a shared button is ignored: the press was meant for the turn before."""
-
-
-class ButtonCommand(StrEnum):
-    """A command of the panel to the session or the machine."""
-
-    END_TURN = "end turn"
-    END_GAME = "end game"
-    CHALLENGE = "challenge"
-    EXCHANGE = "exchange"
-    PAUSE = "pause"
-    GO_ON = "go on"
-    UNDO = "undo"
-    NEW_GAME = "new game"
-    POWER_OFF = "power off"
-
-
-BUTTON_REQUESTS: Mapping[ButtonCommand, TableCommand] = MappingProxyType(
-    {
-        ButtonCommand.END_TURN: EndTurn(),
-        ButtonCommand.END_GAME: EndGame(),
-        ButtonCommand.CHALLENGE: ChallengePlay(),
-        ButtonCommand.EXCHANGE: ConfirmExchange(),
-        ButtonCommand.PAUSE: Pause(),
-        ButtonCommand.GO_ON: EndPause(),
-        ButtonCommand.UNDO: Undo(),
-    }
-)
-"""The session's command for each command of the panel that needs no arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +32,8 @@ class Refusal:
         return cls(get_text(key, *values))
 
 
-ButtonResponse = ButtonCommand | Refusal | None
-
-_HOLD_COMMANDS = {
-    Button.PAUSE: ButtonCommand.UNDO,
-    Button.NEW_GAME: ButtonCommand.NEW_GAME,
-    Button.POWER: ButtonCommand.POWER_OFF,
-}
+ButtonResponse = TableCommand | Literal[Button.NEW_GAME, Button.POWER] | Refusal | None
+"""A command, or a button that was held for what `PanelActions` has: new game, power."""
 
 
 def command_for(gesture: Gesture, state: TableSnapshot, since_turn: float) -> ButtonResponse:
@@ -80,11 +45,11 @@ def command_for(gesture: Gesture, state: TableSnapshot, since_turn: float) -> Bu
         case GestureKind.PRESS if button is Button.CHALLENGE:
             return _command_for_challenge(state)
         case GestureKind.TAP if button is Button.PAUSE:
-            return ButtonCommand.GO_ON if state.phase is Phase.PAUSED else _find_refusal(state) or ButtonCommand.PAUSE
+            return EndPause() if state.phase is Phase.PAUSED else _find_refusal(state) or Pause()
         case GestureKind.TAP:
             return Refusal.from_key(f"hold-{button}", f"{HOLD_S[button]:.0f}")
         case GestureKind.HOLD:
-            return _command_for_hold(_HOLD_COMMANDS[button], state)
+            return _command_for_hold(button, state)
         case GestureKind.TOGETHER:
             return Refusal.from_key("two-buttons")
         case GestureKind.STUCK:
@@ -104,9 +69,9 @@ def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: floa
     if refusal := _find_refusal(state):
         return refusal
     if button.player is None:
-        return ButtonCommand.END_TURN if since_turn >= SHARED_BUTTON_LOCKOUT_S else Refusal.from_key("too-quick")
+        return EndTurn() if since_turn >= SHARED_BUTTON_LOCKOUT_S else Refusal.from_key("too-quick")
     if button.player == state.turn_of:
-        return ButtonCommand.END_TURN
+        return EndTurn()
     if button.player >= len(state.players):
         return Refusal.from_key("nobody-sits")
     assert state.turn_of is not None, "somebody has the turn while a game is played"
@@ -117,18 +82,18 @@ def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: floa
 def _command_for_challenge(state: TableSnapshot) -> ButtonResponse:
     """Return the response to the challenge button; it answers the question \"pass or exchange?\" with an exchange."""
     asked = state.question is not None and state.question.key == PASS_OR_EXCHANGE
-    return _find_refusal(state) or (ButtonCommand.EXCHANGE if asked else ButtonCommand.CHALLENGE)
+    return _find_refusal(state) or (ConfirmExchange() if asked else ChallengePlay())
 
 
-def _command_for_hold(command: ButtonCommand, state: TableSnapshot) -> ButtonResponse:
-    if command is ButtonCommand.POWER_OFF:
-        return command
+def _command_for_hold(button: Button, state: TableSnapshot) -> ButtonResponse:
+    if button is Button.POWER:
+        return button
     if state.phase is Phase.LOOKING:
         return _find_refusal(state)
-    if command is ButtonCommand.NEW_GAME:
-        return ButtonCommand.END_GAME if state.end_due else command
-    taken_back_too = (Phase.ENDED, Phase.PAUSED, Phase.DRAWING)
-    return command if state.phase in taken_back_too else _find_refusal(state) or command
+    if button is Button.NEW_GAME:
+        return EndGame() if state.end_due else button
+    can_undo = state.phase in (Phase.ENDED, Phase.PAUSED, Phase.DRAWING)
+    return Undo() if can_undo else _find_refusal(state) or Undo()
 
 
 def _find_refusal(state: TableSnapshot) -> Refusal | None:

@@ -10,15 +10,14 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from math import inf
-from types import MappingProxyType
 from typing import Protocol
 
-from device.panel.button_commands import BUTTON_REQUESTS, ButtonCommand, Refusal, command_for
+from device.panel.button_commands import Refusal, command_for
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureDetector, GestureKind
 from device.panel.lights import (
     HELD_SIGNAL,
@@ -49,17 +48,6 @@ MESSAGE_DURATION_S = 6.0
 REHEARSAL_TIMEOUT_S = 600.0
 """Seconds after which a rehearsal ends by itself."""
 
-_UNAVAILABLE_MESSAGE_KEYS: Mapping[ButtonCommand, str] = MappingProxyType(
-    {
-        ButtonCommand.PAUSE: "no-pause-but-undo",
-        ButtonCommand.GO_ON: "no-pause",
-        ButtonCommand.EXCHANGE: "exchange-on-page",
-        ButtonCommand.NEW_GAME: "new-game-on-page",
-        ButtonCommand.POWER_OFF: "no-power-off",
-    }
-)
-"""Messages for commands that `PanelActions` does not have."""
-
 
 class Hardware(Protocol):
     """Buttons, lights and buzzer: `device.panel.gpio.GpioHardware`."""
@@ -81,12 +69,12 @@ EdgeHandler = Callable[[Button, bool], None]
 
 @dataclass(frozen=True, slots=True)
 class PanelActions:
-    """The requests that the panel submits for its commands; a press of a command that is missing shows a message.
+    """What holding the buttons for a new game and for power does; None: a message says that it is not possible here.
 
     `power_off` must return at once: it starts what switches the machine off.
     """
 
-    requests: Mapping[ButtonCommand, TableCommand] = field(default_factory=lambda: BUTTON_REQUESTS)
+    new_game: TableCommand | None = None
     power_off: Callable[[], None] | None = None
 
 
@@ -283,26 +271,24 @@ class Panel:
             self._refuse(said, done)
         elif said is None:
             done.set_result(self._session.state)
-        elif said is ButtonCommand.POWER_OFF:
+        elif said is Button.POWER:
             self._power_off(done)
+        elif command := self._actions.new_game if said is Button.NEW_GAME else said:
+            self._run_command(command, seen, done)
         else:
-            self._run_command(said, seen, done)
+            self._refuse(Refusal.from_key("new-game-on-page"), done)
         return None
 
     def _set_rehearsal(self, on: bool) -> None:
         self._felt_buttons, self._rehearsal_time = () if on else None, self._clock()
 
-    def _run_command(self, command: ButtonCommand, seen: Moment | None, done: Future[TableSnapshot]) -> None:
-        request = self._actions.requests.get(command)
-        if request is None:
-            return self._refuse(Refusal.from_key(_UNAVAILABLE_MESSAGE_KEYS[command]), done)
-        answered = self._session.submit(request, self._session.state.moment if seen is None else seen)
+    def _run_command(self, command: TableCommand, seen: Moment | None, done: Future[TableSnapshot]) -> None:
+        answered = self._session.submit(command, self._session.state.moment if seen is None else seen)
         answered.add_done_callback(lambda future: self._events.put(partial(self._pass_on_result, future, done)))
-        return None
 
     def _power_off(self, done: Future[TableSnapshot]) -> None:
         if self._actions.power_off is None:
-            return self._refuse(Refusal.from_key(_UNAVAILABLE_MESSAGE_KEYS[ButtonCommand.POWER_OFF]), done)
+            return self._refuse(Refusal.from_key("no-power-off"), done)
         self._is_switching_off = True
         self._actions.power_off()
         done.set_result(self._session.state)

@@ -12,7 +12,6 @@ from device.panel.buttons import Button
 from device.panel.panel import Panel, PanelActions
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from tests.support.panels import FEW_REQUESTS
 from tests.support.text_table import WORDS, TextTable
 from tests.web.conftest import pair, token
 from web import create_app
@@ -80,7 +79,7 @@ class Evening:
         self.table = TextTable()
         self.store = store
         self.session = TableSession(self.table, self.table, store, WORDS)
-        self.panel = Panel(self.session, PanelActions(FEW_REQUESTS))
+        self.panel = Panel(self.session, PanelActions())
         self.app = create_app(self.session, store=store, host_info=place or HostInfo(self.panel, tuple(Button)))
         self.phone = self.app.test_client()
         self.phone.set_cookie(LANGUAGE_COOKIE, NOWHERE)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from gpiozero.pins.mock import MockFactory
 
-from device.panel.button_commands import BUTTON_REQUESTS, ButtonCommand
 from device.panel.buttons import Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.panel import PanelActions
@@ -15,12 +14,6 @@ from device.session.commands.games import StartGame
 from tests.support.text_table import STARTED
 
 PINS = Pins()
-FEW_REQUESTS = {
-    command: request
-    for command, request in BUTTON_REQUESTS.items()
-    if command not in (ButtonCommand.PAUSE, ButtonCommand.GO_ON, ButtonCommand.EXCHANGE)
-}
-"""The requests of a panel that refuses the other commands, with a message."""
 
 
 class Wires:
@@ -67,8 +60,8 @@ def until(true: Callable[[], bool], seconds: float = 5.0) -> bool:
 
 
 def orders(off: Callable[[], None] | None = None) -> PanelActions:
-    """Return the actions of a panel without pause and exchange."""
-    return PanelActions({**FEW_REQUESTS, ButtonCommand.NEW_GAME: StartGame(STARTED)}, off)
+    """Return the actions of a panel that starts a game of Anna and Ben."""
+    return PanelActions(StartGame(STARTED), off)
 
 
 def hardware(factory: MockFactory, pins: Pins = PINS) -> Callable[..., GpioHardware]:

@@ -63,7 +63,6 @@ REFUSED: tuple[tuple[str, dict[str, object]], ...] = (
     ("/actions/end-turn", {"seen": "1-99"}),
     ("/panel/press", {"button": "end-turn-2"}),
     ("/panel/press", {"button": "new-game"}),
-    ("/panel/press", {"button": "pause"}),
     ("/panel/press", {"button": "power", "held": "power"}),
     ("/panel/press", {"button": "challenge"}),
     ("/setup/corners", {"corners": "1,2"}),
