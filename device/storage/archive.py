@@ -286,6 +286,9 @@ def _parse_events(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
         header = msgspec.json.decode(data, type=_Header)
         if header.form != FORMAT_NAME or header.version != FORMAT_VERSION:
             text = "{0} is of form {1}, version {2}: not one of ours"
+            if header.form == FORMAT_NAME and header.version > FORMAT_VERSION:
+                text = "{0} was written by a newer Tilekeeper: update this one"
+                raise ArchiveError(said("zip-newer", text, _EVENTS_MEMBER))
             raise ArchiveError(said("zip-form", text, _EVENTS_MEMBER, repr(header.form), repr(header.version)))
         whole = msgspec.json.decode(data, type=_GameFile)
         events = [_parse_event(entry.event) for entry in whole.events]

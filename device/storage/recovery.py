@@ -32,8 +32,10 @@ from engine.messages import join_messages, said
 
 _log = logging.getLogger(__name__)
 
-_GAME_COLUMNS = ("id, started, imported, deleted, length, seal", "id, started, imported, deleted", "id, started")
-"""Columns of the list of games, by version of the file, the newest first."""
+_GAME_COLUMNS = ("id, started, imported, deleted, length, seal",)
+_COUNT_EVENTS = "(SELECT max(number) + 1 FROM event WHERE game = id)"
+_OLD_GAME_COLUMNS = (f"id, started, 0, 0, {_COUNT_EVENTS}", f"id, started, imported, deleted, {_COUNT_EVENTS}")
+"""Columns of the list of games in files without checksums, of versions 1 and 2."""
 UNKNOWN_LENGTH = -1
 _JPEG_START = b"\xff\xd8\xff"
 _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
@@ -155,7 +157,7 @@ def _open_damaged(path: Path) -> sqlite3.Connection:
 
 @dataclass(frozen=True, slots=True)
 class _ListedGame:
-    """A game in the list of a store; `length` and `seal` are None in files without checksums."""
+    """A game in the list of a store; files without checksums have no `seal`."""
 
     number: int
     started: float
@@ -167,19 +169,17 @@ class _ListedGame:
     def is_whole(self, rows: list[EventRow]) -> bool:
         """Return True if these are all events of the game, as far as the file shows it."""
         if self.seal is None:
-            return len(rows) == self.length if self.length is not None else bool(rows)
+            return len(rows) == self.length
         last = rows[-1][3] if rows else ""
         return self.length == len(rows) and self.seal == compute_seal(self.started, self.imported, len(rows), last)
 
 
 def _list_games(db: sqlite3.Connection, tail: Tail | None) -> list[_ListedGame]:
     """Return the games by number, from the list of games or, if that is unreadable, from the log."""
-    games = {}
-    for columns in _GAME_COLUMNS:  # the newest version first
+    games: dict[int, _ListedGame] = {}
+    for columns in _GAME_COLUMNS if _has_checksums(db) else _OLD_GAME_COLUMNS:
         rows = _read_rows(db, f"SELECT {columns} FROM game ORDER BY id")
-        games = {row[0]: _ListedGame(*row) for row in rows if isinstance(row[1], float)}
-        if games:
-            break
+        games |= {row[0]: _ListedGame(*row) for row in rows if isinstance(row[1], float)}
     for order in ("", " DESC"):  # from both ends, as a damaged page stops the query
         for (number,) in _read_rows(db, f"SELECT game FROM event ORDER BY game{order}"):
             if isinstance(number, int):
@@ -190,11 +190,17 @@ def _list_games(db: sqlite3.Connection, tail: Tail | None) -> list[_ListedGame]:
 
 def _read_events(db: sqlite3.Connection, game: int) -> list[EventRow]:
     """Return a game's events up to the first that is missing or damaged."""
-    has_checksums = any(row[1] == "checksum" for row in _read_rows(db, "PRAGMA table_info(event)"))
-    checksum = "checksum" if has_checksums else "''"
-    sql = f"SELECT number, time, body, {checksum} FROM event WHERE game = ? ORDER BY number"
-    rows = list(_read_rows(db, sql, game))
-    return find_intact_events(rows) if has_checksums else find_valid_events(rows)
+    if _has_checksums(db):
+        sql = "SELECT number, time, body, checksum FROM event WHERE game = ? ORDER BY number"
+        return find_intact_events(_read_rows(db, sql, game))
+    return find_valid_events(
+        _read_rows(db, "SELECT number, time, body, '' FROM event WHERE game = ? ORDER BY number", game)
+    )
+
+
+def _has_checksums(db: sqlite3.Connection) -> bool:
+    """Return False for files of versions 1 and 2, which have no application id either."""
+    return [*_read_rows(db, "PRAGMA application_id")] != [(0,)]
 
 
 def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
