@@ -12,8 +12,8 @@ from itertools import takewhile
 
 from device.session.messages import format_sentence
 from device.session.snapshot import BoardView, PlayerView, TableSnapshot, build_snapshot, build_tile_views
-from device.storage.archive import ArchiveError, export_gcg, export_zip, import_gcg, import_zip, make_file_name
-from device.storage.errors import describe_missing_game, describe_unreadable_game
+from device.storage.archive import export_gcg, export_zip, import_gcg, import_zip, make_file_name
+from device.storage.errors import ArchiveError, describe_missing_game, describe_unreadable_game
 from device.storage.game_log import REDO, EventHistory
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
 from device.storage.store import EventBody, GameStore, StoredGame

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the games, or write one to a file."""
-    from device.storage.archive import ArchiveError
+    from device.storage.errors import ArchiveError
     from device.storage.store import GameStore, StoreError
 
     try:

@@ -39,7 +39,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _import_file(store: GameStore, path: Path) -> bool:
-    from device.storage.archive import MAX_GCG_BYTES, ArchiveError, import_gcg, import_zip
+    from device.storage.archive import MAX_GCG_BYTES, import_gcg, import_zip
+    from device.storage.errors import ArchiveError
 
     with path.open("rb") as file:
         zipped = file.read(2) == b"PK"

@@ -13,87 +13,33 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import fields, replace
-from typing import Annotated, Any, BinaryIO, Literal, get_type_hints
+from dataclasses import replace
+from typing import Any, BinaryIO
 
-import msgspec
-from msgspec import Meta
 from PIL import Image, UnidentifiedImageError
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
-from device.storage.errors import describe_missing_game, describe_unreadable_game
-from device.storage.game_log import EventHistory, replay_log
+from device.storage.errors import ArchiveError, describe_missing_game, describe_unreadable_game
+from device.storage.game_file import GAME_MEMBER, decode_game, encode_game
+from device.storage.game_log import replay_log
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoredGame, StoredPicture
-from engine.corrections import Ledger
-from engine.errors import NotationError, RulesError, TilekeeperError
-from engine.events import Correction, Event, GameStarted, PlayMade, Redone, from_json, to_json
+from engine.errors import NotationError, RulesError
+from engine.events import Event, GameStarted, from_json, to_json
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg
 from engine.messages import said
 
-FORMAT_NAME = "tilekeeper-game"
-FORMAT_VERSION = 1
 MAX_UNPACKED_BYTES = 512_000_000
 """Bytes of all that a ZIP holds, unpacked."""
-MAX_EVENTS = 2_000
-MAX_REPLAY_STEPS = 40_000
-"""Turns and tiles that all corrections of a game together may have played again: hundreds at the end of a long one."""
-MAX_NUMBER = 100_000_000
-MAX_ITEMS = 500
-"""Tiles of a rack or a play, words of a challenge."""
-MAX_TEXT_LENGTH = 1_000
 MAX_JSON_BYTES = 8_000_000
 MAX_GCG_BYTES = 1_000_000
 MAX_PICTURE_SIDE_PX = 4096
 """Pixels of a picture's longer side."""
 
-_EVENTS_MEMBER, _GCG_MEMBER = "game.json", "game.gcg"
+_GCG_MEMBER = "game.gcg"
 _PICTURE_MEMBER = re.compile(r"pictures/([0-9]{1,5})-(board|photo)\.jpg")
 _MIN_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 """ZIP knows no earlier date."""
-# What the engine may stumble over when a game is not one: it trusts events that this program wrote.
-_INVALID_GAME_ERRORS = (
-    NotationError,
-    RulesError,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
-
-
-_Time = Annotated[float, Meta(ge=0, lt=1e11)]
-"""Seconds since 1970."""
-
-
-class _Header(msgspec.Struct):
-    form: str
-    version: int
-
-
-class _Entry(msgspec.Struct):
-    time: _Time
-    event: dict[str, Any]
-
-
-class _GameFile(msgspec.Struct):
-    """The member `game.json` of a ZIP."""
-
-    started: _Time
-    events: Annotated[list[_Entry], Meta(min_length=1, max_length=MAX_EVENTS)]
-
-
-class _PressMarks(msgspec.Struct):
-    """What `GameLog` writes beside an event: its press, and the direction if that press was an undo or a redo."""
-
-    press: Annotated[int, Meta(ge=0, le=MAX_EVENTS)] | msgspec.UnsetType = msgspec.UNSET
-    way: Literal["undo", "redo"] | msgspec.UnsetType = msgspec.UNSET
-
-
-class ArchiveError(TilekeeperError):
-    """A file that cannot be imported, or a game that is not there; the message says what to do, on one line."""
 
 
 def load_game(store: GameStore, number: int) -> Game:
@@ -137,7 +83,7 @@ def import_zip(store: GameStore, file: BinaryIO) -> int:
 
 def _import_archive(store: GameStore, archive: zipfile.ZipFile) -> int:
     members = _check_members(archive)
-    started, events = _parse_events(_read_member(archive, members[_EVENTS_MEMBER], MAX_JSON_BYTES))
+    started, events = decode_game(_read_member(archive, members[GAME_MEMBER], MAX_JSON_BYTES))
     found = [(_PICTURE_MEMBER.fullmatch(name), info) for name, info in members.items()]
     pictures = [(int(match[1]), match[2], info) for match, info in found if match]
     for number, _, info in pictures:
@@ -223,19 +169,13 @@ def _generate_zip(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[by
             archive.writestr(info, data, how)
             return outlet.take_bytes()
 
-        yield put(_EVENTS_MEMBER, _encode_events(store, stored), zipfile.ZIP_DEFLATED)
+        yield put(GAME_MEMBER, encode_game(stored, store.events(stored.id)), zipfile.ZIP_DEFLATED)
         if gcg:
             yield put(_GCG_MEMBER, gcg.encode(), zipfile.ZIP_DEFLATED)
         for number, kind in store.pictures(stored.id):
             if jpeg := store.picture(stored.id, number, kind):
                 yield put(f"pictures/{number:05}-{kind}.jpg", jpeg, zipfile.ZIP_STORED)
     yield outlet.take_bytes()
-
-
-def _encode_events(store: GameStore, stored: StoredGame) -> bytes:
-    events = [{"time": event.time, "event": event.body} for event in store.events(stored.id)]
-    whole = {"form": FORMAT_NAME, "version": FORMAT_VERSION, "started": stored.started, "events": events}
-    return msgspec.json.format(msgspec.json.encode(whole), indent=1)
 
 
 def _to_local_time(seconds: float) -> time.struct_time:
@@ -252,7 +192,7 @@ def _check_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     """Return the members by name: only those that `export_zip` writes, each once, within the limit of size."""
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
-        if info.filename not in (_EVENTS_MEMBER, _GCG_MEMBER) and not _PICTURE_MEMBER.fullmatch(info.filename):
+        if info.filename not in (GAME_MEMBER, _GCG_MEMBER) and not _PICTURE_MEMBER.fullmatch(info.filename):
             text = "{0} belongs to no exported game: bring a ZIP that was exported here"
             raise ArchiveError(said("zip-strange", text, repr(info.filename[:60])))
         if info.filename in members:
@@ -265,8 +205,8 @@ def _check_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     if sum(info.file_size for info in members.values()) > MAX_UNPACKED_BYTES:
         text = "the ZIP unpacks to more than {0} MB, which no game does"
         raise ArchiveError(said("zip-large", text, MAX_UNPACKED_BYTES // 1_000_000))
-    if _EVENTS_MEMBER not in members:
-        raise ArchiveError(said("zip-empty", "the ZIP has no {0}: bring a ZIP that was exported here", _EVENTS_MEMBER))
+    if GAME_MEMBER not in members:
+        raise ArchiveError(said("zip-empty", "the ZIP has no {0}: bring a ZIP that was exported here", GAME_MEMBER))
     return members
 
 
@@ -278,112 +218,6 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> 
         text = "{0} is larger than {1} kB, which none of a game is"
         raise ArchiveError(said("zip-part-large", text, info.filename, most // 1000))
     return data
-
-
-def _parse_events(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
-    """Return the start time of the game and its events, checked. Raises `ArchiveError`."""
-    try:
-        header = msgspec.json.decode(data, type=_Header)
-        if header.form != FORMAT_NAME or header.version != FORMAT_VERSION:
-            text = "{0} is of form {1}, version {2}: not one of ours"
-            if header.form == FORMAT_NAME and header.version > FORMAT_VERSION:
-                text = "{0} was written by a newer Tilekeeper: update this one"
-                raise ArchiveError(said("zip-newer", text, _EVENTS_MEMBER))
-            raise ArchiveError(said("zip-form", text, _EVENTS_MEMBER, repr(header.form), repr(header.version)))
-        whole = msgspec.json.decode(data, type=_GameFile)
-        events = [_parse_event(entry.event) for entry in whole.events]
-        replay_checked(events)
-        # only what the engine knows, as it writes it, and what the log marks events with
-        marks = [msgspec.to_builtins(msgspec.convert(entry.event, _PressMarks)) for entry in whole.events]
-    except _INVALID_GAME_ERRORS as error:
-        text = "{0} is no game that can be read: {1}: {2}"
-        why = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:120])
-        raise ArchiveError(said("zip-no-game", text, _EVENTS_MEMBER, type(error).__name__, why)) from error
-    return whole.started, tuple(
-        StoredEvent(number, entry.time, to_json(event) | mark)
-        for number, (entry, event, mark) in enumerate(zip(whole.events, events, marks, strict=True))
-    )
-
-
-def _parse_event(body: dict[str, Any]) -> Event:
-    """Return an event whose fields have their declared types, and sizes that games have.
-
-    Raises `ArchiveError`, or any of `_INVALID_GAME_ERRORS`.
-    """
-    event = from_json(body)
-    try:
-        _check_sizes(body)
-        _check_types(event)
-    except ValueError as error:
-        raise ArchiveError(said("zip-values", "an event {0} has values that no game has", repr(event.kind))) from error
-    return event
-
-
-def _check_types(event: Event) -> None:
-    """Raise `ValueError` for a field that does not have its declared type; the engine trusts its own events."""
-    kinds = get_type_hints(type(event))
-    for field in fields(event):
-        value = getattr(event, field.name)
-        if field.name != "event":
-            msgspec.convert(msgspec.to_builtins(value), kinds[field.name])
-        elif value is not None:  # msgspec knows no unions of dataclasses
-            _check_types(value)
-
-
-def _check_sizes(value: object, name: str = "") -> None:
-    """Raise `ValueError` for a number, text or list in an event that is larger than any game's."""
-    is_valid = True
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            _check_sizes(inner, key)
-    elif isinstance(value, list):
-        is_valid = len(value) <= MAX_ITEMS
-        for inner in value:
-            _check_sizes(inner, name)
-    elif isinstance(value, str):
-        is_valid = len(value) <= MAX_TEXT_LENGTH and all(map(is_displayable, value))
-    elif isinstance(value, int | float):
-        smallest = -MAX_NUMBER if name == "score" else 0
-        is_valid = smallest <= value <= (MAX_ITEMS if name in ("count", "rack_size") else MAX_NUMBER)
-    if not is_valid:
-        raise ValueError(f"{name} is {value!r:.60}")
-
-
-def replay_checked(events: list[Event]) -> Game:
-    """Return the game that events from elsewhere make. Raises `ArchiveError`, or any of `_INVALID_GAME_ERRORS`."""
-    first = events[0]
-    seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
-    if any(player not in seats for event in events for player in _find_named_players(event)):
-        raise ArchiveError(said("zip-player", "an event names a player who does not play"))
-    history, replayed = EventHistory(first), 0
-    _check_player_names(history.game)
-    for event in events[1:]:
-        replayed += _count_replay_steps(history.game.ledger) if isinstance(event, Correction | Redone) else 0
-        if replayed > MAX_REPLAY_STEPS:
-            raise ArchiveError(said("zip-corrections", "this game was put right too often to be one that was played"))
-        history.apply_event(event)
-        _check_player_names(history.game)
-    return history.game
-
-
-def _check_player_names(game: Game) -> None:
-    if not all(0 < len(name) <= MAX_PLAYER_NAME_LENGTH for name in game.players):
-        raise ArchiveError(said("zip-name", "a player's name has 1 to {0} letters", MAX_PLAYER_NAME_LENGTH))
-
-
-def _count_replay_steps(ledger: Ledger) -> int:
-    """Return the number of steps to replay the game, which each correction does."""
-    plays = (entry.event.play for entry in ledger if isinstance(entry.event, PlayMade))
-    return len(ledger) + sum(len(play.tiles) + len(play.rearranged) for play in plays)
-
-
-def _find_named_players(event: object) -> Iterator[int]:
-    """Yield the players that an event, or one inside it, names by number."""
-    for name in ("player", "by", "first"):
-        if isinstance(player := getattr(event, name, None), int):
-            yield player
-    if (inner := getattr(event, "event", None)) is not None:
-        yield from _find_named_players(inner)
 
 
 def _check_picture(name: str, jpeg: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Errors of the store, with what a user can do about them."""
+"""Errors of the store and of archives, with what a user can do about them."""
 
 from __future__ import annotations
 
@@ -32,6 +32,10 @@ class StoreTooNewError(StoreError):
 
 class GameDeletedError(StoreError):
     """The game was deleted; nothing more is saved of it."""
+
+
+class ArchiveError(TilekeeperError):
+    """A file that cannot be imported, or a game that is not there; the message says what to do, on one line."""
 
 
 def describe_missing_game(number: int) -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from device.settings import Settings, load_settings
-from device.storage.archive import ArchiveError, import_gcg, import_zip, load_game
+from device.storage.archive import import_gcg, import_zip, load_game
+from device.storage.errors import ArchiveError
 from device.storage.schema import SCHEMA_VERSION
 from device.storage.store import GameStore, StoreError
 

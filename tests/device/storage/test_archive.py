@@ -18,9 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from device.demo.demo_table import load_demo_games
+from device.player_names import MAX_PLAYER_NAME_LENGTH
 from device.session.snapshot import build_snapshot
-from device.storage import archive
-from device.storage.archive import ArchiveError, export_gcg, export_zip, import_gcg, import_zip, load_game
+from device.storage import archive, game_file
+from device.storage.archive import export_gcg, export_zip, import_gcg, import_zip, load_game
+from device.storage.errors import ArchiveError
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoreError
 from engine.events import Event, GameStarted, Passed, Redone, ScoreCorrected, Undone, to_json
 from engine.gcg import build_game, parse_gcg, replay
@@ -93,7 +95,7 @@ def test_names_of_a_gcg_are_brought_as_this_table_takes_them(store: GameStore, o
     long = "B" * 80
     data = f"#player1 A Ann\x1b[2Ja\n#player2 B {long}\n>A: HORN 8F HORN +14 14\n".encode()
     brought = import_gcg(store, data)
-    assert load_game(store, brought).players == ("Ann[2Ja", "B" * archive.MAX_PLAYER_NAME_LENGTH)
+    assert load_game(store, brought).players == ("Ann[2Ja", "B" * MAX_PLAYER_NAME_LENGTH)
     assert load_game(other, import_zip(other, zipped(store, brought))).totals == (14, 0)
 
 
@@ -261,7 +263,7 @@ def test_game_of_too_many_corrections_is_refused_before_it_takes_minutes(other: 
     turns: list[Event] = [Passed(at % 2) for at in range(1000)]
     events = [GameStarted(("Anna", "Ben")), *turns, *(ScoreCorrected(0, at) for at in range(900))]
     bodies = [{"time": 0, "event": to_json(event)} for event in events]
-    whole = {"form": archive.FORMAT_NAME, "version": archive.FORMAT_VERSION, "started": 0, "events": bodies}
+    whole = {"form": game_file.FORMAT_NAME, "version": game_file.FORMAT_VERSION, "started": 0, "events": bodies}
     with pytest.raises(ArchiveError, match="put right too often"):
         import_zip(other, made_zip({"game.json": json.dumps(whole).encode()}))
 

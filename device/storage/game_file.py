@@ -1,0 +1,186 @@
+"""The file `game.json` of an archive: the events of a game with their times, written and read.
+
+Files are not trusted: a game is accepted only if every event has the right types and the events can be replayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from typing import Annotated, Any, Literal, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
+from device.storage.errors import ArchiveError
+from device.storage.game_log import EventHistory
+from device.storage.store import StoredEvent, StoredGame
+from engine.corrections import Ledger
+from engine.errors import NotationError, RulesError
+from engine.events import Correction, Event, GameStarted, PlayMade, Redone, from_json, to_json
+from engine.game import Game
+from engine.messages import said
+
+GAME_MEMBER = "game.json"
+FORMAT_NAME = "tilekeeper-game"
+FORMAT_VERSION = 1
+MAX_EVENTS = 2_000
+MAX_REPLAY_STEPS = 40_000
+"""Turns and tiles that all corrections of a game together may have played again: hundreds at the end of a long one."""
+MAX_NUMBER = 100_000_000
+MAX_ITEMS = 500
+"""Tiles of a rack or a play, words of a challenge."""
+MAX_TEXT_LENGTH = 1_000
+# What the engine may stumble over when a game is not one: it trusts events that this program wrote.
+_INVALID_GAME_ERRORS = (
+    NotationError,
+    RulesError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+_Time = Annotated[float, Meta(ge=0, lt=1e11)]
+"""Seconds since 1970."""
+
+
+class _Header(msgspec.Struct):
+    form: str
+    version: int
+
+
+class _Entry(msgspec.Struct):
+    time: _Time
+    event: dict[str, Any]
+
+
+class _GameFile(msgspec.Struct):
+    """The member `game.json` of a ZIP."""
+
+    started: _Time
+    events: Annotated[list[_Entry], Meta(min_length=1, max_length=MAX_EVENTS)]
+
+
+class _PressMarks(msgspec.Struct):
+    """What `GameLog` writes beside an event: its press, and the direction if that press was an undo or a redo."""
+
+    press: Annotated[int, Meta(ge=0, le=MAX_EVENTS)] | msgspec.UnsetType = msgspec.UNSET
+    way: Literal["undo", "redo"] | msgspec.UnsetType = msgspec.UNSET
+
+
+def encode_game(stored: StoredGame, events: Iterable[StoredEvent]) -> bytes:
+    """Return the member `game.json` of a ZIP."""
+    entries = [{"time": event.time, "event": event.body} for event in events]
+    whole = {"form": FORMAT_NAME, "version": FORMAT_VERSION, "started": stored.started, "events": entries}
+    return msgspec.json.format(msgspec.json.encode(whole), indent=1)
+
+
+def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
+    """Return the start time of the game and its events, checked. Raises `ArchiveError`."""
+    try:
+        header = msgspec.json.decode(data, type=_Header)
+        if header.form == FORMAT_NAME and header.version > FORMAT_VERSION:
+            text = "{0} was written by a newer Tilekeeper: update this one"
+            raise ArchiveError(said("zip-newer", text, GAME_MEMBER))
+        if header.form != FORMAT_NAME or header.version != FORMAT_VERSION:
+            text = "{0} is of form {1}, version {2}: not one of ours"
+            raise ArchiveError(said("zip-form", text, GAME_MEMBER, repr(header.form), repr(header.version)))
+        whole = msgspec.json.decode(data, type=_GameFile)
+        events = [_parse_event(entry.event) for entry in whole.events]
+        replay_checked(events)
+        # only what the engine knows, as it writes it, and what the log marks events with
+        marks = [msgspec.to_builtins(msgspec.convert(entry.event, _PressMarks)) for entry in whole.events]
+    except _INVALID_GAME_ERRORS as error:
+        text = "{0} is no game that can be read: {1}: {2}"
+        why = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:120])
+        raise ArchiveError(said("zip-no-game", text, GAME_MEMBER, type(error).__name__, why)) from error
+    return whole.started, tuple(
+        StoredEvent(number, entry.time, to_json(event) | mark)
+        for number, (entry, event, mark) in enumerate(zip(whole.events, events, marks, strict=True))
+    )
+
+
+def _parse_event(body: dict[str, Any]) -> Event:
+    """Return an event whose fields have their declared types, and sizes that games have.
+
+    Raises `ArchiveError`, or any of `_INVALID_GAME_ERRORS`.
+    """
+    event = from_json(body)
+    try:
+        _check_sizes(body)
+        _check_types(event)
+    except ValueError as error:
+        raise ArchiveError(said("zip-values", "an event {0} has values that no game has", repr(event.kind))) from error
+    return event
+
+
+def _check_types(event: Event) -> None:
+    """Raise `ValueError` for a field that does not have its declared type; the engine trusts its own events."""
+    kinds = get_type_hints(type(event))
+    for field in fields(event):
+        value = getattr(event, field.name)
+        if field.name != "event":
+            msgspec.convert(msgspec.to_builtins(value), kinds[field.name])
+        elif value is not None:  # msgspec knows no unions of dataclasses
+            _check_types(value)
+
+
+def _check_sizes(value: object, name: str = "") -> None:
+    """Raise `ValueError` for a number, text or list in an event that is larger than any game's."""
+    is_valid = True
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _check_sizes(inner, key)
+    elif isinstance(value, list):
+        is_valid = len(value) <= MAX_ITEMS
+        for inner in value:
+            _check_sizes(inner, name)
+    elif isinstance(value, str):
+        is_valid = len(value) <= MAX_TEXT_LENGTH and all(map(is_displayable, value))
+    elif isinstance(value, int | float):
+        smallest = -MAX_NUMBER if name == "score" else 0
+        is_valid = smallest <= value <= (MAX_ITEMS if name in ("count", "rack_size") else MAX_NUMBER)
+    if not is_valid:
+        raise ValueError(f"{name} is {value!r:.60}")
+
+
+def replay_checked(events: list[Event]) -> Game:
+    """Return the game that events from elsewhere make. Raises `ArchiveError`, or any of `_INVALID_GAME_ERRORS`."""
+    first = events[0]
+    seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
+    if any(player not in seats for event in events for player in _find_named_players(event)):
+        raise ArchiveError(said("zip-player", "an event names a player who does not play"))
+    history, replayed = EventHistory(first), 0
+    _check_player_names(history.game)
+    for event in events[1:]:
+        replayed += _count_replay_steps(history.game.ledger) if isinstance(event, Correction | Redone) else 0
+        if replayed > MAX_REPLAY_STEPS:
+            raise ArchiveError(said("zip-corrections", "this game was put right too often to be one that was played"))
+        history.apply_event(event)
+        _check_player_names(history.game)
+    return history.game
+
+
+def _check_player_names(game: Game) -> None:
+    if not all(0 < len(name) <= MAX_PLAYER_NAME_LENGTH for name in game.players):
+        raise ArchiveError(said("zip-name", "a player's name has 1 to {0} letters", MAX_PLAYER_NAME_LENGTH))
+
+
+def _count_replay_steps(ledger: Ledger) -> int:
+    """Return the number of steps to replay the game, which each correction does."""
+    plays = (entry.event.play for entry in ledger if isinstance(entry.event, PlayMade))
+    return len(ledger) + sum(len(play.tiles) + len(play.rearranged) for play in plays)
+
+
+def _find_named_players(event: object) -> Iterator[int]:
+    """Yield the players that an event, or one inside it, names by number."""
+    for name in ("player", "by", "first"):
+        if isinstance(player := getattr(event, name, None), int):
+            yield player
+    if (inner := getattr(event, "event", None)) is not None:
+        yield from _find_named_players(inner)
