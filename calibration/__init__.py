@@ -8,8 +8,8 @@ to every reading. With a path, the profile is kept in that file:
 >>> with TemporaryDirectory() as folder:
 ...     profile = TableProfile(Path(folder) / "table.npz")
 ...     profile.save()
-...     TableProfile(Path(folder) / "table.npz").summarise().examples
-0
+...     TableProfile(Path(folder) / "table.npz").examples
+()
 
 `enrolment_rows` lays out one tile of each letter, so that a table can learn its tiles before the first game:
 
@@ -18,13 +18,11 @@ to every reading. With a path, the profile is kept in that file:
 """
 
 from calibration.enrolment import EnrolmentCheck, check_enrolment, enrolment_rows
-from calibration.profile import ProfileError, ProfileSummary, TableProfile
-from calibration.profiled_reader import ProfiledReader
+from calibration.profile import ProfiledReader, ProfileError, TableProfile
 
 __all__ = [
     "EnrolmentCheck",
     "ProfileError",
-    "ProfileSummary",
     "ProfiledReader",
     "TableProfile",
     "check_enrolment",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from calibration.profile_file import ProfileError
+from calibration.profile import ProfileError
 from device.cli import UserError
 from device.panel.buttons import PinsError
 from device.storage.errors import StoreError

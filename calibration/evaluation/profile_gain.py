@@ -1,9 +1,9 @@
 """Gain in accuracy by a table's profile, on pictures that it has not learnt from.
 
 `python -m calibration.evaluation.profile_gain DIR` reads the photographs below DIR (with `manifest.json`) in order.
-Each is read without and with the profile of the pictures before it, and only then learnt, with the squares that the
-players would have corrected. `--rendered` does the same for several games on each of some rendered tables, lettered in
-fonts that are not in the training data. Old tiles are easy for a profile, so new tiles are also counted separately.
+Each is read without and with the profile of the pictures before it, and only then learnt. `--rendered` does the same
+for several games on each of some rendered tables, lettered in fonts that are not in the training data. Old tiles are
+easy for a profile, so new tiles are also counted separately.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def replay_shots(shots: Iterable[Shot], misrecorded_share: float = 0.0) -> Itera
     """Read each shot without and with the profile of its table, then let the profile learn from it.
 
     Yield the shot and its counts. `misrecorded_share` is the share of letters that are recorded wrong: as the second
-    choice of the reader, and not confirmed by a player.
+    choice of the reader.
     """
     letters = LetterNet()
     reader = BoardReader(letter_net=letters)
@@ -87,10 +87,9 @@ def replay_shots(shots: Iterable[Shot], misrecorded_share: float = 0.0) -> Itera
         fresh = {at for at, face in enumerate(faces) if face != EMPTY and (shot.game, at) not in places}
         yield shot, _compare_readings(faces, fresh, without.board, after)
         places |= {(shot.game, at) for at in fresh}
-        told = [at for at, face in enumerate(faces) if face != EMPTY and after.squares[at].symbol != face]
         recorded = [_record_face(after, at, face, chance, misrecorded_share) for at, face in enumerate(faces)]
         rows = [recorded[k : k + BOARD_SIZE] for k in range(0, len(recorded), BOARD_SIZE)]
-        knowledge.learn(without.views, rows, shot.game, [at for at in told if recorded[at] == faces[at]])
+        knowledge.learn(without.views, rows, shot.game)
 
 
 def _record_face(board: BoardReading, at: int, face: str, chance: random.Random, careless: float) -> str:

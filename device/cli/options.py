@@ -26,8 +26,7 @@ from engine.game import Game
 from engine.lexicon import Lexicon, LexiconError
 
 if TYPE_CHECKING:  # OpenCV takes longer to load than the commands without pictures take to run
-    from calibration.profile import TableProfile
-    from calibration.profiled_reader import ProfiledReader
+    from calibration.profile import ProfiledReader, TableProfile
     from vision.net import Net
     from vision.recognition.reader import BoardReader
 
@@ -174,8 +173,7 @@ def make_profiled_reader(folder: Path | None = None) -> tuple[ProfiledReader, Ta
 
     The profile is kept in `folder`; with None it lasts as long as the program. Raises `UserError`.
     """
-    from calibration.profile import TableProfile
-    from calibration.profiled_reader import ProfiledReader
+    from calibration.profile import ProfiledReader, TableProfile
     from vision.net import ModelError
     from vision.recognition.letters import LetterNet
     from vision.recognition.reader import BoardReader

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from calibration.profile import TableProfile
-from calibration.profile_file import ProfileError
+from calibration.profile import ProfileError, TableProfile
 from device.session.turn_capture import TurnCapture
 from engine.board import Board
 from engine.game import Game
@@ -55,13 +54,12 @@ class ProfileUpdater:
         if pending is None or pending.turn >= len(game.turns) or not game.turns[pending.turn].stands:
             return ""
         board = game.turns[pending.turn].board
-        told = board.differences(pending.board)
         faces = [
             HIDDEN if hidden > MIN_HIDDEN_PROBABILITY else symbol
             for (_, hidden, _), symbol in zip(pending.reading.occupancy, board.symbols(), strict=True)
         ]
         rows = [faces[at : at + BOARD_SIZE] for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
-        self._profile.learn(pending.views, rows, source, told)
+        self._profile.learn(pending.views, rows, source)
         try:
             self._profile.save()
         except ProfileError as error:

@@ -10,8 +10,7 @@ import cv2
 import numpy as np
 
 from calibration.enrolment import check_enrolment
-from calibration.profile import TableProfile
-from calibration.profile_file import ProfileError
+from calibration.profile import ProfileError, TableProfile
 from device.cameras import Image
 from device.capture.board_camera import BoardCamera
 from device.session.messages import make_refusal
@@ -19,7 +18,7 @@ from device.session.snapshot import SetupView
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.board import SQUARES, square_name
 from engine.messages import join_messages
-from engine.reading import BOARD_SIZE, EMPTY
+from engine.reading import BOARD_SIZE
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading
 
@@ -97,7 +96,7 @@ class TableSetup:
         if not check.is_complete or not (check.is_clean or insisted):
             wrong = {*check.missing, *check.extra, *check.hidden, *unlike}
             return tuple(map(square_name, sorted(wrong)))
-        self._profile.learn(views, rows, ENROLMENT_SOURCE, confirmed=[s for s in SQUARES if faces[s] != EMPTY])
+        self._profile.learn(views, rows, ENROLMENT_SOURCE)
         try:
             self._profile.save()
         except ProfileError as error:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calibration.profile import ProfileError, TableProfile
-from calibration.profiled_reader import ProfiledReader
+from calibration.profile import ProfiledReader, ProfileError, TableProfile
 from engine.reading import BLANK, EMPTY, BoardReading
 from tests.support.own_tiles import LETTERS, Muddle, OwnTable, reading_of, rows_of
 from vision.geometry import Floats, Image
@@ -31,7 +30,7 @@ def taught(path: Path | None = None) -> TableProfile:
     knowledge = TableProfile(path, Muddle())
     for game in range(2):
         laid = {game + 2 * k: LETTERS[k % 3] for k in range(18)}
-        knowledge.learn(OwnTable().picture(laid, game), rows_of(laid), str(game), laid)
+        knowledge.learn(OwnTable().picture(laid, game), rows_of(laid), str(game))
     return knowledge
 
 
@@ -50,7 +49,7 @@ def test_what_was_learnt_outlasts_the_program(tmp_path: Path) -> None:
     taught(tmp_path / "table.npz").save()
     again = TableProfile(tmp_path / "table.npz", Muddle())
     assert again.problem == ""
-    assert again.summarise() == taught().summarise()
+    assert [one.symbol for one in again.examples] == [one.symbol for one in taught().examples]
     assert symbol_at_100(again) == "B"
 
 
@@ -59,8 +58,8 @@ def test_table_profile_opens_file_of_version_1(tmp_path: Path) -> None:
     path.write_bytes(VERSION_1_FILE.read_bytes())
     profile = TableProfile(path, Muddle())
     assert profile.problem == ""
-    assert profile.summarise().symbols == ("A", "B", "C")
-    assert profile.summarise().examples == 24
+    assert {one.symbol for one in profile.examples} == {"A", "B", "C"}
+    assert len(profile.examples) == 24
     assert symbol_at_100(profile) == "B"
 
 
@@ -69,24 +68,16 @@ def test_the_file_is_bounded(tmp_path: Path) -> None:
     knowledge = TableProfile(path, Muddle())
     for game in range(6):
         laid = {at: chr(0x41 + (at * 7 + game) % 60) for at in range(225)}
-        knowledge.learn(OwnTable(game).picture(dict.fromkeys(laid, "A"), game), rows_of(laid), str(game), laid)
+        knowledge.learn(OwnTable(game).picture(dict.fromkeys(laid, "A"), game), rows_of(laid), str(game))
     knowledge.save()
     assert path.stat().st_size < LARGEST
-
-
-def test_what_was_forgotten_is_not_used() -> None:
-    knowledge = taught()
-    knowledge.reset()
-    assert knowledge.summarise().examples == 0
-    assert symbol_at_100(knowledge) == "A"
 
 
 def test_squares_that_nobody_knows_are_not_learnt() -> None:
     knowledge = TableProfile(None, Muddle())
     rows = rows_of({100: "B"} | {at: "#" for at in range(225) if at != 100})
-    knowledge.learn(OwnTable().picture({100: "B"}), rows, "1", [100])
-    view = knowledge.summarise()
-    assert (view.symbols, view.examples) == (("B",), 1)
+    knowledge.learn(OwnTable().picture({100: "B"}), rows, "1")
+    assert [one.symbol for one in knowledge.examples] == ["B"]
 
 
 def test_a_board_of_another_size_is_refused() -> None:
@@ -154,7 +145,7 @@ def test_a_damaged_file_is_said_and_begun_anew(
     path.write_bytes(spoilt)
     knowledge = TableProfile(path, Muddle())
     if knowledge.problem:
-        assert knowledge.summarise().examples == 0
+        assert not knowledge.examples
         assert "damaged" in knowledge.problem
         assert not path.exists(), "set aside"
     knowledge.save()

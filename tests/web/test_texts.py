@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import web.i18n
-from calibration.profile_file import load_profile
+from calibration.profile import load_examples
 from device.cameras import open_camera
 from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, CameraError
 from device.session.commands.games import StartGame
@@ -312,7 +312,7 @@ def test_what_is_wrong_with_the_machine(evening: Evening, tmp_path: Path) -> Non
     store.close()
     learnt = tmp_path / "table.npz"
     learnt.write_bytes(b"nothing learnt")
-    told = [rescued, load_profile(learnt)[1]]
+    told = [rescued, load_examples(learnt)[1]]
     for fails in (lambda: open_camera("?"), lambda: open_camera(f"folder:{tmp_path / 'none'}")):
         with pytest.raises(CameraError) as error:
             fails()

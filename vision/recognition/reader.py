@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Final, Protocol
@@ -200,6 +200,12 @@ def _build_reading(squares_p: NDArray[np.float64], symbols: tuple[str, ...]) -> 
     return BoardReading(tuple(SquareReading(tuple(zip(best[:n], ps[:n], strict=True))) for best, ps, n in squares))
 
 
+def rank_candidates(chances: Mapping[str, float]) -> SquareReading:
+    """Return the likeliest of the symbols that a square may hold, the most probable first."""
+    best = sorted(chances.items(), key=lambda item: -item[1])[:_MAX_CANDIDATES]
+    return SquareReading(tuple([(s, p) for s, p in best if p >= _MIN_CANDIDATE_PROBABILITY] or best[:1]))
+
+
 def best_guess(square: SquareReading) -> tuple[str, float]:
     """Return the symbol to show for a square, and its probability.
 
@@ -246,5 +252,4 @@ def _merge_square(squares: Sequence[SquareReading]) -> SquareReading:
                     chances[symbol] += p * (1 - least) / total
     if least > 0:
         chances[HIDDEN] = least
-    best = sorted(chances.items(), key=lambda item: -item[1])[:_MAX_CANDIDATES]
-    return SquareReading(tuple((s, p) for s, p in best if p >= _MIN_CANDIDATE_PROBABILITY) or tuple(best[:1]))
+    return rank_candidates(chances)
