@@ -61,8 +61,9 @@ class CameraSettings(_Section, frozen=True):
 class PageSettings(_Section, frozen=True):
     """Where the page is served; an empty `host` means on all networks.
 
-    With `certificate` and `key` it is served over https too, at `secure_port`. `wifi` and its password are what phones
-    at the table join; if empty, they are not shown.
+    `names` are host names of the page besides the machine's own, of a proxy for example. With `certificate` and `key`
+    it is served over https too, at `secure_port`. `wifi` and its password are what phones at the table join; if empty,
+    they are not shown.
     """
 
     port: int = 8080
@@ -72,6 +73,7 @@ class PageSettings(_Section, frozen=True):
     secure_port: int = 8443
     wifi: str = ""
     wifi_password: str = ""
+    names: tuple[str, ...] = ()
 
 
 class DataSettings(_Section, frozen=True):

@@ -32,6 +32,10 @@ MAX_STREAMS: Final = 128
 """Open event streams of all clients. Others poll."""
 MAX_STREAMS_PER_ADDRESS: Final = 8
 """Open event streams of one device."""
+MAX_HOST_CHARS: Final = 260
+"""Characters of a `Host` header: a name of 253 and a port (RFC 1035, 2.3.4)."""
+MAX_PAIRED_CLIENTS: Final = 64
+"""Paired devices. A further one takes the place of one that was not used since the program was started."""
 
 
 def format_size(size: int) -> str:

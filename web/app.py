@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-from datetime import timedelta
 from pathlib import Path
 
 from flask import Flask, request
@@ -23,6 +21,8 @@ from web.pages import actions, dialogs, history, panel, scoreboard, setup
 from web.pages import pairing as pairing_page
 from web.responses import refuse
 from web.security import csrf
+from web.security.cookies import DatelessCookieSessionInterface
+from web.security.hosts import register_host_check
 from web.security.pairing import Pairing
 
 
@@ -38,28 +38,22 @@ def create_app(
     """Make the page for `table`: every client may view it, paired phones may control the table.
 
     `app.extensions["pairing"].code` is the pairing code that the table must show. `store` holds the stored games (None:
-    none), `own_lexicon` is the word list of the table's owner, `host_info` describes the machine. Session cookies are
-    signed with a new key at each start. Call `app.extensions["live"].close()` before stopping the server, to end the
-    open streams.
+    none), `own_lexicon` is the word list of the table's owner, `host_info` describes the machine. Call
+    `app.extensions["live"].close()` before stopping the server, to end the open streams.
     """
     app = Flask(__name__)
-    app.config.update(
-        SECRET_KEY=secrets.token_bytes(32),
-        SESSION_COOKIE_HTTPONLY=True,
-        SESSION_COOKIE_SAMESITE="Strict",
-        PERMANENT_SESSION_LIFETIME=timedelta(days=2),
-        MAX_CONTENT_LENGTH=MAX_BODY_BYTES,
-    )
-    app.session_interface = csrf.HostCookieSessionInterface()
-    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    filters.register_filters(app)
     if pairing is None:
         pairing = Pairing(lambda text: session.notify(Notice(text)))
+    app.config.update(SECRET_KEY=pairing.key, MAX_CONTENT_LENGTH=MAX_BODY_BYTES)
+    app.session_interface = DatelessCookieSessionInterface()
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    filters.register_filters(app)
     app.extensions["pairing"] = pairing
+    host_info = host_info or HostInfo()
+    register_host_check(app, host_info)
     csrf.register_csrf_protection(app, pairing)
     page = live.LiveUpdates(app.jinja_env, session, max_streams)
     app.extensions["live"] = page
-    host_info = host_info or HostInfo()
     app.register_blueprint(scoreboard.create_blueprint(page, session, pairing, host_info))
     app.register_blueprint(live.create_blueprint(page))
     app.register_blueprint(pairing_page.create_blueprint(pairing))

@@ -38,6 +38,7 @@ class HostInfo:
     `panel` is None at a table without one, as in the demo. `setup_problems` are sentences about what is missing or
     configured wrongly. `addresses` returns the page's URLs, with the best one for phones last. `hotspot` is the Wi-Fi
     that the table opens where it knows none, `wifi` the name and password of the one that phones join otherwise.
+    `names` are host names of the page besides the machine's own (`web.security.hosts`).
     """
 
     panel: PanelControl | None = None
@@ -46,3 +47,4 @@ class HostInfo:
     addresses: Callable[[], Sequence[str]] = tuple
     hotspot: Hotspot | None = None
     wifi: tuple[str, str] | None = None
+    names: tuple[str, ...] = ()

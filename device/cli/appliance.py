@@ -32,6 +32,7 @@ from vision.recognition.reader import PhotoReader
 from web import create_app
 from web.host import HostInfo
 from web.security.pairing import Pairing
+from web.security.pairing_file import FILE_NAME
 
 
 class Appliance:
@@ -73,7 +74,7 @@ class Appliance:
                 session = stack.enter_context(self.open_session(store))
                 self._report(self.begin_game(session, new=new, has_options=has_options))
                 self.show_notices(session)
-                pairing = Pairing(lambda text: session.notify(Notice(text)))
+                pairing = self.open_pairing(session)
                 panel = stack.enter_context(self.open_panel(session, pairing))
                 stack.enter_context(self.open_voice(session))
                 app = self.build_page(session, store, panel, pairing)
@@ -127,6 +128,11 @@ class Appliance:
             self._report(format_sentence(problem))
             session.notify(Notice(format_sentence(problem), Trouble.STORE))
 
+    def open_pairing(self, session: TableSession) -> Pairing:
+        """Return the pairing code and the paired devices, which are kept in the data folder."""
+        file = ensure_data_folder(self._settings.data.folder) / FILE_NAME
+        return Pairing(lambda text: session.notify(Notice(text)), file=file)
+
     def open_panel(self, session: TableSession, pairing: Pairing) -> AbstractContextManager[Panel]:
         """Open buttons, lights and displays; without pins the panel of the page alone."""
         page = self._settings.page
@@ -144,9 +150,11 @@ class Appliance:
             return None if clock is None else clock.left(player, time.monotonic())
 
         def read_pairing_details() -> PairingDetails:
-            return make_pairing_details(pairing.code, find_page_addresses(page.host, page.port), self._hotspot)
+            return make_pairing_details(
+                pairing.code, pairing.secret, find_page_addresses(page.host, page.port), self._hotspot
+            )
 
-        actions = PanelActions(PlayAgain(self._first_game), power_off)
+        actions = PanelActions(PlayAgain(self._first_game), power_off, pairing.open_for_one_device)
         panel = self._settings.panel
         return open_panel(session, actions, panel, report_problem, read_seconds_left, read_pairing_details)
 
@@ -169,6 +177,7 @@ class Appliance:
             lambda: find_page_addresses(page.host, page.port),
             self._hotspot,
             (page.wifi, page.wifi_password) if page.wifi else None,
+            (*page.names, *filter(None, [page.host])),
         )
         panel.add_listener(_make_refusal_listener(session))
         own_lexicon = own_lexicon_path(self._settings.game)

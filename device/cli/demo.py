@@ -62,7 +62,7 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
             host = "" if args.host in ("0.0.0.0", "::") else args.host.replace("127.0.0.1", "localhost")
             urls = find_page_addresses(host, server.port)
             print(f"The page is up: {' or '.join(urls)} (seed {seed}; Ctrl-C ends)")
-            announce_pairing(urls[-1], app.extensions["pairing"].code, print)
+            announce_pairing(urls, app.extensions["pairing"], print)
             sys.stdout.flush()
             try:
                 return _play_games(demo, once=args.once)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from device.settings import PageSettings
     from device.system.hotspot import Hotspot
+    from web.security.pairing import Pairing
     from web.security.server import PageServer
 
 
@@ -41,7 +42,8 @@ def open_page(app: Flask, page: PageSettings, report: Callable[[str], None]) -> 
                 ]
             up = f"The page is up: {' or '.join(urls)}"
             report(up)
-            announce_pairing(find_page_addresses(page.host, server.port)[-1], app.extensions["pairing"].code, report)
+            plain = find_page_addresses(page.host, server.port)
+            announce_pairing(plain, app.extensions["pairing"], report)
             yield server, up
     except PortInUseError as error:
         option = "--port" if error.port == page.port else "page.secure_port in the settings"
@@ -50,15 +52,21 @@ def open_page(app: Flask, page: PageSettings, report: Callable[[str], None]) -> 
         raise UserError(str(error)) from None
 
 
-def announce_pairing(address: str, code: str, report: Callable[[str], None]) -> None:
-    """Report how to pair phones on the page at `address`; on a terminal also as a QR code."""
-    from web.qr import render_qr_blocks
+def announce_pairing(addresses: Sequence[str], pairing: Pairing, report: Callable[[str], None]) -> None:
+    """Report how to pair phones, and this machine's own browser; on a terminal also as a QR code.
 
-    if sys.stdout.isatty() and not _LOCAL_ADDRESS.match(address):
-        report(render_qr_blocks(f"{address}/pair?code={code}"))
-        report(f"To pair a phone, scan this, or type this code there: {code}")
+    `addresses` are the URLs of the page, the best one for phones last.
+    """
+    from web.pages.pairing import ENTER_PATH
+    from web.qr import render_qr_blocks
+    from web.security.csrf import PAIR_PATH
+
+    report(f"In a browser on this machine, open this once: {addresses[0]}{ENTER_PATH}/{pairing.make_one_time_token()}")
+    if sys.stdout.isatty() and not _LOCAL_ADDRESS.match(addresses[-1]):
+        report(render_qr_blocks(f"{addresses[-1]}{PAIR_PATH}/{pairing.secret}"))
+        report(f"To pair a phone, scan this, or type this code there: {pairing.code}")
     else:
-        report(f"To pair a phone, type this code there: {code}")
+        report(f"To pair a phone, type this code there: {pairing.code}")
 
 
 def announce_wifi(hotspot: Hotspot, report: Callable[[str], None]) -> None:

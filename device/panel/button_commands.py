@@ -32,7 +32,12 @@ class Refusal:
         return cls(get_text(key, *values))
 
 
-ButtonResponse = TableCommand | Literal[Button.NEW_GAME, Button.POWER] | Refusal | None
+@dataclass(frozen=True, slots=True)
+class OpenPairing:
+    """A press that lets one device be paired without a code."""
+
+
+ButtonResponse = TableCommand | Literal[Button.NEW_GAME, Button.POWER] | OpenPairing | Refusal | None
 """A command, or a button that was held for what `PanelActions` has: new game, power."""
 
 
@@ -46,6 +51,8 @@ def command_for(gesture: Gesture, state: TableSnapshot, since_turn: float) -> Bu
             return _command_for_challenge(state)
         case GestureKind.TAP if button is Button.PAUSE:
             return EndPause() if state.phase is Phase.PAUSED else _find_refusal(state) or Pause()
+        case GestureKind.TAP if button is Button.POWER:
+            return OpenPairing()
         case GestureKind.TAP:
             return Refusal.from_key(f"hold-{button}", f"{HOLD_S[button]:.0f}")
         case GestureKind.HOLD:

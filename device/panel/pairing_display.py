@@ -25,7 +25,7 @@ _MIN_TEXT_HEIGHT_PX = 8
 
 @dataclass(frozen=True, slots=True)
 class PairingDetails:
-    """Details for pairing a phone: address to type, link with the code, the code, and the Wi-Fi if it is open."""
+    """Details for pairing a phone: address to type, link to scan, the code, and the Wi-Fi if it is open."""
 
     address: str
     link: str
@@ -33,19 +33,20 @@ class PairingDetails:
     wifi: Hotspot | None = None
 
 
-def make_pairing_details(code: str, addresses: Sequence[str], hotspot: Hotspot | None) -> PairingDetails:
+def make_pairing_details(code: str, secret: str, addresses: Sequence[str], hotspot: Hotspot | None) -> PairingDetails:
     """Return the details for the last of `addresses`, which is the best one for phones.
 
-    While the table's own Wi-Fi is open, the address in that network replaces it.
+    The link has the `secret` instead of the code. While the table's own Wi-Fi is open, the address in that network
+    replaces the last one.
 
-    >>> make_pairing_details("123456", ["http://localhost:8080", "http://192.168.1.7:8080"], None).address
+    >>> make_pairing_details("123456", "Hq3", ["http://localhost:8080", "http://192.168.1.7:8080"], None).address
     '192.168.1.7:8080'
     """
     link = addresses[-1]
     wifi = hotspot if hotspot is not None and hotspot.is_active() else None
     if wifi:
         link = re.sub(r"//.*(?=:)", f"//{wifi.address}", link)
-    return PairingDetails(link.partition("//")[2], f"{link}/pair?code={code}", code, wifi)
+    return PairingDetails(link.partition("//")[2], f"{link}/pair/{secret}", code, wifi)
 
 
 def draw_pairing_pages(pairing: PairingDetails, size: tuple[int, int]) -> tuple[Image.Image, ...]:

@@ -17,7 +17,7 @@ from functools import partial
 from math import inf
 from typing import Protocol
 
-from device.panel.button_commands import Refusal, command_for
+from device.panel.button_commands import OpenPairing, Refusal, command_for
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureDetector, GestureKind
 from device.panel.lights import (
     HELD_SIGNAL,
@@ -37,7 +37,7 @@ from device.panel.lights import (
     status_of,
 )
 from device.session.commands.base import TableCommand
-from device.session.messages import CommandRefusedError
+from device.session.messages import CommandRefusedError, get_text
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
 
@@ -71,11 +71,13 @@ EdgeHandler = Callable[[Button, bool], None]
 class PanelActions:
     """What holding the buttons for a new game and for power does; None: a message says that it is not possible here.
 
-    `power_off` must return at once: it starts what switches the machine off.
+    `power_off` must return at once: it starts what switches the machine off. `open_pairing` lets one device be paired
+    without a code.
     """
 
     new_game: TableCommand | None = None
     power_off: Callable[[], None] | None = None
+    open_pairing: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +275,8 @@ class Panel:
             done.set_result(self._session.state)
         elif said is Button.POWER:
             self._power_off(done)
+        elif isinstance(said, OpenPairing):
+            self._open_pairing(done)
         elif command := self._actions.new_game if said is Button.NEW_GAME else said:
             self._run_command(command, seen, done)
         else:
@@ -285,6 +289,16 @@ class Panel:
     def _run_command(self, command: TableCommand, seen: Moment | None, done: Future[TableSnapshot]) -> None:
         answered = self._session.submit(command, self._session.state.moment if seen is None else seen)
         answered.add_done_callback(lambda future: self._events.put(partial(self._pass_on_result, future, done)))
+
+    def _open_pairing(self, done: Future[TableSnapshot]) -> None:
+        seconds = f"{HOLD_S[Button.POWER]:.0f}"
+        if self._actions.open_pairing is None:
+            return self._refuse(Refusal.from_key("hold-power", seconds), done)
+        self._actions.open_pairing()
+        self._start_signal(HELD_SIGNAL)
+        self._show_message(get_text("pairing-open", seconds))
+        done.set_result(self._session.state)
+        return None
 
     def _power_off(self, done: Future[TableSnapshot]) -> None:
         if self._actions.power_off is None:

@@ -26,6 +26,7 @@ from device.storage.errors import (
     make_read_only_error,
     to_store_error,
 )
+from device.storage.files import sync_folder
 from device.storage.schema import SCHEMA_VERSION, make_file_id, migrate, read_schema
 from engine.messages import said
 
@@ -172,15 +173,6 @@ class Database:
         if self._lock_file >= 0:
             os.close(self._lock_file)
             self._lock_file = -1
-
-
-def sync_folder(folder: Path) -> None:
-    """Sync a folder, so that the name of a new file survives a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _lock_beside(path: str) -> int:

@@ -13,12 +13,11 @@ import json
 import os
 import sys
 import tarfile
-import tempfile
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from device.storage.database import sync_folder
+from device.storage.files import write_file
 from engine.lexicon import (
     MAX_WORD_TILES,
     MIN_WORD_TILES,
@@ -99,7 +98,7 @@ def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | Non
 
 def write_lexicon(lexicon: Lexicon, path: Path) -> None:
     """Write the compiled list. Raises `OSError`."""
-    _write_file(path, lexicon.to_bytes())
+    write_file(path, lexicon.to_bytes())
 
 
 def default_cache_dir() -> Path:
@@ -135,7 +134,7 @@ def _save_cached(lexicon: Lexicon, path: Path) -> None:
     """Write a compiled list into the cache: a line with the SHA-256 of the rest, one with the counts, the trie."""
     path.parent.mkdir(parents=True, exist_ok=True)
     content = json.dumps(dict(lexicon.excluded_counts)).encode() + b"\n" + lexicon.to_bytes()
-    _write_file(path, _compute_checksum(content) + b"\n" + content)
+    write_file(path, _compute_checksum(content) + b"\n" + content)
     _prune_cache(path)
 
 
@@ -151,21 +150,6 @@ def _prune_cache(newest: Path) -> None:
     outdated = (file for suffix in _OLD_CACHE_SUFFIXES for file in newest.parent.glob(f"{pattern}{suffix}"))
     for file in (*by_age[:-MAX_CACHED_LISTS], *outdated):
         file.unlink(missing_ok=True)
-
-
-def _write_file(path: Path, data: bytes) -> None:
-    """Write a file completely or not at all, also when the power fails. Raises `OSError`."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
-        try:
-            part.write(data)
-            part.flush()
-            os.fsync(part.fileno())
-            os.fchmod(part.fileno(), 0o644)
-            Path(part.name).replace(path)
-        except OSError:
-            Path(part.name).unlink(missing_ok=True)
-            raise
-    sync_folder(path.parent)
 
 
 def _compile_list(source: Path, target: Path) -> Lexicon:

@@ -116,7 +116,7 @@ async def _phone(port: int, came: dict[str, float], opened: asyncio.Semaphore, f
     """One phone: it notes when each moment of the game came."""
     reader, writer = await asyncio.open_connection(HOST, port, limit=2**20)
     try:
-        writer.write(b"GET /live/stream HTTP/1.1\r\nHost: table\r\n\r\n")
+        writer.write(b"GET /live/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         is_open = False
         while line := await reader.readline():
             if line.startswith(b"data: {"):
@@ -169,7 +169,7 @@ async def _timed(port: int, path: str, found: Measured) -> None:
 async def _request(port: int, method: str, path: str, headers: dict[str, str], body: str) -> tuple[int, bytes]:
     reader, writer = await asyncio.open_connection(HOST, port)
     try:
-        lines = [f"{method} {path} HTTP/1.1", "Host: table", "Connection: close", f"Content-Length: {len(body)}"]
+        lines = [f"{method} {path} HTTP/1.1", f"Host: {HOST}", "Connection: close", f"Content-Length: {len(body)}"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         writer.write("\r\n".join([*lines, "", body]).encode())
         head, _, answer = (await reader.read()).partition(b"\r\n\r\n")

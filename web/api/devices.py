@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import msgspec
 from flask import request
 
+from engine.limits import MAX_PAIRED_CLIENTS
 from web.api.operations import ApiError, Operation, make_operation
 from web.api.schemas import PairedDevice, PairingOrder, Token
 from web.api.tokens import Tokens
-from web.security.pairing import PairedClient, Pairing, PairingCodeError, PairingLockedError
+from web.security.pairing import Pairing, PairingCodeError, PairingFullError, PairingLockedError
+from web.security.pairing_file import PairedClient
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class DeviceOperations:
         except PairingLockedError as locked:
             why = f"Too many wrong codes: try again in {locked.minutes} minutes."
             raise ApiError(429, why, headers={"Retry-After": str(60 * locked.minutes)}) from None
+        except PairingFullError:
+            raise ApiError(409, f"{MAX_PAIRED_CLIENTS} devices are paired, which is the limit.") from None
         return Token(self.tokens.make_token(client), client.id, client.admin)
 
     def paired_devices(self) -> tuple[PairedDevice, ...]:

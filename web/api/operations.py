@@ -17,7 +17,7 @@ from flask import Blueprint, Response, request
 
 from engine.errors import TilekeeperError
 from web.command_requests import RequestError, decode_json
-from web.security.pairing import PairedClient
+from web.security.pairing_file import PairedClient
 
 JSON = "application/json"
 

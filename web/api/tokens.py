@@ -6,7 +6,8 @@ from flask import request
 from itsdangerous import BadSignature, URLSafeSerializer
 
 from web.api.operations import ApiError
-from web.security.pairing import PairedClient, Pairing
+from web.security.pairing import Pairing
+from web.security.pairing_file import PairedClient
 
 
 class Tokens:

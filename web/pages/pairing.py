@@ -4,25 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 
+from engine.limits import MAX_PAIRED_CLIENTS
 from web.i18n import texts
 from web.responses import accept, refuse, render_dialog
 from web.security.csrf import PAIR_PATH
-from web.security.pairing import Pairing, PairingCodeError, PairingLockedError, current_client, remember_client
+from web.security.pairing import (
+    Pairing,
+    PairingCodeError,
+    PairingFullError,
+    PairingLockedError,
+    current_client,
+    remember_client,
+)
 
+ENTER_PATH = "/enter"
+"""Path of the link that pairs one browser, once."""
 MAX_DEVICE_NAME_LETTERS = 40
+MAX_CODE_CHARS = 40
 RELOAD = 205
 """Status (Reset Content) after which our script loads the page again."""
 
 
 def create_blueprint(pairing: Pairing) -> Blueprint:
-    """Return the routes `/pair`, `/phones` and `/phones/unpair`."""
+    """Return the routes `/pair`, `/pair/SECRET`, `/enter/TOKEN`, `/phones` and `/phones/unpair`."""
     routes = Blueprint("phones", __name__)
     pages = PairingPages(pairing)
+    routes.app_context_processor(lambda: {"pairing_is_open": pairing.is_open})
     routes.get(PAIR_PATH)(pages.pair_form)
+    routes.get(f"{PAIR_PATH}/<secret>")(pages.pair_by_scan)
     routes.post(PAIR_PATH)(pages.pair)
+    routes.get(f"{ENTER_PATH}/<token>")(pages.enter)
     routes.get("/phones")(pages.phones)
     routes.post("/phones/unpair")(pages.unpair)
     return routes
@@ -39,16 +53,34 @@ class PairingPages:
         code = request.args.get("code", "")
         return render_dialog("pair", code=code if code.isascii() and code.isdecimal() and len(code) == 6 else "")
 
+    def pair_by_scan(self, secret: str) -> Response:
+        """Return the form of a phone that scanned the QR code of the table."""
+        return render_dialog("pair", secret=secret)
+
     def pair(self) -> ResponseReturnValue:
-        """Pair the phone that sent the code."""
-        t, code = texts(), request.form.get("code", "")[:20]
+        """Pair the phone that sent the code, or the secret of the QR code."""
+        t, code = texts(), request.form.get("code", "")[:MAX_CODE_CHARS]
         try:
             remember_client(self.pairing.pair(code, request.remote_addr or "", _read_device_name()))
         except PairingCodeError as wrong:
             return refuse(t("pair.wrong", left=wrong.tries_left))
         except PairingLockedError as locked:
             return refuse(t("pair.locked", minutes=locked.minutes), 429)
+        except PairingFullError:
+            return refuse(t("pair.full", limit=MAX_PAIRED_CLIENTS))
         return accept(status=RELOAD)
+
+    def enter(self, token: str) -> ResponseReturnValue:
+        """Pair the browser in which the program's link is opened; one that only prefetches it is not paired."""
+        is_opened = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
+        try:
+            client = self.pairing.redeem(token, _read_device_name()) if is_opened else None
+        except PairingFullError:
+            return refuse(texts()("pair.full", limit=MAX_PAIRED_CLIENTS))
+        if client is None:
+            return refuse(texts()("pair.used"), 404)
+        remember_client(client)
+        return redirect("/", code=303)
 
     def phones(self) -> Response:
         """Return the list of paired phones."""

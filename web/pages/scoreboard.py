@@ -15,6 +15,7 @@ from web.i18n import languages, texts
 from web.live import LiveUpdates
 from web.qr import format_wifi_text, render_qr_svg
 from web.responses import FOR_EVER, render_page, send_picture
+from web.security.csrf import PAIR_PATH
 from web.security.pairing import Pairing, current_client
 
 
@@ -59,24 +60,23 @@ class ScoreboardPages:
         return send_picture(self.session.picture(name), FOR_EVER)
 
     def find_shown_code(self) -> str:
-        """Return the pairing code for paired clients and for screens at the table's own machine, otherwise "".
+        """Return the pairing code for paired clients, otherwise "".
 
-        Requests that a proxy on this machine forwarded do not count as local.
+        A request from this machine proves nothing: a proxy here may have forwarded it.
         """
-        is_here = request.remote_addr in ("127.0.0.1", "::1", "::ffff:127.0.0.1")
-        passed_on = any(name in request.headers for name in ("Forwarded", "X-Forwarded-For", "Via"))
-        return self.pairing.code if current_client(self.pairing) or (is_here and not passed_on) else ""
+        return self.pairing.code if current_client(self.pairing) else ""
 
     def make_invitation(self, code: str) -> list[tuple[Markup, str, str]]:
-        """Return the QR codes to join, each with its purpose and its content as text; `code` is the one to show."""
+        """Return the QR codes to join, each with its purpose and its content as text; secrets only with a `code`."""
         t, host = texts(), self.host
         address = next(reversed(host.addresses()), request.host_url.rstrip("/"))
         wifi = host.wifi
         if wifi is None and host.hotspot is not None and host.hotspot.is_active():
             wifi = host.hotspot.name, host.hotspot.password
-        contents = [(format_wifi_text(*wifi), "join.wifi", " · ".join(filter(None, wifi)))] if wifi else []
+        contents = [(format_wifi_text(*wifi), "join.wifi", " · ".join(filter(None, wifi)))] if wifi and code else []
         if code:
-            contents.append((f"{address}/pair?code={code}", "join.pair", f"{code[:3]} {code[3:]}"))
+            link = f"{address}{PAIR_PATH}/{self.pairing.secret}"
+            contents.append((link, "join.pair", f"{code[:3]} {code[3:]}"))
         else:
             contents.append((address, "join.page", address))
         return [(render_qr_svg(content, t(key)), t(key), text) for content, key, text in contents]

@@ -7,7 +7,6 @@ import secrets
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request, session
-from flask.sessions import SecureCookieSessionInterface
 
 from engine.limits import MAX_BODY_BYTES
 from web.game_archive import MAX_IMPORT_BYTES
@@ -56,21 +55,6 @@ def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
     app.before_request(check_change)
     app.after_request(_set_headers)
     app.jinja_env.globals["csrf_token"] = csrf_token
-
-
-class HostCookieSessionInterface(SecureCookieSessionInterface):
-    """Session cookies with separate names for http and https; the https one is never sent over http.
-
-    Its `__Host-` prefix ties it to this host (RFC 6265bis, 4.1.3.2).
-    """
-
-    def get_cookie_name(self, app: Flask) -> str:  # noqa: ARG002 (Flask's signature)
-        """Return the cookie's name for this request."""
-        return "__Host-tilekeeper" if request.is_secure else "tilekeeper"
-
-    def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
-        """Return True if the cookie may only be sent over https."""
-        return request.is_secure
 
 
 def csrf_token() -> str:

@@ -1,8 +1,12 @@
-"""Authorisation: devices paired with the six-digit code that is shown at the table.
+"""Authorisation: devices that were paired at the table.
 
-The code is new at each start, and after many wrong codes (counted by `web.security.rate_limit`). A phone is recognised
-by a random id in its signed cookie, a program by one in a signed token. The first paired device is the admin, which may
-unpair others.
+There are four ways to pair, all of which need something that only the table shows: the six-digit code, limited by
+`web.security.rate_limit`; the secret in the QR code, which is too long to be guessed and so has no limit; a link that
+works once, for the browser of whoever started the program; and a press on the panel, which lets one device in.
+
+A phone is recognised by a random id in its signed cookie, a program by one in a signed token. The devices and the key
+of the signatures are kept in a file (`web.security.pairing_file`). Code and secret are new at each start, after many
+wrong codes, and after a device was unpaired. The first paired device is the admin, which may unpair others.
 """
 
 from __future__ import annotations
@@ -12,18 +16,27 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
 
 from flask import session
 
 from device.session.messages import get_text
 from engine.errors import TilekeeperError
+from engine.limits import MAX_PAIRED_CLIENTS
+from web.security.pairing_file import (
+    PairedClient,
+    PairingData,
+    load_pairing_data,
+    make_pairing_data,
+    save_pairing_data,
+)
 from web.security.rate_limit import PairingRateLimiter
 
-MAX_PAIRED_CLIENTS = 64
-"""Maximum number of paired devices; the one paired first, except the admin, makes room for a new one."""
-
-
+PAIRING_WINDOW_S = 60.0
+"""Seconds after a press on the panel in which one device is paired without a code."""
+_SECRET_BYTES = 12
+"""Bytes of the secret in the QR code: 96 bits, as many as the code on a small display has room for."""
 _CLIENT_ID_KEY = "phone"
 
 
@@ -43,37 +56,61 @@ class PairingLockedError(TilekeeperError):
         self.minutes = max(1, round(seconds / 60))
 
 
-@dataclass(frozen=True, slots=True)
-class PairedClient:
-    """A paired device: its id, its description (`iPhone`), when it was paired (Unix time), and its rank."""
-
-    id: str
-    device: str
-    since: float
-    admin: bool
+class PairingFullError(TilekeeperError):
+    """As many devices are paired as can be, and all of them were used since the program was started."""
 
 
 class Pairing:
-    """The pairing code and the paired devices. `tell` is called with a sentence about attempts to guess the code."""
+    """The pairing code and the paired devices.
+
+    `tell` is called with a sentence about attempts to guess the code. `file` keeps the devices; without it they are
+    paired until the program ends.
+    """
 
     def __init__(
         self,
         tell: Callable[[str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
+        file: Path | None = None,
     ) -> None:
         self._notify = tell or (lambda _: None)
         self._clock = clock
         self._wall_clock = now
+        self._file = file
         self._lock = threading.Lock()
-        self._code = _make_code()
-        self._clients: dict[str, PairedClient] = {}
         self._rate_limiter = PairingRateLimiter()
+        self._open_until = float("-inf")
+        self._one_time_token = ""
+        self._used_clients: set[str] = set()
+        data, is_good = (make_pairing_data(), True) if file is None else load_pairing_data(file)
+        self._key = data.key
+        self._clients = {client.id: client for client in data.clients}
+        self._make_codes()
+        if file is not None and not (is_good and file.exists()):
+            self._save()
+        if not is_good:
+            self._notify(get_text("pairing-damaged"))
+
+    @property
+    def key(self) -> bytes:
+        """The key that signs cookies and tokens."""
+        return bytes.fromhex(self._key)
 
     @property
     def code(self) -> str:
         """The six-digit code; show it at the table only."""
         return self._code
+
+    @property
+    def secret(self) -> str:
+        """The long secret in the QR code; show it at the table only."""
+        return self._secret
+
+    @property
+    def is_open(self) -> bool:
+        """True if one device may pair without a code, after a press on the panel."""
+        return self._clock() < self._open_until
 
     @property
     def clients(self) -> tuple[PairedClient, ...]:
@@ -82,48 +119,97 @@ class Pairing:
             return tuple(self._clients.values())
 
     def pair(self, code: str, address: str, device: str) -> PairedClient:
-        """Pair the device at this address if the code is correct. Raises `PairingCodeError`, `PairingLockedError`."""
+        """Pair the device at this address by the code, by the secret, or without either while pairing is open.
+
+        Raises `PairingCodeError`, `PairingLockedError`, `PairingFullError`.
+        """
+        code = "".join(code.split())
         with self._lock:
+            if _are_equal(code, self._secret):
+                return self._add_client(device)
+            if not code and self.is_open:
+                self._open_until = float("-inf")
+                client = self._add_client(device)
+                self._notify(get_text("pairing-done", device))
+                return client
             now = self._clock()
             if (seconds := self._rate_limiter.wait_time(address, now)) > 0:
                 raise PairingLockedError(seconds)
-            if hmac.compare_digest("".join(code.split()).encode(), self._code.encode()):
+            if _are_equal(code, self._code):
                 self._rate_limiter.record_success(address)
                 return self._add_client(device)
             paused = self._rate_limiter.record_failure(address, now)
             if paused:
-                self._code = _make_code()
+                self._make_codes()
             left = self._rate_limiter.tries_left(address)
-            waits = self._rate_limiter.wait_time(address, now)
         if paused:
-            self._notify(get_text("pairing-rests", str(PairingLockedError(waits).minutes)))
+            self._notify(get_text("pairing-rests", str(PairingLockedError(paused).minutes)))
         elif not left:
             self._notify(get_text("pairing-locked"))
         raise PairingCodeError(left)
 
+    def open_for_one_device(self) -> None:
+        """Let the next device in without a code, for `PAIRING_WINDOW_S`."""
+        self._open_until = self._clock() + PAIRING_WINDOW_S
+
+    def make_one_time_token(self) -> str:
+        """Return a token with which one browser can pair; the one before it is worth nothing any more."""
+        self._one_time_token = secrets.token_hex(16)
+        return self._one_time_token
+
+    def redeem(self, token: str, device: str) -> PairedClient | None:
+        """Pair the device that has the one-time token; None if the token is wrong or was used."""
+        with self._lock:
+            if not self._one_time_token or not _are_equal(token, self._one_time_token):
+                return None
+            self._one_time_token = ""
+            return self._add_client(device)
+
     def unpair(self, phone: str) -> bool:
-        """Unpair a device and return True, or False if it was not paired.
+        """Unpair a device and return True, or False if it was not paired. Code and secret are new afterwards.
 
         If it was the admin, the device that was paired next becomes admin.
         """
         with self._lock:
             removed = self._clients.pop(phone, None)
-            if removed is not None and removed.admin and self._clients:
+            if removed is None:
+                return False
+            if removed.admin and self._clients:
                 oldest = next(iter(self._clients.values()))
-                self._clients[oldest.id] = PairedClient(oldest.id, oldest.device, oldest.since, admin=True)
-            return removed is not None
+                self._clients[oldest.id] = replace(oldest, admin=True)
+            self._make_codes()
+            self._save()
+            return True
 
     def find_client(self, phone: str) -> PairedClient | None:
         """Return the paired device with this id, or None."""
         with self._lock:
-            return self._clients.get(phone)
+            client = self._clients.get(phone)
+            if client is not None:
+                self._used_clients.add(phone)
+            return client
 
     def _add_client(self, device: str) -> PairedClient:
+        """Add a device, in place of the oldest one that was not used since the start. Raises `PairingFullError`."""
         if len(self._clients) >= MAX_PAIRED_CLIENTS:
-            del self._clients[next(phone.id for phone in self._clients.values() if not phone.admin)]
+            unused = (client.id for client in self._clients.values() if client.id not in self._used_clients)
+            oldest = next((name for name in unused if not self._clients[name].admin), None)
+            if oldest is None:
+                raise PairingFullError(MAX_PAIRED_CLIENTS)
+            del self._clients[oldest]
         phone = PairedClient(secrets.token_urlsafe(12), device, self._wall_clock(), admin=not self._clients)
         self._clients[phone.id] = phone
+        self._used_clients.add(phone.id)
+        self._save()
         return phone
+
+    def _make_codes(self) -> None:
+        self._code = _make_code()
+        self._secret = secrets.token_urlsafe(_SECRET_BYTES)
+
+    def _save(self) -> None:
+        if self._file is not None:
+            save_pairing_data(self._file, PairingData(self._key, tuple(self._clients.values())))
 
 
 def current_client(pairing: Pairing) -> PairedClient | None:
@@ -139,3 +225,7 @@ def remember_client(phone: PairedClient) -> None:
 
 def _make_code() -> str:
     return f"{secrets.randbelow(1_000_000):06}"
+
+
+def _are_equal(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode(), expected.encode())

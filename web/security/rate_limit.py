@@ -54,8 +54,8 @@ class PairingRateLimiter:
         count = self._failures.get(make_client_key(address))
         return MAX_TRIES_PER_CLIENT - count.count if count else MAX_TRIES_PER_CLIENT
 
-    def record_failure(self, address: str, now: float) -> bool:
-        """Count a wrong code; return True if from now on all devices must wait."""
+    def record_failure(self, address: str, now: float) -> float:
+        """Count a wrong code; return the seconds that all devices must wait from now on, 0.0 if they need not."""
         device = make_client_key(address)
         before = self._failures.pop(device, None)
         so_far = (
@@ -66,11 +66,12 @@ class PairingRateLimiter:
             self._failures.popitem(last=False)
         self._total_failures += 1
         if self._total_failures < MAX_TRIES_ALL_CLIENTS:
-            return False
+            return 0.0
         self._total_failures = 0
-        self._paused_until = now + min(FIRST_PAUSE_S * 2**self._pause_count, MAX_PAUSE_S)
+        pause = min(FIRST_PAUSE_S * 2.0**self._pause_count, MAX_PAUSE_S)
+        self._paused_until = now + pause
         self._pause_count = min(self._pause_count + 1, 16)
-        return True
+        return pause
 
     def record_success(self, address: str) -> None:
         """Forget the wrong codes of this address after a correct one."""

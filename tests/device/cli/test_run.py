@@ -167,10 +167,13 @@ def test_terminal_shows_a_code_to_scan_where_phones_can_reach_the_page(
     address: str, coded: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    announce_pairing(address, CODE, print)
+    pairing = Pairing()
+    announce_pairing(["http://localhost:8080", address], pairing, print)
     said = capsys.readouterr().out
-    assert (render_qr_blocks(f"{address}/pair?code={CODE}") in said, "scan this" in said) == (coded, coded)
-    assert said.rstrip().endswith(f"type this code there: {CODE}")
+    assert (render_qr_blocks(f"{address}/pair/{pairing.secret}") in said, "scan this" in said) == (coded, coded)
+    assert said.rstrip().endswith(f"type this code there: {pairing.code}")
+    link = re.search(r"open this once: http://localhost:8080/enter/(\S+)", said)
+    assert link and pairing.redeem(link[1], "browser")
 
 
 def test_wifi_of_the_table_is_a_code_to_scan_while_it_is_open(

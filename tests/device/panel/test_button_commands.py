@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from device.panel.button_commands import SHARED_BUTTON_LOCKOUT_S, ButtonResponse, Refusal, command_for
+from device.panel.button_commands import SHARED_BUTTON_LOCKOUT_S, ButtonResponse, OpenPairing, Refusal, command_for
 from device.panel.buttons import Button, Gesture, GestureKind
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
 from device.session.commands.turns import ChallengePlay, ConfirmExchange, EndTurn
@@ -142,8 +142,12 @@ def test_new_game_begins_before_in_and_after_one(state: TableSnapshot) -> None:
 
 
 def test_short_press_says_how_long_to_hold() -> None:
-    assert "3 seconds" in refused(Button.POWER, GestureKind.TAP)
     assert "2 seconds" in refused(Button.NEW_GAME, GestureKind.TAP)
+
+
+@pytest.mark.parametrize("state", [LOBBY, ANNA_TO_MOVE, LOOKING, ENDED])
+def test_short_press_of_power_opens_pairing_at_any_time(state: TableSnapshot) -> None:
+    assert told(Button.POWER, GestureKind.TAP, state) == OpenPairing()
 
 
 def test_two_at_once_and_stuck_are_told() -> None:

@@ -150,7 +150,7 @@ def test_running_clock_ticks_without_news(session: TableSession) -> None:
 
 
 WIFI = Hotspot("Tilekeeper-7c2a", "k3m9x7q2wd", "10.42.0.1")
-INVITATION = PairingDetails("192.168.178.120:8080", "http://192.168.178.120:8080/pair?code=123456", "123456", WIFI)
+INVITATION = PairingDetails("192.168.178.120:8080", "http://192.168.178.120:8080/pair/Hq3_x7Zw9-Lm2Pd4", "123456", WIFI)
 
 
 def scanned(page: Image.Image) -> str:
@@ -186,11 +186,11 @@ def test_digits_show_the_code_and_an_address_in_numbers() -> None:
 def test_phones_are_sent_to_the_wifi_of_the_table_only_while_it_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
     found = ["http://localhost:8080", "http://table.local:8080"]
     monkeypatch.setattr(Hotspot, "is_active", lambda _: False)
-    closed = make_pairing_details("123456", found, WIFI)
+    closed = make_pairing_details("123456", "Hq3_x7Zw9-Lm2Pd4", found, WIFI)
     assert (closed.address, closed.wifi) == ("table.local:8080", None)
     monkeypatch.setattr(Hotspot, "is_active", lambda _: True)
-    opened = make_pairing_details("123456", found, WIFI)
-    assert (opened.link, opened.wifi) == ("http://10.42.0.1:8080/pair?code=123456", WIFI)
+    opened = make_pairing_details("123456", "Hq3_x7Zw9-Lm2Pd4", found, WIFI)
+    assert (opened.link, opened.wifi) == ("http://10.42.0.1:8080/pair/Hq3_x7Zw9-Lm2Pd4", WIFI)
 
 
 def test_phones_are_invited_until_the_first_turn_in_a_pause_and_in_the_lobby(

@@ -14,7 +14,7 @@ from gpiozero.pins.mock import MockFactory
 from device.panel.buttons import DEBOUNCE_S, HOLD_S, Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.lights import Colour, Light, PanelStatus, Rhythm, Signal
-from device.panel.panel import EdgeHandler, Panel, PanelView
+from device.panel.panel import EdgeHandler, Panel, PanelActions, PanelView
 from device.session.commands.games import StartGame
 from device.session.snapshot import Moment, Phase
 from device.session.table_session import CommandRefusedError, TableSession
@@ -310,3 +310,13 @@ def test_rehearsal_shows_which_buttons_were_felt_and_does_nothing_else(
     assert session.state.moment == before and panel.view.status is PanelStatus.READY
     panel.rehearse(False)
     assert until(lambda: panel.view.felt is None)
+
+
+def test_short_press_of_power_opens_pairing(session: TableSession) -> None:
+    opened: list[bool] = []
+    actions = PanelActions(open_pairing=lambda: opened.append(True))
+    with Panel(session, actions) as panel:
+        panel.press(Button.POWER).result(5)
+        assert opened == [True] and "Pairing is open" in panel.view.message
+    with Panel(session, PanelActions()) as panel, pytest.raises(CommandRefusedError, match="3 seconds"):
+        panel.press(Button.POWER).result(5)

@@ -18,6 +18,7 @@ import pytest
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
+from web.host import HostInfo
 from web.security.server import CertificateError, PageServer, TlsSettings
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "https.md"
@@ -55,7 +56,7 @@ class Door:
 @pytest.fixture
 def door(table: ShownTable, made: Path) -> Iterator[Door]:
     table.show(samples.MIDGAME)
-    app = create_app(table)
+    app = create_app(table, host_info=HostInfo(names=("table.local",)))
     certificate, key = made / "certificate.pem", made / "key.pem"
     with PageServer(app, 0, "127.0.0.1", tls=TlsSettings(certificate, key, 0)) as server:
         assert server.secure_port is not None

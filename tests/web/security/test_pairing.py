@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import stat
+from pathlib import Path
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from device.session.messages import get_text
+from engine.limits import MAX_PAIRED_CLIENTS
 from tests.support import samples
+from tests.support.api_table import Program
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
-from web.security.pairing import MAX_PAIRED_CLIENTS, Pairing, PairingCodeError, PairingLockedError
+from web.security.cookies import MAX_AGE_S
+from web.security.pairing import (
+    PAIRING_WINDOW_S,
+    Pairing,
+    PairingCodeError,
+    PairingFullError,
+    PairingLockedError,
+)
+from web.security.pairing_file import FILE_NAME
 from web.security.rate_limit import (
     FIRST_PAUSE_S,
     LOCKOUT_S,
@@ -115,12 +128,6 @@ def test_addresses_that_one_device_can_have_count_as_one(one: str, other: str, s
     assert (tries.tries_left(other) == MAX_TRIES_PER_CLIENT - 1) is same
 
 
-def test_phones_are_bounded_and_the_admin_stays(guarded: Table) -> None:
-    phones = [guarded.pairing.pair(guarded.pairing.code, "1", "") for _ in range(MAX_PAIRED_CLIENTS + 1)]
-    kept = guarded.pairing.clients
-    assert len(kept) == MAX_PAIRED_CLIENTS and phones[0] in kept and phones[1] not in kept and phones[-1] in kept
-
-
 def test_admin_passes_to_the_oldest_of_the_others(guarded: Table) -> None:
     phones = [guarded.pairing.pair(guarded.pairing.code, "1", "") for _ in range(3)]
     assert guarded.pairing.unpair(phones[0].id) and not guarded.pairing.unpair(phones[0].id)
@@ -174,11 +181,136 @@ def test_forms_ask_who_is_not_paired_for_the_code(client: FlaskClient, paired: F
         assert 'name="code"' not in paired.get(f"/dialogs/{name}").text
 
 
-def test_cookie_of_another_start_is_worth_nothing(table: ShownTable, paired: FlaskClient) -> None:
+def test_cookie_of_another_table_is_worth_nothing(table: ShownTable, paired: FlaskClient) -> None:
     cookie = paired.get_cookie("tilekeeper")
     assert cookie
-    restarted = create_app(table)
-    client = restarted.test_client()
+    other = create_app(table)
+    client = other.test_client()
     client.set_cookie("tilekeeper", cookie.value)
     assert 'id="panel"' not in client.get("/").text
-    restarted.extensions["live"].close()
+    other.extensions["live"].close()
+
+
+# Restarts and clocks
+
+
+def restart(table: ShownTable, file: Path) -> Flask:
+    return create_app(table, pairing=Pairing(file=file))
+
+
+def test_phones_and_programs_stay_paired_across_restarts(table: ShownTable, tmp_path: Path) -> None:
+    before = restart(table, tmp_path / FILE_NAME)
+    phone = before.test_client()
+    pair(phone)
+    program = Program(before)
+    program.pair(before.extensions["pairing"].code)
+    after = restart(table, tmp_path / FILE_NAME)
+    cookie = phone.get_cookie("tilekeeper")
+    assert cookie
+    again = after.test_client()
+    again.set_cookie("tilekeeper", cookie.value)
+    assert 'id="panel"' in again.get("/").text
+    program.client = after.test_client()
+    assert program.call("GET", "/devices").status_code == 200
+    assert before.extensions["pairing"].code != after.extensions["pairing"].code
+    for app in (before, after):
+        app.extensions["live"].close()
+
+
+def test_cookie_does_not_depend_on_the_clock_of_the_table(
+    table: ShownTable, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.show(samples.MIDGAME)
+    monkeypatch.setattr("time.time", lambda: 0.0)
+    client = app.test_client()
+    answer = client.post("/pair", data={"csrf": token(client), "code": app.extensions["pairing"].code})
+    assert "Expires" not in answer.headers["Set-Cookie"] and f"Max-Age={MAX_AGE_S}" in answer.headers["Set-Cookie"]
+    cookie = client.get_cookie("tilekeeper")
+    assert cookie
+    monkeypatch.setattr("time.time", lambda: 1e10)
+    later = app.test_client()
+    later.set_cookie("tilekeeper", cookie.value)
+    assert 'id="panel"' in later.get("/").text
+
+
+def test_keys_are_readable_by_the_program_alone(tmp_path: Path) -> None:
+    Pairing(file=tmp_path / FILE_NAME)
+    assert stat.S_IMODE((tmp_path / FILE_NAME).stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"null", b"\xff\xfe", b'{"key": "00"}', b"[" * 100_000])
+def test_damaged_list_of_phones_is_replaced_and_the_table_is_told(tmp_path: Path, content: bytes) -> None:
+    file, told = tmp_path / FILE_NAME, []
+    file.write_bytes(content)
+    pairing = Pairing(told.append, file=file)
+    assert told == [get_text("pairing-damaged")] and pairing.clients == ()
+    phone = pairing.pair(pairing.code, "1", "phone")
+    assert Pairing(file=file).clients == (phone,)
+
+
+def test_phones_are_paired_until_the_end_where_nothing_can_be_written(tmp_path: Path) -> None:
+    pairing = Pairing(file=tmp_path / "missing" / FILE_NAME)
+    phone = pairing.pair(pairing.code, "1", "phone")
+    assert pairing.find_client(phone.id) == phone
+
+
+def test_unpaired_phone_needs_a_new_code(guarded: Table) -> None:
+    code, secret = guarded.pairing.code, guarded.pairing.secret
+    phones = [guarded.pairing.pair(code, "1", "") for _ in range(2)]
+    guarded.pairing.unpair(phones[1].id)
+    for old in (code, secret):
+        with pytest.raises(PairingCodeError):
+            guarded.pairing.pair(old, "1", "")
+
+
+# The secret of the QR code, the press on the panel, the link of the console
+
+
+def test_secret_pairs_while_the_code_is_locked_for_everybody(guarded: Table) -> None:
+    guess_until_all_wait(guarded)
+    with pytest.raises(PairingLockedError):
+        guarded.pairing.pair(guarded.pairing.code, "10.9.9.9", "")
+    assert guarded.pairing.pair(guarded.pairing.secret, "10.9.9.9", "")
+
+
+def test_press_on_the_panel_lets_one_device_in_for_a_minute(guarded: Table) -> None:
+    guess_until_all_wait(guarded)
+    guarded.pairing.open_for_one_device()
+    assert guarded.pairing.is_open and guarded.pairing.pair("", "10.9.9.9", "iPhone")
+    assert guarded.told[-1] == get_text("pairing-done", "iPhone") and not guarded.pairing.is_open
+    with pytest.raises(PairingLockedError):
+        guarded.pairing.pair("", "10.9.9.9", "")
+    guarded.pairing.open_for_one_device()
+    guarded.time += PAIRING_WINDOW_S
+    with pytest.raises(PairingCodeError):
+        guarded.pairing.pair("", "10.9.9.9", "")
+
+
+def test_form_needs_no_code_while_pairing_is_open(app: Flask, client: FlaskClient) -> None:
+    app.extensions["pairing"].open_for_one_device()
+    assert 'class="digits"' not in client.get("/dialogs/more").text
+    assert client.post("/pair", data={"csrf": token(client), "code": ""}).status_code == 205
+    assert 'class="digits"' in app.test_client().get("/pair").text
+
+
+def test_link_of_the_console_pairs_one_browser_once(app: Flask, client: FlaskClient) -> None:
+    link = f"/enter/{app.extensions['pairing'].make_one_time_token()}"
+    assert client.head(link).status_code == 404
+    assert client.get(link, headers={"Sec-Purpose": "prefetch"}).status_code == 404
+    assert client.get(link).headers["Location"] == "/" and client.get("/phones").status_code == 200
+    assert len(app.extensions["pairing"].clients) == 1
+    for wrong in (link, "/enter/x", "/enter/%20"):
+        assert app.test_client().get(wrong).status_code == 404
+    assert len(app.extensions["pairing"].clients) == 1
+
+
+def test_devices_that_were_used_are_never_pushed_out(tmp_path: Path) -> None:
+    pairing = Pairing(file=tmp_path / FILE_NAME)
+    phones = [pairing.pair(pairing.code, "1", "") for _ in range(MAX_PAIRED_CLIENTS)]
+    with pytest.raises(PairingFullError):
+        pairing.pair(pairing.code, "1", "")
+    restarted = Pairing(file=tmp_path / FILE_NAME)
+    restarted.find_client(phones[1].id)
+    restarted.pair(restarted.code, "1", "")
+    kept = restarted.clients
+    assert phones[0] in kept and phones[1] in kept and phones[2] not in kept and len(kept) == MAX_PAIRED_CLIENTS

@@ -131,7 +131,7 @@ def test_phone_that_fell_asleep_gives_its_place_back_within_fifteen_seconds(tabl
     with PageServer(create_app(table, max_streams=1), 0, "127.0.0.1") as server, socket.socket() as asleep:
         asleep.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         asleep.connect(("127.0.0.1", server.port))
-        asleep.sendall(b"GET /live/stream HTTP/1.1\r\nHost: table\r\n\r\n")
+        asleep.sendall(b"GET /live/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         assert until(lambda: get(server.port, "/live/stream")[0] == 503)
         for state in (samples.MIDGAME, samples.PHONY) * 30:  # more than its buffers hold
             table.show(state)

@@ -1,0 +1,99 @@
+"""The page answers only to its own names: a page of another site may let its name point to this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from tests.web.conftest import ShownTable, pair
+from web import create_app
+from web.host import HostInfo
+from web.security.hosts import REFRESH_INTERVAL_S, HostNames, find_machine_names
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [
+        ("127.0.0.1:8080", True),
+        ("192.168.1.7", True),
+        ("[::1]:8080", True),
+        ("[fe80::1%25wlan0]", True),
+        ("localhost:8080", True),
+        ("LOCALHOST.", True),
+        ("table:8080", True),
+        ("Table.local", True),
+        ("table.fritz.box:8080", True),
+        ("score.example.org", True),
+        ("evil.example:8080", False),
+        ("table.local.evil.example", False),
+        ("127.0.0.1.evil.example", False),
+        ("evil-table.local", False),
+        ("localhost.evil.example", False),
+        ("1.2.3.4:8080:8080", False),
+        ("table.local:80x", False),
+        ("[::1", False),
+        ("2130706433", False),
+        ("", False),
+        ("a" * 300, False),
+    ],
+)
+def test_host_is_an_address_or_a_name_of_the_machine(host: str, own: bool) -> None:
+    found = frozenset({"table", "table.local", "table.fritz.box"})
+    assert HostNames(["Score.example.org"], lambda: found).accept(host) is own
+
+
+def test_machine_has_its_name_alone_with_local_and_with_the_domains_of_the_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolver = tmp_path / "resolv.conf"
+    resolver.write_text("# made by NetworkManager\nsearch fritz.box lan.\nnameserver 192.168.178.1\ndomain\n")
+    monkeypatch.setattr("socket.gethostname", lambda: "Table")
+    monkeypatch.setattr("socket.getfqdn", lambda: "table.club.example")
+    assert find_machine_names(resolver) == {
+        "table", "table.local", "table.fritz.box", "table.lan", "table.club.example",
+    }  # fmt: skip
+    monkeypatch.setattr("socket.getfqdn", lambda: "evil.example")
+    assert find_machine_names(tmp_path / "missing") == {"table", "table.local"}
+
+
+def test_names_are_looked_up_again_after_a_while() -> None:
+    now, found = [0.0], [{"table"}]
+    names = HostNames((), lambda: frozenset(found[0]), lambda: now[0])
+    assert names.accept("table") and not names.accept("table.lan")
+    found[0] = {"table", "table.lan"}
+    assert not names.accept("table.lan")
+    now[0] = REFRESH_INTERVAL_S
+    assert names.accept("table.lan")
+
+
+@pytest.mark.parametrize("path", ["/", "/join", "/big", "/pair", "/live/state", "/api/v1/state", "/static/page.js"])
+def test_request_by_another_name_is_refused_with_the_right_address(table: ShownTable, path: str) -> None:
+    place = HostInfo(addresses=lambda: ("http://table.local:8080", "http://192.168.0.2:8080"))
+    app = create_app(table, host_info=place)
+    answer = app.test_client().get(path, base_url="http://evil.example:8080")
+    assert answer.status_code == 421 and "http://192.168.0.2:8080" in answer.text
+    app.extensions["live"].close()
+
+
+def test_page_of_another_site_cannot_pair_by_its_own_name(app: Flask) -> None:
+    """The name of the site points to this machine, so that the request has its own origin."""
+    headers = {"Origin": "http://evil.example:8080", "Sec-Fetch-Site": "same-origin"}
+    body = {"code": app.extensions["pairing"].code, "device": "x"}
+    client = app.test_client()
+    answer = client.post("/api/v1/pairing", json=body, headers=headers, base_url="http://evil.example:8080")
+    assert answer.status_code == 421 and app.extensions["pairing"].clients == ()
+
+
+def test_without_addresses_the_one_of_the_server_is_named(app: Flask) -> None:
+    environ = {"SERVER_NAME": "::ffff:192.168.0.2", "SERVER_PORT": "8080"}
+    answer = app.test_client().get("/", headers={"Host": "evil.example"}, environ_overrides=environ)
+    assert answer.status_code == 421 and "http://192.168.0.2:8080" in answer.text
+
+
+@pytest.mark.parametrize("name", ["X-Forwarded-For", "Forwarded", "X-Forwarded-Host", "Via"])
+def test_headers_of_a_proxy_change_nothing(app: Flask, name: str) -> None:
+    client = app.test_client()
+    pair(client)
+    assert client.get("/", headers={name: "evil.example"}).status_code == 200

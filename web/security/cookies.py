@@ -1,0 +1,62 @@
+"""Signed session cookies without dates: a machine without a clock of its own may start in another year."""
+
+from __future__ import annotations
+
+from flask import Flask, Request, Response
+from flask import request as current_request
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
+from itsdangerous import BadSignature, URLSafeSerializer
+
+_SALT = "tilekeeper session"
+MAX_AGE_S = 400 * 24 * 3600
+"""Seconds that a browser keeps the cookie, counted by its own clock; browsers allow no more (RFC 6265bis, 5.5)."""
+
+
+class DatelessCookieSessionInterface(SecureCookieSessionInterface):
+    """Session cookies with separate names for http and https; the https one is never sent over http.
+
+    The `__Host-` prefix ties it to this host (RFC 6265bis, 4.1.3.2). The cookie is good until its device is unpaired:
+    neither its signature nor `Max-Age` depends on the clock of this machine.
+    """
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        """Return the session in the request's cookie; an empty one if there is none or its signature is wrong."""
+        value = request.cookies.get(_cookie_name(request.is_secure))
+        if not value:
+            return self.session_class()
+        try:
+            return self.session_class(_make_serializer(app).loads(value))
+        except (BadSignature, ValueError, TypeError):
+            return self.session_class()
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        """Set the cookie if the session was changed."""
+        if session.accessed:
+            response.vary.add("Cookie")
+        if not session.modified or not session:
+            return
+        response.set_cookie(
+            _cookie_name(current_request.is_secure),
+            str(_make_serializer(app).dumps(dict(session))),
+            max_age=MAX_AGE_S if session.permanent else None,
+            secure=current_request.is_secure,
+            httponly=True,
+            samesite="Strict",
+        )
+        response.headers.setlist(
+            "Set-Cookie",
+            [_remove_date(cookie) for cookie in response.headers.getlist("Set-Cookie")],
+        )
+
+
+def _cookie_name(is_secure: bool) -> str:
+    return "__Host-tilekeeper" if is_secure else "tilekeeper"
+
+
+def _make_serializer(app: Flask) -> URLSafeSerializer:
+    return URLSafeSerializer(app.config["SECRET_KEY"], salt=_SALT)
+
+
+def _remove_date(cookie: str) -> str:
+    """Return a Set-Cookie header without `Expires`, which werkzeug adds to `Max-Age` for browsers of 2005."""
+    return "; ".join(part for part in cookie.split("; ") if not part.startswith("Expires="))

@@ -1,0 +1,126 @@
+"""Protection against DNS rebinding: the page answers only to its own names.
+
+A page of another site can let its own name point to this machine, and its visitors' browsers then take this page for
+its own. The browser still sends that name as `Host`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from flask import Flask, Response, render_template, request
+
+from engine.limits import MAX_HOST_CHARS
+from web.host import HostInfo
+from web.i18n import texts
+
+RESOLVER_FILE = Path("/etc/resolv.conf")
+REFRESH_INTERVAL_S = 30.0
+"""Seconds after which names are looked up again if a request has another one: the network may have come later."""
+
+
+class HostNames:
+    """The names under which this machine is known. `configured` are further ones, of a proxy for example."""
+
+    def __init__(
+        self,
+        configured: Iterable[str] = (),
+        find_names: Callable[[], frozenset[str]] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._configured = frozenset(name.lower().rstrip(".") for name in configured)
+        self._find_names = find_names or find_machine_names
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._names: frozenset[str] = frozenset()
+        self._looked_up_at = float("-inf")
+
+    def accept(self, host: str) -> bool:
+        """Return True if a `Host` header names this machine; any address does, because no other site has one.
+
+        >>> HostNames().accept("192.168.1.7:8080"), HostNames().accept("[::1]"), HostNames().accept("evil.example")
+        (True, True, False)
+        """
+        name = _strip_port(host)
+        if name is None:
+            return False
+        if _is_address(name) or name == "localhost" or name.endswith(".localhost"):
+            return True
+        return name in self._configured or name in self._own_names(name)
+
+    def _own_names(self, wanted: str) -> frozenset[str]:
+        with self._lock:
+            if wanted not in self._names and self._clock() - self._looked_up_at >= REFRESH_INTERVAL_S:
+                self._names, self._looked_up_at = self._find_names(), self._clock()
+            return self._names
+
+
+def find_machine_names(resolver_file: Path = RESOLVER_FILE) -> frozenset[str]:
+    """Return the machine's name, alone, with `.local` (mDNS), and with the domains of the network (DHCP)."""
+    full = socket.gethostname().lower().rstrip(".")
+    short = full.partition(".")[0]
+    qualified = socket.getfqdn().lower().rstrip(".")
+    domains = {"local", *_read_domains(resolver_file)}
+    names = {full, short, *(f"{short}.{domain}" for domain in domains)}
+    return frozenset(names | {qualified}) if qualified.startswith(f"{short}.") else frozenset(names)
+
+
+def register_host_check(app: Flask, host_info: HostInfo) -> None:
+    """Refuse requests whose `Host` is not this machine (421), with the right address in the answer."""
+    names = HostNames(host_info.names)
+    app.extensions["host_names"] = names
+
+    def check_host() -> Response | None:
+        if names.accept(request.headers.get("Host") or "localhost"):
+            return None
+        address = next(reversed(host_info.addresses()), None) or _make_server_address()
+        why = texts()("wrong.host", address=address)
+        if request.headers.get("Sec-Fetch-Dest") == "document":
+            return Response(render_template("refused.html", t=texts(), why=why), status=421)
+        return Response(f"{why}\n", status=421, mimetype="text/plain")
+
+    app.before_request(check_host)
+
+
+def _make_server_address() -> str:
+    """Return the URL of the address that the request was sent to."""
+    name = request.environ.get("SERVER_NAME", "localhost").removeprefix("::ffff:")
+    return f"{request.scheme}://{f'[{name}]' if ':' in name else name}:{request.environ.get('SERVER_PORT', '80')}"
+
+
+def _strip_port(host: str) -> str | None:
+    """Return the name or address in a `Host` header, None if it has no valid form (RFC 9110, 7.2)."""
+    if len(host) > MAX_HOST_CHARS:
+        return None
+    name, separator, port = host.rpartition(":")
+    if not separator or host.endswith("]"):
+        name, port = host, ""
+    if port and not (port.isascii() and port.isdecimal()):
+        return None
+    return name.lower().removesuffix(".") or None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        if name.startswith("[") and name.endswith("]"):
+            ipaddress.IPv6Address(name[1:-1].partition("%")[0])
+        else:
+            ipaddress.IPv4Address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_domains(resolver_file: Path) -> set[str]:
+    """Return the domains that the network gave this machine (resolv.conf(5): domain, search)."""
+    try:
+        lines = resolver_file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return set()
+    found = (line.split()[1:] for line in lines if line.split()[:1] in (["search"], ["domain"]))
+    return {domain.lower().strip(".") for domains in found for domain in domains if domain.strip(".")}
