@@ -8,7 +8,7 @@ from math import ceil
 
 from engine.events import EndReason
 from engine.rules import ChallengeRule, UnplayedRule
-from engine.state import State, Turn, TurnKind
+from engine.state import CLOSING_KINDS, State, Turn, TurnKind
 
 _MID_TURN_KINDS = (TurnKind.RECYCLED, TurnKind.BLANK_TAKEN)
 
@@ -27,6 +27,7 @@ class EndScore:
 class Outcome:
     """The result of a game, in points; more than one winner means a draw.
 
+    The winners are provisional while unplayed letters that count are not known (`find_wanted_racks`).
     `totals_before_unplayed` are the totals without the lines for unplayed letters. They break a tie.
     """
 
@@ -47,11 +48,9 @@ def find_due_end(state: State) -> EndReason | None:
     if _is_finish_line_reached(state):
         return EndReason.FINISH_LINE
     last = turns[-1]
-    if (
-        last.kind in (TurnKind.PLAY, TurnKind.CHALLENGE)
-        and state.bag_count == 0
-        and state.rack_counts[last.player] == 0
-    ):
+    if last.kind is TurnKind.CHALLENGE and last.target is not None:
+        last = state.turns[last.target]
+    if last.kind is TurnKind.PLAY and state.bag_count == 0 and state.rack_counts[last.player] == 0:
         return EndReason.PLAYED_OUT
     stuck = state.bag_count < max(1, state.rules.exchange_minimum_bag)
     if stuck and count_consecutive_passes(turns) >= len(state.players):
@@ -165,7 +164,9 @@ def _score_unplayed_letters(state: State) -> list[EndScore]:
 def determine_outcome(state: State) -> Outcome | None:
     """Return the outcome; None while the game goes on.
 
-    The highest total wins; a tie goes to the highest total before unplayed letters (How to Win).
+    The highest total wins; a tie goes to the highest total before unplayed letters (How to Win). The Finish Line game
+    is won by the player who reaches the line first. If the round is finished, the sheets do not say who wins: here it
+    is the player with the most points above the own line.
     """
     if state.end_reason is None:
         return None
@@ -173,6 +174,17 @@ def determine_outcome(state: State) -> Outcome | None:
     for turn in state.turns:
         if turn.kind is TurnKind.ENDRACK:
             before[turn.player] -= turn.score
-    best = max(zip(state.totals, before, strict=True))
-    winners = tuple(p for p, both in enumerate(zip(state.totals, before, strict=True)) if both == best)
+    lines = state.rules.finish_lines(len(state.players)) or (0,) * len(state.players)
+    scores = [(total - line, score) for total, score, line in zip(state.totals, before, lines, strict=True)]
+    seats = _find_finishers(state, lines) or tuple(range(len(scores)))
+    winners = tuple(seat for seat in seats if scores[seat] == max(scores[other] for other in seats))
     return Outcome(state.end_reason, winners, state.totals, tuple(before))
+
+
+def _find_finishers(state: State, lines: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the player who reached the line first, or all who reached it in the round; empty if nobody did."""
+    if not state.rules.finish_line:
+        return ()
+    played = [turn for turn in state.turns if turn.stands and turn.kind not in CLOSING_KINDS]
+    reached = [turn.player for turn in played if turn.total >= lines[turn.player]]
+    return tuple(sorted(set(reached))) if state.rules.finish_round else tuple(reached[:1])

@@ -1,0 +1,54 @@
+"""The Finish Line game: the winner is the player who reaches the line first, each the line of their level."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.events import EndReason, GameEnded, Passed, PlayWithdrawn, ScoreCorrected
+from engine.game import Game
+from engine.rules import STANDARD_RULES, FinishLineLevel, Rules
+from tests.support.engine_table import new_game, play
+
+BEGINNERS = replace(STANDARD_RULES, finish_line=(FinishLineLevel.BEGINNER,))
+
+
+def end(game: Game) -> tuple[int, ...]:
+    """Return the winners after the end that is due."""
+    due = game.end_due
+    assert due is EndReason.FINISH_LINE
+    outcome = game.push(GameEnded(due)).outcome
+    assert outcome is not None
+    return outcome.winners
+
+
+def test_finish_line_with_mixed_levels_is_won_by_who_reaches_the_own_line() -> None:
+    mixed = replace(STANDARD_RULES, finish_line=(FinishLineLevel.EXPERT, FinishLineLevel.BEGINNER))
+    game = play(new_game(mixed), "8B QUARTER", "C7 D.D").push(ScoreCorrected(0, 150)).push(ScoreCorrected(1, 72))
+    assert game.totals == (150, 72)
+    assert end(game) == (1,)
+
+
+def test_finish_line_is_won_by_who_reaches_it_first_if_play_goes_on() -> None:
+    game = play(new_game(BEGINNERS), "8B QUARTER", "A1 ABSORBED")
+    assert game.totals == (84, 230)
+    assert end(game) == (0,)
+
+
+def test_finish_line_is_not_reached_by_a_play_that_was_taken_back() -> None:
+    game = play(new_game(BEGINNERS), "8B QUARTER").push(PlayWithdrawn(0))
+    game = play(game, "8B QUARTER").push(Passed(0))
+    assert end(game) == (1,)
+
+
+def test_finish_line_with_the_round_finished_is_won_by_the_most_points_above_the_line() -> None:
+    rules: Rules = replace(BEGINNERS, finish_round=True)
+    game = play(new_game(rules), "8B QUARTER", "A1 ABSORBED")
+    assert end(game) == (1,)
+    mixed = replace(rules, finish_line=(FinishLineLevel.BEGINNER, FinishLineLevel.EXPERT))
+    game = play(new_game(mixed), "8B QUARTER", "A1 ABSORBED").push(ScoreCorrected(1, 210))
+    assert end(game) == (0,)
+
+
+def test_finish_line_that_nobody_reached_is_won_by_the_most_points() -> None:
+    game = play(new_game(BEGINNERS), "8F HORN", "H6 FA.M").push(GameEnded())
+    assert game.outcome is not None and game.outcome.winners == (0,)
