@@ -1,50 +1,61 @@
-"""Letters that a blank may stand for (rule 6): the player names it, and the word list suggests what fits."""
+"""Letters that a blank may stand for (rule 6), and the words of a play that no letter makes valid."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from itertools import product
 
 from engine.board import Square
-from engine.game import Game
-from engine.reading import BOARD_SIZE
+from engine.lexicon import WordList
 from engine.scoring import WordScore
+from engine.state import State
 
 
-def unnamed_blanks(game: Game) -> tuple[Square, ...]:
+def unnamed_blanks(state: State) -> tuple[Square, ...]:
     """Return the squares of blanks that have not been named."""
-    return tuple(square for square in game.board.occupied_squares() if (tile := game.board[square]) and tile.is_unnamed)
+    return tuple(square for square, tile in enumerate(state.board.squares) if tile and tile.is_unnamed)
 
 
-def find_blank_letters(game: Game, square: Square, is_word: Callable[[str], bool]) -> tuple[str, ...]:
+def find_blank_letters(state: State, square: Square, is_word: Callable[[str], bool]) -> tuple[str, ...]:
     """Return the letters that make every word through this blank valid, in alphabetical order.
 
     Another unnamed blank in one of the words may be any letter. If no letter fits (a phony), all letters are returned.
     """
-    words = list(_find_words_through(game, square))
-    letters = game.tiles.letters
-    fitting = tuple(
-        letter for letter in letters if all(_can_complete_word(game, word, square, letter, is_word) for word in words)
-    )
-    return fitting or letters
+    words = [word for turn in state.turns if turn.stands for word in turn.words if square in word.squares]
+    letters = state.tiles.letters
+
+    def fits(letter: str) -> bool:
+        return all(_can_complete_word(letters, word, square, letter, is_word) for word in words)
+
+    return tuple(filter(fits, letters)) or letters
 
 
-def _find_words_through(game: Game, square: Square) -> Iterator[WordScore]:
-    for turn in game.turns:
-        if turn.stands:
-            yield from (word for word in turn.words if square in _word_squares(word))
+def find_invalid_words(words: Sequence[WordScore], letters: Sequence[str], lexicon: WordList) -> tuple[str, ...]:
+    """Return the words of a play that are not in the list.
 
-
-def _word_squares(word: WordScore) -> range:
-    step = 1 if word.across else BOARD_SIZE
-    return range(word.start, word.start + step * len(word.tiles), step)
+    `letters` are those that an unnamed blank may be: the ones that leave the fewest invalid words are assumed.
+    """
+    blanks = sorted({s for word in words for s, tile in zip(word.squares, word.tiles, strict=True) if tile.is_unnamed})
+    fewest: tuple[str, ...] | None = None
+    for chosen in product(letters, repeat=len(blanks)):
+        names = dict(zip(blanks, chosen, strict=True))
+        texts = [
+            "".join([names.get(square, tile.letter) for square, tile in zip(word.squares, word.tiles, strict=True)])
+            for word in words
+        ]
+        invalid = tuple(word.word for word, text in zip(words, texts, strict=True) if text not in lexicon)
+        if fewest is None or len(invalid) < len(fewest):
+            fewest = invalid
+        if not fewest:
+            break
+    return fewest or ()
 
 
 def _can_complete_word(
-    game: Game, word: WordScore, square: Square, letter: str, is_word: Callable[[str], bool]
+    letters: Sequence[str], word: WordScore, square: Square, letter: str, is_word: Callable[[str], bool]
 ) -> bool:
     choices = [
-        (letter,) if at == square else game.tiles.letters if tile.is_unnamed else (tile.letter,)
-        for at, tile in zip(_word_squares(word), word.tiles, strict=True)
+        (letter,) if at == square else letters if tile.is_unnamed else (tile.letter,)
+        for at, tile in zip(word.squares, word.tiles, strict=True)
     ]
-    return any(is_word("".join(letters)) for letters in product(*choices))
+    return any(is_word("".join(chosen)) for chosen in product(*choices))

@@ -6,17 +6,19 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from engine.blanks import find_invalid_words
 from engine.board import Board, Layout
 from engine.corrections import CorrectedEvent as LedgerEntry
 from engine.corrections import Ledger, apply_correction
 from engine.ending import Outcome, determine_outcome, find_due_end, find_wanted_racks
 from engine.errors import RulesError
 from engine.events import BlankNamed, Correction, EndReason, Event, GameStarted, Redone, Undone
+from engine.lexicon import WordList
 from engine.messages import said
 from engine.plays import Play
-from engine.rules import STANDARD_RULES, Rules
+from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.scoring import PlayScore, Status, score_play
-from engine.state import State, Turn, can_exchange, check_play, create_state, find_challengeable_turn
+from engine.state import State, Turn, TurnKind, can_exchange, check_play, create_state, find_challengeable_turn
 from engine.tiles import TileSet
 from engine.transitions import apply_event
 
@@ -182,8 +184,18 @@ class Game:
         return find_challengeable_turn(self.state)
 
     def can_exchange(self, count: int = 1) -> bool:
-        """Return True if `count` tiles may be exchanged now."""
-        return can_exchange(self.state, count)
+        """Return True if the player to move may exchange `count` tiles now."""
+        return can_exchange(self.state, count, self.to_move)
+
+    def find_void_words(self, lexicon: WordList) -> tuple[str, ...]:
+        """Return the words for which the last play does not count if there are no challenges (`ChallengeRule.VOID`).
+
+        `lexicon` is the agreed list. If there are any, the play is to be withdrawn (`PlayWithdrawn`).
+        """
+        last = self.turns[-1] if self.turns else None
+        if last is None or last.kind is not TurnKind.PLAY or self.rules.challenge is not ChallengeRule.VOID:
+            return ()
+        return find_invalid_words(last.words, self.tiles.letters, lexicon)
 
     def check_play(self, play: Play, player: int | None = None) -> Status:
         """Return all defects of a play now; the turn is only checked if `player` is given."""

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import marisa_trie
 
@@ -32,6 +32,14 @@ _MARISA_MAGIC = b"We love Marisa."  # first bytes of a trie that marisa-trie has
 _CONTROL_BYTES = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f\x7f]")
 _END_OF_WORD = re.compile(r"[\s,;=]")
 _MIDDLE_DOT = "·"  # Catalan L·L is one tile
+
+
+class WordList(Protocol):
+    """Anything that can be asked with `in` if it has a word."""
+
+    def __contains__(self, word: str, /) -> bool:
+        """Return True if the word is in the list."""
+        ...
 
 
 class LexiconError(NotationError):

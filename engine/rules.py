@@ -19,8 +19,8 @@ class ChallengeRule(StrEnum):
 
     DOUBLE = "double"  # the rule of the sheets (8): after a failed challenge the challenger loses a turn
     SINGLE = "single"  # a failed challenge costs nothing
-    VOID = "void"  # there are no challenges: a word that is not in the lexicon is not accepted
-    POINTS = "points"  # after a failed challenge the challenged player gains `challenge_points`
+    VOID = "void"  # there are no challenges: a play with a word that is not in the agreed list does not count
+    POINTS = "points"  # a failed challenge costs points: `challenge_points`, `challenge_each_word`, `challenger_pays`
 
 
 class UnplayedRule(StrEnum):
@@ -91,8 +91,9 @@ class Rules:
     retake_blanks: bool = False  # travel-case, variation of rule 6
     open_dictionary: bool = True  # travel-case, variation of rule 8: invalid words are shown at once
     challenge: ChallengeRule = ChallengeRule.DOUBLE  # rule 8
-    challenge_points: int = 0  # tournaments: 5 or 10
-    challenge_each_word: bool = False  # tournaments: the points count for each word challenged
+    challenge_points: int = 0  # clubs: 5 or 10, gained by the challenged player after a failed challenge
+    challenge_each_word: bool = False  # clubs: the points count for each word challenged
+    challenger_pays: bool = False  # clubs: the challenger loses the points, and the challenged player gains none
     scoreless_turns: int = 0  # tournaments: the game ends after this number in succession; 0: no such rule
     unplayed: UnplayedRule = UnplayedRule.BOTH  # Scoring 9
     finish_line: tuple[FinishLineLevel, ...] = ()  # Finish Line: a level for each player, or one for all; empty: off

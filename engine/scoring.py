@@ -47,6 +47,12 @@ class WordScore(NamedTuple):
         return "".join([tile.letter for tile in self.tiles])
 
     @property
+    def squares(self) -> range:
+        """The squares of the word."""
+        step = 1 if self.across else BOARD_SIZE
+        return range(self.start, self.start + step * len(self.tiles), step)
+
+    @property
     def position(self) -> str:
         """The position of the word in GCG notation."""
         return position_name(self.start, self.across)

@@ -173,16 +173,19 @@ def find_first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...
     return tuple(player for player, tile in enumerate(drawn) if tile and order[tile] == best)
 
 
-def can_exchange(state: State, count: int) -> bool:
-    """Return True if `count` tiles can be exchanged now (rule 7, with the minimum of the rules in force)."""
-    return 0 < count <= state.bag_count and state.bag_count >= state.rules.exchange_minimum_bag
+def can_exchange(state: State, count: int, player: int) -> bool:
+    """Return True if a player can exchange `count` tiles now (rule 7, with the minimum of the rules in force)."""
+    most = min(state.bag_count, state.rack_counts[player])
+    return 0 < count <= most and state.bag_count >= state.rules.exchange_minimum_bag
 
 
 def check_play(state: State, play: Play, player: int | None = None) -> Status:
-    """Return all defects of a play in this state; the defect `OUT_OF_TURN` is only checked if `player` is given."""
+    """Return all defects of a play in this state; turn and rack of the player are only checked if `player` is given."""
     found = check_placement(state.board, play, state.layout, state.rules)
     if player is not None and player != state.to_move:
         found |= Status.OUT_OF_TURN
+    if player is not None and len(play.tiles) > state.rack_counts[player]:
+        found |= Status.TOO_MANY_TILES
     if state.end_reason:
         found |= Status.GAME_OVER
     if find_excess_tiles(state, play):

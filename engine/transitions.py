@@ -62,7 +62,7 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
         case Exchanged(player, 0):  # an exchange of none is a pass (rule 7: "all, some, or none")
             return _dispatch_event(state, Passed(player), entry, score)
         case Exchanged(player, count, tiles):
-            status = Status.VALID if can_exchange(state, count) else Status.BAG_TOO_LOW
+            status = Status.VALID if can_exchange(state, count, player) else Status.BAG_TOO_LOW
             turn = Turn(player, TurnKind.EXCHANGE, score or 0, entry, count=count, tiles=tiles, status=status)
             return _advance_turn(_add_turn(state, turn), player)
         case Challenged():
@@ -148,12 +148,13 @@ def _apply_challenge(state: State, event: Challenged, entry: int, override: int 
         raise RulesError(said("no-challenge", text))
     if event.upheld:
         return _withdraw_play(state, target, entry, override, by=event.by)
-    rules, points = state.rules, 0
+    rules, points, payer = state.rules, 0, target.player
     if rules.challenge is ChallengeRule.POINTS:
-        each = len(event.words or target.words) if rules.challenge_each_word else 1
-        points = rules.challenge_points * each
+        points = rules.challenge_points * (len(event.words or target.words) if rules.challenge_each_word else 1)
+        if rules.challenger_pays:
+            points, payer = -points, event.by
     score = points if override is None else override
-    turn = Turn(target.player, TurnKind.CHALLENGE, score, entry, target=target.number, by=event.by)
+    turn = Turn(payer, TurnKind.CHALLENGE, score, entry, target=target.number, by=event.by)
     after = _add_turn(state, turn)
     if rules.challenge is ChallengeRule.DOUBLE:
         after = replace(

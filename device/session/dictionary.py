@@ -28,4 +28,4 @@ def list_blank_letters(game: Game, words: WordList | None, square: str) -> tuple
     if words is None or not game.rules.open_dictionary:
         return game.tiles.letters
     with convert_engine_errors():
-        return find_blank_letters(game, parse_square(square), words.__contains__)
+        return find_blank_letters(game.state, parse_square(square), words.__contains__)

@@ -329,7 +329,7 @@ def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
         edition=game.rules.edition,
         exchange_most=next((n for n in range(game.rules.rack_size, 0, -1) if game.can_exchange(n)), 0),
         end_due=game.end_due is not None,
-        winners=outcome.winners if outcome else (),
+        winners=outcome.winners if outcome and not game.racks_wanted else (),
         racks_wanted=game.racks_wanted if outcome else (),
     )
 

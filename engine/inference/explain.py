@@ -256,7 +256,8 @@ def turn_text(game: Game, turn: Turn) -> str:
         case TurnKind.PASS:
             return said("passed", "{0} passed", name)
         case TurnKind.CHALLENGE:
-            return said("in-vain", "the play of {0} was challenged in vain", name)
+            target = game.turns[turn.target] if turn.target is not None else turn
+            return said("in-vain", "the play of {0} was challenged in vain", game.players[target.player])
         case TurnKind.RECYCLED:
             return said("recycled", "{0} recycled a tile of the board", name)
         case TurnKind.BLANK_TAKEN:

@@ -12,25 +12,25 @@ F8 = parse_square("F8")
 
 
 def test_letters_that_make_a_word_are_offered() -> None:
-    assert find_blank_letters(play(new_game(), "8F ?ORN"), F8, WORDS.__contains__) == ("B", "C", "H")
+    assert find_blank_letters(play(new_game(), "8F ?ORN").state, F8, WORDS.__contains__) == ("B", "C", "H")
 
 
 def test_every_word_through_the_blank_must_fit() -> None:
     game = play(new_game(), "8F ?ORN", "F8 .O")
-    assert find_blank_letters(game, F8, WORDS.__contains__) == ("B", "C")
+    assert find_blank_letters(game.state, F8, WORDS.__contains__) == ("B", "C")
 
 
 def test_two_blanks_in_one_word() -> None:
     game = play(new_game(), "8F CA??")
-    assert find_blank_letters(game, parse_square("H8"), WORDS.__contains__) == ("N", "R", "S")
-    assert find_blank_letters(game, parse_square("I8"), WORDS.__contains__) == ("T",)
+    assert find_blank_letters(game.state, parse_square("H8"), WORDS.__contains__) == ("N", "R", "S")
+    assert find_blank_letters(game.state, parse_square("I8"), WORDS.__contains__) == ("T",)
 
 
 def test_where_no_letter_makes_a_word_all_are_offered() -> None:
-    assert len(find_blank_letters(play(new_game(), "8F ?XXX"), F8, WORDS.__contains__)) == 26
+    assert len(find_blank_letters(play(new_game(), "8F ?XXX").state, F8, WORDS.__contains__)) == 26
 
 
 def test_a_blank_that_was_named_has_a_name() -> None:
     game = play(new_game(), "8F ?ORN")
-    assert unnamed_blanks(game) == (F8,)
-    assert unnamed_blanks(game.push(BlankNamed(F8, "H"))) == ()
+    assert unnamed_blanks(game.state) == (F8,)
+    assert unnamed_blanks(game.push(BlankNamed(F8, "H")).state) == ()

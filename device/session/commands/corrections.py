@@ -207,7 +207,7 @@ class RevealRack(TableCommand, frozen=True):
         controller.commit_events([RackRevealed(self.player, tiles)])
         state = controller.game.state
         held = state.rack_counts[self.player]
-        if state.bag_count == 0 and len(tiles) != held:
+        if len(tiles) != held:
             values = state.players[self.player], str(held), str(len(tiles))
             controller.notices += (make_notice("rack-count", *values, trouble=Trouble.BOARD),)
 

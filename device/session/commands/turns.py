@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 from typing import Annotated
 
 from msgspec import Meta
@@ -14,9 +13,9 @@ from device.session.game_controller import GameController
 from device.session.messages import get_text, make_notice, make_question, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase, WordList, can_decide_challenge
+from engine.blanks import find_invalid_words
 from engine.events import Challenged, Event, Exchanged, Passed
 from engine.game import Game
-from engine.reading import BOARD_SIZE
 from engine.rules import ChallengeRule
 from engine.state import Turn
 
@@ -109,7 +108,7 @@ def _ask_for_decision(game: Game, play: Turn) -> OpenQuestion:
 def _decide_challenge(controller: GameController, play: Turn, words: WordList) -> None:
     """Record the challenge of a play as the word list decides it, by the most likely challenger."""
     game = controller.game
-    invalid, seats = _find_invalid_words(game, play, words), _find_challengers(game, play)
+    invalid, seats = find_invalid_words(play.words, game.tiles.letters, words), _find_challengers(game, play)
     challenged = Challenged(seats[0], bool(invalid), invalid)
     controller.commit_events([challenged])
     if challenged.upheld:
@@ -124,28 +123,12 @@ def _decide_challenge(controller: GameController, play: Turn, words: WordList) -
 def _find_challengers(game: Game, play: Turn) -> tuple[int, ...]:
     """Return the possible challengers of a play, the next player first; only that one if it makes no difference.
 
-    Any opponent may challenge; under the double challenge (rule 8) the challenger of a valid play loses the next turn.
+    Any opponent may challenge; the challenger of a valid play loses the next turn (rule 8), or points in some clubs.
     """
     count = len(game.players)
     others = [seat for seat in ((game.to_move + i) % count for i in range(count)) if seat != play.player]
-    return tuple(others) if game.rules.challenge is ChallengeRule.DOUBLE else (others[0],)
-
-
-def _find_invalid_words(game: Game, play: Turn, words: WordList) -> tuple[str, ...]:
-    """Return the words of a play that are not in the list for any letter of its unnamed blanks."""
-    squares = [range(word.start, BOARD_SIZE * BOARD_SIZE, 1 if word.across else BOARD_SIZE) for word in play.words]
-    spelt = [list(zip(places, word.tiles, strict=False)) for places, word in zip(squares, play.words, strict=True)]
-    blanks = sorted({square for word in spelt for square, tile in word if tile.is_unnamed})
-    fewest: tuple[str, ...] | None = None
-    for letters in product(game.tiles.letters, repeat=len(blanks)):
-        named = dict(zip(blanks, letters, strict=True))
-        texts = ["".join(named.get(square, tile.letter) for square, tile in word) for word in spelt]
-        invalid = tuple(word.word for word, text in zip(play.words, texts, strict=True) if text not in words)
-        if fewest is None or len(invalid) < len(fewest):
-            fewest = invalid
-        if not fewest:
-            break
-    return fewest or ()
+    matters = game.rules.challenge is ChallengeRule.DOUBLE or game.rules.challenger_pays
+    return tuple(others) if matters else (others[0],)
 
 
 class AnswerQuestion(TableCommand, frozen=True):

@@ -359,7 +359,12 @@ def test_commands_before_a_game_are_refused(session: TableSession) -> None:
 def test_game_ends_when_people_end_it(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     state = playing.submit(EndGame()).result(5)
-    assert state.phase is Phase.ENDED and state.winners == (0,) and state.turn_of is None
+    assert state.phase is Phase.ENDED and state.turn_of is None
+    assert state.winners == () and state.racks_wanted == (0, 1), "no winner before the unplayed letters are known"
+    for player, letters in ((0, "AAEEIIO"), (1, "EEEEEEE")):
+        state = playing.submit(RevealRack(player, letters)).result(5)
+    assert state.winners == (0,) and state.notices == ()
+    assert playing.submit(RevealRack(0, "AE")).result(5).notices[0].key == "rack-count"
     with pytest.raises(CommandRefusedError, match="ended"):
         playing.submit(EndTurn()).result(5)
 

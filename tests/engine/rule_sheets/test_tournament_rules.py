@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
 
-from engine.events import Challenged, ClockRead, EndReason, Exchanged, GameEnded, Passed, RackRevealed
+from engine.events import Challenged, ClockRead, EndReason, Exchanged, GameEnded, Passed, PlayMade, RackRevealed
 from engine.game import Game
 from engine.rules import STANDARD_RULES, ChallengeRule, FinishLineLevel, Rules, UnplayedRule, rules_preset
+from engine.scoring import Status
 from engine.state import TurnKind
 from tests.support.engine_table import new_game, play
-from tests.support.play_at_random import drawn_out, played_out
+from tests.support.play_at_random import drawn_out, play_of, played_out
 
 
 def challenged(found: Rules, upheld: bool, words: tuple[str, ...] = ()) -> Game:
@@ -158,3 +160,20 @@ def test_finish_line_may_count_unplayed_letters() -> None:
 def test_the_levels_must_fit_the_players() -> None:
     with pytest.raises(ValueError, match="2 levels for 3 players"):
         new_game(replace(STANDARD_RULES, finish_line=(FinishLineLevel.BEGINNER, FinishLineLevel.EXPERT)), players=3)
+
+
+def test_play_of_more_tiles_than_the_player_has_left_is_marked() -> None:
+    game = drawn_out(new_game())
+    player, held = game.to_move, game.state.rack_counts[game.to_move]
+    game = game.push(PlayMade(player, play_of(game, held - 1, random.Random(2)))).push(Passed(1 - player))
+    assert game.state.rack_counts[player] == 1
+    two = play_of(game, 2, random.Random(3))
+    assert game.check_play(two) == Status.VALID
+    assert game.check_play(two, player) == Status.TOO_MANY_TILES
+    assert game.push(PlayMade(player, two)).turns[-1].status == Status.TOO_MANY_TILES
+
+
+def test_no_more_tiles_are_exchanged_than_the_player_has() -> None:
+    game = new_game()
+    assert game.can_exchange(7) and not game.can_exchange(8)
+    assert game.push(Exchanged(0, 8)).turns[-1].status == Status.BAG_TOO_LOW
