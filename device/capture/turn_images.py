@@ -73,75 +73,75 @@ class KeyFrameBuffer:
 
     def take_all(self) -> tuple[KeyFrame, ...]:
         """Return the key frames, oldest first, and remove them from the buffer."""
-        kept = tuple(self._frames)
+        key_frames = tuple(self._frames)
         self._frames.clear()
-        return kept
+        return key_frames
 
 
-def find_stable_frames(glimpses: Sequence[KeyFrame], last: Frame) -> Iterator[tuple[KeyFrame, float]]:
+def find_stable_frames(key_frames: Sequence[KeyFrame], last: Frame) -> Iterator[tuple[KeyFrame, float]]:
     """Yield the key frames that differ from the last picture, with the seconds that each was stable.
 
     Frames that were stable for less than `MIN_STABLE_S` are left out.
     """
-    now, until = make_thumbnail(last.image), (*(glimpse.time for glimpse in glimpses[1:]), last.time)
-    for glimpse, after in zip(glimpses, until, strict=False):
-        end = min(after, glimpse.reverted_at)
-        if end - glimpse.time >= MIN_STABLE_S and has_moved(make_thumbnail(glimpse.decode_image()), now):
-            yield glimpse, end - glimpse.time
+    now, until = make_thumbnail(last.image), (*(key_frame.time for key_frame in key_frames[1:]), last.time)
+    for key_frame, after in zip(key_frames, until, strict=False):
+        end = min(after, key_frame.reverted_at)
+        if end - key_frame.time >= MIN_STABLE_S and has_moved(make_thumbnail(key_frame.decode_image()), now):
+            yield key_frame, end - key_frame.time
 
 
-def needs_key_frames(explained: Inference) -> bool:
+def needs_key_frames(inference: Inference) -> bool:
     """Return True if a reading looks like several turns or like none, so that key frames may help."""
-    best = explained.best
+    best = inference.best
     return len(filter_plays(best.events)) > 1 or bool(best.leftover_squares and not best.events)
 
 
 def find_extended_play(
     game: Game,
-    explained: Inference,
-    glimpses: Iterable[tuple[BoardReading, float]],
-    memory: ReadingHistory | None,
+    inference: Inference,
+    stable_readings: Iterable[tuple[BoardReading, float]],
+    history: ReadingHistory | None,
     words: WordList | None,
 ) -> tuple[PlayMade, PlayMade] | None:
     """Return the two plays that a play may be, if a part of it was on the board as a play before; otherwise None.
 
-    `glimpses` are readings of key frames with the seconds that each was stable.
+    `stable_readings` are readings of key frames with the seconds that each was stable.
     """
-    whole = _find_single_play(explained)
-    for reading, stood in glimpses:
-        first = _find_single_play(infer_play(game, reading, memory))
+    whole = _find_single_play(inference)
+    for reading, stable_s in stable_readings:
+        first = _find_single_play(infer_play(game, reading, history))
         if whole is None or first is None or not set(first.play.tiles) < set(whole.play.tiles):
             continue
         between = game.push(first)
         rest = Play.from_tiles(
             {square: tile for square, tile in whole.play.tiles if (square, tile) not in first.play.tiles}
         )
-        known = words is not None and all(word.word in words for word in between.turns[-1].words)
-        if stood >= (MIN_STABLE_S if known else MIN_STABLE_UNKNOWN_WORDS_S) and not (
+        are_listed = words is not None and all(word.word in words for word in between.turns[-1].words)
+        if stable_s >= (MIN_STABLE_S if are_listed else MIN_STABLE_UNKNOWN_WORDS_S) and not (
             between.is_over or between.check_play(rest)
         ):
             return first, PlayMade(between.to_move, rest)
     return None
 
 
-def _find_single_play(explained: Inference) -> PlayMade | None:
+def _find_single_play(inference: Inference) -> PlayMade | None:
     """Return the play if it is certain and nothing else happened; otherwise None."""
-    plays = filter_plays(explained.events)
-    return plays[0] if explained.is_certain and len(explained.events) == len(plays) == 1 else None
+    plays = filter_plays(inference.events)
+    return plays[0] if inference.is_certain and len(inference.events) == len(plays) == 1 else None
 
 
 def split_turns(
-    game: Game, last: BoardReading, glimpses: Sequence[BoardReading], memory: ReadingHistory | None
+    game: Game, last: BoardReading, key_frame_readings: Sequence[BoardReading], history: ReadingHistory | None
 ) -> Inference | None:
     """Infer two turns with the help of a key frame that shows the first play alone; return None if there is none.
 
     The newest such key frame is used, because then the first play was complete.
     """
-    for reading in reversed(glimpses):
-        first = _find_single_play(infer_play(game, reading, memory))
+    for reading in reversed(key_frame_readings):
+        first = _find_single_play(infer_play(game, reading, history))
         if first is None:
             continue
-        second = infer_play(game.push(first), last, memory)
+        second = infer_play(game.push(first), last, history)
         if (play := _find_single_play(second)) is not None:
             return replace(second, explanations=(replace(second.best, events=(first, play)),))
     return None
@@ -174,7 +174,7 @@ class TurnImages:
         return {"photo": self.photo, "board": self.crop}
 
 
-def make_turn_images(frame: Frame, reading: PhotoReading, explained: Inference | None, name: str) -> TurnImages:
+def make_turn_images(frame: Frame, reading: PhotoReading, inference: Inference | None, name: str) -> TurnImages:
     """Return the images to store and show for a reading; without a board the whole picture is used for both."""
     photo = _shrink_image(frame.image, MAX_PHOTO_SIDE_PX)
     if reading.corners is None:
@@ -183,17 +183,17 @@ def make_turn_images(frame: Frame, reading: PhotoReading, explained: Inference |
     else:
         crop = rectify(frame.image, homography(reading.corners), SQUARE_SIDE_PX, MARGIN_SQUARES)
     hidden = _find_hidden_squares(reading)
-    doubtful = tuple(s for s in _find_doubtful_squares(reading, explained) if s not in hidden)
+    doubtful = tuple(s for s in _find_doubtful_squares(reading, inference) if s not in hidden)
     view = LookView(name, doubtful, hidden, MARGIN_SQUARES)
     return TurnImages(view, _encode_jpeg(photo), _encode_jpeg(crop))
 
 
-def _find_doubtful_squares(reading: PhotoReading, explained: Inference | None) -> tuple[int, ...]:
-    if reading.board is None or explained is None:
+def _find_doubtful_squares(reading: PhotoReading, inference: Inference | None) -> tuple[int, ...]:
+    if reading.board is None or inference is None:
         return ()
-    pairs = enumerate(zip(reading.board.squares, explained.best.game.board.symbols(), strict=True))
-    unlike = {square for square, (read, symbol) in pairs if read.probability(symbol) < MIN_FACE_PROBABILITY}
-    return tuple(sorted(unlike | set(explained.doubtful_squares)))
+    pairs = enumerate(zip(reading.board.squares, inference.best.game.board.symbols(), strict=True))
+    uncertain = {square for square, (read, symbol) in pairs if read.probability(symbol) < MIN_FACE_PROBABILITY}
+    return tuple(sorted(uncertain | set(inference.doubtful_squares)))
 
 
 def _find_hidden_squares(reading: PhotoReading) -> tuple[int, ...]:

@@ -36,6 +36,7 @@ from device.panel.lights import (
     signal_for,
     status_of,
 )
+from device.session.command_queue import Listeners
 from device.session.commands.base import TableCommand
 from device.session.messages import CommandRefusedError, get_text
 from device.session.snapshot import Moment, TableSnapshot
@@ -117,7 +118,7 @@ class Panel:
         self._actions = actions
         self._clock = clock
         self._events = events or queue.SimpleQueue()
-        self._listeners: tuple[Callable[[PanelView], None], ...] = ()
+        self._listeners = Listeners[PanelView]()
         self._hardware = hardware(self.handle_edge) if hardware else None
         self._shown_levels = OUTPUTS_OFF
         self._pending_presses: set[Future[TableSnapshot]] = set()
@@ -169,7 +170,7 @@ class Panel:
 
     def add_listener(self, listener: Callable[[PanelView], None]) -> None:
         """Call `listener` with each new view, on the panel's thread: it must be quick and must not raise."""
-        self._listeners = (*self._listeners, listener)
+        self._listeners.add(listener)
 
     def handle_edge(self, button: Button, down: bool) -> None:
         """Handle an edge: a button went down or up. Returns at once; may be called from any thread."""
@@ -362,5 +363,4 @@ class Panel:
         if view == self._view:
             return
         self._view = view
-        for listener in self._listeners:
-            listener(view)
+        self._listeners.notify(view)

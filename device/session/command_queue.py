@@ -6,12 +6,39 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from device.session.messages import CommandRefusedError, make_refusal
-from device.session.snapshot import Listener, Notice, TableSnapshot
+from device.session.snapshot import Notice, TableSnapshot
 
 Result = TypeVar("Result")
+
+
+Value = TypeVar("Value")
+
+
+class Listeners(Generic[Value]):
+    """Functions that are called with each new value, in the order in which they were added. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._functions: list[Callable[[Value], None]] = []
+
+    def add(self, function: Callable[[Value], None]) -> None:
+        """Call `function` with every new value; it must be quick and must not raise."""
+        with self._lock:
+            self._functions.append(function)
+
+    def remove(self, function: Callable[[Value], None]) -> None:
+        """Stop calling `function`."""
+        with self._lock:
+            self._functions.remove(function)
+
+    def notify(self, value: Value) -> None:
+        """Call all functions with a value."""
+        with self._lock:
+            for function in self._functions:
+                function(value)
 
 
 class CommandQueue:
@@ -22,7 +49,8 @@ class CommandQueue:
         self._build_snapshot = build_snapshot
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="table")
         self._lock = threading.RLock()
-        self._listeners: list[Listener] = []
+        self.listeners = Listeners[TableSnapshot]()
+        """They get every new snapshot."""
         self._state = state
         self._is_busy = False
         self._is_closed = False
@@ -43,22 +71,11 @@ class CommandQueue:
             self._is_closed = True
         self._worker.shutdown(cancel_futures=True)
 
-    def add_listener(self, listener: Listener) -> None:
-        """Call `listener` with every new snapshot."""
-        with self._lock:
-            self._listeners.append(listener)
-
-    def remove_listener(self, listener: Listener) -> None:
-        """Stop calling `listener`."""
-        with self._lock:
-            self._listeners.remove(listener)
-
     def update_state(self, change: Callable[[TableSnapshot], TableSnapshot]) -> None:
         """Change the snapshot and call all listeners, in order."""
         with self._lock:
             self._state = replace(change(self._state), revision=self._state.revision + 1)
-            for listener in self._listeners:
-                listener(self._state)
+            self.listeners.notify(self._state)
 
     def submit_command(
         self,

@@ -30,16 +30,20 @@ class ProfileUpdater:
     def __init__(self, profile: TableProfile) -> None:
         self._profile = profile
         self._pending: _PendingTurn | None = None
+        self._error = ""
 
-    def add_turn(self, looked: TurnCapture, source: str, game: Game) -> str:
-        """Learn the previous turn and hold this one back, if both are certain. Returns as `learn_pending`."""
-        board = looked.reading.board
-        if board is None or looked.decision is None or not looked.decision.is_clear or looked.is_split:
+    def add_turn(self, turn: TurnCapture, source: str, game: Game) -> str:
+        """Learn the previous turn and hold this one back, if both are certain.
+
+        `source` names the game. Returns why the profile cannot be saved, once; otherwise an empty text.
+        """
+        board, before, self._error = turn.reading.board, self._error, ""
+        if board is None or turn.decision is None or not turn.decision.is_clear or turn.is_split:
             self.discard_pending()
             return ""
-        trouble = self.learn_pending(source, game)
-        self.set_pending(game, board, looked.reading.views)
-        return trouble
+        self._error = self.learn_pending(source, game)
+        self.set_pending(game, board, turn.reading.views)
+        return "" if before else self._error
 
     def discard_pending(self) -> None:
         """Drop the pending turn: it was undone or is uncertain."""

@@ -97,7 +97,6 @@ class TableSession:
         self._context = CommandContext(self._controller, self._take_turn, self._prepare_board)
         self._setup = TableSetup(self._board_camera, store, profile)
         self._profile_updater = ProfileUpdater(profile) if profile else None
-        self._profile_error = ""
         self._key_frames = KeyFrameBuffer()
         self._camera_notice: Notice | None = None
         self._queue = CommandQueue(
@@ -141,11 +140,11 @@ class TableSession:
 
     def add_listener(self, listener: Listener) -> None:
         """Call `listener` with every new snapshot."""
-        self._queue.add_listener(listener)
+        self._queue.listeners.add(listener)
 
     def remove_listener(self, listener: Listener) -> None:
         """Stop calling `listener`."""
-        self._queue.remove_listener(listener)
+        self._queue.listeners.remove(listener)
 
     def ping(self) -> Future[None]:
         """Return a future that is done once the thread of the commands has run it: proof that the thread works."""
@@ -153,8 +152,8 @@ class TableSession:
 
     def picture(self, name: str) -> bytes | None:
         """Return the rectified board as JPEG, by its name in a snapshot; None if there is none. Raises `StoreError`."""
-        if kept := self._controller.pictures.get(name):
-            return kept
+        if jpeg := self._controller.pictures.get(name):
+            return jpeg
         game, _, number = name.partition("-")
         if len(name) > MAX_PICTURE_NAME_LENGTH or not (game.isdecimal() and number.isdecimal()):
             return None
@@ -173,8 +172,8 @@ class TableSession:
 
     def list_blank_letters(self, square: str) -> tuple[str, ...]:
         """Return the letters that the blank on a square may stand for; only those that form words if there are any."""
-        table = self._controller
-        return dictionary.list_blank_letters(table.game, table.words, square) if table.has_game else ()
+        controller = self._controller
+        return dictionary.list_blank_letters(controller.game, controller.words, square) if controller.has_game else ()
 
     def submit(self, command: TableCommand, expected: Moment | None = None) -> Future[TableSnapshot]:
         """Carry out a command; `device.session.commands` has all of them.
@@ -215,31 +214,35 @@ class TableSession:
     # A turn
 
     def _take_turn(self) -> None:
-        table = self._controller
-        glimpses = self._key_frames.take_all()
-        looked = capture_turn(self._board_camera, table.game, table.reading_history, glimpses, table.words, self._now)
-        look = make_turn_images(looked.frame, looked.reading, looked.inference, f"look-{self.state.revision}")
-        if looked.inference is None or looked.decision is None:
-            table.add_notice(join_messages("; ", looked.reading.problems), Trouble.BOARD)
-            table.show_images(look)
+        """Take a picture, read it, and record what was played; without a board show the picture and the reason."""
+        controller, key_frames = self._controller, self._key_frames.take_all()
+        turn = capture_turn(
+            self._board_camera,
+            controller.game,
+            controller.reading_history,
+            key_frames,
+            controller.words,
+            self._now,
+        )
+        images = make_turn_images(turn.frame, turn.reading, turn.inference, f"look-{self.state.revision}")
+        if turn.inference is None or turn.decision is None:
+            controller.add_notice(join_messages("; ", turn.reading.problems), Trouble.BOARD)
+            controller.show_images(images)
             return
-        self._key_frames.set_reference(looked.frame)
-        table.commit_events(looked.decision.events, look)
-        table.ask_question(looked.decision)
-        table.reading_history = looked.inference.history
-        if looked.is_split:
-            table.notices += (make_notice("two-turns"),)
-        self._queue.submit_task(lambda: self._update_profile(looked, table.game))
+        self._key_frames.set_reference(turn.frame)
+        controller.commit_events(turn.decision.events, images)
+        controller.ask_question(turn.decision)
+        controller.reading_history = turn.inference.history
+        if turn.is_split:
+            controller.notices += (make_notice("two-turns"),)
+        self._queue.submit_task(lambda: self._update_profile(turn, controller.game))
 
-    def _update_profile(self, looked: TurnCapture, game: Game) -> None:
+    def _update_profile(self, turn: TurnCapture, game: Game) -> None:
         """Let the profile learn the previous turn, which this one confirms."""
         if self._profile_updater:
-            before, self._profile_error = (
-                self._profile_error,
-                self._profile_updater.add_turn(looked, str(self._controller.log.number), game),
-            )
-            if self._profile_error and not before:
-                self.notify(make_notice("not-learnt", self._profile_error, trouble=Trouble.STORE))
+            error = self._profile_updater.add_turn(turn, str(self._controller.log.number), game)
+            if error:
+                self.notify(make_notice("not-learnt", error, trouble=Trouble.STORE))
 
     def _prepare_board(self) -> None:
         """Forget the pictures of the game before."""
@@ -259,12 +262,12 @@ class TableSession:
         before = self._camera_notice
         self._camera_notice = Notice(format_sentence(trouble), Trouble.CAMERA) if trouble else None
 
-        def told(state: TableSnapshot) -> TableSnapshot:
+        def replace_notice(state: TableSnapshot) -> TableSnapshot:
             others = tuple(notice for notice in state.notices if notice.trouble is not Trouble.CAMERA)
             return replace(state, notices=(*others, *([self._camera_notice] if self._camera_notice else [])))
 
         if before != self._camera_notice:
-            self._queue.update_state(told)
+            self._queue.update_state(replace_notice)
 
     def _handle_rest(self, frame: Frame) -> None:
         """Keep a key frame of the board at rest, and check if the tiles of an upheld challenge were taken off."""
@@ -274,21 +277,22 @@ class TableSession:
             self._queue.submit_task(lambda: self._check_squares_to_clear(frame))
 
     def _check_squares_to_clear(self, frame: Frame) -> None:
-        table = self._controller
+        """Remove the notice of an upheld challenge once its squares look empty in a picture."""
+        controller = self._controller
         reading = self._board_camera.read_board(frame.image, self._get_letters())
         squares = reading.board.squares if reading.board else ()
         if (
-            table.squares_to_clear
+            controller.squares_to_clear
             and squares
-            and all(squares[s].probability(EMPTY) > MIN_EMPTY_PROBABILITY for s in table.squares_to_clear)
+            and all(squares[s].probability(EMPTY) > MIN_EMPTY_PROBABILITY for s in controller.squares_to_clear)
         ):
-            table.squares_to_clear = ()
+            controller.squares_to_clear = ()
             self._remove_notices("take-off")
 
     def _remove_notices(self, key: str) -> None:
         self._controller.remove_notices(key)
         self._queue.update_state(
-            lambda state: replace(state, notices=tuple(one for one in state.notices if one.key != key))
+            lambda state: replace(state, notices=tuple(notice for notice in state.notices if notice.key != key))
         )
 
     def _save_clock(self) -> float:
@@ -312,31 +316,31 @@ class TableSession:
 
     def _run_command(self, command: TableCommand, pressed: float) -> None:
         """Run a command that was pressed at time `pressed` (s); turn its errors into notices."""
-        table = self._controller
-        before = table.open_question, table.notices
-        table.notices = ()
+        controller = self._controller
+        before = controller.open_question, controller.notices
+        controller.notices = ()
         if not command.keeps_question:
-            table.open_question = None
-        if table.clock_keeper:
-            table.clock_keeper.stop(pressed)
+            controller.open_question = None
+        if controller.clock_keeper:
+            controller.clock_keeper.stop(pressed)
         try:
             command.run(self._context)
         except CameraError as error:
-            table.add_notice(str(error), Trouble.CAMERA)
+            controller.add_notice(str(error), Trouble.CAMERA)
         except StoreError as error:
-            table.add_notice(str(error), Trouble.STORE)
+            controller.add_notice(str(error), Trouble.STORE)
         except CommandRefusedError:
-            table.open_question, table.notices = before
+            controller.open_question, controller.notices = before
             raise
         except Exception:
             _log.exception("a command failed")
-            table.notices += (make_notice("failed", trouble=Trouble.BOARD),)
+            controller.notices += (make_notice("failed", trouble=Trouble.BOARD),)
         finally:
-            table.update_clock()
+            controller.update_clock()
 
     def _build_snapshot(self) -> TableSnapshot:
-        state = self._controller.build_snapshot(self.state)
-        known = self._camera_notice
-        if known is None or any(notice.trouble is Trouble.CAMERA for notice in state.notices):
+        """Return the snapshot of the game, with the notice of a camera that does not work."""
+        state, camera_notice = self._controller.build_snapshot(self.state), self._camera_notice
+        if camera_notice is None or any(notice.trouble is Trouble.CAMERA for notice in state.notices):
             return state
-        return replace(state, notices=(*state.notices, known))
+        return replace(state, notices=(*state.notices, camera_notice))
