@@ -7,13 +7,14 @@ from collections.abc import Iterable
 
 from flask import Flask
 
-from device.session.snapshot import TableSnapshot
+from device.session.snapshot import TableSnapshot, TurnView
 from engine.reading import BOARD_SIZE
 from engine.tiles import load_tile_set
 from web.board_view import list_squares
 from web.colours import colour_of
 from web.game_summary import summaries
 from web.live import flags
+from web.rule_texts import list_rule_texts
 
 
 def register_filters(app: Flask) -> None:
@@ -31,6 +32,8 @@ def register_filters(app: Flask) -> None:
         tenths=tenths,
         unseen_tiles=unseen_tiles,
         list_squares=list_squares,
+        list_rule_texts=list_rule_texts,
+        actor=actor,
     )
     app.jinja_env.globals["size"] = BOARD_SIZE
 
@@ -66,6 +69,11 @@ def unseen_tiles(state: TableSnapshot) -> tuple[tuple[str, int], ...]:
     """Return every tile of the set with its number of unseen tiles, including those with none left."""
     left = dict(state.unseen)
     return tuple((tile, left.get(tile, 0)) for tile in load_tile_set(state.tile_set).counts)
+
+
+def actor(state: TableSnapshot, turn: TurnView) -> str:
+    """Return the name of the player who acted in a turn: of a challenge, the challenger."""
+    return state.players[turn.player if turn.kind != "challenge" or turn.by is None else turn.by].name
 
 
 def names(state: TableSnapshot, players: Iterable[int]) -> str:

@@ -26,7 +26,7 @@ from web.event_streams import EventStream, EventStreams, NoStreamError
 from web.i18n import Texts, texts
 from web.security.addresses import make_client_key
 
-PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns")
+PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns", "rules")
 """The changing parts of the page: template names, and ids of elements."""
 NO_STREAM_TEXT = f"All streams are taken, {MAX_STREAMS} in all and {MAX_STREAMS_PER_ADDRESS} for each device"
 POLL_INTERVAL_S = 2

@@ -16,7 +16,8 @@ from engine.game import Game
 from engine.lexicon import Lexicon
 from engine.messages import key_of
 from engine.reading import BOARD_SIZE
-from engine.scoring import WordScore
+from engine.rules import Rules
+from engine.scoring import STATUS_TEXT, WordScore
 from engine.state import Turn, TurnKind
 from engine.tiles import TileSet
 
@@ -142,7 +143,9 @@ class TurnView:
 
     `kind` is `play`, `pass`, `exchange`, `withdrawn` or another kind of turn of the engine. `at` and `word` are empty
     if nothing was placed; for unplayed letters, `word` has these letters. `tiles` pairs squares (`H8`) with symbols (a
-    small letter is a blank, `?` an unnamed blank). `stands` is False for a play that was withdrawn later.
+    small letter is a blank, `?` an unnamed blank). `stands` is False for a play that was withdrawn later. `target` is
+    the number of the play that was challenged or withdrawn, `by` the challenger. `problems` are texts about what the
+    rules do not allow; the turn counts nevertheless.
     """
 
     number: int
@@ -156,6 +159,9 @@ class TurnView:
     bonus: int = 0
     tiles: tuple[tuple[str, str], ...] = ()
     stands: bool = True
+    target: int | None = None
+    by: int | None = None
+    problems: tuple[str, ...] = ()
 
     @property
     def invalid_words(self) -> tuple[str, ...]:
@@ -225,7 +231,8 @@ class TableSnapshot:
     are not known. `unseen` counts the tiles that are not on the board, in alphabetical order; `exchange_most` is the
     number of tiles that may be exchanged now. `edition` names the board (`engine.rules.EDITION_COLOURS`).
     `open_dictionary` is False if words are looked up in a challenge only; `lexicon_advises` is True if the word list is
-    too incomplete to decide a challenge.
+    too incomplete to decide a challenge. `rules` are the rules in force (None before the first game), `finish_lines`
+    the points that each player needs in the Finish Line game.
     """
 
     revision: int = 0
@@ -253,6 +260,8 @@ class TableSnapshot:
     racks_wanted: tuple[int, ...] = ()
     clock: ClockView | None = None
     drawing: tuple[int, ...] = ()
+    rules: Rules | None = None
+    finish_lines: tuple[int, ...] = ()
     undo: bool = False
     redo: bool = False
 
@@ -327,6 +336,8 @@ def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
         in_bag=game.bag_count,
         unseen=tuple(game.unseen.items()),
         edition=game.rules.edition,
+        rules=game.rules,
+        finish_lines=game.rules.finish_lines(len(game.players)),
         exchange_most=next((n for n in range(game.rules.rack_size, 0, -1) if game.can_exchange(n)), 0),
         end_due=game.end_due is not None,
         winners=outcome.winners if outcome and not game.racks_wanted else (),
@@ -383,6 +394,9 @@ def _build_turn_view(game: Game, turn: Turn, words: WordList | None) -> TurnView
         bonus=shown.bonus,
         tiles=tuple((square_name(square), game.tiles.text(tile)) for square, tile in turn.placements),
         stands=turn.stands,
+        target=None if turn.target is None else turn.target + 1,
+        by=turn.by,
+        problems=tuple(text for flag, text in STATUS_TEXT.items() if flag & turn.status) if turn.status else (),
     )
 
 

@@ -30,7 +30,18 @@ def news(client: FlaskClient, since: str = "") -> dict[str, Any]:
 def test_first_question_brings_all_parts(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     told = news(client)
-    assert set(told["parts"]) == {"status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns"}
+    assert set(told["parts"]) == {
+        "status",
+        "talk",
+        "scores",
+        "last",
+        "board",
+        "camera",
+        "unseen",
+        "chart",
+        "turns",
+        "rules",
+    }
     assert told["phase"] == "turn" and told["events"] == 4
 
 
@@ -50,7 +61,7 @@ def test_id_from_before_a_restart_brings_everything(table: ShownTable, client: F
     table.show(samples.MIDGAME)
     seen = news(client)["id"]
     restarted = create_app(table)
-    assert len(news(restarted.test_client(), seen)["parts"]) == 9
+    assert len(news(restarted.test_client(), seen)["parts"]) == 10
     restarted.extensions["live"].close()
 
 

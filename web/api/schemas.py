@@ -20,6 +20,7 @@ from device.session.snapshot import (
     TurnView,
 )
 from engine.messages import values_of
+from engine.rules import Rules
 
 
 class Clock(msgspec.Struct, frozen=True):
@@ -89,8 +90,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     should end now by the rules. `winners`, `racks_wanted` (players whose unplayed letters are missing) and `drawing`
     (players who have to draw a tile for first play) are numbers of players. `in_bag` is the number of tiles in the bag,
     `unseen` counts the tiles in the bag and on the racks, `exchange_most` is the largest number of tiles that may be
-    exchanged now. `undo` and `redo` are true if there is a command to undo or to redo. `look` names a picture under
-    `/pictures`.
+    exchanged now. `rules` are the rules in force (null before the first game), `finish_lines` the points that each
+    player needs in the Finish Line game. `undo` and `redo` are true if there is a command to undo or to redo. `look`
+    names a picture under `/pictures`.
     """
 
     moment: str
@@ -116,6 +118,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     racks_wanted: tuple[int, ...]
     clock: Clock | None
     drawing: tuple[int, ...]
+    rules: Rules | None
+    finish_lines: tuple[int, ...]
     undo: bool
     redo: bool
 

@@ -29,6 +29,7 @@ from engine.errors import NotationError
 from engine.reading import EMPTY
 from engine.tiles import Tile, load_tile_set
 from web.command_requests import WEB_COMMANDS, RequestError, decode_form, make_command, make_order_type
+from web.filters import actor
 from web.i18n import texts
 from web.responses import accept, refuse
 
@@ -88,7 +89,7 @@ def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnap
         return t.said(refusal)
     if last is None or seen.game != state.game:
         return t("wrong.quicker", what=t("wrong.nothing_new"))
-    what = " ".join(filter(None, (state.players[last.player].name, t(f"deed.{last.kind}"), last.word, last.at)))
+    what = " ".join(filter(None, (actor(state, last), t(f"deed.{last.kind}"), last.word, last.at)))
     return t("wrong.quicker", what=f"{what} ({last.score:+}).")
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from device.session.commands.games import StartGame
+from device.session.commands.turns import EndTurn
 from tests.support.api_table import API, STARTED, House, Program, house
+from tests.support.text_table import HORN
 from tests.web.conftest import pair
 from web.api.openapi import PREFIX, build_document
 from web.security.server import PageServer
@@ -288,3 +290,49 @@ def test_renamed_player_has_the_new_name_in_archive_statistics_and_gcg(table: Ho
     assert paired.call("DELETE", "/games/1").status_code == 204
     brought = paired.call("POST", "/games", **zipped)
     assert paired.call("GET", f"/games/{brought.json['number']}").json["game"]["players"] == ["Anna", "Cem"]
+
+
+def test_state_has_the_rules_in_force(table: House, paired: Program) -> None:
+    assert paired.call("GET", "/state").json["rules"] is None
+    choices = {"preset": "travel-case", "challenge": "points", "points": "10", "first_word": "3", "level": "expert"}
+    order = {"seen": table.seen, "players": ["Anna", "Ben"], "choices": choices, "variations": ["rearrange"]}
+    state = paired.call("POST", "/commands/new-game", order).json
+    rules = state["rules"]
+    assert (rules["challenge"], rules["challenge_points"], rules["exchange_minimum_bag"]) == ("points", 10, 7)
+    assert (rules["first_word_minimum"], rules["rearrange"], rules["recycle"]) == (3, True, False)
+    assert state["finish_lines"] == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("at", "word", "problem"),
+    [
+        ("8H", "A", "the first word is too short"),
+        ("8A", "HORN", "the first word does not cover the centre"),
+        ("8F", "KKKK", "more of a letter was laid than the set has"),
+    ],
+)
+def test_turn_entered_by_hand_names_its_problems(
+    table: House, paired: Program, at: str, word: str, problem: str
+) -> None:
+    table.session.submit(StartGame(STARTED)).result(5)
+    order = {"seen": table.seen, "number": 1, "kind": "play", "at": at, "word": word}
+    state = paired.call("POST", "/commands/insert-turn", order).json
+    assert problem in state["turns"][0]["problems"]
+    assert problem[1:] in paired.client.get("/").text
+
+
+def test_failed_challenge_names_the_challenger(table: House, paired: Program) -> None:
+    table.session.submit(StartGame(STARTED)).result(5)
+    table.board.lay(HORN)
+    table.session.submit(EndTurn()).result(5)
+    state = paired.call("POST", "/commands/challenge", {"seen": table.seen}).json
+    turn = state["turns"][-1]
+    assert (turn["kind"], turn["player"], turn["by"], turn["target"]) == ("challenge", 0, 1, 1)
+    page = paired.client.get("/").text
+    assert '<span class="who">Ben</span> lost a challenge' in page and "no tiles laid" not in page
+
+
+@pytest.mark.parametrize("choices", [{"scoreless": "6"}, {"nonsense": "6"}, {"level": "novice"}])
+def test_unknown_choice_of_a_new_game_is_refused(table: House, paired: Program, choices: dict[str, str]) -> None:
+    answer = paired.call("POST", "/commands/new-game", {"seen": table.seen, "players": ["A", "B"], "choices": choices})
+    assert answer.status_code == 409 and "no such choice" in answer.json["error"]

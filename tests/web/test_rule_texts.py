@@ -1,0 +1,48 @@
+"""The rules in force are listed on the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from flask.testing import FlaskClient
+
+from engine.rules import PRESETS, ChallengeRule, FinishLineLevel, Rules
+from tests.support import samples
+from tests.web.conftest import ShownTable
+from web.i18n import languages
+from web.rule_texts import list_rule_texts
+
+TEXTS = languages()["en"]
+
+
+def list_texts(rules: Rules, players: int = 2) -> str:
+    state = replace(samples.MIDGAME, rules=rules, finish_lines=rules.finish_lines(players))
+    return " | ".join(f"{name}: {text}" for name, text in list_rule_texts(state, TEXTS))
+
+
+@pytest.mark.parametrize(
+    ("rules", "text"),
+    [
+        (PRESETS["tournament"], "Rules: Tournament"),
+        (PRESETS["tournament"], "only with 7 tiles in the bag"),
+        (PRESETS["tournament"], "Turns without points that end the game: 6"),
+        (PRESETS["tournament"], "25 minutes each, 10 points for each minute over"),
+        (PRESETS["nine-tile"], "50 points for 7 tiles or more of a rack of 9"),
+        (Rules(challenge=ChallengeRule.POINTS, challenge_points=5), "5 points for the challenged player"),
+        (Rules(challenge=ChallengeRule.VOID), "no challenges"),
+        (Rules(first_word_minimum=4), "First word: at least: 4 letters"),
+        (Rules(rearrange=True, recycle=True), "Variation: A tile on the board may be taken"),
+        (Rules(finish_line=(FinishLineLevel.EXPERT, FinishLineLevel.BEGINNER)), "Anna 200, Ben 70"),
+        (Rules(open_dictionary=False), "Look words up only in a challenge"),
+    ],
+)
+def test_rule_that_was_agreed_is_listed(rules: Rules, text: str) -> None:
+    assert text in list_texts(rules)
+
+
+def test_rules_are_shown_during_the_game(table: ShownTable, client: FlaskClient) -> None:
+    assert "once a game has begun" in client.get("/").text
+    table.show(replace(samples.MIDGAME, rules=PRESETS["travel-case"]))
+    page = client.get("/").text
+    assert "Travel edition" in page and "only with 7 tiles in the bag" in page
