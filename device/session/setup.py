@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -14,7 +15,6 @@ from calibration.profile import ProfileError, TableProfile
 from device.cameras import Image
 from device.capture.board_camera import BoardCamera
 from device.session.messages import make_refusal
-from device.session.snapshot import SetupView
 from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.board import SQUARES, square_name
 from engine.messages import join_messages
@@ -31,6 +31,22 @@ NOTE_NAME = "corners"
 ENROLMENT_SOURCE = "lesson"
 
 Corners = Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class SetupView:
+    """The camera's whole picture for the set-up page: a JPEG of `size` (width, height).
+
+    `corners` are the four corners (x, y) of the grid in pixels, clockwise from the top left as the tiles read upright;
+    None if no board was found. `placed` is True if a user placed them.
+    """
+
+    jpeg: bytes
+    size: tuple[int, int]
+    corners: tuple[tuple[float, float], ...] | None
+    confidence: float
+    problems: tuple[str, ...] = ()
+    placed: bool = False
 
 
 class TableSetup:

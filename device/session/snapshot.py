@@ -281,22 +281,6 @@ class TableSnapshot:
         return self.turns[-1] if self.turns else None
 
 
-@dataclass(frozen=True, slots=True)
-class SetupView:
-    """The camera's whole picture for the set-up page: a JPEG of `size` (width, height).
-
-    `corners` are the four corners (x, y) of the grid in pixels, clockwise from the top left as the tiles read upright;
-    None if no board was found. `placed` is True if a user placed them.
-    """
-
-    jpeg: bytes
-    size: tuple[int, int]
-    corners: tuple[tuple[float, float], ...] | None
-    confidence: float
-    problems: tuple[str, ...] = ()
-    placed: bool = False
-
-
 Listener = Callable[[TableSnapshot], None]
 """Called with each new snapshot on the session's thread: it must be quick and must not raise."""
 

@@ -26,12 +26,11 @@ from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import format_sentence, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.profile_updater import ProfileUpdater
-from device.session.setup import Corners, TableSetup
+from device.session.setup import Corners, SetupView, TableSetup
 from device.session.snapshot import (
     Listener,
     Moment,
     Notice,
-    SetupView,
     TableSnapshot,
     Trouble,
     WordList,

@@ -14,7 +14,8 @@ from flask.testing import FlaskClient
 
 from device.session.commands.base import TableCommand
 from device.session.messages import CommandRefusedError
-from device.session.snapshot import Listener, Moment, Notice, SetupView, TableSnapshot
+from device.session.setup import SetupView
+from device.session.snapshot import Listener, Moment, Notice, TableSnapshot
 from tests.support import samples
 from tests.support.thread_guard import thread_guard as thread_guard
 from web import create_app

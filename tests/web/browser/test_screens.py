@@ -15,7 +15,8 @@ import pytest
 from device.panel.buttons import Pins
 from device.panel.panel import Panel, PanelActions
 from device.session.clock import ClockView
-from device.session.snapshot import SetupView, TableSnapshot
+from device.session.setup import SetupView
+from device.session.snapshot import TableSnapshot
 from device.system.hotspot import Hotspot
 from tests.support import samples
 from tests.support.browsers import MARKS, PHONE, SCREEN, TABLET, chromium, keep, opened, pair, visit

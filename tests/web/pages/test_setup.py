@@ -16,7 +16,7 @@ from device.panel.lights import Colour
 from device.panel.panel import Panel, PanelActions
 from device.session.commands.games import Undo
 from device.session.commands.turns import ChallengePlay, EndTurn
-from device.session.snapshot import SetupView
+from device.session.setup import SetupView
 from device.system.hotspot import Hotspot
 from engine.tiles import load_tile_set
 from tests.support import samples
