@@ -36,9 +36,8 @@ from vision.geometry import (
     rectify,
     square_side,
 )
-from vision.net import Net
+from vision.net import MODELS_DIR, Net
 
-MODELS_DIR: Final = Path(__file__).parents[1] / "models"
 FINDER_SIDE_PX: Final = 256
 """Side of the finder's input, in pixels; the picture fills the middle 224."""
 _FINDER_CONTENT_PX: Final = 224
@@ -50,40 +49,13 @@ LATTICE_SIDE_PX: Final = 320
 """Input of the lattice network: 16 px a square with a margin of 2.5 squares, so that its 16 px cells are centred on the
 corners of squares."""
 
-_GOOD_LAYOUT_AGREEMENT: Final = 0.34
-"""Share of the colour variation explained by the layout from which a grid is accepted without trying others."""
-_MIN_LAYOUT_AGREEMENT: Final = 0.3
-"""Explained share below which a grid is rejected."""
-_MAX_FIT_PASSES: Final = 6
-_CONVERGED_SHIFT_SQUARES: Final = 0.1
-"""Movement of the corners between two fits, in squares, below which the fit has converged."""
-_MIN_SEEN_SHARE: Final = 0.2
-_FULL_SEEN_SHARE: Final = 0.7
-"""Share of the 256 corners of squares that are seen where the grid has them: below the first value a grid is rejected,
-above the second it counts as complete (tiles and hands cover some)."""
-_START_OFFSETS_SQUARES: Final = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
-"""Starting points of the fit: a candidate that is off by half a square is ambiguous and is shifted by half a square."""
-_CLEAR_SEEN_SHARE: Final = 0.9
-_MIN_ROOM_SQUARES: Final = 0.3
-"""Seen share from which a grid is accepted whatever its colours, if the picture has this margin around it, in squares:
-half a board, stretched to a whole one, ends at the edge of the picture."""
-_MAX_SIDE_RATIO: Final = 1.65
-"""Ratio of the sides of a board seen at 50 degrees; a larger ratio is not accepted by lines alone."""
-_COVERED_CORNER_WEIGHT: Final = 0.003
 _HALVING_SLACK: Final = 0.1
-_MIN_GRID_CONFIDENCE: Final = 0.84
-_MIN_CORNER_CONFIDENCE: Final = 0.43
-_MIN_QUAD_IOU: Final = 0.78
+"""Share of a halving by which a picture may be coarser than needed."""
 _NO_BOARD_MESSAGE: Final = said("board-none", "no board in the picture")
 _PARTIAL_BOARD_MESSAGE: Final = said("board-part", "only part of the board is in the picture: move the camera back")
 _UNCLEAR_GRID_MESSAGE: Final = said(
     "board-unclear", "something like a board is in the picture, but its grid cannot be made out"
 )
-_CLOSEUP_HALF_SIDE_RATIO: Final = 0.75
-_MAX_CLOSEUP_SHARE: Final = 0.8
-"""The closer look covers this multiple of the grid-like patch, and is made if that is less than this share of the
-picture."""
-_MAX_SHIFT_SQUARES: Final = 2
 LAYOUT_PX_PER_SQUARE: Final = 12
 _LIGHT_MAP_SIDE_PX: Final = 64
 _LIGHT_BLUR_SHARE: Final = 0.1
@@ -108,6 +80,45 @@ def equalise_lighting(picture: Image) -> Image:
     light = np.maximum(cv2.GaussianBlur(small, (0, 0), _LIGHT_BLUR_SHARE * _LIGHT_MAP_SIDE_PX), 1.0)
     gain = cv2.resize(_MIDDLE_GREY / light, (width, height), interpolation=cv2.INTER_LINEAR)
     return np.asarray(np.clip(picture * gain[:, :, None], 0, 255), np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class LocatorConfig:
+    """Thresholds of `BoardLocator`."""
+
+    good_layout_agreement: float = 0.34
+    """Share of the colour variation explained by the layout from which a grid is accepted without trying others."""
+    min_layout_agreement: float = 0.3
+    """Explained share below which a grid is rejected."""
+    max_layout_shift_squares: int = 2
+    """Shift, in squares, up to which a grid that does not agree with the layout is compared with it."""
+    start_offsets_squares: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
+    """Starting points of the fit: a candidate that is off by half a square is ambiguous and is shifted by half a
+    square."""
+    max_fit_passes: int = 6
+    """Fits of one candidate: two or three are usual."""
+    converged_shift_squares: float = 0.1
+    """Movement of the corners between two fits, in squares, below which the fit has converged."""
+    min_seen_share: float = 0.2
+    """Share of the 256 corners of squares that are seen where the grid has them, below which a grid is rejected."""
+    full_seen_share: float = 0.7
+    """Seen share from which a grid counts as complete: tiles and hands cover some corners."""
+    clear_seen_share: float = 0.9
+    """Seen share from which a grid is accepted whatever its colours, if there is room around it."""
+    min_room_squares: float = 0.3
+    """That room, in squares: half a board, stretched to a whole one, ends at the edge of the picture."""
+    max_side_ratio: float = 1.65
+    """Ratio of the sides of a board seen at 50 degrees; a larger ratio is not accepted by lines alone."""
+    covered_corner_weight: float = 0.003
+    """Weight, in the last fit, of corners of squares under tiles: seen from the side they are displaced."""
+    min_grid_confidence: float = 0.84
+    min_corner_confidence: float = 0.43
+    min_quad_iou: float = 0.78
+    """Confidences (0..1) of the finder, and intersection over union with a quad, from which a patch may be a board."""
+    closeup_half_side_ratio: float = 0.75
+    """Half the side of the closer look, in sides of the grid-like patch."""
+    max_closeup_share: float = 0.8
+    """Share of the picture below which a closer look is made: a larger one would show no more."""
 
 
 Box = tuple[int, int, int, int]
@@ -141,16 +152,16 @@ class _GridFit:
     cells: NDArray[np.float32]
     cells_to_picture: Floats
 
-    def refit_without_tiles(self, corners: Floats, bare: NDArray[np.bool_]) -> Floats:
+    def refit_without_tiles(self, corners: Floats, bare: NDArray[np.bool_], covered_weight: float) -> Floats:
         """Return the corners of the grid fitted again without the corners of squares that tiles cover.
 
         `bare` `(15, 15)` marks squares without a tile. Tile tops are higher than the board, so seen from the side they
-        are displaced from their squares.
+        are displaced from their squares; their corners keep `covered_weight`.
         """
         around = np.pad(bare, 1, constant_values=True).astype(np.float64)
         trust = (around[:-1, :-1] + around[1:, :-1] + around[:-1, 1:] + around[1:, 1:]) / 4
         to_cells = np.linalg.inv(self.cells_to_picture) @ homography(corners)
-        refit = refit_lattice(self.cells, to_cells, trust**4 + _COVERED_CORNER_WEIGHT)
+        refit = refit_lattice(self.cells, to_cells, trust**4 + covered_weight)
         return corners if refit is None else project(self.cells_to_picture @ refit, grid_corners())
 
 
@@ -175,14 +186,20 @@ class _Pyramid:
 class BoardLocator:
     """Finds boards with the networks `finder.onnx` and `lattice.onnx` in the folder `models`."""
 
-    def __init__(self, models: Path = MODELS_DIR, load_net: Callable[[Path], Net] = Net) -> None:
+    def __init__(
+        self,
+        models: Path = MODELS_DIR,
+        load_net: Callable[[Path], Net] = Net,
+        config: LocatorConfig = LocatorConfig(),
+    ) -> None:
+        self._config = config
         self._finder = load_net(models / "finder.onnx")
         self._lattice = load_net(models / "lattice.onnx")
 
     def locate(self, image: Image) -> BoardLocation:
         """Find the board in a picture `(H, W, 3) uint8 BGR`. Raises `BoardNotFoundError`."""
         found, doubt = self._find_best_grid(image)
-        if found is None or found[0] < _GOOD_LAYOUT_AGREEMENT:
+        if found is None or found[0] < self._config.good_layout_agreement:
             again, _ = self._find_best_grid(equalise_lighting(image))
             found = _choose_better_grid(found, again)
         if found is None:
@@ -197,10 +214,10 @@ class BoardLocator:
         look = self._run_finder(picture, (0, 0, width, height))
         best = self._fit_best_quad(picture, look.quads)
         closer = look.closeup
-        if (best is None or best[0] < _GOOD_LAYOUT_AGREEMENT) and closer is not None:
+        if (best is None or best[0] < self._config.good_layout_agreement) and closer is not None:
             again = self._fit_best_quad(picture, self._run_finder(picture, closer).quads)
             best = _choose_better_grid(best, again)
-        if best is None or best[0] < _MIN_LAYOUT_AGREEMENT:
+        if best is None or best[0] < self._config.min_layout_agreement:
             return None, look.failure_message
         if _measure_overhang(best[1], width, height) > 1:
             return None, _PARTIAL_BOARD_MESSAGE
@@ -213,7 +230,7 @@ class BoardLocator:
         `BoardNotFoundError` if the board has moved by more than a square, is covered, or is gone.
         """
         found = self._fit_grid(_Pyramid(image), corners)
-        if found is None or found[0] < _MIN_LAYOUT_AGREEMENT:
+        if found is None or found[0] < self._config.min_layout_agreement:
             raise BoardNotFoundError(said("board-moved", "the board is not where it was"))
         return BoardLocation(found[1], _confidence_from_agreement(found[0]), LocationSource.FOLLOWED)
 
@@ -222,51 +239,50 @@ class BoardLocator:
         best: _ScoredGrid | None = None
         for quad in quads:
             best = _choose_better_grid(best, self._fit_grid(picture, quad))
-            if best is not None and best[0] > _GOOD_LAYOUT_AGREEMENT:
+            if best is not None and best[0] > self._config.good_layout_agreement:
                 break
         return best
 
     def _fit_grid(self, pyramid: _Pyramid, quad: Floats) -> _ScoredGrid | None:
         """Fit the grid near `quad`; return its score and corners, None if there is no grid."""
+        config = self._config
         picture, scale = pyramid.level(square_side(quad) / LATTICE_PX_PER_SQUARE)
         settled = self._fit_until_stable(picture, (quad + 0.5) * scale - 0.5)
         if settled is None:
             return None
         corners = settled.corners
+        # Compare the colours of the squares with the layout; the lattice may be right but off by whole squares.
         colours = _measure_square_colours(picture, corners, 0)
         agreement = fit_layout_shifts(colours, 0)[0].explained_share
-        if agreement < _GOOD_LAYOUT_AGREEMENT:  # the lattice may be right but off by whole squares
-            best = fit_layout_shifts(_measure_square_colours(picture, corners, _MAX_SHIFT_SQUARES), _MAX_SHIFT_SQUARES)[
-                0
-            ]
-            if best.explained_share > _MIN_LAYOUT_AGREEMENT:
+        if agreement < config.good_layout_agreement:
+            around = config.max_layout_shift_squares
+            best = fit_layout_shifts(_measure_square_colours(picture, corners, around), around)[0]
+            if best.explained_share > config.min_layout_agreement:
                 agreement = best.explained_share
                 corners = project(homography(corners), grid_corners() + best.shift)
                 colours = _measure_square_colours(picture, corners, 0)
-        if agreement > _MIN_LAYOUT_AGREEMENT:
-            corners = settled.refit_without_tiles(corners, find_uncovered_squares(colours))
+        if agreement > config.min_layout_agreement:
+            corners = settled.refit_without_tiles(
+                corners, find_uncovered_squares(colours), config.covered_corner_weight
+            )
         corners = (corners + 0.5) / scale - 0.5
-        # A lattice that skips a row can still fit most premium squares, but not the corners of squares.
-        worth = agreement * min(1.0, settled.seen_share / _FULL_SEEN_SHARE)
+        # Score the grid: a lattice that skips a row can still fit most premium squares, but not the corners of squares.
+        worth = agreement * min(1.0, settled.seen_share / config.full_seen_share)
         room = -_measure_overhang(corners, pyramid.width, pyramid.height)
-        if (
-            settled.seen_share > _CLEAR_SEEN_SHARE
-            and room > _MIN_ROOM_SQUARES
-            and _compute_side_ratio(corners) < _MAX_SIDE_RATIO
-        ):
-            worth = max(
-                worth, _MIN_LAYOUT_AGREEMENT
-            )  # the colours are not conclusive: many tiles, unusual light, pale print
+        is_clear = settled.seen_share > config.clear_seen_share and room > config.min_room_squares
+        if is_clear and _compute_side_ratio(corners) < config.max_side_ratio:
+            # The colours are not conclusive: many tiles, unusual light, pale print.
+            worth = max(worth, config.min_layout_agreement)
         return worth, corners
 
     def _fit_until_stable(self, picture: Image, corners: Floats) -> _GridFit | None:
         """Repeat the fit until the corners converge; return None if they do not form a grid."""
-        for nudge in _START_OFFSETS_SQUARES:
+        for nudge in self._config.start_offsets_squares:
             fitted = self._fit_once(picture, project(homography(corners), grid_corners() + nudge))
             if fitted is not None:
                 break
-        for _ in range(_MAX_FIT_PASSES - 1):
-            if fitted is None or fitted.shift_squares < _CONVERGED_SHIFT_SQUARES:
+        for _ in range(self._config.max_fit_passes - 1):
+            if fitted is None or fitted.shift_squares < self._config.converged_shift_squares:
                 break
             fitted = self._fit_once(picture, fitted.corners)
         return fitted
@@ -276,7 +292,7 @@ class BoardLocator:
         flat = rectify(picture, homography(corners), LATTICE_PX_PER_SQUARE, LATTICE_MARGIN_SQUARES)
         cells = self._lattice(standardise_colours(flat)[None])[0][0]
         fit = fit_lattice(cells, LATTICE_MARGIN_SQUARES)
-        if fit is None or fit.seen_share < _MIN_SEEN_SHARE:
+        if fit is None or fit.seen_share < self._config.min_seen_share:
             return None
         from_cells = homography(corners) @ _cells_to_board()
         fitted = project(from_cells @ fit.to_cells, grid_corners())
@@ -310,7 +326,7 @@ class BoardLocator:
         ys, xs = np.nonzero(on_grid[0])
         low, high = np.array([xs.min(), ys.min()]), np.array([xs.max(), ys.max()])
         doubt = _NO_BOARD_MESSAGE
-        if _is_board_like(cells, on_grid[0]):
+        if _is_board_like(cells, on_grid[0], self._config):
             first, last = np.array([left, top]) / _FINDER_CELL_PX, np.array([left + w, top + h]) / _FINDER_CELL_PX - 1
             doubt = (
                 _PARTIAL_BOARD_MESSAGE
@@ -318,7 +334,7 @@ class BoardLocator:
                 else _UNCLEAR_GRID_MESSAGE
             )
         spread = to_picture(np.stack([low - 0.5, high + 0.5]).astype(np.float64))
-        return _FinderResult(quads, _find_closeup(spread, picture.width, picture.height), doubt)
+        return _FinderResult(quads, _find_closeup(spread, picture.width, picture.height, self._config), doubt)
 
 
 def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _ScoredGrid | None:
@@ -326,23 +342,23 @@ def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _
     return max((grid for grid in (one, other) if grid is not None), key=lambda grid: grid[0], default=None)
 
 
-def _is_board_like(cells: NDArray[np.float32], patch: Image) -> bool:
+def _is_board_like(cells: NDArray[np.float32], patch: Image, config: LocatorConfig) -> bool:
     """Return True if a patch is as certain, as four-sided and as sharp at a corner as boards and parts of boards."""
     sure = float((1 / (1 + np.exp(-cells[3][patch > 0]))).mean())
     peak = float(1 / (1 + np.exp(-cells[0].max())))
     return (
-        sure > _MIN_GRID_CONFIDENCE
-        and peak > _MIN_CORNER_CONFIDENCE
-        and intersection_over_union(fit_quad_to_patch(patch), patch) > _MIN_QUAD_IOU
+        sure > config.min_grid_confidence
+        and peak > config.min_corner_confidence
+        and intersection_over_union(fit_quad_to_patch(patch), patch) > config.min_quad_iou
     )
 
 
-def _find_closeup(spread: Floats, width: int, height: int) -> Box | None:
+def _find_closeup(spread: Floats, width: int, height: int, config: LocatorConfig) -> Box | None:
     """Return the part of the picture to look at closer, around the two points `spread` `(2, 2)`; None for all of it."""
-    middle, half = spread.mean(axis=0), np.ptp(spread, axis=0).max() * _CLOSEUP_HALF_SIDE_RATIO
+    middle, half = spread.mean(axis=0), np.ptp(spread, axis=0).max() * config.closeup_half_side_ratio
     low = np.clip(np.floor(middle - half), 0, [width, height]).astype(int)
     high = np.clip(np.ceil(middle + half), 0, [width, height]).astype(int)
-    if (high - low).max() > _MAX_CLOSEUP_SHARE * max(width, height) or (high - low).min() < FINDER_SIDE_PX // 8:
+    if (high - low).max() > config.max_closeup_share * max(width, height) or (high - low).min() < FINDER_SIDE_PX // 8:
         return None
     return int(low[0]), int(low[1]), int(high[0]), int(high[1])
 

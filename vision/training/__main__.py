@@ -20,7 +20,6 @@ try:
     import torch
 
     from vision import net
-    from vision.detection.locator import MODELS_DIR
     from vision.rendering.fonts import packaged_fonts, training_fonts
     from vision.training import dataset, detectors, letters, squares
     from vision.training.scene_parts import extract_parts
@@ -39,7 +38,7 @@ def log_progress(begun: float, what: str) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Render, train and write all networks."""
     parser = argparse.ArgumentParser(prog="python -m vision.training", description=str(__doc__).split("\n\n")[0])
-    parser.add_argument("--out", type=Path, help="folder for all .onnx files (default: where they belong)")
+    parser.add_argument("--out", type=Path, help="folder for all .onnx files (default: vision/models)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--scenes", type=int, default=FIRST_UNSEEN_SCENE, help=f"scenes to draw (default {FIRST_UNSEEN_SCENE})"
@@ -55,8 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     begun = time.monotonic()
 
     share: float = args.share
-    placing: Path = args.out or MODELS_DIR
-    reading: Path = args.out or net.MODELS_DIR
+    folder: Path = args.out or net.MODELS_DIR
 
     def steps(whole: int) -> int:
         return max(20, round(whole * share))
@@ -72,16 +70,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def place() -> None:
         torch.set_num_threads(1)
-        detectors.train(detectors.FINDER, detector_scenes, steps(detectors.FINDER.steps), placing / "finder.onnx")
+        detectors.train(detectors.FINDER, detector_scenes, steps(detectors.FINDER.steps), folder / "finder.onnx")
         log_progress(begun, "finder done")
-        detectors.train(detectors.LATTICE, detector_scenes, steps(detectors.LATTICE.steps), placing / "lattice.onnx")
+        detectors.train(detectors.LATTICE, detector_scenes, steps(detectors.LATTICE.steps), folder / "lattice.onnx")
         log_progress(begun, "lattice done")
-        print(squares.train(views, held_out, steps(squares.STEPS), reading / "squares.onnx"), flush=True)
+        print(squares.train(views, held_out, steps(squares.STEPS), folder / "squares.onnx"), flush=True)
         log_progress(begun, "squares done")
 
     def read() -> None:
         torch.set_num_threads(1)
-        print(letters.train(views, held_out, steps(letters.STEPS), reading / "letters.onnx"), flush=True)
+        print(letters.train(views, held_out, steps(letters.STEPS), folder / "letters.onnx"), flush=True)
         log_progress(begun, "letters done")
 
     log_progress(begun, "training")
