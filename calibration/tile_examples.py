@@ -93,11 +93,6 @@ class TileExamples:
         """The examples, oldest first."""
         return tuple(one.example for one in self._encoded)
 
-    @property
-    def is_helpful(self) -> bool:
-        """True if the bonus is given, because it corrects examples."""
-        return self._is_helpful
-
     def learn(self, views: BoardViews, faces: Mapping[int, str], source: str) -> None:
         """Add the tiles of a picture; `faces` maps squares (0..224) to faces.
 
@@ -115,7 +110,7 @@ class TileExamples:
         A letter without an example is not changed: otherwise the first of two similar letters that is learnt would
         replace the other one.
         """
-        if not self._is_helpful:
+        if not self.is_helpful:
             return board
         learnt = [one.example.symbol for one in self._encoded]
         symbols = [symbol for row in board.rows() for symbol in row]
@@ -147,7 +142,8 @@ class TileExamples:
             if count[one.example.symbol] <= self._config.max_per_symbol:
                 kept.append(one)
         self._encoded = kept[:MAX_EXAMPLES][::-1]
-        self._is_helpful = bool(self._encoded) and self._does_bonus_help()
+        self.is_helpful = bool(self._encoded) and self._does_bonus_help()
+        """True if the bonus is given, because it corrects examples."""
 
     def _does_bonus_help(self) -> bool:
         """Read each example with the others; return True if the bonus corrects clearly more than it spoils."""

@@ -197,7 +197,7 @@ def _build_reading(squares_p: NDArray[np.float64], symbols: tuple[str, ...]) -> 
     counts = (likely_p >= _MIN_CANDIDATE_PROBABILITY).sum(axis=1).tolist()
     names = np.array(symbols, object)[order].tolist()
     squares = zip(names, likely_p.tolist(), counts, strict=True)
-    return BoardReading(tuple(SquareReading(tuple(zip(best[:n], ps[:n], strict=True))) for best, ps, n in squares))
+    return BoardReading(tuple([SquareReading(tuple(zip(best[:n], ps[:n], strict=True))) for best, ps, n in squares]))
 
 
 def rank_candidates(chances: Mapping[str, float]) -> SquareReading:
