@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from device.cameras.base import (
+    AbsentCamera,
     AutoExposureCamera,
     BlackPictureError,
     Camera,
@@ -19,6 +20,7 @@ from device.cameras.base import (
 from engine.messages import said
 
 __all__ = [
+    "AbsentCamera",
     "AutoExposureCamera",
     "BlackPictureError",
     "Camera",

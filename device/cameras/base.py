@@ -66,6 +66,26 @@ class AutoExposureCamera(Protocol):
         """Adjust and lock them again, at the beginning of each game. Raises `CameraError`."""
 
 
+class AbsentCamera:
+    """A camera that gives no pictures, with a message why; the game goes on with what players enter."""
+
+    live = True
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+
+    def still(self) -> Frame:
+        """Raise `CameraError`."""
+        raise CameraError(self._message)
+
+    def preview(self) -> Frame | None:
+        """Raise `CameraError`."""
+        raise CameraError(self._message)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
 CLOSED_MESSAGE = said("camera-closed", "the camera was closed")
 STALLED_MESSAGE = said("camera-stalled", "the camera gives no pictures: check its cable; it is tried again by itself")
 BLACK_MESSAGE = said("camera-black", "the camera's picture is black: is its cap on, or the light off?")

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 
 from flask import Flask
+from msgspec.structs import replace
 
 from calibration.profile import TableProfile
-from device.cameras import CameraError, open_reconnecting_camera
+from device.cameras import AbsentCamera, CameraError, open_reconnecting_camera
 from device.cli import UserError
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
 from device.cli.page import announce_wifi, find_page_addresses, open_page
@@ -20,19 +21,25 @@ from device.panel.panel import Panel, PanelActions, PanelView
 from device.panel.setup import open_panel
 from device.session.commands.games import PlayAgain, ResumeGame, StartGame
 from device.session.messages import CommandRefusedError, format_sentence
-from device.session.snapshot import Notice, Phase, Trouble
+from device.session.snapshot import Notice, Phase, TableSnapshot, Trouble
 from device.session.table_session import TableSession
-from device.settings import Settings
-from device.storage.recovery import open_store
+from device.settings import PanelSettings, Settings
+from device.storage.backups import BackupTask
+from device.storage.lexicons import NO_LEXICON
+from device.storage.recovery import FallbackStore, open_store
 from device.storage.store import GameStore, StoreError
 from device.system.hotspot import HotspotError, read_hotspot
-from device.system.systemd import make_page_check, make_thread_check, notify, wait_with_watchdog
+from device.system.start_record import StartRecord
+from device.system.systemd import make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
+from engine.messages import said
 from vision.recognition.reader import PhotoReader
 from web import create_app
 from web.host import HostInfo
 from web.security.pairing import Pairing
 from web.security.pairing_file import FILE_NAME
+
+NO_CAMERA_MESSAGE = said("camera-left-out", "the camera was left out: its last starts failed. Restart to try it again")
 
 
 class Appliance:
@@ -47,13 +54,23 @@ class Appliance:
         reader: PhotoReader,
         profile: TableProfile | None = None,
         report: Callable[[str], None] = print,
+        starts: StartRecord | None = None,
     ) -> None:
-        """Prepare the game and read the table's own Wi-Fi. Raises `UserError` for a game that cannot begin."""
+        """Prepare the game and read the table's own Wi-Fi. Raises `UserError` for a game that cannot begin.
+
+        `starts` leaves out parts that failed again and again.
+        """
         self._settings = settings
         self._reader = reader
         self._profile = profile
         self._report = report
-        self._first_game, self._lexicon = prepare_game(settings.game)
+        self._starts = starts or StartRecord(None)
+        self._first_game, self._lexicon = self._starts.build(
+            "word list",
+            lambda: prepare_game(settings.game),
+            lambda: prepare_game(replace(settings.game, lexicon=NO_LEXICON)),
+        )
+        self._data_folder = ensure_data_folder(settings.data.folder)
         self._notices: list[str] = []
         self._setup_problems: list[str] = []
         try:
@@ -71,12 +88,18 @@ class Appliance:
         try:
             with ExitStack() as stack:
                 store = stack.enter_context(self.open_store())
+                backups = stack.enter_context(BackupTask(store, self._data_folder / "backups"))
                 session = stack.enter_context(self.open_session(store))
                 self._report(self.begin_game(session, new=new, has_options=has_options))
                 self.show_notices(session)
+                session.add_listener(_make_game_end_listener(session, backups.request))
                 pairing = self.open_pairing(session)
-                panel = stack.enter_context(self.open_panel(session, pairing))
-                stack.enter_context(self.open_voice(session))
+                panel = self._starts.build(
+                    "panel",
+                    lambda: stack.enter_context(self.open_panel(session, pairing)),
+                    lambda: stack.enter_context(self.open_panel(session, pairing, use=False)),
+                )
+                self._starts.build("voice", lambda: stack.enter_context(self.open_voice(session)), lambda: None)
                 app = self.build_page(session, store, panel, pairing)
                 server, status = stack.enter_context(open_page(app, self._settings.page, self._report))
                 if self._hotspot:
@@ -88,14 +111,19 @@ class Appliance:
 
     def open_store(self) -> GameStore:
         """Open the store in the data folder. Raises `UserError`, `StoreError`."""
-        store, problem = open_store(ensure_data_folder(self._settings.data.folder) / "games.db")
+        path = self._data_folder / "games.db"
+        store, problem = self._starts.build("store", lambda: open_store(path), lambda: (FallbackStore(path), ""))
         if problem:
             self._notices.append(problem)
         return store
 
     def open_session(self, store: GameStore) -> TableSession:
         """Open the camera and the session. Raises `CameraError`."""
-        camera = open_reconnecting_camera(self._settings.camera.source)
+        camera = self._starts.build(
+            "camera",
+            lambda: open_reconnecting_camera(self._settings.camera.source),
+            lambda: AbsentCamera(NO_CAMERA_MESSAGE),
+        )
         session = TableSession(camera, self._reader, store, self._lexicon, profile=self._profile)
         if self._profile and self._profile.problem:
             self._notices.append(self._profile.problem)
@@ -123,18 +151,18 @@ class Appliance:
         return f"A new game begins: {', '.join(player.name for player in state.players)}."
 
     def show_notices(self, session: TableSession) -> None:
-        """Report the problems of store and profile, on the console and on the page."""
-        for problem in self._notices:
+        """Report the problems of store and profile, and the parts left out, on the console and on the page."""
+        for problem in (*self._starts.messages, *self._notices):
             self._report(format_sentence(problem))
             session.notify(Notice(format_sentence(problem), Trouble.STORE))
 
     def open_pairing(self, session: TableSession) -> Pairing:
         """Return the pairing code and the paired devices, which are kept in the data folder."""
-        file = ensure_data_folder(self._settings.data.folder) / FILE_NAME
+        file = self._data_folder / FILE_NAME
         return Pairing(lambda text: session.notify(Notice(text)), file=file)
 
-    def open_panel(self, session: TableSession, pairing: Pairing) -> AbstractContextManager[Panel]:
-        """Open buttons, lights and displays; without pins the panel of the page alone."""
+    def open_panel(self, session: TableSession, pairing: Pairing, *, use: bool = True) -> AbstractContextManager[Panel]:
+        """Open buttons, lights and displays; without pins, or without `use`, the panel of the page alone."""
         page = self._settings.page
 
         def power_off() -> None:
@@ -155,7 +183,7 @@ class Appliance:
             )
 
         actions = PanelActions(PlayAgain(self._first_game), power_off, pairing.open_for_one_device)
-        panel = self._settings.panel
+        panel = self._settings.panel if use else PanelSettings(use=False)
         return open_panel(session, actions, panel, report_problem, read_seconds_left, read_pairing_details)
 
     def open_voice(self, session: TableSession) -> AbstractContextManager[object]:
@@ -184,14 +212,29 @@ class Appliance:
         return create_app(session, store=store, pairing=pairing, own_lexicon=own_lexicon, host_info=host)
 
     def _wait(self, session: TableSession, port: int, status: str) -> None:
-        """Notify systemd, and feed its watchdog until the program ends."""
+        """Notify systemd, and let its watchdog be fed until the program ends."""
+        self._starts.complete()
         notify("READY=1", f"STATUS={status}")
         checks = {
-            "the table": make_thread_check(session.ping),
             "the page": make_page_check(self._settings.page.host, port),
+            "the table": make_worker_feed(session.ping),
         }
         wait_with_watchdog(self.ended, checks)
         notify("STOPPING=1")
+
+
+def _make_game_end_listener(session: TableSession, notify_end: Callable[[], None]) -> Callable[[TableSnapshot], None]:
+    """Return a listener that calls `notify_end` when a game has ended, or another one has begun."""
+    last = session.state
+
+    def compare(state: TableSnapshot) -> None:
+        nonlocal last
+        has_ended = state.phase is Phase.ENDED and last.phase is not Phase.ENDED
+        if has_ended or state.game != last.game:
+            notify_end()
+        last = state
+
+    return compare
 
 
 def _make_refusal_listener(session: TableSession) -> Callable[[PanelView], None]:

@@ -1,7 +1,7 @@
-"""Copy all games with their pictures into one consistent file.
+"""Copy all games with their pictures into one consistent file, also while the table runs.
 
-To restore it, stop the table and put the copy in the place of games.db. While the table runs, use the backup on its
-page instead.
+To restore it, stop the table, delete games.db-wal, and put the copy in the place of games.db. The table itself keeps
+ten backups without pictures in the folder `backups` beside games.db, one after each game.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     from device.storage.store import GameStore, StoreError
 
     try:
-        with GameStore(find_games_file(args)) as store:
+        with GameStore(find_games_file(args), is_owner=False) as store:
             store.backup(args.file)
             count = len(store.games())
             print(f"{count} {'game is' if count == 1 else 'games are'} in {args.file}")

@@ -1,6 +1,6 @@
 """Write a game to a file: GCG for other programs, or ZIP with everything including the pictures.
 
-Without a game, list the games. The table must not be running; while it runs, download games from its page.
+Without a game, list the games. The table may be running.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from device.storage.store import GameStore, StoreError
 
     try:
-        with GameStore(find_games_file(args)) as store:
+        with GameStore(find_games_file(args), is_owner=False) as store:
             if args.game is None:
                 _list_games(store)
             else:

@@ -1,6 +1,6 @@
 """Import games into the table's store: GCG files of any program, or ZIP files from `tilekeeper export`.
 
-A file is imported completely or not at all. The table must not be running; while it runs, upload files on its page.
+A file is imported completely or not at all. The table may be running.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
 
     refused = 0
     try:
-        with GameStore(find_games_folder(args) / "games.db") as store:
+        with GameStore(find_games_folder(args) / "games.db", is_owner=False) as store:
             for path in args.files:
                 refused += not _import_file(store, path)
     except StoreError as error:

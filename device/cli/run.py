@@ -8,8 +8,10 @@ What is not said here comes from the settings file; `python -m device.settings` 
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import subprocess
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -23,6 +25,7 @@ from device.cli.options import (
     merge_game_settings,
 )
 from device.settings import Settings
+from device.system.start_record import StartRecord
 
 HELP = "keep the score of a game at a real table"
 
@@ -43,8 +46,11 @@ def run(args: argparse.Namespace) -> int:
     """Serve the table until Ctrl-C or SIGTERM, or until the panel switches the machine off."""
     from device.cli.appliance import Appliance  # loads OpenCV and the page, which `tilekeeper --help` does not need
 
-    settings = resolve_settings(args)
-    appliance = Appliance(settings, *make_profiled_reader(ensure_data_folder(settings.data.folder)))
+    starts = make_start_record()
+    settings = starts.build("settings", lambda: resolve_settings(args), lambda: resolve_settings(args, Settings()))
+    folder = ensure_data_folder(settings.data.folder)
+    reader, profile = starts.build("profile", lambda: make_profiled_reader(folder), make_profiled_reader)
+    appliance = Appliance(settings, reader, profile, starts=starts)
     signals = (signal.SIGINT, signal.SIGTERM)
     previous = {number: signal.signal(number, lambda *_: appliance.ended.set()) for number in signals}
     try:
@@ -62,9 +68,15 @@ def has_game_options(args: argparse.Namespace) -> bool:
     return args.new or any(option is not None for option in (args.players, args.tiles, args.lexicon))
 
 
-def resolve_settings(args: argparse.Namespace) -> Settings:
-    """Return the settings from the command line, else from the settings file, else the defaults. Raises `UserError`."""
-    settings = load_user_settings(args)
+def make_start_record() -> StartRecord:
+    """Return the record of failed starts of a service, in the folder that systemd gives it; others are not counted."""
+    folder = os.environ.get("STATE_DIRECTORY")
+    return StartRecord(Path(folder) / "starts.json" if folder else None)
+
+
+def resolve_settings(args: argparse.Namespace, settings: Settings | None = None) -> Settings:
+    """Return the settings of the command line over `settings`, by default those of the file. Raises `UserError`."""
+    settings = settings or load_user_settings(args)
     page = settings.page
     return replace(
         settings,

@@ -145,9 +145,9 @@ class TableSession:
         """Stop calling `listener`."""
         self._queue.listeners.remove(listener)
 
-    def ping(self) -> Future[None]:
-        """Return a future that is done once the thread of the commands has run it: proof that the thread works."""
-        return self._queue.submit_task(lambda: None)
+    def ping(self, work: Callable[[], object] = lambda: None) -> Future[object]:
+        """Return a future that is done once the thread of the commands has run `work`: proof that the thread works."""
+        return self._queue.submit_task(work)
 
     def picture(self, name: str) -> bytes | None:
         """Return the rectified board as JPEG, by its name in a snapshot; None if there is none. Raises `StoreError`."""

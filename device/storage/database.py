@@ -105,18 +105,18 @@ class Database:
         except sqlite3.Error as error:
             raise to_store_error(error, self.path) from error
 
-    def copy_to(self, path: Path) -> None:
+    def copy_to(self, path: Path, *, pictures: bool = True) -> None:
         """Copy everything into a new file while the database is in use. Raises `StoreError`, also if `path` exists."""
         part = path.with_name(f"{path.name}.part")
         try:
             if path.exists():
                 raise StoreError(said("file-exists", "{0} exists already: name another file", path))
             part.unlink(missing_ok=True)
-            copy = sqlite3.connect(part)
-            try:
-                self.connection.backup(copy, pages=256, sleep=0.01)  # in between, turns are written, and copied too
-            finally:
-                copy.close()
+            if pictures:
+                with closing(sqlite3.connect(part)) as copy:
+                    self.connection.backup(copy, pages=256, sleep=0.01)  # turns written in between are copied too
+            else:
+                self._copy_log(part)
             with part.open("rb+") as written:
                 os.fsync(written.fileno())
             part.replace(path)
@@ -124,6 +124,20 @@ class Database:
         except (sqlite3.Error, OSError) as error:
             part.unlink(missing_ok=True)
             raise to_store_error(error, str(path)) from error
+
+    def _copy_log(self, path: Path) -> None:
+        """Copy all tables but that of the pictures, which is ten times as large as the others together."""
+        Database(path, is_owner=False).close()  # makes the tables
+        with self._lock:
+            self.connection.execute("ATTACH ? AS copy", (str(path),))
+            try:
+                self.connection.execute("BEGIN")
+                for table in _CHECKED_TABLES:
+                    self.connection.execute(f"INSERT INTO copy.{table} SELECT * FROM main.{table}")
+                self.connection.execute("COMMIT")
+            finally:
+                self._roll_back()
+                self.connection.execute("DETACH copy")
 
     def _prepare(self) -> None:
         """Set up the connection, migrate an older file and check its structure. Raises `StoreError`, SQLite errors."""

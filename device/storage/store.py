@@ -308,9 +308,9 @@ class GameStore:
 
     # All of it
 
-    def backup(self, path: Path) -> None:
-        """Copy the whole store into a new file while it is in use. Raises `StoreError`, also if `path` exists."""
-        self._database.copy_to(path)
+    def backup(self, path: Path, *, pictures: bool = True) -> None:
+        """Copy the store into a new file while it is in use. Raises `StoreError`, also if `path` exists."""
+        self._database.copy_to(path, pictures=pictures)
 
     # Inside
 

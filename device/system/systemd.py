@@ -1,7 +1,7 @@
 """Notify systemd of the service's state and feed its watchdog (sd_notify(3)).
 
-The watchdog is fed only after health checks of the parts of the program, not by a thread that would go on while the
-table hangs. Without systemd nothing is sent and nothing is checked.
+The thread that runs the table's commands feeds the watchdog, after health checks of the other parts: a thread of its
+own would go on feeding while the table hangs. Without systemd nothing is sent and nothing is checked.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ def read_watchdog_interval_s(environment: Mapping[str, str] = os.environ) -> flo
 def wait_with_watchdog(
     ended: threading.Event, checks: Mapping[str, HealthCheck], *, environment: Mapping[str, str] = os.environ
 ) -> None:
-    """Wait until `ended` is set; until then feed the watchdog while all health checks (by name) pass."""
+    """Wait until `ended` is set; until then run the health checks, by name and in their order.
+
+    The last one feeds the watchdog (`make_worker_feed`).
+    """
     watched = read_watchdog_interval_s(environment)
     if watched is None:
         ended.wait()
@@ -66,13 +69,28 @@ def wait_with_watchdog(
             )
             pause, told = min(1.0, patience), True
         else:
-            notify("WATCHDOG=1", environment=environment)
             pause, told = patience, False
 
 
-def make_thread_check(ask: Callable[[], Future[None]]) -> HealthCheck:
-    """Return a check that the thread behind `ask` completes what it is given."""
-    return lambda patience: ask().result(patience)
+def make_worker_feed(
+    run: Callable[[Callable[[], object]], Future[object]], environment: Mapping[str, str] = os.environ
+) -> HealthCheck:
+    """Return a check that lets a worker thread feed the watchdog; `run` hands it work.
+
+    While the worker is busy nothing more is handed to it: it feeds once, when it comes by.
+    """
+    waiting: list[Future[object]] = []
+
+    def feed(patience: float) -> None:
+        if not waiting:
+            waiting.append(run(lambda: notify("WATCHDOG=1", environment=environment)))
+        try:
+            waiting[0].result(patience)
+        finally:
+            if waiting[0].done():
+                waiting.clear()
+
+    return feed
 
 
 def make_page_check(host: str, port: int) -> HealthCheck:

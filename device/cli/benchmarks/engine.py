@@ -91,7 +91,7 @@ def _prepare_scoring(games: list[Game]) -> tuple[int, Callable[[], None]]:
 
 
 def _prepare_rebuild(game: Game) -> Callable[[], None]:
-    """The first turns of a game folded from their events."""
+    """Return a function that builds the first turns of a game from their events."""
     events = game.events[: REBUILT_TURNS + 1]
 
     def rebuild() -> None:
@@ -101,7 +101,7 @@ def _prepare_rebuild(game: Game) -> Callable[[], None]:
 
 
 def _prepare_explaining(game: Game) -> Callable[[], None]:
-    """A clear reading after each play of a game explained, one after the other and over again."""
+    """Return a function that explains a clear reading after each play of a game, one after the other, again and again."""
     from engine.inference.explain import infer_play
     from engine.reading import EMPTY, BoardReading, SquareReading
 

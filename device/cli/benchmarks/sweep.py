@@ -81,7 +81,7 @@ def run_sweep(photos: Path | None, count: int, step: int, only: str, out: Path |
 
 
 def _load_chart_drawer() -> Callable[[Curves, Path], None]:
-    """What draws the curves; asked for before anything is measured, as measuring takes minutes."""
+    """Return the function that draws the curves; called before measuring, which takes minutes."""
     try:
         from calibration.evaluation.robustness_chart import draw_chart
     except ModuleNotFoundError as error:

@@ -115,12 +115,12 @@ class VideoCamera:
         """When stills were asked for, `time.monotonic()`: the board was at rest."""
 
     def still(self) -> Frame:
-        """The next picture, whole."""
+        """Return the next picture, whole."""
         self.still_times.append(time.monotonic())
         return Frame(self._decode_next(cv2.IMREAD_COLOR), time.monotonic())
 
     def preview(self) -> Frame:
-        """The next picture at a quarter of the size."""
+        """Return the next picture at a quarter of the size."""
         return Frame(self._decode_next(cv2.IMREAD_REDUCED_COLOR_4), time.monotonic())
 
     def close(self) -> None:
@@ -141,7 +141,7 @@ class FakeTable:
         self._picture = np.full((480, 640, 3), 128, np.uint8)
 
     def still(self) -> Frame:
-        """A grey picture."""
+        """Return a grey picture."""
         return Frame(self._picture, time.monotonic())
 
     def preview(self) -> None:
@@ -158,7 +158,7 @@ class FakeTable:
         corners: Floats | None = None,  # noqa: ARG002
         hint: object = None,  # noqa: ARG002
     ) -> PhotoReading:
-        """What was laid."""
+        """Return the tiles that were laid."""
         faces = [EMPTY if (tile := self.board[square]) is None else tile.face for square in SQUARES]
         rows = ["".join(faces[at : at + BOARD_SIZE]) for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
         found = np.array([[80.0, 20.0], [560.0, 20.0], [560.0, 460.0], [80.0, 460.0]])
@@ -195,7 +195,7 @@ def measure_table(turns: int, folder: Path) -> TableSpeed:
 
 
 def measure_memory(turns: int, folder: Path) -> list[float]:
-    """The memory of the program, in MB, over so many turns."""
+    """Return the memory of the program, in MB, over a number of turns."""
     table, game = FakeTable(), _load_longest_game()
     boards = [turn.board for turn in game.turns if turn.kind is TurnKind.PLAY and turn.stands]
     megabytes = []
@@ -312,7 +312,7 @@ def _load_longest_game() -> Game:
 
 
 def _render_jpeg(board: Board) -> bytes:
-    """The board on a simulated table, as a camera sends it."""
+    """Return the board on a simulated table as JPEG, as a camera sends it."""
     from engine.tiles import load_tile_set
     from vision.rendering.simulated_table import SimulatedTable
 

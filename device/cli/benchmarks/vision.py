@@ -127,7 +127,7 @@ def _measure_watch(samples: Sequence[Sample]) -> float:
 
 
 def _without_board(image: Image) -> Image:
-    """The left eighth of a picture, stretched to the whole: a table, an edge, nothing to find."""
+    """Return the left eighth of a picture, stretched to the whole: a table, an edge, nothing to find."""
     import cv2
 
     height, width = image.shape[:2]

@@ -92,10 +92,19 @@ def test_backup_is_a_store(data: Path, tmp_path: Path, capsys: pytest.CaptureFix
         assert copied.games()[0].first["players"] == ["Anna", "Ben"]
 
 
-def test_running_table_is_left_alone(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with GameStore(data / "games.db"):
-        assert main(["backup", str(tmp_path / "copy.db"), "--data", str(data)]) == 2
-    assert "in use by another Tilekeeper" in capsys.readouterr().err
+def test_files_are_written_and_read_while_the_table_runs(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game, folder = tmp_path / "game.gcg", ["--data", str(data)]
+    game.write_text(format_gcg(load_demo_games()["three-of-us"]))
+    with GameStore(data / "games.db") as store:
+        number = store.begin_game(to_json(build_game(RECORD).events[0]))
+        assert main(["backup", str(tmp_path / "copy.db"), *folder]) == 0
+        assert main(["import", str(game), *folder]) == 0
+        assert main(["export", "3", str(tmp_path / "out.gcg"), *folder]) == 0
+        store.append(number, [{"v": 1, "kind": "pass", "player": 0}])
+        assert [game.id for game in store.games()] == [3, 2, 1] and store.begin_game({"players": []}) == 4
+    assert "2 games are in" in (out := capsys.readouterr().out) and f"{game} is game 3" in out
 
 
 def test_folder_without_games_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,8 @@ from device.cli.page import announce_pairing, announce_wifi
 from device.panel.buttons import HOLD_S, Button, Pins
 from device.panel.gpio import GpioUnavailableError
 from device.settings import Settings
+from device.storage.archive import load_game
+from device.storage.backups import list_backups
 from device.storage.store import GameStore
 from device.system.hotspot import Hotspot
 from tests.device.cli.test_replay import ReaderInOrder
@@ -252,6 +254,55 @@ def test_damaged_store_is_reported_on_console_and_page(folder: Path) -> None:
         appliance.begin_game(session)
         appliance.show_notices(session)
         assert "was damaged" in lines[-1] and lines[-1] in {notice.text for notice in session.state.notices}
+
+
+def test_backup_is_made_when_a_game_ends(folder: Path) -> None:
+    with Program(options(folder, free_port()), []) as phone:
+        assert phone.press("end-game") == 204
+    (backup,) = list_backups(folder.parent / "data" / "backups")
+    with GameStore(backup) as store:
+        assert load_game(store, 1).is_over
+
+
+def test_service_starts_without_part_that_failed_three_times(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    args = options(folder, free_port())
+    args.camera, args.lexicon = "folder:/nowhere/at/all", str(tmp_path / "nowhere.txt")
+
+    def start() -> Appliance:
+        settings = run_command.resolve_settings(args)
+        return Appliance(settings, ReaderInOrder([]), starts=run_command.make_start_record())
+
+    for _ in range(3):
+        with pytest.raises(UserError, match=r"nowhere\.txt"):
+            start()
+    for _ in range(3):
+        with pytest.raises(UserError, match="make it"):
+            start().serve()
+    appliance = start()
+    with appliance.open_store() as store, appliance.open_session(store) as session:
+        appliance.begin_game(session)
+        appliance.show_notices(session)
+        texts = [notice.text for notice in session.state.notices]
+        assert any("failed at word list" in text for text in texts)
+        assert any("failed at camera" in text for text in texts)
+
+
+def test_damaged_newest_game_is_named_and_another_one_begins(folder: Path) -> None:
+    data = folder.parent / "data"
+    data.mkdir()
+    with GameStore(data / "games.db") as store:
+        store.begin_game({"v": 1, "kind": "started", "players": ["Anna", "Ben"]})
+    content = (data / "games.db").read_bytes()
+    (data / "games.db").write_bytes(content.replace(b'"Anna","Ben"', b'"Anna","Ban"'))
+    lines: list[str] = []
+    appliance = Appliance(run_command.resolve_settings(options(folder, 8080)), ReaderInOrder([]), report=lines.append)
+    with appliance.open_store() as store, appliance.open_session(store) as session:
+        assert appliance.begin_game(session) == "A new game begins: Anna, Ben."
+        appliance.show_notices(session)
+        assert "Game 1 is damaged" in lines[0] and lines[0] in {notice.text for notice in session.state.notices}
 
 
 def test_taken_port_is_said_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

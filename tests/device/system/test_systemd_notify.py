@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ from flask import Flask
 
 from device.system.systemd import (
     make_page_check,
-    make_thread_check,
+    make_worker_feed,
     notify,
     read_watchdog_interval_s,
     wait_with_watchdog,
@@ -75,8 +75,10 @@ class Alive:
 
     def __init__(self, environment: dict[str, str], **proofs: object) -> None:
         self.ended = threading.Event()
+        self.worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="worker")
+        checks = {**proofs, "worker": make_worker_feed(self.worker.submit, environment)}
         self.thread = threading.Thread(
-            target=wait_with_watchdog, args=(self.ended, proofs), kwargs={"environment": environment}
+            target=wait_with_watchdog, args=(self.ended, checks), kwargs={"environment": environment}
         )
         self.thread.start()
 
@@ -87,6 +89,7 @@ class Alive:
         self.ended.set()
         self.thread.join(5)
         assert not self.thread.is_alive()
+        self.worker.shutdown()
 
 
 def test_watchdog_is_fed_while_everything_answers(systemd: Systemd) -> None:
@@ -133,12 +136,31 @@ def test_nothing_is_proved_where_nobody_watches() -> None:
     assert asked == []
 
 
-def test_thread_that_carries_out_nothing_gives_no_proof() -> None:
-    done: Future[None] = Future()
-    with pytest.raises(TimeoutError):
-        make_thread_check(lambda: done)(0.01)
-    done.set_result(None)
-    make_thread_check(lambda: done)(0.01)
+def test_watchdog_is_fed_by_busy_worker_once_it_comes_by(systemd: Systemd) -> None:
+    busy = threading.Event()
+    with Alive(systemd.watching(0.3)) as alive:
+        assert systemd.hears() == "WATCHDOG=1"
+        alive.worker.submit(busy.wait)
+        while systemd.hears(within=0.5):
+            pass
+        busy.set()
+        assert systemd.hears() == "WATCHDOG=1"
+
+
+def test_worker_that_carries_out_nothing_is_handed_one_task() -> None:
+    handed: list[Future[object]] = []
+
+    def run(_: object) -> Future[object]:
+        handed.append(Future())
+        return handed[-1]
+
+    feed = make_worker_feed(run, {})
+    for _ in range(3):
+        with pytest.raises(TimeoutError):
+            feed(0.01)
+    assert len(handed) == 1
+    handed[0].set_result(None)
+    feed(0.01)
 
 
 def test_page_that_answers_is_proof_and_one_that_fails_is_none() -> None:

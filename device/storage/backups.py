@@ -1,0 +1,61 @@
+"""Backups that the table makes by itself: the whole log without pictures, after each game, the last ten."""
+
+from __future__ import annotations
+
+import logging
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from device.storage.errors import StoreError, to_store_error
+from device.storage.store import GameStore
+
+_log = logging.getLogger(__name__)
+
+MAX_BACKUPS = 10
+_NAME = re.compile(r"games-(\d{6})\.db")
+
+
+def list_backups(folder: Path) -> list[Path]:
+    """Return the backups in a folder, oldest first. They are numbered, as a table's clock may be wrong."""
+    return sorted(path for path in folder.glob("games-*.db") if _NAME.fullmatch(path.name))
+
+
+def make_backup(store: GameStore, folder: Path) -> Path:
+    """Write a new backup and delete the oldest above `MAX_BACKUPS`. Raises `StoreError`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        earlier = list_backups(folder)
+        number = int(earlier[-1].stem.removeprefix("games-")) + 1 if earlier else 1
+        path = folder / f"games-{number:06}.db"
+        store.backup(path, pictures=False)
+        for old in earlier[: -(MAX_BACKUPS - 1)]:
+            old.unlink(missing_ok=True)
+    except OSError as error:
+        raise to_store_error(error, str(folder)) from error
+    return path
+
+
+class BackupTask:
+    """Makes backups in a thread named `backup`, so that no turn waits for them. Use it in `with`."""
+
+    def __init__(self, store: GameStore, folder: Path) -> None:
+        self._store = store
+        self._folder = folder
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="backup")
+
+    def __enter__(self) -> BackupTask:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.shutdown()
+
+    def request(self) -> None:
+        """Make a backup soon; a failure is logged, as the games themselves are safe."""
+        self._worker.submit(self._run)
+
+    def _run(self) -> None:
+        try:
+            make_backup(self._store, self._folder)
+        except StoreError as error:
+            _log.warning("no backup is made: %s", error)

@@ -1,0 +1,51 @@
+"""Backups after each game: the last ten, without pictures, and no turn waits for them."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from device.storage.backups import MAX_BACKUPS, BackupTask, list_backups, make_backup
+from device.storage.store import GameStore
+from engine.events import GameStarted, Passed, to_json
+
+STARTED = to_json(GameStarted(("Anna", "Ben")))
+
+
+def test_backup_has_whole_log_and_no_pictures(tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        for _ in range(3):
+            number = store.begin_game(STARTED)
+            store.append(number, [to_json(Passed(0))], {"board": b"\xff\xd8\xff" + bytes(50_000)})
+        store.delete_game(2)
+        store.save_note(3, "clock", "12 minutes")
+        store.save_colour("Ben", "#ff8800")
+        path = make_backup(store, tmp_path / "backups")
+        store.append(3, [to_json(Passed(1))])  # the store is not held up
+        with GameStore(path) as copy:
+            assert [(game.id, game.length) for game in copy.games()] == [(3, 2), (1, 2)]
+            assert copy.events(3) == store.events(3)[:2] and copy.pictures(3) == ()
+            assert copy.read_note(3, "clock") == "12 minutes" and copy.players() == store.players()
+        assert path.stat().st_size < 50_000
+
+
+def test_last_ten_backups_are_kept_in_order(tmp_path: Path) -> None:
+    (tmp_path / "games-old.db").write_bytes(b"somebody's own")
+    with GameStore(tmp_path / "games.db") as store:
+        for n in range(12):
+            store.begin_game(STARTED)
+            make_backup(store, tmp_path)
+            assert len(list_backups(tmp_path)) == min(n + 1, MAX_BACKUPS)
+    assert [path.name for path in list_backups(tmp_path)] == [f"games-{n:06}.db" for n in range(3, 13)]
+    assert sorted(path.suffix for path in tmp_path.iterdir() if "games-" in path.name) == [".db"] * 11
+    with GameStore(list_backups(tmp_path)[-1]) as newest:
+        assert len(newest.games()) == 12
+
+
+def test_failed_backup_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "backups").write_bytes(b"a file is in the way")
+    with GameStore(tmp_path / "games.db") as store, BackupTask(store, tmp_path / "backups") as task:
+        task.request()
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] and "no backup is made" in caplog.text
