@@ -69,10 +69,13 @@ class SquareReading:
 class BoardReading:
     """The readings of all 225 squares, row by row from the top left of the board as its tiles are read.
 
-    Raises `ValueError` for another number of squares.
+    `orientation_confidence` and `offset_confidence` are the probabilities that the tiles are read the right way up, and
+    that the grid is not one square off. Raises `ValueError` for another number of squares.
     """
 
     squares: tuple[SquareReading, ...]
+    orientation_confidence: float = 1.0
+    offset_confidence: float = 1.0
 
     def __post_init__(self) -> None:
         if len(self.squares) != BOARD_SIZE * BOARD_SIZE:

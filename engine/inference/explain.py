@@ -6,7 +6,7 @@ after the events, times the prior of the events. The word list plays no part: a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from math import exp, prod
 
@@ -22,7 +22,7 @@ from engine.inference.history import (
     face_of,
     find_inconsistent_squares,
 )
-from engine.inference.hypotheses import Hypothesis, generate_hypotheses
+from engine.inference.hypotheses import Hypothesis, find_misread_tiles, generate_hypotheses
 from engine.inference.placements import build_play_as_seen
 from engine.messages import format_list, join_messages, said
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
@@ -97,10 +97,16 @@ class Inference:
         return self.question is None
 
 
-def infer_play(game: Game, reading: BoardReading, history: ReadingHistory | None = None) -> Inference:
+def infer_play(
+    game: Game,
+    reading: BoardReading,
+    history: ReadingHistory | None = None,
+    correctable_squares: Container[Square] = SQUARES,
+) -> Inference:
     """Infer what was played since the last turn. Pure; takes milliseconds.
 
-    Pass the `history` of the previous inference, None for the first reading.
+    Pass the `history` of the previous inference, None for the first reading. Old tiles on `correctable_squares` are
+    corrected if the readings contradict them.
 
     >>> game = Game.start(("Anna", "Ben"))
     >>> rows = ["." * 15] * 7 + [".....HORN......"] + ["." * 15] * 7
@@ -116,7 +122,10 @@ def infer_play(game: Game, reading: BoardReading, history: ReadingHistory | None
     reading = fit or reading
     evidence = Evidence(reading, game.board, history.false_readings, has_marked_blanks=not game.rules.retake_blanks)
     history = history.with_reading(reading, game.board)
-    ranked = generate_hypotheses(game, evidence, history)
+    corrections = find_misread_tiles(game, reading, history)
+    ranked = generate_hypotheses(
+        game, evidence, [event for event in corrections if event.square in correctable_squares]
+    )
     top = ranked[0].log_posterior
     total = sum(exp(one.log_posterior - top) for one in ranked)
     explanations = tuple(

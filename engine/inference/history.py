@@ -27,6 +27,7 @@ P_BLANK_MARKED = 0.02  # a letter is written on a blank
 P_FALSE_TILE_REPEATED = 0.8  # an empty square that was once read as a tile is read as a tile again
 MIN_CANDIDATE_PROBABILITY = 0.05  # tile probability from which a square may hold a tile
 MIN_CLEAR_PROBABILITY = 0.5  # probability above which a symbol counts as clearly read
+MIN_FAINT_PROBABILITY = 0.002  # tile probability from which an empty square is remembered as one that may hold a tile
 _MIN_LOG_LIKELIHOOD = log(0.01)  # floor: the weight of one reading of a square against a symbol
 
 # Log-odds (nats), over all readings, from which a symbol replaces the recorded one.
@@ -220,8 +221,9 @@ class ReadingHistory:
 
     `log_likelihoods` maps a square to the symbols reported there and the sum of their log-likelihoods, in nats. An old
     tile without an entry counts as read once, clearly, as recorded. `false_readings` maps squares where an isolated
-    tile was seen and judged to be a mistake to those readings. `strange_count` counts the readings since the last one
-    of this game's board.
+    tile was seen and judged to be a mistake to those readings. `faint_tiles` maps the squares that the last reading
+    took for empty to the probability of a tile there, from `MIN_FAINT_PROBABILITY`. `strange_count` counts the readings
+    since the last one of this game's board.
 
     The history is not stored with the events: after a restart it is empty. A misread tile is then corrected one reading
     later, and the question about a false reading is asked once more.
@@ -230,6 +232,7 @@ class ReadingHistory:
     log_likelihoods: Mapping[Square, Mapping[str, float]] = field(default_factory=dict)
     false_readings: Mapping[Square, SquareReading] = field(default_factory=dict)
     strange_count: int = 0
+    faint_tiles: Mapping[Square, float] = field(default_factory=dict)
 
     def with_reading(self, reading: BoardReading, old: Board, squares: Iterable[Square] = SQUARES) -> ReadingHistory:
         """Return the history of `squares` after one more reading; those without a tile on `old` start again from it."""
@@ -242,7 +245,9 @@ class ReadingHistory:
             sums[square] = (
                 before if hidden > MIN_CLEAR_PROBABILITY else _add_log_likelihoods(before, reading.squares[square])
             )
-        return replace(self, log_likelihoods=sums)
+        chances = enumerate(reading.occupancy)
+        faint = {s: tile for s, (empty, _, tile) in chances if MIN_FAINT_PROBABILITY <= tile < empty}
+        return replace(self, log_likelihoods=sums, faint_tiles=faint)
 
     def with_false_readings(self, evidence: Evidence, board: Board) -> ReadingHistory:
         """Return the history after a reading has been explained by `board`.
@@ -297,7 +302,7 @@ def shift_reading(reading: BoardReading, rows: int, columns: int) -> BoardReadin
         row, column = square // BOARD_SIZE - rows, square % BOARD_SIZE - columns
         inside = 0 <= row < BOARD_SIZE and 0 <= column < BOARD_SIZE
         squares.append(reading[row, column] if inside else _HIDDEN_SQUARE)
-    return BoardReading(tuple(squares))
+    return replace(reading, squares=tuple(squares))
 
 
 def align_reading(game: Game, reading: BoardReading) -> BoardReading | None:

@@ -6,7 +6,8 @@ everything else is an exception.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest, nsmallest
@@ -32,7 +33,7 @@ from engine.inference.placements import (
 )
 from engine.messages import said
 from engine.plays import Play
-from engine.reading import EMPTY
+from engine.reading import EMPTY, BoardReading
 from engine.state import Turn, TurnKind
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
@@ -93,9 +94,9 @@ class Hypothesis:
         return frozenset([square for square in self.evidence.clear_tile_squares if on_board[square] is None])
 
 
-def generate_hypotheses(game: Game, evidence: Evidence, memory: ReadingHistory) -> list[Hypothesis]:
-    """Return all hypotheses that may explain the evidence, the most likely first."""
-    begin = _correct_misread_tiles(Hypothesis(game, (), 0.0, evidence), memory)
+def generate_hypotheses(game: Game, evidence: Evidence, corrections: Sequence[SquareCorrected]) -> list[Hypothesis]:
+    """Return all hypotheses that may explain the evidence, the most likely first; all begin with the `corrections`."""
+    begin = Hypothesis(game, (), 0.0, evidence).push(*corrections)
     bases = [begin, *_withdraw_plays(begin), *_restore_lying_tiles(begin), *_shift_last_play(begin)]
     bases += [
         base.push(*events, log_prior=log_prior)
@@ -107,7 +108,9 @@ def generate_hypotheses(game: Game, evidence: Evidence, memory: ReadingHistory) 
             _BEAM_WIDTH, (*_add_overlooked_tile(begin), *_nudge_tile(begin)), key=lambda one: one.log_posterior
         )
     found = _add_plays(bases, allow_overlooked=False)
-    if 0 < len(max(found, key=lambda one: one.log_posterior).find_unexplained_squares()) <= _MAX_UNEXPLAINED_TILES:
+    best = max(found, key=lambda one: one.log_posterior)
+    plays = sum(isinstance(event, PlayMade) for event in best.events)  # two may be one with a tile that was missed
+    if 0 < len(best.find_unexplained_squares()) <= _MAX_UNEXPLAINED_TILES or plays > 1:
         found += _add_plays(bases, allow_overlooked=True)
     return sorted(_remove_duplicates(found), key=lambda one: -one.log_posterior)
 
@@ -192,28 +195,28 @@ def _log_likelihood_gain(base: Hypothesis, play: Play) -> float:
     return sum([evidence.tile_log_likelihood(s, tile) - evidence.empty_log_likelihood(s) for s, tile in play.tiles])
 
 
-def _correct_misread_tiles(begin: Hypothesis, memory: ReadingHistory) -> Hypothesis:
-    """Return the hypothesis with old tiles corrected that all readings together contradict.
+def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistory) -> tuple[SquareCorrected, ...]:
+    """Return the corrections of old tiles that this reading and all readings of the `history` together contradict.
 
     Tiles that a player has named or corrected are left alone.
     """
-    told = {
-        e.square for e in begin.game.events if isinstance(e, BlankNamed) or (isinstance(e, SquareCorrected) and e.told)
-    }
-    contradictions = memory.find_contradictions(begin.game.board)
+    told = {e.square for e in game.events if isinstance(e, BlankNamed) or (isinstance(e, SquareCorrected) and e.told)}
+    contradictions = history.find_contradictions(game.board)
     cleared = sum(symbol == EMPTY for symbol in contradictions.values()) > _MAX_REMOVED_TILES
-    for square, symbol in contradictions.items():
-        if symbol == EMPTY and cleared:
-            continue
-        known = symbol == EMPTY or begin.game.unseen[symbol] > 0
-        if (
-            square not in told
-            and known
-            and begin.evidence.reading.squares[square].probability(symbol) > MIN_CLEAR_PROBABILITY
-        ):
-            tile = None if symbol == EMPTY else tile_from_face(symbol)
-            begin = begin.push(SquareCorrected(square, tile))
-    return begin
+    wrong = {
+        square: symbol
+        for square, symbol in contradictions.items()
+        if square not in told
+        and not (cleared and symbol == EMPTY)
+        and reading.squares[square].probability(symbol) > MIN_CLEAR_PROBABILITY
+    }
+    left = game.unseen + Counter(game.board.tile(square).face for square in wrong)
+    found = []
+    for square, symbol in wrong.items():
+        if symbol == EMPTY or left[symbol] > 0:
+            left[symbol] -= 1
+            found.append(SquareCorrected(square, None if symbol == EMPTY else tile_from_face(symbol)))
+    return tuple(found)
 
 
 def find_last_play(game: Game) -> Turn | None:

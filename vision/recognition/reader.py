@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Final, Protocol
 
@@ -151,13 +151,14 @@ class BoardReader:
         board = _build_reading(found.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))
         problems += self._list_problems(found, board, tiles)
         turn = found.orientation
+        orientation_p = turn.confidence if turn.vote_count else 1.0
         return PhotoReading(
-            board,
+            replace(board, orientation_confidence=orientation_p, offset_confidence=location.confidence),
             rotate_quad(quad, turn.quarter_turns),
             tuple(problems),
             _measure_times(begun, located_at),
             found.views,
-            turn.confidence if turn.vote_count else 1.0,
+            orientation_p,
             located,
         )
 
@@ -233,7 +234,11 @@ def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
         raise ValueError("there is nothing to merge")
     if len(readings) == 1:
         return readings[0]
-    return BoardReading(tuple(_merge_square(squares) for squares in zip(*(r.squares for r in readings), strict=True)))
+    return BoardReading(
+        tuple(_merge_square(squares) for squares in zip(*(r.squares for r in readings), strict=True)),
+        max(reading.orientation_confidence for reading in readings),
+        max(reading.offset_confidence for reading in readings),
+    )
 
 
 def _merge_square(squares: Sequence[SquareReading]) -> SquareReading:

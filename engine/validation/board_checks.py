@@ -1,0 +1,216 @@
+"""Checks of the picture as a whole: the board of this game, the right way up, without new tiles at a pass.
+
+Nothing is recorded before these questions are answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from engine.board import NEIGHBOURS, SQUARES, Square, square_name
+from engine.events import Event, GameEnded, Passed, PlayMade
+from engine.game import Game
+from engine.inference.explain import infer_play
+from engine.inference.history import (
+    MIN_AGREEMENT,
+    MIN_CLEAR_PROBABILITY,
+    MIN_TILES_IN_SIGHT,
+    align_reading,
+    is_consistent,
+    shift_reading,
+)
+from engine.reading import BOARD_SIZE, EMPTY, BoardReading
+from engine.state import TurnKind
+from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
+
+MIN_ORIENTATION_CONFIDENCE = 0.99
+"""Probability of the orientation below which the players are asked, while few tiles are on the board."""
+MIN_OFFSET_CONFIDENCE = 0.99
+"""Probability of the offset of the grid below which the players are asked, while few tiles are on the board."""
+_NEAREST_SHIFTS = ((0, 1), (0, -1), (1, 0), (-1, 0))
+MAX_UNEXPLAINED_TILES = 2
+"""Tiles that the inferred events may leave over; with more, the picture is not what the events say."""
+MAX_LOST_TILES = 2
+"""Old tiles that may be missing beside those of the last play; with more, the board is being cleared."""
+MAX_CLEARED_SHARE = 0.2
+"""Largest share of the old tiles that is still on a board that has been cleared."""
+MAX_PLAYS = 3
+"""Plays that one picture may add; more are never recorded unasked."""
+MIN_NEW_TILE_PROBABILITY = 0.02
+"""Probability of a new tile from which a pass is in doubt."""
+
+
+def check_cleared_board(proposal: Proposal) -> Iterator[Finding]:
+    """Ask if most old tiles are gone: the game may be over, or the next one may begin."""
+    reading, game = proposal.reading, proposal.game
+    if reading is None or game.is_over:
+        return
+    old = [square for square in game.board.occupied_squares() if not _is_hidden(reading, square)]
+    gone = {square for square in old if reading.squares[square].symbol == EMPTY}
+    last = find_last_play_squares(game)
+    if len(gone - last) <= MAX_LOST_TILES and not (gone - last and len(gone) == len(old)):
+        return
+    if len(find_unexplained_squares(game, reading)) > game.rules.rack_size:
+        return  # another board
+    if game.rules.rearrange and len(gone) < (1 - MAX_CLEARED_SHARE) * len(old):
+        return
+    yield Finding(
+        Reason.BOARD_CLEARED, (str(len(gone)),), _offer_end(proposal), tuple(sorted(gone)), needs_picture=True
+    )
+
+
+def check_board_identity(proposal: Proposal) -> Iterator[Finding]:
+    """Ask if the old tiles are not where they were: another game's board, or noise."""
+    reading, game = proposal.reading, proposal.game
+    if reading is None or game.is_over or game.rules.rearrange or game.rules.recycle:
+        return
+    old = [square for square in game.board.occupied_squares() if not _is_hidden(reading, square)]
+    wrong = tuple(s for s in old if not is_consistent(reading.squares[s].symbol, game.board[s]))
+    last = find_last_play_squares(game)
+    few = len({*old} - last) < MIN_TILES_IN_SIGHT  # with more, `align_reading` decides
+    differs = few and len(wrong) > len(old) * MIN_AGREEMENT and not {*wrong} <= last
+    if differs or (align_reading(game, reading) is None and reading.shows_tiles):
+        yield Finding(Reason.OTHER_BOARD, (), _offer_end(proposal), wrong, needs_picture=True)
+
+
+def check_first_board(proposal: Proposal) -> Iterator[Finding]:
+    """Ask if a game begins with more tiles than two players can lay."""
+    reading, game = proposal.reading, proposal.game
+    if reading is None or game.board:
+        return
+    seen = tuple(square for square in SQUARES if reading.squares[square].is_tile)
+    if len(seen) <= 2 * game.rules.rack_size:
+        return
+    options = [LOOK_AGAIN]
+    if not find_unexplained_squares(proposal.game_after, reading) and proposal.events:
+        options.append(Option(proposal.events))
+    yield Finding(Reason.BOARD_ALREADY_FULL, (str(len(seen)),), tuple(options), seen, needs_picture=True)
+
+
+def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
+    """Ask if the events leave tiles over, or need many plays: one picture cannot show how they came there."""
+    reading = proposal.reading
+    if reading is None:
+        return
+    left = find_unexplained_squares(proposal.game_after, align_reading(proposal.game, reading) or reading)
+    known = proposal.earlier.false_readings if proposal.earlier else {}
+    left = tuple(square for square in left if square not in known)
+    plays = sum(isinstance(event, PlayMade) for event in proposal.events)
+    if len(left) > MAX_UNEXPLAINED_TILES or plays > MAX_PLAYS:
+        options = (LOOK_AGAIN, Option(proposal.events)) if proposal.events else (LOOK_AGAIN,)
+        yield Finding(Reason.TILES_UNEXPLAINED, (str(len(left)),), options, left, needs_picture=True)
+
+
+def check_orientation(proposal: Proposal) -> Iterator[Finding]:
+    """Ask which side of the board is up while too few tiles show it."""
+    reading = proposal.reading
+    if reading is None or not _shows_new_tiles(proposal, reading) or _has_enough_tiles(proposal.game):
+        return
+    if reading.orientation_confidence < MIN_ORIENTATION_CONFIDENCE:
+        turned = (_rotate_reading(reading, turns) for turns in (2, 1, 3))
+        options = _offer_readings(proposal, turned)
+        yield Finding(Reason.WHICH_SIDE_UP, (), options, needs_picture=True)
+
+
+def check_offset(proposal: Proposal) -> Iterator[Finding]:
+    """Ask if the squares are the right ones while too few tiles show where the grid is."""
+    reading = proposal.reading
+    if reading is None or not _shows_new_tiles(proposal, reading) or _has_enough_tiles(proposal.game):
+        return
+    if reading.offset_confidence < MIN_OFFSET_CONFIDENCE:
+        new = find_unexplained_squares(proposal.game, reading)
+        moved = (shift_reading(reading, rows, columns) for rows, columns in _NEAREST_SHIFTS)
+        options = _offer_readings(proposal, moved)
+        yield Finding(Reason.GRID_MISPLACED, (_name_squares(new),), options, new, needs_picture=True)
+
+
+def _offer_readings(proposal: Proposal, readings: Iterable[BoardReading]) -> tuple[Option, ...]:
+    """Return the options to read again, to accept the events, and what other readings of the picture say."""
+    options = [LOOK_AGAIN]
+    if any(isinstance(event, PlayMade) for event in proposal.events):
+        options.append(Option(proposal.events))
+    for reading in readings:
+        best = infer_play(proposal.game, reading, proposal.earlier).best
+        if any(isinstance(event, PlayMade) for event in best.events) and not best.leftover_squares:
+            options.append(Option(best.events))
+    return tuple(dict.fromkeys(options))
+
+
+def _rotate_reading(reading: BoardReading, quarter_turns: int) -> BoardReading:
+    """Return the reading of the board turned anticlockwise; its letters are taken as they were read."""
+    rows = [reading.squares[start : start + BOARD_SIZE] for start in range(0, len(SQUARES), BOARD_SIZE)]
+    for _ in range(quarter_turns):
+        rows = list(zip(*(row[::-1] for row in rows), strict=True))
+    return replace(reading, squares=tuple(square for row in rows for square in row))
+
+
+def check_pass(proposal: Proposal) -> Iterator[Finding]:
+    """Ask before a pass is recorded of a board on which something may be new, or a tile missing."""
+    reading, game = proposal.reading, proposal.game
+    if reading is None or not any(isinstance(event, Passed) for event in proposal.events):
+        return
+    reading = align_reading(game, reading) or reading
+    known = proposal.earlier.false_readings if proposal.earlier else {}
+    new = [
+        square
+        for square in SQUARES
+        if game.board[square] is None
+        and square not in known
+        and reading.occupancy[square][2] >= MIN_NEW_TILE_PROBABILITY
+        and (not game.board or any(game.board[near] for near in NEIGHBOURS[square]))
+    ]
+    lost = [
+        square
+        for square in game.board.occupied_squares()
+        if square not in proposal.asked.squares and reading.squares[square].probability(EMPTY) > MIN_CLEAR_PROBABILITY
+    ]
+    squares = tuple(sorted([*new, *lost]))
+    if squares:
+        values = (_name_squares(squares), game.players[game.to_move])
+        options = (LOOK_AGAIN, Option(proposal.events))
+        yield Finding(Reason.PASS_UNSURE, values, options, squares, needs_picture=True)
+
+
+def find_last_play_squares(game: Game) -> set[Square]:
+    """Return the squares of the last play on the board; empty if there is none."""
+    for turn in reversed(game.turns):
+        if turn.kind is TurnKind.PLAY and turn.stands:
+            return {square for square, _ in turn.placements}
+    return set()
+
+
+def find_unexplained_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
+    """Return the squares that are clearly read as a tile and are empty on the board of the game."""
+    last = game.turns[-1] if game.turns else None
+    back = game.turns[last.target].placements if last and last.target is not None else ()  # must still be taken off
+    waiting = {square for square, _ in back}
+    return tuple(
+        square
+        for square in SQUARES
+        if game.board[square] is None and square not in waiting and reading.occupancy[square][2] > MIN_CLEAR_PROBABILITY
+    )
+
+
+def _is_hidden(reading: BoardReading, square: Square) -> bool:
+    return reading.occupancy[square][1] > MIN_CLEAR_PROBABILITY
+
+
+def _offer_end(proposal: Proposal) -> tuple[Option, ...]:
+    """Return the options to read again, to end the game, and to record the events if they are more than a pass."""
+    meant: tuple[Event, ...] = tuple(event for event in proposal.events if not isinstance(event, Passed))
+    first, end = LOOK_AGAIN, Option((GameEnded(proposal.game.end_due) if proposal.game.end_due else GameEnded(),))
+    return (first, end, Option(proposal.events)) if meant else (first, end)
+
+
+def _shows_new_tiles(proposal: Proposal, reading: BoardReading) -> bool:
+    return bool(find_unexplained_squares(proposal.game, reading))
+
+
+def _has_enough_tiles(game: Game) -> bool:
+    """Return True if the old tiles show where and which way up the board is."""
+    return len(game.board.occupied_squares()) >= MIN_TILES_IN_SIGHT
+
+
+def _name_squares(squares: Iterable[Square]) -> str:
+    return ", ".join(map(square_name, squares))

@@ -1,0 +1,217 @@
+"""Checks of the play itself: its tiles, its blanks, its words, and whose turn it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from types import MappingProxyType
+
+from engine.blanks import find_blank_letters
+from engine.board import square_name
+from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade
+from engine.game import Game
+from engine.plays import Play
+from engine.reading import BoardReading
+from engine.scoring import Status
+from engine.tiles import Tile
+from engine.validation.alternatives import (
+    find_faint_end_squares,
+    find_listed_alternatives,
+    find_plausible_letters,
+    find_unlisted_words,
+    iterate_longer_plays,
+)
+from engine.validation.findings import (
+    LOOK_AGAIN,
+    MIN_LETTER_CONFIDENCE,
+    Finding,
+    Option,
+    Proposal,
+    Reason,
+    Source,
+    WordList,
+    read_confidence,
+)
+
+MAX_ALTERNATIVES = 2
+"""Alternatives of a play that are offered."""
+
+_REASON_BY_STATUS: Mapping[Status, Reason] = MappingProxyType(
+    {
+        Status.CENTRE_MISSED: Reason.CENTRE_MISSED,
+        Status.NOT_JOINED: Reason.NOT_JOINED,
+        Status.NOT_IN_LINE: Reason.NOT_IN_LINE,
+        Status.GAP: Reason.GAP,
+        Status.FIRST_WORD_SHORT: Reason.FIRST_WORD_SHORT,
+        Status.TOO_MANY_TILES: Reason.TOO_MANY_TILES,
+    }
+)
+
+
+def check_record(proposal: Proposal) -> Iterator[Finding]:
+    """Note the plays that the rules do not allow: off the centre, not joined, with a gap, too long, out of turn.
+
+    Plays that had the same defect before are left out, so a correction names those that it concerns.
+    """
+    known = {(turn.play, turn.status) for turn in proposal.game.turns}
+    after = proposal.game_after
+    for turn in after.turns:
+        if turn.play is None or (turn.play, turn.status) in known:
+            continue
+        name, squares = f"{turn.at} {turn.word}", turn.play.squares
+        for flag, reason in _REASON_BY_STATUS.items():
+            if flag in turn.status:
+                yield Finding(reason, (name,), squares=squares)
+        if Status.MORE_THAN_SET in turn.status:
+            excess = [tile for tile, left in after.tiles.count_remaining(turn.board.faces()).items() if left < 0]
+            yield Finding(Reason.MORE_THAN_SET, (name, ", ".join(excess)), squares=squares)
+
+
+def check_exchanges(proposal: Proposal) -> Iterator[Finding]:
+    """Note an exchange of more tiles than a rack holds."""
+    game = proposal.game
+    for event in proposal.events:
+        if isinstance(event, Exchanged) and event.count > game.state.rack_counts[event.player]:
+            yield Finding(Reason.TOO_MANY_EXCHANGED, (game.players[event.player], str(event.count)))
+
+
+def check_order(proposal: Proposal) -> Iterator[Finding]:
+    """Note a turn of a player who is not to move."""
+    game = proposal.game
+    for event in proposal.events:
+        if isinstance(event, PlayMade | Passed | Exchanged):
+            if event.player != game.to_move:
+                yield Finding(Reason.OUT_OF_TURN, (game.players[event.player], game.players[game.to_move]))
+            return
+
+
+def check_seat(proposal: Proposal) -> Iterator[Finding]:
+    """Ask whose turn it was if another player's button or phone ended it; without a seat it never is a question."""
+    game, event, seat = proposal.game, proposal.single_play, proposal.seat
+    if event is None or seat is None or seat == event.player or len(proposal.events) != 1:
+        return
+    missed = [Passed((game.to_move + n) % len(game.players)) for n in range((seat - game.to_move) % len(game.players))]
+    values = (game.players[seat], game.players[event.player])
+    options = (LOOK_AGAIN, Option(proposal.events), Option((*missed, replace(event, player=seat))))
+    yield Finding(Reason.OUT_OF_TURN, values, options)
+
+
+def check_rack(proposal: Proposal) -> Iterator[Finding]:
+    """Ask about a play with more tiles than the player has left: with an empty bag that number is known."""
+    for game, event in proposal.iterate_plays():
+        held, laid = game.state.rack_counts[event.player], len(event.play.tiles)
+        if game.bag_count == 0 and laid > held:
+            values = (game.players[event.player], str(held), str(laid))
+            options = (LOOK_AGAIN, Option(proposal.events)) if proposal.source is Source.CAMERA else ()
+            yield Finding(Reason.RACK_TOO_SMALL, values, options, event.play.squares, needs_picture=True)
+            return
+
+
+def check_blank(proposal: Proposal) -> Iterator[Finding]:
+    """Ask which letter a new blank stands for (rule 6), or if it is a tile whose letter was not seen."""
+    event = proposal.single_play
+    blanks = [square for square, tile in event.play.tiles if tile.is_unnamed] if event else []
+    if event is None or not blanks:
+        return
+    square, after = blanks[0], proposal.game_after
+    words = proposal.words if proposal.game.rules.open_dictionary else None
+    letters = find_blank_letters(after, square, words.__contains__) if words is not None else after.tiles.letters
+    options = [Option(proposal.events)]
+    if proposal.reading is not None:
+        likely = find_plausible_letters(proposal.game, proposal.reading, square, Tile.unnamed())
+        others = [
+            Play.from_tiles({**dict(event.play.tiles), square: Tile(letter)}, dict(event.play.rearranged))
+            for letter in islice(sorted(likely, key=lambda letter: -likely[letter]), MAX_ALTERNATIVES)
+        ]
+        options += [Option(_replace_play(proposal, other)) for other in others if not proposal.game.check_play(other)]
+    options += [Option((*proposal.events, BlankNamed(square, letter))) for letter in letters]
+    yield Finding(Reason.BLANK_UNNAMED, (square_name(square),), tuple(options), (square,))
+
+
+def check_words(proposal: Proposal) -> Iterator[Finding]:
+    """Ask about a play with an unlisted word, once a word, if the picture leaves room for a listed one."""
+    event, reading, words = proposal.single_play, proposal.reading, _get_open_words(proposal)
+    if event is None or reading is None or words is None:
+        return
+    game = _find_game_before(proposal, event)
+    unlisted = find_unlisted_words(game.score_play(event.play), words)
+    if not unlisted or proposal.asked.words.issuperset(unlisted):
+        return
+    others = find_listed_alternatives(game, event.play, reading, words)
+    if others or find_least_confidence(event.play, reading) < MIN_LETTER_CONFIDENCE:
+        options = [Option(proposal.events)]
+        options += [Option(_replace_play(proposal, other)) for other in islice(others, MAX_ALTERNATIVES)]
+        values, squares = (", ".join(unlisted),), event.play.squares
+        if others:
+            squares = tuple(
+                sorted({s for other in others[:MAX_ALTERNATIVES] for s, _ in {*other.tiles} ^ {*event.play.tiles}})
+            )
+        yield Finding(Reason.WORD_UNLISTED, values, (*options, LOOK_AGAIN), squares, unlisted, needs_picture=True)
+
+
+def check_word_ends(proposal: Proposal) -> Iterator[Finding]:
+    """Ask if a word goes on where the picture does not exclude a tile: one more letter makes a word of it."""
+    event, reading, words = proposal.single_play, proposal.reading, _get_open_words(proposal)
+    if event is None or reading is None:
+        return
+    game = _find_game_before(proposal, event)
+    squares = find_faint_end_squares(game, event.play, reading)
+    if not squares:
+        return
+    longer = sorted(iterate_longer_plays(game, event.play, reading), key=lambda pair: -pair[1])
+    possible = [
+        play
+        for play, _ in longer
+        if not game.check_play(play) and (words is None or not find_unlisted_words(game.score_play(play), words))
+    ]
+    if possible:
+        options = [
+            Option(proposal.events),
+            *(Option(_replace_play(proposal, play)) for play in possible[:MAX_ALTERNATIVES]),
+        ]
+        values = (_name_play(game, event.play), ", ".join(map(square_name, squares)))
+        yield Finding(Reason.TILE_BESIDE, values, (*options, LOOK_AGAIN), squares, needs_picture=True)
+
+
+def check_closed_letters(proposal: Proposal) -> Iterator[Finding]:
+    """Ask about a letter of which the reader is not sure, while only a challenge may look words up."""
+    event, reading = proposal.single_play, proposal.reading
+    if event is None or reading is None or proposal.words is None or proposal.game.rules.open_dictionary:
+        return
+    game = _find_game_before(proposal, event)
+    unsure = tuple(s for s, tile in event.play.tiles if read_confidence(reading, s, tile) < MIN_LETTER_CONFIDENCE)
+    if not unsure:
+        return
+    options = [Option(proposal.events)]
+    square, tile = unsure[0], dict(event.play.tiles)[unsure[0]]
+    likely = find_plausible_letters(game, reading, square, tile)
+    for letter in islice(sorted(likely, key=lambda letter: -likely[letter]), MAX_ALTERNATIVES):
+        other = Play.from_tiles({**dict(event.play.tiles), square: Tile(letter)}, dict(event.play.rearranged))
+        if not game.check_play(other):
+            options.append(Option(_replace_play(proposal, other)))
+    values = (", ".join(map(square_name, unsure)),)
+    yield Finding(Reason.LETTER_UNSURE, values, (*options, LOOK_AGAIN), unsure, needs_picture=True)
+
+
+def find_least_confidence(play: Play, reading: BoardReading) -> float:
+    """Return the least confidence of the new tiles of a play."""
+    return min(read_confidence(reading, square, tile) for square, tile in play.tiles)
+
+
+def _get_open_words(proposal: Proposal) -> WordList | None:
+    """Return the word list if words may be looked up during the game."""
+    return proposal.words if proposal.game.rules.open_dictionary else None
+
+
+def _find_game_before(proposal: Proposal, play: PlayMade) -> Game:
+    return next(game for game, event in proposal.iterate_plays() if event is play)
+
+
+def _replace_play(proposal: Proposal, play: Play) -> tuple[Event, ...]:
+    """Return the events with the single play replaced."""
+    return tuple(replace(event, play=play) if isinstance(event, PlayMade) else event for event in proposal.events)
+
+
+def _name_play(game: Game, play: Play) -> str:
+    return f"{play.position(game.board)} {play.word(game.board, game.tiles)}"

@@ -1,0 +1,61 @@
+"""The one validation step of every turn: run the checks that fit its source, and choose the most urgent question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from engine.validation import board_checks, history_checks, play_checks
+from engine.validation.findings import Finding, Proposal, Source, Verdict
+
+Check = Callable[[Proposal], Iterator[Finding]]
+
+_CAMERA_CHECKS: tuple[Check, ...] = (
+    # The picture as a whole, before anything that is read in it.
+    board_checks.check_first_board,
+    board_checks.check_cleared_board,
+    board_checks.check_board_identity,
+    board_checks.check_unexplained_tiles,
+    board_checks.check_orientation,
+    board_checks.check_offset,
+    # Turns on record.
+    history_checks.check_removed_tiles,
+    board_checks.check_pass,
+    history_checks.check_old_tiles,
+    history_checks.check_earlier_play,
+    history_checks.check_added_tiles,
+    # The play.
+    play_checks.check_seat,
+    play_checks.check_rack,
+    play_checks.check_blank,
+    play_checks.check_words,
+    play_checks.check_word_ends,
+    play_checks.check_closed_letters,
+)
+_HAND_CHECKS: tuple[Check, ...] = (
+    play_checks.check_record,
+    play_checks.check_exchanges,
+    play_checks.check_order,
+    play_checks.check_rack,
+    play_checks.check_blank,
+)
+
+CHECKS: Mapping[Source, tuple[Check, ...]] = MappingProxyType(
+    {Source.CAMERA: _CAMERA_CHECKS, Source.HAND: _HAND_CHECKS, Source.IMPORT: _HAND_CHECKS}
+)
+"""The checks of each source, the most urgent first."""
+
+
+def validate_turn(proposal: Proposal) -> Verdict:
+    """Run all checks for the source of a turn. Pure; takes milliseconds.
+
+    The first question wins; its first option says which events count until it is answered. An import never asks: its
+    questions become notices.
+    """
+    findings = [finding for check in CHECKS[proposal.source] for finding in check(proposal)]
+    if proposal.source is Source.IMPORT:
+        findings = [replace(finding, options=()) for finding in findings]
+    question = next((finding for finding in findings if finding.options), None)
+    events = question.options[0].events if question else proposal.events
+    return Verdict(events, question, tuple(finding for finding in findings if not finding.options))

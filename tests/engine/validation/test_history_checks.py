@@ -1,0 +1,115 @@
+"""Questions about turns on record: points that were announced change only with an answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.board import parse_square
+from engine.events import GameEnded, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected
+from engine.game import Game
+from engine.inference.explain import infer_play
+from engine.inference.history import ReadingHistory
+from engine.reading import BoardReading
+from engine.tiles import Tile
+from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source
+from engine.validation.findings import push_events
+from engine.validation.history_checks import (
+    check_added_tiles,
+    check_earlier_play,
+    check_old_tiles,
+    check_removed_tiles,
+)
+from tests.support.engine_table import new_game, play, seen, written
+
+WORDS = frozenset({"HORN", "FARM", "PASTE", "JOHN", "JOT", "SHORN", "OHM"})
+H8 = parse_square("H8")
+
+
+def read_often(game: Game, reading: BoardReading, times: int) -> ReadingHistory:
+    """Return what is remembered after as many readings of the board as it is on record, all alike."""
+    history = infer_play(game, seen(game.board)).history
+    for _ in range(times):
+        history = infer_play(game, reading, history, ()).history
+    return history
+
+
+def test_removed_play_is_asked_about_and_withdrawn_until_the_answer() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    withdrawn = (PlayWithdrawn(1),)
+    found = next(check_removed_tiles(Proposal(game, withdrawn, Source.CAMERA, seen(game.turns[0].board))))
+    assert found.reason is Reason.TILES_REMOVED and found.values == ("Ben",)
+    assert found.options == (Option(withdrawn), LOOK_AGAIN)
+
+
+def test_removed_play_with_an_empty_bag_records_nothing_and_offers_the_end() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    game = replace(game, state=replace(game.state, bag_count=0))
+    found = next(check_removed_tiles(Proposal(game, (PlayWithdrawn(1),), Source.CAMERA, seen(game.board))))
+    assert found.options[0] == LOOK_AGAIN and found.options[1] == Option((GameEnded(),))
+
+
+def test_old_tile_read_wrong_again_is_asked_about_and_stays_until_the_answer() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    reading = seen(game.board, {"H8": {"B": 0.97, "R": 0.02}})
+    history = read_often(game, reading, 3)
+    events = (PlayMade(0, written(game, "10F PASTE")),)
+    found = next(check_old_tiles(Proposal(game, events, Source.CAMERA, reading, history)))
+    assert found.reason is Reason.OLD_TILE_DIFFERS and found.squares == (H8,)
+    assert found.options == (Option(events), Option((SquareCorrected(H8, Tile("B")), *events)))
+
+
+def test_old_tile_is_asked_about_once() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    reading = seen(game.board, {"H8": {"B": 0.97, "R": 0.02}})
+    proposal = Proposal(
+        game, (PlayMade(0, written(game, "10F PASTE")),), Source.CAMERA, reading, read_often(game, reading, 3)
+    )
+    asked = QuestionHistory().with_finding(next(check_old_tiles(proposal)))
+    assert not list(check_old_tiles(replace(proposal, asked=asked)))
+
+
+def test_tile_that_was_in_doubt_when_it_was_laid_is_corrected_until_the_answer() -> None:
+    game = play(new_game(), "8F HOBN", "H6 FA.M")
+    reading = seen(game.board, {"H8": {"R": 1.0}})
+    events = (PlayMade(0, written(game, "10F PASTE")),)
+    asked = QuestionHistory(doubtful_squares=frozenset({H8}))
+    proposal = Proposal(game, events, Source.CAMERA, reading, read_often(game, reading, 3), asked=asked)
+    assert next(check_old_tiles(proposal)).options[1] == Option(events)
+
+
+def test_board_as_recorded_has_no_old_tile_in_question() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    events = (PlayMade(0, written(game, "10F PASTE")),)
+    assert not list(check_old_tiles(Proposal(game, events, Source.CAMERA, seen(push_events(game, events).board))))
+
+
+def test_tile_added_to_an_earlier_play_is_asked_about_unless_its_question_is_open() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    square = parse_square("E8")
+    events = (SquareCorrected(square, Tile("S"), 0), PlayMade(0, written(game, "10F PASTE")))
+    proposal = Proposal(game, events, Source.CAMERA, seen(game.board))
+    assert next(check_added_tiles(proposal)).options == (Option(events), LOOK_AGAIN)
+    assert not list(check_added_tiles(replace(proposal, asked=QuestionHistory(open_squares=frozenset({square})))))
+
+
+def test_end_tile_belongs_to_the_play_before_if_that_completes_its_word() -> None:
+    game = play(new_game(), "8G OHN")
+    event = PlayMade(1, written(game, "F8 JOT"))
+    found = next(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), words=WORDS)))
+    assert found.reason is Reason.TILE_OF_EARLIER_PLAY and found.values == ("F8", "Anna")
+    longer = TurnCorrected(0, PlayMade(0, written(new_game(), "8F JOHN")))
+    assert found.options[0].events[0] == longer and found.options[1] == Option((event,))
+
+
+def test_end_tile_is_asked_about_if_the_picture_before_did_not_exclude_it() -> None:
+    game = play(new_game(), "8G OHM")
+    event = PlayMade(1, written(game, "F8 JOT"))
+    faint = ReadingHistory(faint_tiles={parse_square("F8"): 0.01})
+    found = next(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), faint, WORDS)))
+    assert found.options[0] == Option((event,))
+
+
+def test_end_tile_of_a_new_play_is_no_question_without_evidence() -> None:
+    game = play(new_game(), "8G HORN")
+    event = PlayMade(1, written(game, "F8 SOT"))
+    assert not list(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), words=WORDS)))

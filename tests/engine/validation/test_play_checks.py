@@ -1,0 +1,192 @@
+"""Questions and notices about a play: its tiles, its blanks, its words, and whose turn it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from engine.board import parse_square
+from engine.events import BlankNamed, Exchanged, Passed, PlayMade, TurnCorrected
+from engine.game import Game
+from engine.plays import Play
+from engine.rules import STANDARD_RULES
+from engine.tiles import Tile
+from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source, validate_turn
+from engine.validation.play_checks import (
+    check_blank,
+    check_closed_letters,
+    check_exchanges,
+    check_order,
+    check_rack,
+    check_record,
+    check_seat,
+    check_word_ends,
+    check_words,
+)
+from tests.support.engine_table import new_game, play, seen, written
+
+WORDS = frozenset({"HORN", "SHORN", "HORNS", "TORN", "FARM"})
+CLOSED_RULES = replace(STANDARD_RULES, open_dictionary=False)
+
+
+def propose(
+    notation: str, doubts: Mapping[str, Mapping[str, float]] | None = None, game: Game | None = None
+) -> Proposal:
+    """Return the proposal of a play that a camera has read."""
+    game = game or new_game()
+    event = PlayMade(game.to_move, written(game, notation))
+    reading = seen(event.play.apply_to(game.board), doubts)
+    return Proposal(game, (event,), Source.CAMERA, reading, words=WORDS)
+
+
+def enter(game: Game, notation: str) -> Proposal:
+    """Return the proposal of a play entered by hand."""
+    return Proposal(game, (PlayMade(game.to_move, written(game, notation)),), Source.HAND)
+
+
+@pytest.mark.parametrize(
+    ("plays", "notation", "reason"),
+    [
+        ((), "8A HORN", Reason.CENTRE_MISSED),
+        (("8F HORN",), "1A FARM", Reason.NOT_JOINED),
+        ((), "8H A", Reason.FIRST_WORD_SHORT),
+        ((), "8D QUARTERS", Reason.TOO_MANY_TILES),
+    ],
+)
+def test_placement_by_hand_is_noted(plays: tuple[str, ...], notation: str, reason: Reason) -> None:
+    found = list(check_record(enter(play(new_game(), *plays), notation)))
+    assert [finding.reason for finding in found] == [reason] and not found[0].options
+
+
+def test_more_of_a_letter_than_the_set_has_is_noted() -> None:
+    found = next(check_record(enter(new_game(), "8F KKKK")))
+    assert found.reason is Reason.MORE_THAN_SET and found.values == ("8F KKKK", "K")
+
+
+def test_word_of_four_blanks_is_noted() -> None:
+    assert next(check_record(enter(new_game(), "8F haus"))).values[1] == "?"
+
+
+def test_correction_notes_the_play_that_it_leaves_alone() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    found = list(check_record(Proposal(game, (TurnCorrected(0, None),), Source.HAND)))
+    assert Reason.GAP in {finding.reason for finding in found}
+
+
+def test_exchange_of_more_tiles_than_a_rack_holds_is_noted() -> None:
+    found = next(check_exchanges(Proposal(new_game(), (Exchanged(0, 8),), Source.HAND)))
+    assert found.reason is Reason.TOO_MANY_EXCHANGED
+
+
+def test_turn_of_the_wrong_player_is_noted() -> None:
+    found = next(check_order(Proposal(new_game(), (Passed(1),), Source.HAND)))
+    assert found.reason is Reason.OUT_OF_TURN and found.values == ("Ben", "Anna")
+
+
+def test_press_from_another_seat_is_asked_about() -> None:
+    proposal = replace(propose("8F HORN"), seat=1)
+    found = next(check_seat(proposal))
+    play_of_ben = replace(proposal.events[0], player=1)  # type: ignore[type-var]
+    assert found.options == (LOOK_AGAIN, Option(proposal.events), Option((Passed(0), play_of_ben)))
+
+
+@pytest.mark.parametrize("seat", [None, 0])
+def test_press_without_a_seat_or_from_the_right_one_is_no_question(seat: int | None) -> None:
+    assert not list(check_seat(replace(propose("8F HORN"), seat=seat)))
+
+
+def test_play_of_more_tiles_than_are_left_is_asked_about() -> None:
+    game = play(new_game(), "8F HORN")
+    game = replace(game, state=replace(game.state, bag_count=0, rack_counts=(3, 2)))
+    found = next(check_rack(propose("H6 FA.M", game=game)))
+    assert found.reason is Reason.RACK_TOO_SMALL and found.values == ("Ben", "2", "3")
+
+
+def test_play_of_all_tiles_that_are_left_is_no_question() -> None:
+    game = play(new_game(), "8F HORN")
+    game = replace(game, state=replace(game.state, bag_count=0, rack_counts=(3, 3)))
+    assert not list(check_rack(propose("H6 FA.M", game=game)))
+
+
+def play_blank(candidates: Mapping[str, float] | None = None) -> Proposal:
+    game = new_game()
+    tiles = {**dict(written(game, "8F HORN").tiles), parse_square("F8"): Tile.unnamed()}
+    event = PlayMade(0, Play.from_tiles(tiles))
+    reading = seen(event.play.apply_to(game.board), {"F8": candidates} if candidates else None)
+    return Proposal(game, (event,), Source.CAMERA, reading, words=WORDS)
+
+
+def test_letter_of_a_blank_is_asked_when_it_is_played() -> None:
+    found = next(check_blank(play_blank()))
+    assert found.reason is Reason.BLANK_UNNAMED and found.values == ("F8",)
+    named = [option.events[-1] for option in found.options[1:]]
+    assert named == [BlankNamed(parse_square("F8"), letter) for letter in "HT"]
+
+
+def test_blank_may_be_a_tile_whose_letter_was_not_seen() -> None:
+    found = next(check_blank(play_blank({"?": 0.97, "H": 0.02})))
+    assert found.options[1] == Option((PlayMade(0, written(new_game(), "8F HORN")),))
+
+
+def test_listed_word_is_no_question() -> None:
+    assert not list(check_words(propose("8F HORN", {"F8": {"H": 0.97, "T": 0.02}})))
+
+
+def test_unlisted_word_is_asked_about_if_a_listed_one_looks_alike() -> None:
+    proposal = propose("8F MORN", {"F8": {"M": 0.97, "H": 0.02}})
+    found = next(check_words(proposal))
+    assert found.reason is Reason.WORD_UNLISTED and found.words == ("MORN",) and found.squares == (parse_square("F8"),)
+    assert found.options == (
+        Option(proposal.events),
+        Option((PlayMade(0, written(new_game(), "8F HORN")),)),
+        LOOK_AGAIN,
+    )
+
+
+def test_unlisted_word_that_is_read_clearly_is_no_question() -> None:
+    assert not list(check_words(propose("8F MORN")))
+
+
+def test_unlisted_word_is_asked_about_once() -> None:
+    proposal = propose("8F MORN", {"F8": {"M": 0.97, "H": 0.02}})
+    asked = QuestionHistory().with_finding(next(check_words(proposal))).for_new_game()
+    assert not list(check_words(replace(proposal, asked=asked)))
+
+
+def test_closed_dictionary_reveals_nothing() -> None:
+    game = new_game(CLOSED_RULES)
+    for notation in ("8F MORN", "8F HORN"):
+        proposal = propose(notation, {"F8": {notation[3]: 0.97, "T": 0.02}}, game)
+        assert not list(check_words(proposal))
+        assert next(check_closed_letters(proposal)).reason is Reason.LETTER_UNSURE
+    assert not list(check_closed_letters(propose("8F MORN", game=game)))
+
+
+def test_word_end_that_may_hold_a_tile_is_asked_about() -> None:
+    proposal = propose("8F HORN", {"E8": {".": 0.99, "S": 0.009}})
+    found = next(check_word_ends(proposal))
+    assert found.reason is Reason.TILE_BESIDE and found.squares == (parse_square("E8"),)
+    assert found.options[1] == Option((PlayMade(0, written(new_game(), "8E SHORN")),))
+
+
+def test_word_end_where_no_letter_makes_a_word_is_no_question() -> None:
+    assert not list(check_word_ends(propose("8F TORN", {"E8": {".": 0.99, "S": 0.009}})))
+
+
+def test_empty_word_end_is_no_question() -> None:
+    assert not list(check_word_ends(propose("8F HORN")))
+
+
+def test_import_never_asks() -> None:
+    proposal = replace(play_blank(), source=Source.IMPORT)
+    verdict = validate_turn(proposal)
+    assert verdict.question is None and verdict.events == proposal.events
+    assert [finding.reason for finding in verdict.notices] == [Reason.BLANK_UNNAMED]
+
+
+def test_first_option_of_the_question_counts() -> None:
+    proposal = propose("8F MORN", {"F8": {"M": 0.97, "H": 0.02}})
+    verdict = validate_turn(proposal)
+    assert verdict.question is not None and verdict.events == proposal.events
