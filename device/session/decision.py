@@ -2,55 +2,111 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from device.session.messages import format_sentence, get_text, make_question
-from device.session.snapshot import PASS_OR_EXCHANGE, Question
+from device.session.snapshot import PASS_OR_EXCHANGE, Notice, Question
+from device.session.turn_questions import OpenQuestion, make_finding_notice, make_finding_question
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.events import Event, Exchanged, Passed, PlayMade
 from engine.game import Game
 from engine.inference.explain import Explanation, Inference, explanation_text
+from engine.inference.history import ReadingHistory
+from engine.messages import key_of
 from engine.reading import EMPTY, HIDDEN, BoardReading
+from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, WordList, validate_turn
 
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Least posterior probability of an explanation that is offered as an answer."""
 MIN_HIDDEN_PROBABILITY = 0.5
 """Probability of being hidden above which a square may hold an unseen tile."""
+GRID_REASONS = (Reason.WHICH_SIDE_UP, Reason.GRID_MISPLACED)
+"""Reasons of questions about the whole grid, which come before all others."""
+RECORD_REASONS = (Reason.OLD_TILE_DIFFERS, Reason.TILE_ADDED, Reason.TILE_OF_EARLIER_PLAY)
+"""Reasons of questions about turns on record, which come before those about the new play."""
 
 
 @dataclass(frozen=True, slots=True)
-class OpenQuestion:
-    """An open question and the events of each answer.
+class TurnContext:
+    """What a turn is validated with, beside the reading.
 
-    With `first_is_default` the events of the first answer are recorded until another one is chosen. With `stops_clock`
-    (a challenge decided by the players) the clocks stop until it is answered.
+    `words` is the word list in use (None: words are not checked), `earlier` what earlier readings say, `asked` what the
+    players were asked before, `seat` the player whose button ended the turn (None if it belongs to none).
     """
 
-    question: Question
-    answers: tuple[tuple[Event, ...], ...]
-    first_is_default: bool = True
-    stops_clock: bool = False
+    words: WordList | None = None
+    earlier: ReadingHistory | None = None
+    asked: QuestionHistory = field(default_factory=QuestionHistory)
+    seat: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The events to record, the question to ask, and a warning if there is no choice to offer."""
+    """The events to record, the question to ask, notices, and a warning if there is no choice to offer.
+
+    `asked` is what the players were asked including this question.
+    """
 
     events: tuple[Event, ...]
     open_question: OpenQuestion | None = None
     warning: str = ""
+    notices: tuple[Notice, ...] = ()
+    asked: QuestionHistory = field(default_factory=QuestionHistory)
 
     @property
     def is_clear(self) -> bool:
         """True if another picture would not help (a pass and an exchange look the same)."""
-        return not self.warning and (self.open_question is None or self.open_question.question.key == PASS_OR_EXCHANGE)
+        question = self.open_question
+        if self.warning or question is None:
+            return not self.warning
+        if question.finding is not None:
+            return not question.finding.needs_picture
+        return question.question.key == PASS_OR_EXCHANGE
 
 
-def decide(game: Game, explained: Inference, reading: BoardReading) -> Decision:
+def decide(game: Game, explained: Inference, reading: BoardReading, context: TurnContext = TurnContext()) -> Decision:
     """Return the decision for a press: the inferred events, a pass or exchange, or a question.
 
     `explained` is the inference from `reading`.
     """
+    return validate_decision(game, _decide_by_inference(game, explained, reading), explained, reading, context)
+
+
+def validate_decision(
+    game: Game, inferred: Decision, explained: Inference, reading: BoardReading, context: TurnContext
+) -> Decision:
+    """Return the decision after the validation of its events, which every turn passes once."""
+    proposal = Proposal(
+        game, inferred.events, Source.CAMERA, reading, context.earlier, context.words, context.asked, context.seat
+    )
+    verdict = validate_turn(proposal)
+    finding, own = verdict.question, inferred.open_question
+    decision = replace(inferred, events=verdict.events, notices=tuple(map(make_finding_notice, verdict.notices)))
+    asked = context.asked
+    if finding is not None and (own is None or _is_more_urgent(finding, own)):
+        decision = replace(decision, open_question=make_finding_question(game, finding), warning="")
+        asked = asked.with_finding(finding)
+    elif own is not None and own.first_is_default:
+        decision = replace(decision, open_question=replace(own, answers=(verdict.events, *own.answers[1:])))
+        asked = replace(asked, open_squares=asked.open_squares | {*explained.doubtful_squares})
+    if key_of(explained.question or "") == "tile-lost":
+        asked = replace(asked, squares=asked.squares | {*explained.best.missing_squares})
+    for play in filter_plays(decision.events):
+        asked = asked.with_play(play.play, reading)
+    return replace(decision, asked=asked)
+
+
+def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
+    """Return True if a finding is more urgent than the question of the inference: about the letters of the play."""
+    if finding.reason in GRID_REASONS:
+        return True
+    if not finding.options[0].events:
+        return own.first_is_default
+    return own.question.key == PASS_OR_EXCHANGE or finding.reason in RECORD_REASONS
+
+
+def _decide_by_inference(game: Game, explained: Inference, reading: BoardReading) -> Decision:
+    """Return the decision by the inference alone."""
     best = explained.best
     if explained.question is None:
         return Decision(best.events) if best.events or best.is_waiting else _decide_without_play(game, reading)

@@ -10,7 +10,7 @@ from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
-from device.session.decision import Decision, OpenQuestion
+from device.session.decision import Decision, TurnContext
 from device.session.messages import CommandRefusedError, format_sentence, make_notice, make_refusal
 from device.session.snapshot import (
     LookView,
@@ -22,6 +22,7 @@ from device.session.snapshot import (
     WordList,
     build_snapshot,
 )
+from device.session.turn_questions import OpenQuestion, make_finding_notice, make_finding_question
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.board import Square
@@ -29,6 +30,7 @@ from engine.errors import NotationError, RulesError
 from engine.events import Challenged, Event, GameStarted
 from engine.game import Game
 from engine.inference.history import ReadingHistory
+from engine.validation import Proposal, QuestionHistory, Source, validate_turn
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +59,7 @@ class GameController:
         """The open question."""
         self.reading_history: ReadingHistory | None = None
         """Evidence from earlier readings of this game's board."""
+        self._asked = self._asked_before = QuestionHistory()
         self.squares_to_clear: tuple[Square, ...] = ()
         """Squares whose tiles must be taken off the board after a challenge."""
 
@@ -97,6 +100,11 @@ class GameController:
         if self.open_question:
             return Phase.QUESTION
         return Phase.CHALLENGE if self.game.challengeable_turn else Phase.TURN
+
+    @property
+    def turn_context(self) -> TurnContext:
+        """What the next turn is validated with."""
+        return TurnContext(self.words, self.reading_history, self._asked)
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
         """Start a game; `words` of `...` keeps the current word list. Raises `CommandRefusedError`."""
@@ -145,6 +153,7 @@ class GameController:
 
     def _open_log(self, log: GameLog) -> None:
         self._log, self.reading_history, self._look_view, self.squares_to_clear = log, None, None, ()
+        self._asked = self._asked.for_new_game()
         self._shown_warnings.clear()
         self._clock_keeper = ClockKeeper(self._store, log, self._now)
         try:
@@ -175,22 +184,34 @@ class GameController:
     def ask_question(self, verdict: Decision) -> None:
         """Open the question of a decision; if it only has a warning, show that once."""
         self.open_question = verdict.open_question
+        self._asked_before, self._asked = self._asked, verdict.asked
+        self.notices += verdict.notices
         if verdict.warning and (verdict.warning not in self._shown_warnings or not verdict.events):
             self._shown_warnings.add(verdict.warning)  # what was said and left alone is not nagged about
             self.add_notice(verdict.warning, Trouble.BOARD)
 
-    def answer_question(self, number: int) -> None:
-        """Apply an answer of the open question. Raises `CommandRefusedError`."""
+    def answer_question(self, number: int) -> bool:
+        """Apply an answer of the open question; return True if it is to read the board again.
+
+        Raises `CommandRefusedError`.
+        """
         asked = self.open_question
         if asked is None or not 0 <= number < len(asked.answers):
             raise make_refusal("nothing-asked")
         if asked.stops_clock and number == 0:
-            return  # the words are still being looked up
-        self.open_question = None
-        if number:
-            events = asked.answers[number]
-            record = self.log.replace_last_press if asked.first_is_default else self.log.append
-            self._record(events, lambda: record(events))
+            return False  # the words are still being looked up
+        self.open_question, events = None, asked.answers[number]
+        if asked.finding is not None and not events:
+            if asked.first_is_default:
+                self.move_in_history(self.log.undo)
+            self._asked = self._asked_before
+            return True
+        if number and asked.first_is_default:
+            self._record(events, lambda: self.log.replace_last_press(events))
+        elif events and not asked.first_is_default:
+            self._record(events, lambda: self.log.append(events))
+        self._asked = self._asked.without_squares(asked.question.squares)
+        return False
 
     def _record(self, events: Sequence[Event], write: Callable[[], str]) -> None:
         """Apply events by calling `write`; remember the squares that an upheld challenge clears."""
@@ -210,6 +231,15 @@ class GameController:
         with convert_engine_errors():
             self._report_unsaved(step())
         self.reading_history, self.squares_to_clear = None, ()
+        self._asked = self._asked.for_new_game()
+
+    def commit_entered_events(self, events: Sequence[Event]) -> None:
+        """Append what a player has entered; show what the validation notes, and ask what it asks."""
+        verdict = validate_turn(Proposal(self.game, tuple(events), Source.HAND, words=self.words, asked=self._asked))
+        question = make_finding_question(self.game, verdict.question) if verdict.question else None
+        self.commit_events(verdict.events)
+        self.notices += tuple(map(make_finding_notice, verdict.notices))
+        self.open_question = question
 
     # What is shown
 

@@ -218,9 +218,8 @@ class TableSession:
         turn = capture_turn(
             self._board_camera,
             controller.game,
-            controller.reading_history,
+            controller.turn_context,
             key_frames,
-            controller.words,
             self._now,
         )
         images = make_turn_images(turn.frame, turn.reading, turn.inference, f"look-{self.state.revision}")

@@ -8,11 +8,17 @@ from dataclasses import dataclass, replace
 from device.cameras import Frame, Image
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import KeyFrame, find_extended_play, find_stable_frames, needs_key_frames, split_turns
-from device.session.decision import Decision, ask_one_or_two_plays, decide, filter_plays
-from device.session.snapshot import WordList
+from device.session.decision import (
+    Decision,
+    TurnContext,
+    ask_one_or_two_plays,
+    decide,
+    filter_plays,
+    validate_decision,
+)
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
-from engine.inference.history import ReadingHistory, align_reading
+from engine.inference.history import align_reading
 from engine.reading import HIDDEN, BoardReading
 from vision.recognition.reader import PhotoReading, merge_readings
 
@@ -43,16 +49,14 @@ class TurnCapture:
 def capture_turn(
     sight: BoardCamera,
     game: Game,
-    memory: ReadingHistory | None,
+    context: TurnContext,
     glimpses: Sequence[KeyFrame],
-    words: WordList | None,
     now: Callable[[], float],
 ) -> TurnCapture:
     """Take pictures until the play is clear, a few at most. Raises `CameraError`.
 
-    `glimpses` are the key frames since the last turn, `words` is the word list in use. A picture that is clear by
-    itself is used alone; otherwise the readings of all pictures are merged, because a square that a hand hides in one
-    may be visible in another.
+    `glimpses` are the key frames since the last turn. A picture that is clear by itself is used alone; otherwise the
+    readings of all pictures are merged, because a square that a hand hides in one may be visible in another.
     """
     hands_until = now() + MAX_HAND_WAIT_S
     readings: list[BoardReading] = []
@@ -63,7 +67,7 @@ def capture_turn(
         found = TurnCapture(seen.frame, seen.reading)
         if seen.reading.board is not None:
             readings.append(seen.reading.board)
-            found = _explain_readings(found, game, memory, readings)
+            found = _explain_readings(found, game, context, readings)
         clear = found.decision is not None and found.decision.is_clear
         if clear and found.is_aligned:
             sight.confirm_location(found.reading)
@@ -77,17 +81,18 @@ def capture_turn(
     def read(image: Image) -> BoardReading | None:
         return sight.read_board(image, game.tiles.letters).board
 
-    found = _split_turns(found, game, memory, read, glimpses)
-    return _check_for_two_plays(found, game, memory, read, glimpses, words)
+    found = _split_turns(found, game, context, read, glimpses)
+    return _check_for_two_plays(found, game, context, read, glimpses)
 
 
 def _explain_readings(
-    found: TurnCapture, game: Game, memory: ReadingHistory | None, readings: Sequence[BoardReading]
+    found: TurnCapture, game: Game, context: TurnContext, readings: Sequence[BoardReading]
 ) -> TurnCapture:
     """Infer the play from the last reading, or from all readings merged if that is not clear."""
     for board in dict.fromkeys((readings[-1], merge_readings(readings))):
-        explained = infer_play(game, board, memory)
-        verdict = decide(game, explained, board)
+        settled = context.asked.settle_reading(game, board)
+        explained = infer_play(game, settled, context.earlier, context.asked.open_squares)
+        verdict = decide(game, explained, settled, context)
         found = replace(
             found,
             reading=replace(found.reading, board=board),
@@ -106,33 +111,39 @@ def _has_hidden_squares(found: TurnCapture) -> bool:
 
 
 def _split_turns(
-    found: TurnCapture, game: Game, memory: ReadingHistory | None, read: ReadBoard, glimpses: Sequence[KeyFrame]
+    found: TurnCapture, game: Game, context: TurnContext, read: ReadBoard, glimpses: Sequence[KeyFrame]
 ) -> TurnCapture:
     """Split two turns that were ended with one press, if a key frame shows the board between them."""
     board = found.reading.board
     if board is None or found.inference is None or not glimpses or not needs_key_frames(found.inference):
         return found
     readings = (read(glimpse.decode_image()) for glimpse in glimpses)
-    explained = split_turns(game, board, [reading for reading in readings if reading is not None], memory)
+    explained = split_turns(game, board, [reading for reading in readings if reading is not None], context.earlier)
     if explained is None:
         return found
-    return replace(found, inference=explained, decision=Decision(explained.events), is_split=True)
+    decision = validate_decision(game, Decision(explained.events), explained, board, context)
+    return replace(found, inference=explained, decision=decision, is_split=True)
 
 
 def _check_for_two_plays(
     found: TurnCapture,
     game: Game,
-    memory: ReadingHistory | None,
+    context: TurnContext,
     read: ReadBoard,
     glimpses: Sequence[KeyFrame],
-    words: WordList | None,
 ) -> TurnCapture:
     """Ask if a play was two plays, if a key frame shows a part of it alone on the board."""
-    if found.is_split or found.inference is None or found.decision is None or not found.decision.is_clear:
+    if found.is_split or found.inference is None or found.decision is None:
+        return found
+    if found.decision.open_question or found.decision.warning:
         return found
     plays = filter_plays(found.decision.events)
     if len(plays) != 1 or len(plays[0].play.tiles) < 2:
         return found
     seen = ((read(glimpse.decode_image()), stood) for glimpse, stood in find_stable_frames(glimpses, found.frame))
-    two = find_extended_play(game, found.inference, ((board, stood) for board, stood in seen if board), memory, words)
-    return found if two is None else replace(found, decision=ask_one_or_two_plays(game, plays[0], two))
+    boards = ((board, stood) for board, stood in seen if board)
+    two = find_extended_play(game, found.inference, boards, context.earlier, context.words)
+    if two is None:
+        return found
+    asked = ask_one_or_two_plays(game, plays[0], two)
+    return replace(found, decision=replace(asked, asked=found.decision.asked))

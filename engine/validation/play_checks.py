@@ -116,7 +116,7 @@ def check_blank(proposal: Proposal) -> Iterator[Finding]:
         return
     square, after = blanks[0], proposal.game_after
     words = proposal.words if proposal.game.rules.open_dictionary else None
-    letters = find_blank_letters(after, square, words.__contains__) if words is not None else after.tiles.letters
+    letters = find_blank_letters(after.state, square, words.__contains__) if words is not None else after.tiles.letters
     options = [Option(proposal.events)]
     if proposal.reading is not None:
         likely = find_plausible_letters(proposal.game, proposal.reading, square, Tile.unnamed())

@@ -13,6 +13,7 @@ import device.catalogue
 from device.catalogue import DEFAULT_LANGUAGE, compile_texts, list_languages, load_catalogue, report_missing_text
 from device.system import voice
 from engine.state import TurnKind
+from engine.validation import Reason
 from tests.support.catalogues import FOLDER, locate_source, make_catalogue_of, read_source, read_texts
 from tests.support.sentences import message_keys, modules, sentences
 
@@ -81,9 +82,14 @@ def test_english_messages_are_those_of_the_code() -> None:
     assert message_keys() <= texts.keys()
 
 
+@pytest.mark.parametrize("reason", Reason)
+def test_reason_of_the_validation_has_a_text(reason: Reason) -> None:
+    assert {f"asked-{reason}", f"noted-{reason}"} & select_section("message.").keys()
+
+
 def test_every_message_is_used_by_the_code() -> None:
     code = "\n".join(path.read_text(encoding="utf-8") for path, _ in modules())
-    families = ("hold-", "button-")  # by the names of buttons
+    families = ("hold-", "button-", *(f"{kind}-{reason}" for kind in ("asked", "noted") for reason in Reason))
     unused = {key for key in select_section("message.").keys() - sentences().keys() if f'"{key}"' not in code}
     assert {key for key in unused if not key.startswith(families)} == set()
 

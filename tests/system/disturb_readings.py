@@ -28,8 +28,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from device.session.decision import Decision, OpenQuestion, decide
+from device.session.decision import Decision, TurnContext, decide
 from device.session.snapshot import PASS_OR_EXCHANGE, WordList, is_listed
+from device.session.turn_questions import OpenQuestion
 from engine.board import Board
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayMade, PlayWithdrawn
@@ -37,6 +38,7 @@ from engine.game import Game
 from engine.inference.explain import infer_play, turn_text
 from engine.inference.history import ReadingHistory
 from engine.lexicon import load_shipped_lexicon
+from engine.validation import QuestionHistory
 from tests.support.disturbed_readings import (
     FOLLOWING_TURNS,
     MIN_OTHER_BOARD_TILES,
@@ -84,8 +86,7 @@ _ORDER = list(Outcome)
 class PressModel:
     """What the session does at a press, without camera, store and clock (`GameController`, `TableSession._take_turn`).
 
-    `words` is the word list in use, None if words are not checked. The inference does not use it yet; pass it on in
-    `press` once it does.
+    `words` is the word list in use, None if words are not checked.
     """
 
     def __init__(self, game: Game, words: WordList | None = None, history: ReadingHistory | None = None) -> None:
@@ -94,20 +95,24 @@ class PressModel:
         self.history = history
         self.open_question: OpenQuestion | None = None
         self.has_notice = False
+        self.asked = QuestionHistory()
         self._before = game
         self._shown_warnings: set[str] = set()
 
     def press(self, picture: Picture) -> Decision:
         """End a turn with this picture: record the events of the decision, and keep its question."""
         self._before, self.open_question, self.has_notice = self.game, None, False
-        inference = infer_play(self.game, picture.reading, self.history)
-        decision = decide(self.game, inference, picture.reading)
+        reading = self.asked.settle_reading(self.game, picture.reading)
+        inference = infer_play(self.game, reading, self.history, self.asked.open_squares)
+        context = TurnContext(self.words, self.history, self.asked)
+        decision = decide(self.game, inference, reading, context)
         try:
             self.game = push_events(self.game, decision.events)
         except (NotationError, RulesError):
             self.has_notice = True  # the session shows why the command failed, and has recorded nothing
             return decision
-        self.open_question, self.history = decision.open_question, inference.history
+        self.open_question, self.history, self.asked = decision.open_question, inference.history, decision.asked
+        self.has_notice = bool(decision.notices)
         if decision.warning and (decision.warning not in self._shown_warnings or not decision.events):
             self._shown_warnings.add(decision.warning)
             self.has_notice = True
@@ -122,6 +127,8 @@ class PressModel:
 
     def answer_question(self, number: int) -> None:
         """Choose an answer of the open question."""
+        if self.open_question:
+            self.asked = self.asked.without_squares(self.open_question.question.squares)
         self.game, self.open_question = self._game_after(number), None
 
     def _game_after(self, number: int) -> Game:

@@ -46,9 +46,9 @@ def decide_pass(game: Game, *_: object) -> Decision:
     return Decision((Passed(game.to_move),))
 
 
-def test_clear_row_is_all_right(games: list[RecordedGame]) -> None:
+def test_clear_row_is_all_right_and_asks_for_the_letters_of_blanks_only(games: list[RecordedGame]) -> None:
     result = measure(games, "clear", 6)
-    assert result.outcomes == {Outcome.RIGHT: 6}
+    assert result.outcomes == {Outcome.RIGHT: 4, Outcome.RIGHT_ASKED: 2}
     assert (result.wrong_after_next, result.wrong_at_end) == (0, 0)
 
 
@@ -95,7 +95,7 @@ def test_row_finds_a_position_in_the_games_of_the_demo(games: list[RecordedGame]
 def test_clear_games_count_questions_by_topic(games: list[RecordedGame]) -> None:
     found = measure_clear_games(games[:1], use_words=True)["all games"]
     assert found.turns > 20 and found.wrong == 0
-    assert found.questions.keys() == {Topic.PASS}
+    assert found.questions.keys() == {Topic.PASS, Topic.BLANK}
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ class TurnCommand(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the events that change the turn."""
-        context.controller.commit_events(self.make_events(context.controller.game))
+        context.controller.commit_entered_events(self.make_events(context.controller.game))
 
     def make_events(self, game: Game) -> tuple[Event, ...]:
         """Return the events that change the record. Raises `CommandRefusedError`."""

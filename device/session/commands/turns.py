@@ -8,11 +8,11 @@ from typing import Annotated
 from msgspec import Meta
 
 from device.session.commands.base import CommandContext, TableCommand
-from device.session.decision import OpenQuestion
 from device.session.game_controller import GameController
 from device.session.messages import get_text, make_notice, make_question, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase, WordList, can_decide_challenge
+from device.session.turn_questions import OpenQuestion
 from engine.blanks import find_invalid_words
 from engine.events import Challenged, Event, Exchanged, Passed
 from engine.game import Game
@@ -63,7 +63,7 @@ class ExchangeTiles(TableCommand, frozen=True):
         game = context.controller.game
         if not game.can_exchange(self.count):
             raise make_refusal("cannot-exchange", str(self.count), str(game.bag_count))
-        context.controller.commit_events([Exchanged(game.to_move, self.count)])
+        context.controller.commit_entered_events([Exchanged(game.to_move, self.count)])
 
 
 class ChallengePlay(TableCommand, frozen=True):
@@ -143,8 +143,9 @@ class AnswerQuestion(TableCommand, frozen=True):
     answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
 
     def run(self, context: CommandContext) -> None:
-        """Apply the answer; refuse it if no question with this answer is open."""
-        context.controller.answer_question(self.answer)
+        """Apply the answer, or read the board again; refuse it if no question with this answer is open."""
+        if context.controller.answer_question(self.answer) and context.controller.phase.in_play:
+            context.take_turn()
 
 
 class ConfirmExchange(TableCommand, frozen=True):

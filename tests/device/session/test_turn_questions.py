@@ -1,0 +1,130 @@
+"""Questions of the validation at the table: what counts until they are answered, and what an answer changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from device.session.commands.corrections import CorrectTurn, InsertTurn
+from device.session.commands.games import Undo
+from device.session.commands.turns import AnswerQuestion, EndTurn
+from device.session.snapshot import Phase, TableSnapshot
+from device.session.table_session import TableSession
+from engine.board import parse_square
+from engine.reading import BoardReading, SquareReading
+from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, rows
+
+
+def play_in_doubt(
+    session: TableSession, table: TextTable, candidates: dict[str, dict[str, float]], *words: tuple[str, int, int, bool]
+) -> TableSnapshot:
+    """End a turn with these words on the board, some squares of it read with other probabilities."""
+    squares = list(BoardReading.from_rows(rows(*words)).squares)
+    for name, symbols in candidates.items():
+        squares[parse_square(name)] = SquareReading(tuple(symbols.items()))
+    table.board = BoardReading(tuple(squares))
+    return session.submit(EndTurn()).result(5)
+
+
+def answer(session: TableSession, text: str) -> TableSnapshot:
+    """Choose the answer with this text."""
+    question = session.state.question
+    assert question is not None
+    return session.submit(AnswerQuestion(next(n for n, a in enumerate(question.answers) if text in a))).result(5)
+
+
+def get_key(state: TableSnapshot) -> str:
+    """Return the key of the open question; empty if there is none."""
+    return state.question.key if state.question else ""
+
+
+def test_removed_play_is_withdrawn_and_asked_about(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    state = play(playing, table, HORN)
+    assert get_key(state) == "asked-tiles-removed"
+    assert [p.total for p in state.players] == [14, 0]
+
+
+def test_look_again_reads_the_board_again(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    play(playing, table, HORN)
+    table.lay(HORN, FARM, PASTE)
+    state = answer(playing, "Look again")
+    assert [(t.word, t.score) for t in state.turns] == [("HORN", 14), ("FA.M", 9), ("PASTE", 25)]
+    assert state.question is None and state.phase is Phase.CHALLENGE
+
+
+def test_cleared_board_records_nothing_before_the_answer(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    before = playing.state
+    state = play(playing, table)
+    assert get_key(state) == "asked-board-cleared" and state.events == before.events
+    assert answer(playing, "The game is over").phase is Phase.ENDED
+
+
+def test_board_of_another_game_records_nothing(playing: TableSession, table: TextTable) -> None:
+    for words in ((HORN,), (HORN, FARM), (HORN, FARM, PASTE)):
+        before = play(playing, table, *words)
+    state = play(playing, table, ("QUIZZES", 7, 4, True), ("ZEBRA", 7, 8, False), ("BOND", 9, 8, True))
+    assert get_key(state) == "asked-other-board" and state.events == before.events
+
+
+def test_unlisted_word_counts_until_the_likely_one_is_chosen(playing: TableSession, table: TextTable) -> None:
+    state = play_in_doubt(playing, table, {"G8": {"A": 0.97, "O": 0.02}}, ("HARN", 7, 5, True))
+    assert get_key(state) == "asked-word-unlisted" and state.turns[0].word == "HARN"
+    state = answer(playing, "HORN")
+    assert (state.turns[0].word, state.turns[0].score, state.question) == ("HORN", 14, None)
+
+
+def test_open_question_ends_once_later_readings_settle_it(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, {"G8": {"A": 0.97, "O": 0.02}}, ("HARN", 7, 5, True))
+    play(playing, table, HORN, FARM)
+    state = play(playing, table, HORN, FARM, PASTE)
+    assert [turn.word for turn in state.turns] == ["HORN", "FA.M", "PASTE"]
+    assert state.question is None
+
+
+def test_letter_of_a_blank_is_asked_when_it_is_played(playing: TableSession, table: TextTable) -> None:
+    state = play(playing, table, ("HO?N", 7, 5, True))
+    assert get_key(state) == "asked-blank-unnamed"
+    assert answer(playing, "It is R").turns[0].word == "HOrN"
+
+
+def test_undone_turn_takes_its_question_with_it(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HO?N", 7, 5, True))
+    state = playing.submit(Undo()).result(5)
+    assert (state.question, state.turns) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("at", "word", "key"),
+    [
+        ("8A", "HORN", "noted-centre-missed"),
+        ("8H", "A", "noted-first-word-short"),
+        ("8D", "QUARTERS", "noted-too-many-tiles"),
+        ("8F", "KKKK", "noted-more-than-set"),
+        ("8F", "haus", "noted-more-than-set"),
+    ],
+)
+def test_play_by_hand_is_taken_with_a_notice(playing: TableSession, at: str, word: str, key: str) -> None:
+    state = playing.submit(InsertTurn(1, at=at, word=word)).result(5)
+    assert len(state.turns) == 1 and key in [notice.key for notice in state.notices]
+
+
+def test_turn_by_hand_out_of_turn_is_noted(playing: TableSession) -> None:
+    state = playing.submit(InsertTurn(1, player=1, at="8F", word="HORN")).result(5)
+    assert [notice.key for notice in state.notices] == ["noted-out-of-turn"]
+
+
+def test_removed_first_turn_is_noted_for_the_play_that_it_leaves_alone(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    state = playing.submit(CorrectTurn(1, kind="none")).result(5)
+    assert "noted-gap" in [notice.key for notice in state.notices]
+
+
+def test_correct_play_by_hand_has_no_notice(playing: TableSession) -> None:
+    state = playing.submit(InsertTurn(1, at="8F", word="HORN")).result(5)
+    assert state.notices == () and state.question is None
