@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
+import marisa_trie
+
 from device.storage.lexicons import open_lexicon
-from engine.board import CENTRE, Board, Square, transpose
+from engine.board import CENTRE, NEIGHBOURS, SQUARES, Board, Square, transpose
 from engine.events import (
     Challenged,
     EndReason,
@@ -47,17 +49,17 @@ class PlayFinder:
     def __init__(self, lexicon: Lexicon, alphabet: str) -> None:
         self._words = lexicon
         self._alphabet = alphabet
-        self._following: Letters = lru_cache(maxsize=None)(partial(_following, lexicon, alphabet))
+        self._following: Letters = lru_cache(maxsize=None)(partial(_following, marisa_trie.Trie(lexicon), alphabet))
 
     def plays(self, board: Board, rack: Mapping[str, int]) -> Iterator[Play]:
         """Yield all plays of `rack` (tile to number) with words of the list; plays of one tile may be yielded twice."""
         yield from (Play.from_tiles(placed) for placed in self._along_rows(board, rack))
-        for placed in self._along_rows(board.transposed(), rack):
+        for placed in self._along_rows(Board(tuple(board[transpose(square)] for square in SQUARES)), rack):
             yield Play.from_tiles({transpose(square): tile for square, tile in placed.items()})
 
     def _along_rows(self, board: Board, rack: Mapping[str, int]) -> Iterator[dict[Square, Tile]]:
         crossing = {s: self._fitting(board, s) for s in range(BOARD_SIZE * BOARD_SIZE) if board[s] is None}
-        anchors = {s for s in crossing if any(board[n] for n in board.neighbours(s))} if board else {CENTRE}
+        anchors = {s for s in crossing if any(board[n] for n in NEIGHBOURS[s])} if board else {CENTRE}
         for row in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE):
             line = _Line(board, row, crossing, anchors, self._following, self._words)
             for start in range(BOARD_SIZE):
@@ -113,8 +115,8 @@ class _Line:
                     rack[face] += 1
 
 
-def _following(lexicon: Lexicon, alphabet: str, beginning: str) -> str:
-    return "".join(letter for letter in alphabet if lexicon.has_prefix(beginning + letter))
+def _following(words: marisa_trie.Trie, alphabet: str, beginning: str) -> str:
+    return "".join(letter for letter in alphabet if any(True for _ in words.iterkeys(beginning + letter)))
 
 
 def _letter(tile: Tile | None) -> str:
