@@ -39,16 +39,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _import_file(store: GameStore, path: Path) -> bool:
-    from device.storage.archive import MAX_GCG_BYTES, import_gcg, import_zip
+    from device.storage.archive import MAX_GCG_BYTES, import_gcg, import_zip, list_gcg_problems
     from device.storage.errors import ArchiveError
 
     with path.open("rb") as file:
         zipped = file.read(2) == b"PK"
         file.seek(0)
         try:
-            number = import_zip(store, file) if zipped else import_gcg(store, file.read(MAX_GCG_BYTES + 1))
+            data = b"" if zipped else file.read(MAX_GCG_BYTES + 1)
+            number = import_zip(store, file) if zipped else import_gcg(store, data)
         except ArchiveError as error:
             print(f"{path}: {error}")
             return False
     print(f"{path} is game {number}")
+    for problem in () if zipped else list_gcg_problems(data):
+        print(f"{path}: {problem}")
     return True

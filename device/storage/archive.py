@@ -26,7 +26,8 @@ from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, Stor
 from engine.errors import NotationError, RulesError
 from engine.events import Event, GameStarted, from_json, to_json
 from engine.game import Game
-from engine.gcg import build_game, build_record, format_gcg, parse_gcg
+from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
+from engine.lexicon import load_shipped_lexicon
 from engine.messages import said
 
 MAX_UNPACKED_BYTES = 512_000_000
@@ -55,7 +56,8 @@ def load_game(store: GameStore, number: int) -> Game:
 
 def export_gcg(store: GameStore, number: int) -> str:
     """Return a game as GCG, the format of other programs. Raises `ArchiveError`, `StoreError`."""
-    return format_gcg(build_record(load_game(store, number)))
+    game = load_game(store, number)
+    return format_gcg(build_record(game, lexicon=load_shipped_lexicon(game.tiles.name)))
 
 
 def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
@@ -114,6 +116,11 @@ def import_gcg(store: GameStore, data: bytes) -> int:
     events = tuple(StoredEvent(number, now, body) for number, body in enumerate(bodies))
     _refuse_duplicate(store, events)
     return store.add_game(now, events, ())
+
+
+def list_gcg_problems(data: bytes) -> tuple[str, ...]:
+    """Return what is wrong in a GCG file, a sentence for each problem, in the order of its lines."""
+    return tuple(map(str, replay(parse_gcg(data)).problems))
 
 
 def _clean_player_names(event: Event) -> Event:

@@ -11,8 +11,8 @@ from engine.gcg.record import Pragma, Record
 from engine.state import TurnKind
 from engine.tiles import TileSet, load_tile_set, tile_set_names
 
-# First letters of the names of word lists, as the programs of players write them.
-_LEXICON_PREFIXES = {
+# Names of word lists as the programs of players write them, without the year or edition that follows (`CSW24`).
+_LEXICON_NAMES = {
     "en": ("NWL", "CSW", "TWL", "OWL", "OSPD", "OTCWL", "OSW", "SOWPODS", "ECWL", "CEL", "COLLINS", "ENABLE"),
     "fr": ("FRA", "ODS"),
     "de": ("GERMAN", "DEUTSCH", "RD", "DUDEN"),
@@ -46,9 +46,11 @@ def find_named_tile_set(record: Record) -> TileSet | None:
             code = TILE_SET_BY_DISTRIBUTION.get(name, name)
             if code in tile_set_names():
                 return load_tile_set(code)
-    lexicon = (record.pragma_text("lexicon") or "").upper()
-    fitting = [code for code, starts in _LEXICON_PREFIXES.items() if lexicon.startswith(starts)]
-    return load_tile_set(fitting[0]) if fitting else None
+    name, *_ = _EDITION_OF_LIST.sub("", (record.pragma_text("lexicon") or "").upper()).split() or [""]
+    return next((load_tile_set(code) for code, names in _LEXICON_NAMES.items() if name in names), None)
+
+
+_EDITION_OF_LIST = re.compile(r"[ _-]*(\d|\().*\Z")
 
 
 def find_possible_tile_sets(record: Record) -> tuple[TileSet, ...]:

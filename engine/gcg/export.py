@@ -6,11 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.blanks import find_blank_letters, unnamed_blanks
+from engine.board import square_name
+from engine.events import BlankNamed
 from engine.game import Game
 from engine.gcg.edition import TILE_SET_BY_DISTRIBUTION
 from engine.gcg.record import Entry, Player, Pragma, Record
 from engine.gcg.writer import make_nickname
-from engine.rules import ChallengeRule
+from engine.lexicon import WordList
+from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.state import Turn, TurnKind
 
 _LOST_TURN_NOTE = "#unsuccessful-challenge"  # Macondo's mark for the pass after a failed challenge
@@ -21,8 +25,11 @@ _NOTE_BY_KIND = {
 }
 
 
-def build_record(game: Game, title: str = "", double_end_rack: bool = False) -> Record:
+def build_record(game: Game, title: str = "", double_end_rack: bool = False, lexicon: WordList | None = None) -> Record:
     """Return the game so far as a record.
+
+    GCG has no blank without a letter: one that was not named becomes the first letter that makes its words valid in
+    `lexicon`, the first of the tile set without one, and a note says so.
 
     The camera sees no racks. A rack in the record has the tiles that the player is known to have held: the tiles played
     in this turn and, once no more are drawn, those played or revealed later. A turn lost by a failed challenge (rule 8)
@@ -31,6 +38,10 @@ def build_record(game: Game, title: str = "", double_end_rack: bool = False) -> 
     With `double_end_rack`, in a game of two, the player who went out gains twice the other's letters and the other
     loses none, for programs that support only this end.
     """
+    blanks = unnamed_blanks(game.state)
+    for square in blanks:
+        letters = find_blank_letters(game.state, square, lexicon.__contains__) if lexicon else game.tiles.letters
+        game = game.push(BlankNamed(square, letters[0]))
     turns = game.turns
     if double_end_rack and len(game.players) == 2:
         turns = _double_end_rack(turns)
@@ -46,6 +57,10 @@ def build_record(game: Game, title: str = "", double_end_rack: bool = False) -> 
             entries.append(_build_entry(turn, rack))
             if turn.play and turn.play.rearranged:
                 entries = _add_note(entries, _REARRANGED_NOTE)
+            for square, tile in turn.placements:
+                if turn.stands and square in blanks:
+                    note = f"the blank on {square_name(square)} was not named: {tile.letter} is assumed"
+                    entries = _add_note(entries, note)
         if turn.kind is TurnKind.CHALLENGE and turn.by is not None and game.rules.challenge is ChallengeRule.DOUBLE:
             lost[turn.by] += 1
     return Record(_build_players(game.players), tuple(entries), tuple(_build_pragmas(game, title)))
@@ -62,15 +77,25 @@ def _build_players(names: Sequence[str]) -> tuple[Player, ...]:
 
 def _build_pragmas(game: Game, title: str) -> list[Pragma]:
     pragmas = [Pragma("title", title)] if title else []
-    if game.start_event.lexicon:
-        pragmas.append(Pragma("lexicon", game.start_event.lexicon))
-    if game.tiles.name != "en":
-        names = {code: name for name, code in TILE_SET_BY_DISTRIBUTION.items()}
-        pragmas.append(Pragma("tile-distribution", names.get(game.tiles.name, game.tiles.name)))
+    if variants := _describe_variants(game.rules):
+        pragmas.append(Pragma("description", variants))
+    lexicon = game.start_event.lexicon
+    if lexicon and lexicon != game.tiles.name:  # the built-in list of a language is no lexicon of another program
+        pragmas.append(Pragma("lexicon", lexicon))
+    names = {code: name for name, code in TILE_SET_BY_DISTRIBUTION.items()}
+    pragmas.append(Pragma("tile-distribution", names.get(game.tiles.name, game.tiles.name)))
     pragmas += [Pragma("tile", f"[{t}] [{game.tiles.lower(t)}]") for t in game.tiles.letters if len(t) > 1]
     if game.layout.name != "standard":
         pragmas.append(Pragma("board-layout", game.layout.name))
     return pragmas
+
+
+def _describe_variants(rules: Rules) -> str:
+    """Return the variants that another program would take for errors; empty for the standard game."""
+    variants = [f"{rules.rack_size} tiles on a rack"] if rules.rack_size != STANDARD_RULES.rack_size else []
+    if rules.finish_line:
+        variants.append(f"Finish Line game ({', '.join(rules.finish_line)})")
+    return "; ".join(variants)
 
 
 def _build_entry(turn: Turn, rack: tuple[str, ...] | None) -> Entry:

@@ -88,6 +88,7 @@ class _Reader:
         self.seats: dict[int, Player] = {}  # by number of the #player line; a repeated number gets the next free one
         self.entries: list[tuple[str, Entry]] = []  # the nickname as written, and the event without its seat
         self.pragmas: list[Pragma] = []
+        self.pragma_names: set[str] = set()
         self.racks: list[Rack] = []  # here `player` is the number of the #rack line, less one
         self.problems: list[Problem] = []
         self.first_event_line = self.first_rack_line = 0
@@ -145,11 +146,12 @@ class _Reader:
             self.pragmas.append(Pragma("note", text, number))
 
     def _add_setting(self, number: int, name: str, text: str) -> None:
-        if name not in _REPEATABLE_PRAGMAS and any(pragma.name == name for pragma in self.pragmas):
+        if name not in _REPEATABLE_PRAGMAS and name in self.pragma_names:
             self.add_problem(number, f"#{name} is given twice; the first one holds")
         elif self.first_event_line and name not in _TRAILING_PRAGMAS:
             self.add_problem(number, f"#{name} belongs before the first event")
         self.pragmas.append(Pragma(name, text, number))
+        self.pragma_names.add(name)
 
     def _read_player(self, number: int, seat: int, text: str) -> None:
         nick, _, name = text.partition(" ")
@@ -220,6 +222,7 @@ class _Reader:
         entries: list[Entry] = []
         for written, entry in self.entries:
             seats = [seat for seat, player in enumerate(players) if written in (player.nick, player.name)]
+            seats = seats or [seat for seat, player in enumerate(players) if written == player.name.split()[0]]
             if not seats:
                 known = ", ".join(player.nick for player in players)
                 reason = said("gcg-no-player", "there is no #player line for {0}", repr(written))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from engine.errors import NotationError
-from engine.messages import said
+from engine.messages import key_of, said
 from engine.reading import BLANK
 from engine.state import TurnKind
 
@@ -16,6 +16,7 @@ UNKNOWN_RACK = "UNKNOWN"
 TURN_KINDS = frozenset({TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.PASS})
 """Kinds of events after which the next player is to move."""
 
+_UNREAD_LINE_KEYS = frozenset({"gcg-form", "gcg-names-none", "gcg-neither"})
 _POSITION = re.compile(r"[A-Za-z]\d{1,3}\Z|\d{1,3}[A-Za-z]\Z")
 _SCORE = re.compile(r"([+-]*)(\d{1,6})\Z")  # bounded, because `int` raises for numbers of more than 4300 digits
 _COUNT = re.compile(r"\d{1,3}\Z")
@@ -151,6 +152,11 @@ class Record:
         """Return the text of the first pragma of this name, None if there is none."""
         found = self.find_pragma(name)
         return found.text if found else None
+
+    @property
+    def unread_lines(self) -> tuple[Problem, ...]:
+        """The lines that cannot be read and may be events; without them the record is another game."""
+        return tuple(problem for problem in self.problems if key_of(problem.reason) in _UNREAD_LINE_KEYS)
 
     def labels(self) -> tuple[str, ...]:
         """Return a unique name for each player: the nickname, with the seat (from 1) if players share it."""

@@ -39,11 +39,13 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
     A recorded score that differs from the computed one is kept as a correction (`Turn.computed_score` has the computed
     one). A file does not name the rules agreed on, so they are inferred from their effects: points for a failed
     challenge, unplayed letters once or twice, overtime. Raises `RulesError` with the line of an event that is
-    impossible.
+    impossible, or of one that cannot be read.
     """
     if len(record.entries) > _MAX_EVENTS:
         text = "a game has up to {0} events, this file has {1}"
         raise RulesError(said("gcg-events", text, _MAX_EVENTS, len(record.entries)))
+    for problem in record.unread_lines:
+        raise RulesError(said("gcg-line", "line {0}: {1}", problem.line, problem.reason))
     played = replay(record, tiles, board_layout)
     tiles = played.tiles
     record = bracket_tiles(record, tiles)
@@ -74,13 +76,14 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
 
 def _infer_rules(entries: Sequence[Entry]) -> Rules:
     """Return rules under which the recorded lines for challenges, end racks and overtime are possible."""
-    gained = [entry.score for entry in entries if entry.kind is TurnKind.CHALLENGE and entry.score > 0]
+    costs = [entry.score for entry in entries if entry.kind is TurnKind.CHALLENGE and entry.score]
     end_racks = [entry for entry in entries if entry.kind is TurnKind.ENDRACK]
     lost = any(entry.is_penalty for entry in end_racks)
     overtime = [-entry.score for entry in entries if entry.kind is TurnKind.TIME]
     return Rules(
-        challenge=ChallengeRule.POINTS if gained else ChallengeRule.SINGLE,  # a turn lost is written as a pass
-        challenge_points=gained[0] if gained else 0,
+        challenge=ChallengeRule.POINTS if costs else ChallengeRule.SINGLE,  # a turn lost is written as a pass
+        challenge_points=abs(costs[0]) if costs else 0,
+        challenger_pays=bool(costs) and costs[0] < 0,
         unplayed=UnplayedRule.NONE if not end_racks else UnplayedRule.BOTH if lost else UnplayedRule.TWICE,
         clock_seconds=_DEFAULT_CLOCK_S if overtime else 0,
         overtime_points=gcd(*overtime) or 10,
@@ -89,7 +92,8 @@ def _infer_rules(entries: Sequence[Entry]) -> Rules:
 
 def _push_entry(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet) -> Game:
     """Return the game after one event line, with the recorded score."""
-    if entry.kind is TurnKind.CHALLENGE and entry.score < 0:  # a challenger loses points: no event expresses that
+    if entry.kind is TurnKind.CHALLENGE and (entry.score < 0) != game.rules.challenger_pays and entry.score:
+        # a file with points gained and points lost: no rule has both
         last = next((turn for turn in reversed(game.turns) if turn.player == entry.player), None)
         if last is None:
             raise RulesError(said("gcg-no-challenge", "nothing was played that could have been challenged"))
@@ -113,6 +117,8 @@ def _build_event(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet)
             return Passed(entry.player)
         case TurnKind.WITHDRAWN if event.score is not None:
             return PlayWithdrawn(entry.player)
+        case TurnKind.CHALLENGE if game.rules.challenger_pays:
+            return Challenged(entry.player, upheld=False)
         case TurnKind.CHALLENGE:
             return Challenged((entry.player + 1) % len(game.players), upheld=False)
     raise RulesError(said("gcg-no-fit", "this does not fit the game"))

@@ -126,6 +126,11 @@ def test_a_file_that_is_no_text_is_refused(data: bytes) -> None:
         build(data)
 
 
+def test_the_beginning_of_a_word_is_found(english: Lexicon) -> None:
+    assert english.has_prefix("QUIZZIC")
+    assert not english.has_prefix("QUIZZX")
+
+
 def test_lexicon_bytes_round_trip() -> None:
     club = Lexicon.from_words("club", ["horn", "farm"])
     assert set(Lexicon.from_bytes("club", club.to_bytes())) == {"HORN", "FARM"}

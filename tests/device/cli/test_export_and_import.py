@@ -119,3 +119,20 @@ def test_games_of_an_installed_table_are_found_where_a_user_has_none(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     assert main(["backup", str(tmp_path / "copy.db")]) == 0
     assert "1 game is in" in capsys.readouterr().out
+
+
+def test_import_refuses_a_file_with_an_event_that_cannot_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "typo.gcg"
+    file.write_text("#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n>B: FAM H6 FA.M +9b 9\n")
+    assert main(["import", str(file), "--data", str(tmp_path / "there")]) == 1
+    assert "line 4: '+9b' is no score" in capsys.readouterr().out
+
+
+def test_import_names_the_problems_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "corner.gcg"
+    file.write_text("#player1 A Ann\n#player2 B Bob\n>A: HORN 1A HORN +21 21\n")
+    assert main(["import", str(file), "--data", str(tmp_path / "there")]) == 0
+    out = capsys.readouterr().out
+    assert f"{file} is game 1" in out and "line 3: 'HORN' at 1A: the first word does not cover the centre" in out

@@ -22,9 +22,11 @@ from engine.events import (
     ScoreCorrected,
 )
 from engine.game import Game
-from engine.gcg import build_record, format_gcg, parse_gcg, replay
+from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
+from engine.gcg.edition import find_named_tile_set
+from engine.lexicon import Lexicon
 from engine.plays import Play
-from engine.rules import ChallengeRule, Rules, rules_preset
+from engine.rules import ChallengeRule, FinishLineLevel, Rules, rules_preset
 from engine.state import TurnKind
 from engine.tiles import Tile
 from tests.support.play_at_random import drawn_out, play_of, random_game
@@ -55,6 +57,7 @@ def test_the_worked_example_is_written_as_everybody_reads_it() -> None:
         "#player1 Anna Anna",
         "#player2 Ben Ben",
         "#title Friday",
+        "#tile-distribution english",
         ">Anna: HNOR 8F HORN +14 14",
         ">Ben: AFM H6 FA.M +9 9",
         ">Anna: AEPST 10F PASTE +25 39",
@@ -187,3 +190,45 @@ def test_the_end_is_written_as_the_rules_have_it(preset: str) -> None:
             assert played.totals[0] - played.totals[1] == margin
             if not doubled:
                 assert played.totals == game.totals
+
+
+def test_english_tiles_are_named_whatever_the_word_list_is_called() -> None:
+    text = format_gcg(build_record(five_turns(lexicon="local")))
+    assert "#lexicon local\n#tile-distribution english\n" in text
+    played = replay(parse_gcg(text))
+    assert (played.tiles.name, played.totals) == ("en", (55, 25))
+
+
+@pytest.mark.parametrize("name", ["local", "file.txt", "discs", "rdlist", "swl.txt"])
+def test_word_lists_of_other_names_are_of_no_language(name: str) -> None:
+    record = parse_gcg(f"#player1 A A\n#player2 B B\n#lexicon {name}\n>A: AT 8H AT +4 4\n")
+    assert find_named_tile_set(record) is None
+
+
+def test_built_in_word_list_is_not_written_as_a_lexicon_of_other_programs() -> None:
+    assert "#lexicon" not in format_gcg(build_record(five_turns(lexicon="en")))
+
+
+def test_blank_without_a_name_gets_the_letter_that_the_list_allows() -> None:
+    game = Game.start(("Anna", "Ben"))
+    game = game.push(PlayMade(0, Play.from_gcg(game.board, "8F", "H?RN", game.tiles)))
+    record = build_record(game, lexicon=Lexicon.from_words("club", ["horn", "hern"]))
+    assert (record.entries[0].text, record.entries[0].rack) == ("HeRN", "?HNR")
+    assert record.entries[0].note == "the blank on G8 was not named: E is assumed"
+    assert build_record(game).entries[0].text == "HaRN"
+
+
+def test_variants_are_described() -> None:
+    rules = Rules(rack_size=9, finish_line=(FinishLineLevel.BEGINNER, FinishLineLevel.EXPERT))
+    assert "#description 9 tiles on a rack; Finish Line game (beginner, expert)\n" in format_gcg(
+        build_record(five_turns(rules=rules))
+    )
+
+
+def test_points_that_the_challenger_paid_are_read_back() -> None:
+    rules = Rules(challenge=ChallengeRule.POINTS, challenge_points=5, challenger_pays=True)
+    game = five_turns(Challenged(1, upheld=False), rules=rules)
+    assert lines(game) == [">Ben: UNKNOWN (challenge) -5 20"]
+    again = build_game(parse_gcg(format_gcg(build_record(game))))
+    assert (again.totals, again.rules.challenger_pays) == (game.totals, True)
+    assert again.events[-1] == Challenged(1, upheld=False)

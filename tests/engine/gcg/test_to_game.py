@@ -129,3 +129,8 @@ def test_all_recorded_games_come_out_as_they_did() -> None:
             wrong.append(name)
     # After six passes one player lost the letter on the rack, the other, who held the Q, did not.
     assert wrong == ["kmcelwee+scrabble/data/traditional/traditional7127.gcg"]
+
+
+def test_file_with_an_event_that_cannot_be_read_is_refused() -> None:
+    with pytest.raises(RulesError, match=r"line 4: '\+9b' is no score"):
+        build_game(parse_gcg(f"{HEAD}{FIVE_TURNS}".replace("+9 9", "+9b 9")))
