@@ -101,7 +101,7 @@ def _prepare_rebuild(game: Game) -> Callable[[], None]:
 
 
 def _prepare_explaining(game: Game) -> Callable[[], None]:
-    """Return a function that explains a clear reading after each play of a game, one after the other, again and again."""
+    """Return a function that explains a clear reading after each play of a game, in order, again and again."""
     from engine.inference.explain import infer_play
     from engine.reading import EMPTY, BoardReading, SquareReading
 
