@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from device.cameras.base import (
     AbsentCamera,
@@ -18,6 +20,9 @@ from device.cameras.base import (
     NoMorePicturesError,
 )
 from engine.messages import said
+
+if TYPE_CHECKING:
+    from device.cameras.folder import ShownPictures
 
 __all__ = [
     "AbsentCamera",
@@ -33,16 +38,17 @@ __all__ = [
 ]
 
 
-def open_camera(spec: str) -> Camera:
+def open_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None = None) -> Camera:
     """Open the camera that `spec` names: `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...` or `pi` (a camera module).
 
-    Raises `CameraError` if there is no such camera; the message gives what to do next.
+    `open_record` returns the record of the pictures of a folder that were shown; without it all are shown. Raises
+    `CameraError` if there is no such camera; the message gives what to do next.
     """
     kind, _, where = spec.partition(":")
     if kind == "folder" and where:
         from device.cameras.folder import FolderCamera
 
-        return FolderCamera.from_folder(Path(where))
+        return FolderCamera.from_folder(Path(where), open_record and open_record(Path(where)))
     if kind == "usb" and where:
         from device.cameras.usb import UsbCamera
 
@@ -55,10 +61,13 @@ def open_camera(spec: str) -> Camera:
     raise CameraError(said("camera-unknown", text, spec))
 
 
-def open_reconnecting_camera(spec: str) -> Camera:
-    """Open the camera that `spec` names; a USB or Pi camera may be connected later. Raises `CameraError` otherwise."""
+def open_reconnecting_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None = None) -> Camera:
+    """Open the camera that `spec` names; a USB or Pi camera may be connected later.
+
+    `open_record` as in `open_camera`. Raises `CameraError` for other cameras that are not there.
+    """
     if spec != "pi" and not spec.startswith("usb:"):
-        return open_camera(spec)
+        return open_camera(spec, open_record)
     from device.cameras.reconnecting import ReconnectingCamera
 
     return ReconnectingCamera(lambda: open_camera(spec))

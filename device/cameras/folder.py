@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from device.cameras.base import CLOSED_MESSAGE, CameraError, Frame, Image, NoMorePicturesError
 from engine.messages import said
@@ -13,6 +14,18 @@ from vision.photo import PhotoError, load_photo
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 WRITE_TIMEOUT_S = 2.0
 """Age, in seconds, up to which a file in a watched folder that cannot be read may still be being written."""
+_NEVER = -1
+"""The time of a file that is gone."""
+
+
+class ShownPictures(Protocol):
+    """The pictures of a folder that were shown, by name, with the time of each file in ns since 1970."""
+
+    def load(self) -> dict[str, int]:
+        """Return the pictures that were shown before."""
+
+    def save(self, times: Mapping[str, int]) -> None:
+        """Keep the pictures shown up to now, in place of those before."""
 
 
 class FolderCamera:
@@ -23,20 +36,23 @@ class FolderCamera:
     def __init__(self, pictures: Iterable[Path]) -> None:
         self._pending = list(pictures)
         self._folder: Path | None = None
-        self._shown: set[Path] = set()
+        self._record: ShownPictures | None = None
+        self._shown: dict[str, int] = {}
         self._closed = False
 
     @classmethod
-    def from_folder(cls, folder: Path) -> FolderCamera:
+    def from_folder(cls, folder: Path, record: ShownPictures | None = None) -> FolderCamera:
         """Return a camera for the pictures in `folder`, in the order of their names, including those added later.
 
-        Raises `CameraError` if there is no such folder.
+        Pictures in `record` are left out, and those that are shown are added to it. A file that is written again under
+        the name of a picture is a new one. Raises `CameraError` if there is no such folder.
         """
         if not folder.is_dir():
             text = "no folder {0}: make it, and put a picture of the board there after each turn"
             raise CameraError(said("camera-no-folder", text, folder))
         camera = cls(())
-        camera._folder = folder
+        camera._folder, camera._record = folder, record
+        camera._shown = record.load() if record else {}
         return camera
 
     def __repr__(self) -> str:
@@ -56,8 +72,11 @@ class FolderCamera:
             none_left = said("camera-none-left", "no new picture left")
             raise NoMorePicturesError(said("camera-none-new", text, self._folder) if self._folder else none_left)
         path = self._pending.pop(0)
-        self._shown.add(path)
-        image = _load_picture(path, WRITE_TIMEOUT_S if self._folder else 0.0)
+        try:
+            image = _load_picture(path, WRITE_TIMEOUT_S if self._folder else 0.0)
+        finally:  # a broken picture is not shown again either
+            if self._folder is not None:
+                self._record_picture(path)
         return Frame(image, time.monotonic(), str(path))
 
     def preview(self) -> None:
@@ -73,7 +92,21 @@ class FolderCamera:
         except OSError as error:
             text = "the folder {0} cannot be read ({1}): put it back, then try again"
             raise CameraError(said("camera-folder-gone", text, folder, error.strerror)) from error
-        return sorted((p for p in found if p not in self._shown), key=lambda p: p.name)
+        return sorted((p for p in found if self._shown.get(p.name, _NEVER) != _read_time(p)), key=lambda p: p.name)
+
+    def _record_picture(self, path: Path) -> None:
+        """Record a picture as shown before its turn is stored: after a crash in between it is not shown again."""
+        self._shown[path.name] = _read_time(path)
+        if self._record:
+            self._record.save(self._shown)
+
+
+def _read_time(path: Path) -> int:
+    """Return when a file was last written, in ns since 1970; `_NEVER` if it is gone."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return _NEVER
 
 
 def _load_picture(path: Path, patience_s: float) -> Image:

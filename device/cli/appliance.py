@@ -27,6 +27,7 @@ from device.settings import PanelSettings, Settings
 from device.storage.backups import BackupTask
 from device.storage.lexicons import NO_LEXICON
 from device.storage.recovery import FallbackStore, open_store
+from device.storage.shown_pictures import StoredPictureRecord
 from device.storage.store import GameStore, StoreError
 from device.system.hotspot import HotspotError, read_hotspot
 from device.system.start_record import StartRecord
@@ -121,7 +122,9 @@ class Appliance:
         """Open the camera and the session. Raises `CameraError`."""
         camera = self._starts.build(
             "camera",
-            lambda: open_reconnecting_camera(self._settings.camera.source),
+            lambda: open_reconnecting_camera(
+                self._settings.camera.source, lambda folder: StoredPictureRecord(store, folder)
+            ),
             lambda: AbsentCamera(NO_CAMERA_MESSAGE),
         )
         session = TableSession(camera, self._reader, store, self._lexicon, profile=self._profile)

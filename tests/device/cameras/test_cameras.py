@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import cv2
@@ -39,6 +40,50 @@ def test_folder_gives_its_pictures_in_order_of_their_names_and_each_once(tmp_pat
     write(tmp_path / "d.png", 40)
     assert grey(camera.still().image) == 40
     assert camera.preview() is None and not camera.live
+
+
+class PictureRecord:
+    """The pictures that were shown, kept in memory."""
+
+    def __init__(self) -> None:
+        self.times: dict[str, int] = {}
+
+    def load(self) -> dict[str, int]:
+        return dict(self.times)
+
+    def save(self, times: Mapping[str, int]) -> None:
+        self.times = dict(times)
+
+
+def test_folder_after_a_restart_gives_only_new_pictures(tmp_path: Path) -> None:
+    record = PictureRecord()
+    for name, shade in (("1.png", 10), ("2.png", 20), ("3.png", 30)):
+        write(tmp_path / name, shade)
+    camera = FolderCamera.from_folder(tmp_path, record)
+    assert [grey(camera.still().image) for _ in range(2)] == [10, 20]
+    camera = FolderCamera.from_folder(tmp_path, record)
+    assert grey(camera.still().image) == 30
+    with pytest.raises(NoMorePicturesError):
+        camera.still()
+
+
+def test_picture_written_again_under_the_same_name_is_a_new_one(tmp_path: Path) -> None:
+    record = PictureRecord()
+    write(tmp_path / "board.png", 10)
+    assert grey(FolderCamera.from_folder(tmp_path, record).still().image) == 10
+    write(tmp_path / "board.png", 20)
+    os.utime(tmp_path / "board.png", ns=(0, record.times["board.png"] + 1_000_000_000))
+    assert grey(FolderCamera.from_folder(tmp_path, record).still().image) == 20
+
+
+def test_broken_picture_is_not_shown_again_after_a_restart(tmp_path: Path) -> None:
+    record = PictureRecord()
+    (tmp_path / "a.jpg").write_bytes(b"\xff\xd8\xff\xe0 cut short")
+    os.utime(tmp_path / "a.jpg", (time.time() - 60,) * 2)
+    with pytest.raises(CameraError, match=r"a\.jpg"):
+        FolderCamera.from_folder(tmp_path, record).still()
+    with pytest.raises(NoMorePicturesError):
+        FolderCamera.from_folder(tmp_path, record).still()
 
 
 def test_list_of_pictures_may_name_one_twice(tmp_path: Path) -> None:

@@ -220,6 +220,19 @@ def test_game_goes_on_after_a_restart_and_a_new_one_begins_when_asked(
     assert capsys.readouterr().out.count("The page is up") == 3
 
 
+def test_old_pictures_are_not_read_again_after_a_restart(folder: Path) -> None:
+    picture(folder, "1.png")
+    with Program(options(folder, free_port()), [rows(HORN)]) as phone:
+        phone.press("end-turn")
+        assert phone.sees("+14")
+    with Program(options(folder, free_port()), [rows(HORN, FARM)]) as phone:
+        phone.press("end-turn")
+        assert phone.sees("No new picture")
+        picture(folder, "2.png")
+        phone.press("end-turn")
+        assert phone.sees("FARM H6")
+
+
 def test_next_game_has_the_players_of_the_last_one_unless_the_command_line_names_others(folder: Path) -> None:
     args = options(folder, free_port())
     with Program(args, []) as phone:
