@@ -90,6 +90,7 @@ class Rules:
     recycle: bool = False  # travel-case, variation B of rule 5
     retake_blanks: bool = False  # travel-case, variation of rule 6
     open_dictionary: bool = True  # travel-case, variation of rule 8: invalid words are shown at once
+    list_decides: bool = True  # rule 8: the agreed list decides a challenge; if not, the players do
     challenge: ChallengeRule = ChallengeRule.DOUBLE  # rule 8
     challenge_points: int = 0  # clubs: 5 or 10, gained by the challenged player after a failed challenge
     challenge_each_word: bool = False  # clubs: the points count for each word challenged

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from device.session.new_game import VARIATIONS
 from device.session.snapshot import TableSnapshot
@@ -19,11 +20,17 @@ def list_rule_texts(state: TableSnapshot, t: Texts) -> tuple[tuple[str, str], ..
 
 
 def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tuple[str, str]]:
-    preset = next((name for name, preset in PRESETS.items() if preset == rules), rules.edition)
+    preset = next(
+        (name for name, preset in PRESETS.items() if replace(preset, list_decides=rules.list_decides) == rules),
+        rules.edition,
+    )
     yield "new.preset", t(f"new.presets.{preset}")
     yield "new.lexicon", state.lexicon or t("new.lexicon_none")
     yield "new.dictionary", t("new.dictionary_open" if rules.open_dictionary else "new.dictionary_closed")
     yield "rules.challenge", _describe_challenge(rules, t)
+    if rules.challenge is not ChallengeRule.VOID:
+        decides = state.lexicon is not None and rules.list_decides and not state.lexicon_advises
+        yield "new.judge", t("new.judges.list" if decides else "new.judges.players")
     any_bag = rules.exchange_minimum_bag == 0
     yield "new.exchange", t("new.exchange_any") if any_bag else t("rules.bag", count=rules.exchange_minimum_bag)
     yield "new.first_word", t("new.letters", count=rules.first_word_minimum)
@@ -34,6 +41,10 @@ def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tu
     if state.finish_lines:
         lines = zip(state.players, state.finish_lines, strict=True)
         yield "new.finish", ", ".join(f"{player.name} {points}" for player, points in lines)
+        if rules.finish_round:
+            yield "new.finish", t("new.finish_round")
+        if rules.finish_unplayed:
+            yield "new.finish", t("new.finish_unplayed")
     if rules.clock_seconds:
         minutes = rules.clock_seconds // 60
         yield "rules.clock", t("rules.clock_for", minutes=minutes, points=rules.overtime_points)
@@ -45,5 +56,6 @@ def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tu
 def _describe_challenge(rules: Rules, t: Texts) -> str:
     if rules.challenge is not ChallengeRule.POINTS:
         return t(f"new.challenges.{rules.challenge}")
-    key = "rules.points_each_word" if rules.challenge_each_word else "rules.points_each_play"
-    return t(key, points=rules.challenge_points)
+    payer = "challenger" if rules.challenger_pays else "challenged"
+    each = "word" if rules.challenge_each_word else "play"
+    return t(f"rules.points.{payer}_{each}", points=rules.challenge_points)

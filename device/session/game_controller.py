@@ -30,6 +30,7 @@ from engine.errors import NotationError, RulesError
 from engine.events import Challenged, Event, GameStarted
 from engine.game import Game
 from engine.inference.history import ReadingHistory
+from engine.state import Turn
 from engine.validation import Proposal, QuestionHistory, Source, validate_turn
 
 _log = logging.getLogger(__name__)
@@ -212,6 +213,20 @@ class GameController:
             self._record(events, lambda: self.log.append(events))
         self._asked = self._asked.without_squares(asked.question.squares)
         return False
+
+    def record_challenge(self, challenged: Challenged, play: Turn, *, is_replacement: bool = False) -> None:
+        """Record the outcome of the challenge of a play, or replace the outcome that was recorded last."""
+        if is_replacement:
+            self._record([challenged], lambda: self.log.replace_last_press([challenged]))
+        else:
+            self.commit_events([challenged])
+        self.squares_to_clear = tuple(square for square, _ in play.placements) if challenged.upheld else ()
+        name = self.game.players[play.player]
+        if challenged.upheld:
+            words = challenged.words or tuple(word.word for word in play.words)
+            self.notices += (make_notice("take-off", name, ", ".join(words)),)
+        else:
+            self.notices += (make_notice("challenge-failed", name),)
 
     def _record(self, events: Sequence[Event], write: Callable[[], str]) -> None:
         """Apply events by calling `write`; remember the squares that an upheld challenge clears."""

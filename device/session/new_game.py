@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import msgspec
@@ -20,24 +21,39 @@ from engine.lexicon import LexiconError
 from engine.rules import PRESETS, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
 from engine.tiles import load_tile_set, tile_set_names
 
-MAX_CLOCK_MINUTES = 180
 OWN_LEXICON, SHIPPED_LEXICON = "own", "shipped"
 PALETTE = ("amber", "blue", "green", "violet", "red", "teal", "pink", "lime")
 """Colours of players, each a class `c-NAME` of the style sheet; assigned by seat unless a player chose one."""
 
-_CHALLENGES = tuple(map(str, ChallengeRule))
-_CHALLENGE_POINTS = ("5", "10")
-_UNPLAYED = tuple(map(str, UnplayedRule))
-_LEVELS = tuple(map(str, FinishLineLevel))
-_FIRST_WORD_MINIMA = ("2", "3", "4", "5")
-_EXCHANGE_MINIMUM_BAGS = {"any": 0, "seven": 7}
-_DICTIONARIES = {"open": True, "closed": False}
+_NO_YES = MappingProxyType({"no": False, "yes": True})
+_RULE_CHOICES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType(
+    {
+        "challenge": ("challenge", {str(rule): rule for rule in ChallengeRule}),
+        "points": ("challenge_points", {"5": 5, "10": 10}),
+        "points_for": ("challenge_each_word", {"play": False, "word": True}),
+        "payer": ("challenger_pays", {"none": False, "challenger": True}),
+        "judge": ("list_decides", {"list": True, "players": False}),
+        "dictionary": ("open_dictionary", {"open": True, "closed": False}),
+        "exchange": ("exchange_minimum_bag", {"any": 0, "seven": 7}),
+        "first_word": ("first_word_minimum", {"2": 2, "3": 3, "4": 4, "5": 5}),
+        "unplayed": ("unplayed", {str(rule): rule for rule in UnplayedRule}),
+        "level": ("finish_line", {str(level): (level,) for level in FinishLineLevel}),
+        "finish_round": ("finish_round", _NO_YES),
+        "finish_unplayed": ("finish_unplayed", _NO_YES),
+    }
+)
+"""The choices that are offered: for each field the setting in `Rules`, and its value for each choice."""
+NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
+    {
+        "minutes": ("clock_seconds", 60, 180),
+        "overtime": ("overtime_points", 1, 100),
+        "scoreless": ("scoreless_turns", 1, 20),
+    }
+)
+"""The choices that are whole numbers from 0: the setting in `Rules`, its value for 1, and the largest number."""
 VARIATIONS = ("rearrange", "recycle", "retake_blanks")
 """Variations of the rules (travel-case, rules 5 A, 5 B and 6), as `Rules` names them."""
-CHOICE_FIELDS = (
-    *("tiles", "lexicon", "preset", "challenge", "points", "unplayed", "exchange", "dictionary", "level", "minutes"),
-    "first_word",
-)
+CHOICE_FIELDS = ("tiles", "lexicon", "preset", *_RULE_CHOICES, *NUMBER_CHOICES)
 """The fields of `NewGameRequest.choices`."""
 
 Name = Annotated[str, Meta(max_length=60)]
@@ -47,8 +63,10 @@ class NewGameRequest(msgspec.Struct, frozen=True):
     """A new game: its players in the order of their turns, their colours, and the rules.
 
     `first` is the number of the player who begins; null: the players draw for first play. `choices` has values that
-    `/choices` lists, by field, and `minutes` for each player's clock; what is left out follows the rules of `preset`.
-    `variations` are those of `/choices`.
+    `/choices` lists, by field, and the numbers `minutes` (of each player's clock), `overtime` (points lost for each
+    minute over it) and `scoreless` (turns in succession that end the game, 0: none); what is left out follows the rules
+    of `preset`. `variations` are those of `/choices`. `levels` are the levels of the players in the Finish Line game,
+    in seat order; if there are none, `level` of the choices is that of all.
     """
 
     players: Annotated[tuple[Name, ...], Meta(min_length=2, max_length=MAX_PLAYERS)]
@@ -56,6 +74,7 @@ class NewGameRequest(msgspec.Struct, frozen=True):
     first: PlayerNumber | None = 0
     choices: dict[Name, Name] = {}
     variations: Annotated[tuple[Name, ...], Meta(max_length=8)] = ()
+    levels: Annotated[tuple[Name, ...], Meta(max_length=MAX_PLAYERS)] = ()
 
 
 class NewGameError(TilekeeperError):
@@ -72,12 +91,7 @@ def list_choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
         "tiles": sorted(((name, load_tile_set(name).language) for name in tile_set_names()), key=lambda pair: pair[1]),
         "lexicon": [SHIPPED_LEXICON, *([OWN_LEXICON] if own_lexicon else []), NO_LEXICON],
         "preset": list(PRESETS),
-        "challenge": _CHALLENGES,
-        "first_word": _FIRST_WORD_MINIMA,
-        "exchange": tuple(_EXCHANGE_MINIMUM_BAGS),
-        "dictionary": tuple(_DICTIONARIES),
-        "unplayed": _UNPLAYED,
-        "level": _LEVELS,
+        **{field: tuple(values) for field, (_, values) in _RULE_CHOICES.items()},
         "variation": VARIATIONS,
         "colour": PALETTE,
     }
@@ -108,7 +122,7 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
         )
         started = GameStarted(
             players,
-            _make_rules(request),
+            _make_rules(request, seats),
             tiles,
             words.name if words else None,
             first=_find_first_player(request.first, seats, players),
@@ -128,31 +142,37 @@ def _choose_colours(seats: Sequence[str], colours: Sequence[str]) -> tuple[str, 
     return tuple(colour if colour in PALETTE else "" for name, colour in zip(seats, chosen, strict=False) if name)
 
 
-def _make_rules(request: NewGameRequest) -> Rules:
-    """Return the rules of the preset, changed by the other choices."""
+def _make_rules(request: NewGameRequest, seats: Sequence[str]) -> Rules:
+    """Return the rules of the preset, changed by the other choices.
+
+    A word list decides challenges only if the players chose it, unless they choose who decides.
+    """
     choices = request.choices
     rules = PRESETS[_read_choice(choices, "preset", PRESETS, "classic-2008")]
-    if challenge := _read_choice(choices, "challenge", _CHALLENGES):
-        rules = replace(rules, challenge=ChallengeRule(challenge))
-    if rules.challenge is ChallengeRule.POINTS:
-        rules = replace(rules, challenge_points=int(_read_choice(choices, "points", _CHALLENGE_POINTS, "5")))
-    if unplayed := _read_choice(choices, "unplayed", _UNPLAYED):
-        rules = replace(rules, unplayed=UnplayedRule(unplayed))
-    if exchange := _read_choice(choices, "exchange", _EXCHANGE_MINIMUM_BAGS):
-        rules = replace(rules, exchange_minimum_bag=_EXCHANGE_MINIMUM_BAGS[exchange])
-    if dictionary := _read_choice(choices, "dictionary", _DICTIONARIES):
-        rules = replace(rules, open_dictionary=_DICTIONARIES[dictionary])
-    if level := _read_choice(choices, "level", _LEVELS):
-        rules = replace(rules, finish_line=(FinishLineLevel(level),))
-    rules = replace(
-        rules,
-        rearrange=rules.rearrange or "rearrange" in request.variations,
-        recycle=rules.recycle or "recycle" in request.variations,
-        retake_blanks=rules.retake_blanks or "retake_blanks" in request.variations,
-    )
-    if (minutes := choices.get("minutes", "").strip()) != "":
-        rules = replace(rules, clock_seconds=60 * _parse_number(minutes, MAX_CLOCK_MINUTES))
-    return replace(rules, first_word_minimum=int(_read_choice(choices, "first_word", _FIRST_WORD_MINIMA, "2")))
+    settings: dict[str, Any] = {"list_decides": "lexicon" in choices}
+    settings |= dict.fromkeys(request.variations, True)
+    for field, (name, values) in _RULE_CHOICES.items():
+        if choice := _read_choice(choices, field, values):
+            settings[name] = values[choice]
+    for field, (name, factor, most) in NUMBER_CHOICES.items():
+        if text := choices.get(field, "").strip():
+            settings[name] = factor * _parse_number(text, most)
+    if settings.get("challenge", rules.challenge) is not ChallengeRule.POINTS:
+        settings.pop("challenge_points", None)
+    elif not rules.challenge_points:
+        settings.setdefault("challenge_points", 5)
+    if any(request.levels):
+        settings["finish_line"] = _parse_levels(request.levels, seats)
+    return replace(rules, **settings)
+
+
+def _parse_levels(levels: Sequence[str], seats: Sequence[str]) -> tuple[FinishLineLevel, ...]:
+    """Return the level of each player; seats that are not taken have none."""
+    chosen = (*levels, *[""] * len(seats))
+    try:
+        return tuple(FinishLineLevel(level) for name, level in zip(seats, chosen, strict=False) if name)
+    except ValueError:
+        raise NewGameError("new.wrong.levels") from None
 
 
 def _parse_number(text: str, most: int) -> int:

@@ -181,6 +181,11 @@ class GameLog:
         self._press_number += 1
         return self._save_events(events, "", pictures or {})
 
+    @property
+    def game_before_last_press(self) -> Game | None:
+        """The game before the last press; None if there is no press to undo."""
+        return self._undo_stack[-1] if self._undo_stack else None
+
     def replace_last_press(self, events: Sequence[Event]) -> str:
         """Replace the events of the last press by others, as part of the same press.
 

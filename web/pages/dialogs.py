@@ -12,7 +12,7 @@ from flask import Blueprint, Response, request
 
 from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS
 from device.session.messages import CommandRefusedError
-from device.session.new_game import MAX_CLOCK_MINUTES, list_choices
+from device.session.new_game import NUMBER_CHOICES, list_choices
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import StoreError
@@ -33,7 +33,7 @@ def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path 
     routes = Blueprint("dialogs", __name__, url_prefix="/dialogs")
     require_pairing(routes, pairing)
     dialogs = Dialogs(session, own_lexicon)
-    for name in ("exchange", "more", "end-game"):
+    for name in ("exchange", "more", "end-game", "decide-challenge"):
         routes.get(f"/{name}", endpoint=name)(partial(dialogs.show, name))
     routes.get("/square")(dialogs.square)
     routes.get("/question")(dialogs.question)
@@ -118,7 +118,7 @@ class Dialogs:
             own=self.own_lexicon.stem if self.own_lexicon else "",
             most=MAX_PLAYERS,
             longest=MAX_NAME_LETTERS,
-            most_minutes=MAX_CLOCK_MINUTES,
+            numbers={field: most for field, (_, _, most) in NUMBER_CHOICES.items()},
         )
 
 

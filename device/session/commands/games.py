@@ -73,15 +73,22 @@ class EndPause(TableCommand, frozen=True):
 
 
 class Undo(TableCommand, frozen=True):
-    """Undo the last press with all its events, including the end of a game."""
+    """Undo the last press with all its events, including the end of a game.
+
+    While the players decide a challenge, this cancels the challenge instead.
+    """
 
     name = "undo"
     transition = Command.UNDO
     operation_id = "undo"
+    keeps_question = True
 
     def run(self, context: CommandContext) -> None:
-        """Undo the last press; refuse it if there is none."""
-        context.controller.move_in_history(context.controller.log.undo)
+        """Cancel a challenge that the players decide, otherwise undo the last press; refuse it if there is none."""
+        controller = context.controller
+        question, controller.open_question = controller.open_question, None
+        if question is None or not question.stops_clock:
+            controller.move_in_history(controller.log.undo)
 
 
 class Redo(TableCommand, frozen=True):

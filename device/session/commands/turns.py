@@ -7,9 +7,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from device.session.commands.base import CommandContext, TableCommand
+from device.session.commands.base import CommandContext, PlayerNumber, TableCommand, check_player
 from device.session.game_controller import GameController
-from device.session.messages import get_text, make_notice, make_question, make_refusal
+from device.session.messages import get_text, make_question, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase, WordList, can_decide_challenge
 from device.session.turn_questions import OpenQuestion
@@ -67,7 +67,7 @@ class ExchangeTiles(TableCommand, frozen=True):
 
 
 class ChallengePlay(TableCommand, frozen=True):
-    """Challenge the last play: the word list decides, otherwise the players are asked.
+    """Challenge the last play: the word list decides if the players agreed on it, otherwise they are asked.
 
     If the challenge fails and the challenger is not known, the players are asked who it was.
     """
@@ -82,14 +82,44 @@ class ChallengePlay(TableCommand, frozen=True):
         play = controller.game.challengeable_turn
         if play is None:
             raise make_refusal("nothing-to-challenge")
-        if controller.words is None or not can_decide_challenge(controller.words):
-            controller.open_question = _ask_for_decision(controller.game, play)
+        words = controller.words
+        if words is not None and controller.game.rules.list_decides and can_decide_challenge(words):
+            _decide_challenge(controller, play, words)
         else:
-            _decide_challenge(controller, play, controller.words)
+            controller.open_question = _ask_for_decision(controller.game, play, words)
 
 
-def _ask_for_decision(game: Game, play: Turn) -> OpenQuestion:
-    """Return the question if the words are good, for players who look them up themselves."""
+class DecideChallenge(TableCommand, frozen=True):
+    """Enter the outcome of a challenge of the last play by hand, or overrule the outcome that was just recorded.
+
+    `upheld` is true if the play is withdrawn; `player` is the challenger (null: the next player).
+    """
+
+    name = "decide-challenge"
+    transition = Command.CORRECT
+    operation_id = "decide_challenge"
+    schema_name = "ChallengeOrder"
+
+    upheld: bool
+    player: PlayerNumber | None = None
+
+    def run(self, context: CommandContext) -> None:
+        """Record the outcome; refuse it if the last turn is neither a play nor the outcome of a challenge."""
+        controller = context.controller
+        game = controller.game
+        is_decided = bool(game.events) and isinstance(game.events[-1], Challenged)
+        before = controller.log.game_before_last_press if is_decided else game
+        play = before.challengeable_turn if before else None
+        if before is None or play is None:
+            raise make_refusal("nothing-to-challenge")
+        if self.player is not None:
+            check_player(game, self.player)
+        by = _find_challengers(before, play)[0] if self.player is None else self.player
+        controller.record_challenge(Challenged(by, self.upheld), play, is_replacement=is_decided)
+
+
+def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:
+    """Return the question if the words are good, for players who look them up; `words` is a list for its opinion."""
     seats = _find_challengers(game, play)
     if len(seats) > 1:
         good = [get_text("answer-in-vain", game.players[seat]) for seat in seats]
@@ -100,8 +130,11 @@ def _ask_for_decision(game: Game, play: Turn) -> OpenQuestion:
         (get_text("answer-bad", game.players[play.player]), (Challenged(seats[0], upheld=True),)),
         *((answer, (Challenged(seat, upheld=False),)) for answer, seat in zip(good, seats, strict=True)),
     )
-    words = ", ".join(word.word for word in play.words)
-    question = make_question("good-words", words, answers=tuple(text for text, _ in answers))
+    formed = ", ".join(word.word for word in play.words)
+    invalid = () if words is None else find_invalid_words(play.words, game.tiles.letters, words)
+    key = "good-words" if words is None else "good-words-unlisted" if invalid else "good-words-listed"
+    values = (formed, ", ".join(invalid)) if invalid else (formed,)
+    question = make_question(key, *values, answers=tuple(text for text, _ in answers))
     return OpenQuestion(question, tuple(events for _, events in answers), first_is_default=False, stops_clock=True)
 
 
@@ -110,12 +143,8 @@ def _decide_challenge(controller: GameController, play: Turn, words: WordList) -
     game = controller.game
     invalid, seats = find_invalid_words(play.words, game.tiles.letters, words), _find_challengers(game, play)
     challenged = Challenged(seats[0], bool(invalid), invalid)
-    controller.commit_events([challenged])
-    if challenged.upheld:
-        controller.notices += (make_notice("take-off", game.players[play.player], ", ".join(invalid)),)
-        return
-    controller.notices += (make_notice("challenge-failed"),)
-    if len(seats) > 1:
+    controller.record_challenge(challenged, play)
+    if not challenged.upheld and len(seats) > 1:
         question = make_question("who-challenged", answers=tuple(game.players[seat] for seat in seats))
         controller.open_question = OpenQuestion(question, tuple((replace(challenged, by=seat),) for seat in seats))
 
@@ -160,4 +189,4 @@ class ConfirmExchange(TableCommand, frozen=True):
         context.controller.answer_question(len(question.answers) - 1 if question else 0)
 
 
-TURN_COMMANDS = (EndTurn, PassTurn, ExchangeTiles, ChallengePlay, AnswerQuestion, ConfirmExchange)
+TURN_COMMANDS = (EndTurn, PassTurn, ExchangeTiles, ChallengePlay, DecideChallenge, AnswerQuestion, ConfirmExchange)

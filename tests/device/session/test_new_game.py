@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,15 +18,16 @@ def make(
     colours: tuple[str, ...] = (),
     first: int | None = 0,
     variations: tuple[str, ...] = (),
+    levels: tuple[str, ...] = (),
     **choices: str,
 ) -> StartGame:
-    return make_game(NewGameRequest(players, colours, first, choices, variations), own)
+    return make_game(NewGameRequest(players, colours, first, choices, variations, levels), own)
 
 
 def test_plain_form_is_the_standard_game_with_its_words() -> None:
     new = make()
     assert new.started.players == ("Anna", "Ben") and new.started.first == 0
-    assert new.started.rules == PRESETS["classic-2008"]
+    assert new.started.rules == replace(PRESETS["classic-2008"], list_decides=False)
     assert new.words is not None and "HORN" in new.words and new.started.lexicon == new.words.name
 
 
@@ -112,3 +114,40 @@ def test_colours_go_with_the_players_and_not_with_the_seats() -> None:
 def test_variation_that_was_not_offered_is_refused() -> None:
     with pytest.raises(NewGameError, match="challenge"):
         make(variations=("challenge",))
+
+
+def test_every_rule_of_clubs_for_challenges_is_chosen() -> None:
+    rules = make(challenge="points", points_for="word", payer="challenger").started.rules
+    assert (rules.challenge, rules.challenge_points) == (ChallengeRule.POINTS, 5)
+    assert rules.challenge_each_word and rules.challenger_pays
+    assert make(challenge="void").started.rules.challenge is ChallengeRule.VOID
+    assert make(points="10").started.rules.challenge_points == 0, "only where points are agreed"
+
+
+def test_word_list_decides_challenges_only_if_it_was_chosen() -> None:
+    assert make(lexicon="shipped").started.rules.list_decides and not make().started.rules.list_decides
+    assert make(judge="list").started.rules.list_decides
+    assert not make(lexicon="shipped", judge="players").started.rules.list_decides
+
+
+def test_scoreless_turns_and_overtime_are_numbers() -> None:
+    rules = make(scoreless="4", overtime="5", minutes="25").started.rules
+    assert (rules.scoreless_turns, rules.overtime_points, rules.clock_seconds) == (4, 5, 1500)
+    assert make(preset="tournament", scoreless="0").started.rules.scoreless_turns == 0
+    for wrong in ({"scoreless": "21"}, {"overtime": "101"}, {"overtime": "-1"}):
+        with pytest.raises(NewGameError):
+            make(**wrong)
+
+
+def test_finish_line_has_a_level_for_each_player() -> None:
+    new = make(players=("Anna", "", "Ben"), levels=("expert", "", "beginner"), finish_round="yes", finish_unplayed="no")
+    rules = new.started.rules
+    assert rules.finish_line == (FinishLineLevel.EXPERT, FinishLineLevel.BEGINNER)
+    assert rules.finish_lines(2) == (200, 70) and rules.finish_round and not rules.finish_unplayed
+
+
+@pytest.mark.parametrize("levels", [("expert",), ("expert", ""), ("expert", "novice")])
+def test_missing_or_unknown_level_is_refused(levels: tuple[str, ...]) -> None:
+    with pytest.raises(NewGameError) as wrong:
+        make(levels=levels)
+    assert wrong.value.key == "new.wrong.levels"

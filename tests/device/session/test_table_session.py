@@ -10,7 +10,14 @@ import pytest
 
 from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
 from device.session.commands.games import EndGame, StartGame, Undo
-from device.session.commands.turns import AnswerQuestion, ChallengePlay, EndTurn, ExchangeTiles, PassTurn
+from device.session.commands.turns import (
+    AnswerQuestion,
+    ChallengePlay,
+    DecideChallenge,
+    EndTurn,
+    ExchangeTiles,
+    PassTurn,
+)
 from device.session.snapshot import Moment, Notice, Phase, Trouble
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
@@ -152,6 +159,68 @@ def test_list_that_only_advises_marks_no_word_as_invalid_and_decides_no_challeng
         assert state.lexicon_advises and state.turns[0].invalid_words == ()
         assert state.turns[0].unlisted_words == ("HRON",) and state.turns[0].words[0].valid is None
         assert session.submit(ChallengePlay()).result(5).question is not None
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [("HORN", "HORN? The word list has all of them."), ("HRON", "HRON? The word list does not have HRON.")],
+)
+def test_list_that_the_players_did_not_choose_gives_only_its_opinion(
+    session: TableSession, table: TextTable, word: str, text: str
+) -> None:
+    session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, list_decides=False)))).result(5)
+    play(session, table, (word, 7, 5, True))
+    state = session.submit(ChallengePlay()).result(5)
+    assert state.question is not None and state.question.text == f"Are all these words good: {text}"
+    assert len(state.turns) == 1
+
+
+def test_undo_cancels_a_challenge_that_the_players_decide(session: TableSession, table: TextTable) -> None:
+    session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, list_decides=False)))).result(5)
+    play(session, table, HORN)
+    session.submit(ChallengePlay()).result(5)
+    state = session.submit(Undo()).result(5)
+    assert state.question is None and [turn.kind for turn in state.turns] == ["play"]
+    assert session.submit(Undo()).result(5).turns == ()
+
+
+def test_play_that_the_list_withdraws_counts_if_the_players_overrule_it(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, ("HRON", 7, 5, True))
+    assert playing.submit(ChallengePlay()).result(5).turns[-1].kind == "withdrawn"
+    state = playing.submit(DecideChallenge(upheld=False)).result(5)
+    assert [turn.kind for turn in state.turns] == ["play", "challenge"] and state.turns[-1].by == 1
+    assert [player.total for player in state.players] == [14, 0] and state.turn_of == 0
+    assert "the play of Anna counts" in state.notices[0].text
+    assert [turn.kind for turn in playing.submit(Undo()).result(5).turns] == ["play"], "one press"
+
+
+def test_play_that_the_list_accepts_is_withdrawn_if_the_players_overrule_it(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    assert playing.submit(ChallengePlay()).result(5).turns[-1].kind == "challenge"
+    state = playing.submit(DecideChallenge(upheld=True)).result(5)
+    assert [turn.kind for turn in state.turns] == ["play", "withdrawn"] and state.players[0].total == 0
+    assert "take the tiles off" in state.notices[0].text
+    assert "still lie there" in play(playing, table, HORN).notices[0].text
+
+
+def test_outcome_of_a_challenge_is_entered_by_hand_with_its_challenger(session: TableSession, table: TextTable) -> None:
+    session.submit(StartGame(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test"))).result(5)
+    play(session, table, HORN)
+    state = session.submit(DecideChallenge(upheld=False, player=2)).result(5)
+    assert (state.turns[-1].kind, state.turns[-1].by, state.turn_of) == ("challenge", 2, 1)
+
+
+def test_outcome_without_a_challenge_is_refused(playing: TableSession, table: TextTable) -> None:
+    with pytest.raises(CommandRefusedError, match="no play to challenge"):
+        playing.submit(DecideChallenge(upheld=True)).result(5)
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    with pytest.raises(CommandRefusedError, match="no player number 4"):
+        playing.submit(DecideChallenge(upheld=True, player=3)).result(5)
 
 
 def test_undo_takes_back_the_last_turn(playing: TableSession, table: TextTable) -> None:

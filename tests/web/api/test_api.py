@@ -332,7 +332,7 @@ def test_failed_challenge_names_the_challenger(table: House, paired: Program) ->
     assert '<span class="who">Ben</span> lost a challenge' in page and "no tiles laid" not in page
 
 
-@pytest.mark.parametrize("choices", [{"scoreless": "6"}, {"nonsense": "6"}, {"level": "novice"}])
+@pytest.mark.parametrize("choices", [{"scoreless_turns": "6"}, {"nonsense": "6"}, {"level": "novice"}])
 def test_unknown_choice_of_a_new_game_is_refused(table: House, paired: Program, choices: dict[str, str]) -> None:
     answer = paired.call("POST", "/commands/new-game", {"seen": table.seen, "players": ["A", "B"], "choices": choices})
     assert answer.status_code == 409 and "no such choice" in answer.json["error"]

@@ -20,7 +20,14 @@ from device.session.commands.corrections import (
     RevealRack,
 )
 from device.session.commands.games import DrawFirst, EndGame, EndPause, Pause, Redo, Undo
-from device.session.commands.turns import AnswerQuestion, ChallengePlay, EndTurn, ExchangeTiles, PassTurn
+from device.session.commands.turns import (
+    AnswerQuestion,
+    ChallengePlay,
+    DecideChallenge,
+    EndTurn,
+    ExchangeTiles,
+    PassTurn,
+)
 from device.session.messages import make_notice
 from device.session.snapshot import Moment, PlayerView
 from tests.support import samples
@@ -35,6 +42,7 @@ COMMANDS: dict[str, tuple[dict[str, str | list[str]], TableCommand]] = {
     "/actions/challenge": ({}, ChallengePlay()),
     "/actions/end-game": ({}, EndGame()),
     "/actions/answer/1": ({}, AnswerQuestion(1)),
+    "/actions/decide-challenge": ({"upheld": "false", "player": "1"}, DecideChallenge(False, 1)),
     "/actions/undo": ({}, Undo()),
     "/actions/redo": ({}, Redo()),
     "/actions/pause": ({}, Pause()),
@@ -293,3 +301,11 @@ def test_form_to_rename_has_the_names_of_all_players(table: ShownTable, paired: 
     text = paired.get("/dialogs/more").text
     assert text.count('action="/actions/rename"') == len(samples.MIDGAME.players)
     assert all(f'value="{player.name}"' in text for player in samples.MIDGAME.players)
+
+
+def test_outcome_of_a_challenge_is_entered_by_hand(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert "/dialogs/decide-challenge" in paired.get("/dialogs/more").text
+    html = paired.get("/dialogs/decide-challenge").text
+    assert "Anna played PASTE, FARMS" in html and '<option value="1" selected>Ben</option>' in html
+    assert 'name="upheld" value="true"' in html and 'name="upheld" value="false"' in html

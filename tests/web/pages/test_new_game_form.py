@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from device.session.new_game import CHOICE_FIELDS
 from tests.support import samples
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
@@ -43,3 +44,23 @@ def test_player_who_begins_must_be_one_of_the_seats(table: ShownTable, paired: F
     form = {"csrf": token(paired), "seen": "0-0", "players": ["Anna", "Ben"], "first": first}
     assert paired.post("/actions/new-game", data=form).status_code == 400
     assert table.submitted == []
+
+
+def test_form_offers_every_rule(paired: FlaskClient) -> None:
+    html = paired.get("/dialogs/new-game").text
+    fields = set(re.findall(r'<(?:select|input)[^>]* name="(\w+)"', html))
+    assert fields >= {*CHOICE_FIELDS, "players", "colours", "first", "levels", "variations"}
+
+
+def test_form_starts_a_game_with_the_rules_of_a_club(table: ShownTable, paired: FlaskClient) -> None:
+    form = {
+        "csrf": token(paired), "seen": "0-0", "players": ["Anna", "Ben", "", ""],
+        "levels": ["expert", "beginner", "", ""],
+        "challenge": "points", "points": "10", "points_for": "word", "payer": "challenger", "judge": "players",
+        "lexicon": "shipped", "scoreless": "6", "overtime": "5", "minutes": "", "finish_round": "yes",
+    }  # fmt: skip
+    assert paired.post("/actions/new-game", data=form).status_code == 204
+    (request, _), *_ = table.submitted
+    rules = request.started.rules
+    assert rules.finish_lines(2) == (200, 70) and rules.finish_round and rules.challenger_pays
+    assert (rules.scoreless_turns, rules.overtime_points, rules.list_decides) == (6, 5, False)
