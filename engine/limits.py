@@ -37,6 +37,23 @@ MAX_HOST_CHARS: Final = 260
 MAX_PAIRED_CLIENTS: Final = 64
 """Paired devices. A further one takes the place of one that was not used since the program was started."""
 
+# Files from elsewhere
+
+MAX_LEXICON_BYTES: Final = 12_000_000
+"""Word list as text; compiling it takes thirty times as much memory."""
+MAX_LEXICON_LINE_BYTES: Final = 10_000
+"""Line of a word list: a word, and perhaps its definition."""
+MAX_ARCHIVE_DIRECTORY_BYTES: Final = 1_000_000
+"""List of the files in an archive of a game: two pictures for each turn make 0.2 MB."""
+MAX_ARCHIVE_UNPACKED_BYTES: Final = 512_000_000
+"""All files in an archive of a game together, unpacked."""
+MAX_ARCHIVE_GAME_BYTES: Final = 8_000_000
+"""The events in an archive of a game."""
+MAX_GCG_BYTES: Final = 1_000_000
+"""A GCG file that is imported."""
+MAX_PICTURE_SIDE_PX: Final = 4096
+"""Longer side of a picture in an archive of a game, in pixels."""
+
 
 def format_size(size: int) -> str:
     """Return a number of bytes as text.

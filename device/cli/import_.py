@@ -39,8 +39,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _import_file(store: GameStore, path: Path) -> bool:
-    from device.storage.archive import MAX_GCG_BYTES, import_gcg, import_zip, list_gcg_problems
+    from device.storage.archive import import_gcg, import_zip, list_gcg_problems
     from device.storage.errors import ArchiveError
+    from engine.limits import MAX_GCG_BYTES
 
     with path.open("rb") as file:
         zipped = file.read(2) == b"PK"

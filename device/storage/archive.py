@@ -28,14 +28,27 @@ from engine.events import Event, GameStarted, from_json, to_json
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
 from engine.lexicon import load_shipped_lexicon
+from engine.limits import (
+    MAX_ARCHIVE_DIRECTORY_BYTES,
+    MAX_ARCHIVE_GAME_BYTES,
+    MAX_ARCHIVE_UNPACKED_BYTES,
+    MAX_GCG_BYTES,
+    MAX_PICTURE_SIDE_PX,
+)
 from engine.messages import said
 
-MAX_UNPACKED_BYTES = 512_000_000
-"""Bytes of all that a ZIP holds, unpacked."""
-MAX_JSON_BYTES = 8_000_000
-MAX_GCG_BYTES = 1_000_000
-MAX_PICTURE_SIDE_PX = 4096
-"""Pixels of a picture's longer side."""
+_ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,  # a member that needs a later version of ZIP
+    OSError,
+    ValueError,
+)
+_ZIP_END, _ZIP64_LOCATOR = b"PK\5\6", b"PK\6\7"
+_MAX_ZIP_END_BYTES = 22 + 65_535
+"""Record at the end of a ZIP, with a comment."""
 
 _GCG_MEMBER = "game.gcg"
 _PICTURE_MEMBER = re.compile(r"pictures/([0-9]{1,5})-(board|photo)\.jpg")
@@ -76,16 +89,17 @@ def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
 def import_zip(store: GameStore, file: BinaryIO) -> int:
     """Import a ZIP that `export_zip` made, and return the game's number here. Raises `ArchiveError`, `StoreError`."""
     try:
+        _check_directory(file)
         with zipfile.ZipFile(file) as archive:
             return _import_archive(store, archive)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, OSError, ValueError) as error:
+    except _ZIP_ERRORS as error:
         text = "this is no ZIP of a game ({0}): bring one that was exported here"
         raise ArchiveError(said("zip-none", text, error)) from error
 
 
 def _import_archive(store: GameStore, archive: zipfile.ZipFile) -> int:
     members = _check_members(archive)
-    started, events = decode_game(_read_member(archive, members[GAME_MEMBER], MAX_JSON_BYTES))
+    started, events = decode_game(_read_member(archive, members[GAME_MEMBER], MAX_ARCHIVE_GAME_BYTES))
     found = [(_PICTURE_MEMBER.fullmatch(name), info) for name, info in members.items()]
     pictures = [(int(match[1]), match[2], info) for match, info in found if match]
     for number, _, info in pictures:
@@ -195,6 +209,21 @@ def _to_local_time(seconds: float) -> time.struct_time:
 # In
 
 
+def _check_directory(file: BinaryIO) -> None:
+    """Raise `ArchiveError` if the list of a ZIP's files is larger than any game's: `ZipFile` reads it whole.
+
+    The record at the end has its size (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3.16).
+    """
+    file.seek(max(0, file.seek(0, io.SEEK_END) - _MAX_ZIP_END_BYTES))
+    end = file.read()
+    at = end.rfind(_ZIP_END)
+    size = int.from_bytes(end[at + 12 : at + 16], "little") if at >= 0 else 0
+    file.seek(0)
+    if size > MAX_ARCHIVE_DIRECTORY_BYTES or _ZIP64_LOCATOR in end:
+        text = "the ZIP has more files than any game: its list is larger than {0} kB"
+        raise ArchiveError(said("zip-many", text, MAX_ARCHIVE_DIRECTORY_BYTES // 1000))
+
+
 def _check_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     """Return the members by name: only those that `export_zip` writes, each once, within the limit of size."""
     members: dict[str, zipfile.ZipInfo] = {}
@@ -209,9 +238,9 @@ def _check_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
             text = "the ZIP has a password, or is packed in another way: bring one that was exported here"
             raise ArchiveError(said("zip-packed", text))
         members[info.filename] = info
-    if sum(info.file_size for info in members.values()) > MAX_UNPACKED_BYTES:
+    if sum(info.file_size for info in members.values()) > MAX_ARCHIVE_UNPACKED_BYTES:
         text = "the ZIP unpacks to more than {0} MB, which no game does"
-        raise ArchiveError(said("zip-large", text, MAX_UNPACKED_BYTES // 1_000_000))
+        raise ArchiveError(said("zip-large", text, MAX_ARCHIVE_UNPACKED_BYTES // 1_000_000))
     if GAME_MEMBER not in members:
         raise ArchiveError(said("zip-empty", "the ZIP has no {0}: bring a ZIP that was exported here", GAME_MEMBER))
     return members

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sys
 import tarfile
 from contextlib import suppress
@@ -27,6 +28,7 @@ from engine.lexicon import (
     load_shipped_lexicon,
     parse_entries,
 )
+from engine.limits import MAX_LEXICON_BYTES, MAX_LEXICON_LINE_BYTES
 from engine.messages import said
 from engine.tiles import TileSet, load_tile_set
 
@@ -44,7 +46,7 @@ _SYSTEM_LIST_NAMES = {
     "ga": "irish", "it": "italian", "nl": "dutch", "no": "bokmaal", "pl": "polish", "pt": "portuguese",
     "sv": "swedish", "uk": "ukrainian",
 }  # fmt: skip
-_MAX_SYSTEM_LIST_BYTES = 20_000_000  # bytes; Debian's Polish list of three million words would take a Pi's memory
+_LONG_LINE = re.compile(rb"[^\r\n]{%d}" % (MAX_LEXICON_LINE_BYTES + 1))
 _CACHE_FORMAT = b"2"  # part of the cache key: lists of another format are not found
 _CACHE_SUFFIX = ".lexicon"
 _OLD_CACHE_SUFFIXES = (".marisa", ".json")  # format 1: two files for each list, without a checksum
@@ -62,7 +64,7 @@ def open_lexicon(
     if choice == NO_LEXICON:
         return None
     if choice is not None:
-        path = Path(choice).expanduser()
+        path = _expand_user(choice)
     elif shipped := load_shipped_lexicon(language):
         return shipped
     elif not _is_usable(path := system_dir / _SYSTEM_LIST_NAMES.get(language, language)):
@@ -76,11 +78,7 @@ def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | Non
 
     With `cache_dir` a text is compiled once and found there the next time. Raises `LexiconError`.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        text = "{0}: cannot be read ({1}); give a word list, or none"
-        raise LexiconError(said("list-unreadable", text, path, error.strerror)) from None
+    data = _read_list(path)
     if is_compiled(data):
         return Lexicon.from_bytes(path.stem, data)
     cached = cache_dir / f"{_make_cache_key(data, tiles)}{_CACHE_SUFFIX}" if cache_dir else None
@@ -96,6 +94,38 @@ def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | Non
     return lexicon
 
 
+def _expand_user(choice: str) -> Path:
+    try:
+        return Path(choice).expanduser()
+    except RuntimeError:  # ~nouser
+        raise _make_unreadable_error(choice, "its user is not known") from None
+
+
+def _read_list(path: Path) -> bytes:
+    """Return the content of a word list. Raises `LexiconError`."""
+    try:
+        if path.exists() and not path.is_file():  # opening a FIFO would wait for ever
+            raise _make_unreadable_error(path, "it is no file")
+        with path.open("rb") as file:
+            data = file.read(MAX_LEXICON_BYTES + 1)
+    except OSError as error:
+        raise _make_unreadable_error(path, error.strerror) from None
+    except ValueError as error:  # a NUL character in the name
+        raise _make_unreadable_error(repr(str(path)), error) from None
+    if len(data) > MAX_LEXICON_BYTES:
+        text = "{0}: is larger than {1} MB; give a word list with one word on each line"
+        raise LexiconError(said("list-large", text, path, MAX_LEXICON_BYTES // 1_000_000))
+    if not is_compiled(data) and _LONG_LINE.search(data):
+        text = "{0}: has a line of more than {1} bytes; put one word on each line"
+        raise LexiconError(said("list-long-line", text, path, MAX_LEXICON_LINE_BYTES))
+    return data
+
+
+def _make_unreadable_error(path: object, reason: object) -> LexiconError:
+    text = "{0}: cannot be read ({1}); give a word list, or none"
+    return LexiconError(said("list-unreadable", text, path, reason))
+
+
 def write_lexicon(lexicon: Lexicon, path: Path) -> None:
     """Write the compiled list. Raises `OSError`."""
     write_file(path, lexicon.to_bytes())
@@ -107,7 +137,7 @@ def default_cache_dir() -> Path:
 
 
 def _is_usable(system_list: Path) -> bool:
-    return system_list.is_file() and system_list.stat().st_size <= _MAX_SYSTEM_LIST_BYTES
+    return system_list.is_file() and system_list.stat().st_size <= MAX_LEXICON_BYTES
 
 
 def _make_cache_key(data: bytes, tiles: TileSet | None) -> str:

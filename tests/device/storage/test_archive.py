@@ -26,6 +26,7 @@ from device.storage.errors import ArchiveError
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoreError
 from engine.events import Event, GameStarted, Passed, Redone, ScoreCorrected, Undone, to_json
 from engine.gcg import build_game, parse_gcg, replay
+from engine.limits import MAX_GCG_BYTES
 
 GAME = build_game(load_demo_games()["three-of-us"])
 
@@ -105,7 +106,7 @@ def test_names_of_a_gcg_are_brought_as_this_table_takes_them(store: GameStore, o
         (b"", "empty"),
         (b"\0\1\2", "not a text file"),
         (b"shopping list", "no GCG"),
-        (b">A: X 8H QQ\n" + b" " * archive.MAX_GCG_BYTES, "kB"),
+        (b">A: X 8H QQ\n" + b" " * MAX_GCG_BYTES, "kB"),
         (b"#player1 A A\n#player2 B B\n>A: HORN 1A HORN +14 14\n>A: HORN 1A FORM +14 14\n", "cannot have been played"),
     ],
 )
@@ -160,7 +161,7 @@ def test_bomb_is_refused_unopened_and_unpacked_no_further_than_the_bound(
     bomb = made_zip(members | {"pictures/00001-board.jpg": bytes(MAX_PICTURE_BYTES + 1)})
     with pytest.raises(ArchiveError, match="larger than"):
         import_zip(other, bomb)
-    monkeypatch.setattr(archive, "MAX_UNPACKED_BYTES", MAX_PICTURE_BYTES)
+    monkeypatch.setattr(archive, "MAX_ARCHIVE_UNPACKED_BYTES", MAX_PICTURE_BYTES)
     with pytest.raises(ArchiveError, match="unpacks to more"):
         import_zip(other, bomb)
 
@@ -190,6 +191,31 @@ def test_damaged_zip_is_refused(other: GameStore, store: GameStore, number: int)
             continue
         assert other.events(brought) == store.events(number)  # only a date or an attribute was hit
         other.delete_game(brought)
+
+
+def test_zip_of_a_later_version_is_refused(other: GameStore, members: Members) -> None:
+    data = bytearray(made_zip(members).getvalue())
+    data[data.rindex(b"PK\1\2") + 6] = 134  # the version that is needed to read a member
+    data[data.rindex(b"PK\3\4") + 4] = 134
+    with pytest.raises(ArchiveError, match="no ZIP of a game"):
+        import_zip(other, io.BytesIO(bytes(data)))
+
+
+def test_zip_of_too_many_files_is_refused_before_its_list_is_read(
+    other: GameStore, members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = made_zip(members | {f"{'x' * 200}{n}/": b"" for n in range(5000)})
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    with pytest.raises(ArchiveError, match="more files than any game: its list is larger than 1000 kB"):
+        import_zip(other, many)
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "-" + "9" * 30, "1e999", "NaN"])
+def test_number_of_too_many_digits_is_refused(other: GameStore, members: Members, digits: str) -> None:
+    game = members["game.json"].replace(b'"press": 1', f'"press": {digits}'.encode(), 1)
+    assert game != members["game.json"]
+    with pytest.raises(ArchiveError, match=r"^[^\n]*$"):
+        import_zip(other, made_zip({"game.json": game}))
 
 
 def test_picture_that_is_none_is_refused(other: GameStore, members: Members) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from device.storage.lexicons import MAX_CACHED_LISTS, open_lexicon, read_lexicon, write_lexicon
 from engine.lexicon import Lexicon, LexiconError, load_shipped_lexicon
+from engine.limits import MAX_LEXICON_BYTES, MAX_LEXICON_LINE_BYTES
 
 WORDS = "\n".join(f"{a}{b}{c}{d}" for a in "bcdfghk" for b in "aeiou" for c in "lmnrst" for d in "aeo")
 
@@ -180,3 +181,31 @@ def test_cached_lists_of_the_format_without_a_checksum_are_deleted(tmp_path: Pat
         (cache / f"{'0' * 24}{suffix}").write_bytes(b"old")
     read_lexicon(write(tmp_path, "horn\n"), cache_dir=cache)
     assert [file.suffix for file in cache.iterdir()] == [".lexicon"]
+
+
+def test_list_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path / "fifo", tmp_path, Path("/dev/zero")):
+        with pytest.raises(LexiconError, match="cannot be read"):
+            read_lexicon(path)
+
+
+@pytest.mark.parametrize("name", ["~nouser/words.txt", "words\0.txt"])
+def test_name_that_names_no_file_is_refused(name: str) -> None:
+    with pytest.raises(LexiconError, match=r"^[^\n\0]*cannot be read[^\n\0]*$"):
+        open_lexicon(name, "en")
+
+
+def test_list_that_is_too_large_is_refused_with_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_bytes(b"WORD\n" * (MAX_LEXICON_BYTES // 5 + 1))
+    with pytest.raises(LexiconError, match="is larger than 12 MB"):
+        read_lexicon(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_line_that_is_too_long_is_refused_with_the_limit(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("WORD\n" + "X" * MAX_LEXICON_LINE_BYTES * 2 + "\n", encoding=encoding)
+    with pytest.raises(LexiconError, match="a line of more than 10000 bytes"):
+        read_lexicon(path)
