@@ -14,12 +14,12 @@ from device.session.messages import format_sentence
 from device.session.snapshot import BoardView, PlayerView, TableSnapshot, build_snapshot, build_tile_views
 from device.storage.archive import export_gcg, export_zip, import_gcg, import_zip, make_file_name
 from device.storage.errors import ArchiveError, describe_missing_game, describe_unreadable_game
-from device.storage.game_log import REDO, EventHistory
+from device.storage.game_log import REDO, UNREADABLE_GAME_ERRORS, EventHistory
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
 from device.storage.store import EventBody, GameStore, StoredGame
 from device.storage.summary_cache import SummaryCache
 from engine.corrections import Ledger
-from engine.errors import NotationError, RulesError, TilekeeperError
+from engine.errors import TilekeeperError
 from engine.events import Redone, from_json
 from engine.game import Game
 from engine.state import Turn
@@ -177,7 +177,7 @@ class GameArchive:
         try:
             bodies = [event.body for event in self._store.events(number)]
             game, events = _replay_events(bodies)
-        except (NotationError, RulesError) as error:
+        except UNREADABLE_GAME_ERRORS as error:
             raise GameNotFoundError(format_sentence(describe_unreadable_game(number, error))) from None
         presses = [body.get("press", event) for event, body in enumerate(bodies)]
         taken = {presses[event]: event for event, kind in self._store.pictures(number) if kind == "board"}

@@ -21,7 +21,7 @@ from PIL import Image, UnidentifiedImageError
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.storage.errors import ArchiveError, describe_missing_game, describe_unreadable_game
 from device.storage.game_file import GAME_MEMBER, decode_game, encode_game
-from device.storage.game_log import replay_log
+from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoredGame, StoredPicture
 from engine.errors import NotationError, RulesError
 from engine.events import Event, GameStarted, from_json, to_json
@@ -63,7 +63,7 @@ def load_game(store: GameStore, number: int) -> Game:
         raise ArchiveError(describe_missing_game(number))
     try:
         return replay_log(from_json(event.body) for event in events)
-    except (NotationError, RulesError) as error:
+    except UNREADABLE_GAME_ERRORS as error:
         raise ArchiveError(describe_unreadable_game(number, error)) from error
 
 

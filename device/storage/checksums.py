@@ -76,8 +76,8 @@ def seal_all_games(db: sqlite3.Connection) -> None:
             [(checksum, game, number) for number, _, _, checksum in rows],
         )
         last = rows[-1][3] if rows else ""
-        seal = compute_seal(started, imported, len(rows), last)
-        db.execute("UPDATE game SET length = ?, seal = ? WHERE id = ?", (len(rows), seal, game))
+        seal = compute_seal(started, imported, len(rows), last) if len(rows) == len(events) else ""
+        db.execute("UPDATE game SET length = ?, seal = ? WHERE id = ?", (len(events), seal, game))
     notes = db.execute("SELECT game, name, text FROM note").fetchall()
     db.executemany(
         "UPDATE note SET checksum = ? WHERE game = ? AND name = ?",

@@ -14,10 +14,9 @@ from msgspec import Meta
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.storage.errors import ArchiveError
-from device.storage.game_log import EventHistory
+from device.storage.game_log import UNREADABLE_GAME_ERRORS, EventHistory
 from device.storage.store import StoredEvent, StoredGame
 from engine.corrections import Ledger
-from engine.errors import NotationError, RulesError
 from engine.events import Correction, Event, GameStarted, PlayMade, Redone, from_json, to_json
 from engine.game import Game
 from engine.messages import said
@@ -32,17 +31,6 @@ MAX_NUMBER = 100_000_000
 MAX_ITEMS = 500
 """Tiles of a rack or a play, words of a challenge."""
 MAX_TEXT_LENGTH = 1_000
-# What the engine may stumble over when a game is not one: it trusts events that this program wrote.
-_INVALID_GAME_ERRORS = (
-    NotationError,
-    RulesError,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
 
 
 _Time = Annotated[float, Meta(ge=0, lt=1e11)]
@@ -95,7 +83,7 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
         replay_checked(events)
         # only what the engine knows, as it writes it, and what the log marks events with
         marks = [msgspec.to_builtins(msgspec.convert(entry.event, _PressMarks)) for entry in whole.events]
-    except _INVALID_GAME_ERRORS as error:
+    except UNREADABLE_GAME_ERRORS as error:
         text = "{0} is no game that can be read: {1}: {2}"
         why = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:120])
         raise ArchiveError(said("zip-no-game", text, GAME_MEMBER, type(error).__name__, why)) from error
@@ -108,7 +96,7 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
 def _parse_event(body: dict[str, Any]) -> Event:
     """Return an event whose fields have their declared types, and sizes that games have.
 
-    Raises `ArchiveError`, or any of `_INVALID_GAME_ERRORS`.
+    Raises `ArchiveError`, or any of `UNREADABLE_GAME_ERRORS`.
     """
     event = from_json(body)
     try:
@@ -150,7 +138,7 @@ def _check_sizes(value: object, name: str = "") -> None:
 
 
 def replay_checked(events: list[Event]) -> Game:
-    """Return the game that events from elsewhere make. Raises `ArchiveError`, or any of `_INVALID_GAME_ERRORS`."""
+    """Return the game that events from elsewhere make. Raises `ArchiveError`, or any of `UNREADABLE_GAME_ERRORS`."""
     first = events[0]
     seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
     if any(player not in seats for event in events for player in _find_named_players(event)):

@@ -17,6 +17,17 @@ from engine.events import ClockRead, Event, GameStarted, Redone, Undone, from_js
 from engine.game import Game
 from engine.messages import said
 
+UNREADABLE_GAME_ERRORS = (
+    NotationError,
+    RulesError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What replaying raises for events that are no game: the engine trusts the events that this program wrote."""
 UNDO, REDO = "undo", "redo"
 
 
@@ -138,7 +149,7 @@ class GameLog:
             raise StoreError(newest.damage)
         try:
             return cls(store, newest.id, [event.body for event in store.events(newest.id)])
-        except (NotationError, RulesError) as error:
+        except UNREADABLE_GAME_ERRORS as error:
             raise StoreError(describe_unreadable_game(newest.id, error)) from error
 
     @property

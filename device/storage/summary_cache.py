@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from device.storage.game_log import replay_log
+from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
 from device.storage.statistics import GameSummary, summarise_game
 from device.storage.store import GameStore, StoredGame, StoreError
-from engine.errors import NotationError, RulesError
 from engine.events import from_json
 
 _log = logging.getLogger(__name__)
@@ -100,7 +99,7 @@ class SummaryCache:
 def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | None:
     try:
         game = replay_log(from_json(event.body) for event in store.events(stored.id))
-    except (NotationError, RulesError):
+    except UNREADABLE_GAME_ERRORS:
         return None
     outcome = game.outcome
     if outcome is None:

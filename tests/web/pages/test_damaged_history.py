@@ -1,0 +1,91 @@
+"""Pages of a store with damaged games: they are named, exported as far as they can be read, and no page fails."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from device.storage.recovery import open_store
+from device.storage.store import GameStore
+from tests.web.conftest import ShownTable
+from web import create_app
+
+RELEASE = Path(__file__).parents[2] / "device" / "storage" / "data" / "release-0.1.0" / "games.db"
+ADDRESSES = [
+    "/history", "/records", "/api/v1/games", "/api/v1/records", "/api/v1/players",
+    *(f"/history/{game}{end}" for game in (1, 2, 3) for end in ("", "/game.gcg", "/game.zip", "/1.jpg", "?turn=1")),
+    *(f"/api/v1/games/{game}{end}" for game in (1, 2, 3) for end in ("", "/gcg", "/zip")),
+]  # fmt: skip
+
+
+def change(path: Path, sql: str) -> None:
+    """Change a store behind the back of its triggers."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        triggers = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            db.execute(f"DROP TRIGGER {name}")
+        assert db.execute(sql).rowcount
+        for _, definition in triggers:
+            db.execute(definition)
+
+
+def fetch(path: Path) -> dict[str, tuple[int, str]]:
+    """Return status and text of all addresses."""
+    store, _ = open_store(path)
+    with store:
+        app = create_app(ShownTable(), store=store)
+        try:
+            client = app.test_client()
+            answers = {}
+            for address in ADDRESSES:
+                response = client.get(address)
+                answers[address] = response.status_code, response.get_data().decode(errors="replace")
+            return answers
+        finally:
+            app.extensions["live"].close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    shutil.copy(RELEASE, tmp_path)
+    return tmp_path / "games.db"
+
+
+@pytest.mark.parametrize("migrated", [True, False])
+@pytest.mark.parametrize("number", [0, 2])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "body = substr(body, 1, 20)",
+        "body = '[]'",
+        "body = '{}'",
+        "body = CAST(X'7BFF' AS TEXT)",
+        "body = json_set(body, '$.players', 5)",
+        "body = json_set(body, '$.kind', 'coup')",
+        "body = json_set(body, '$.player', 'x')",
+        "time = 1e300",
+        "time = -1e300",
+    ],
+)
+def test_pages_of_store_with_damaged_event_answer(path: Path, migrated: bool, number: int, value: str) -> None:
+    if migrated:
+        GameStore(path).close()
+    change(path, f"UPDATE event SET {value} WHERE game = 1 AND number = {number}")
+    answers = fetch(path)
+    assert {address: answer for address, answer in answers.items() if answer[0] >= 500} == {}
+    assert answers["/history/3"][0] == 200 and answers["/history"][0] == 200
+    if migrated:
+        assert "Game 1 is damaged" in answers["/history"][1]
+
+
+@pytest.mark.parametrize("migrated", [True, False])
+@pytest.mark.parametrize("value", ["started = 1e300", "started = -1e300", "started = 9e18"])
+def test_pages_of_store_with_odd_start_time_answer(path: Path, migrated: bool, value: str) -> None:
+    if migrated:
+        GameStore(path).close()
+    change(path, f"UPDATE game SET {value} WHERE id = 1")
+    assert {address: answer for address, answer in fetch(path).items() if answer[0] >= 500} == {}
