@@ -14,9 +14,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, isfinite
 
-from device.storage.game_log import GameLog
+from device.storage.game_log import GameLog, find_press_clocks
 from device.storage.store import GameStore, StoreError
 from engine.events import ClockRead, Event, GameEnded, TurnEvent
+from engine.game import Game
 
 SECONDS_PER_MINUTE = 60.0
 
@@ -151,6 +152,11 @@ class ClockKeeper:
         now = self._now()
         self._clock = self._clock.stop(now) if player is None else self._clock.start_player(player, now)
         self.save()
+
+    def restore_press(self, before: Game, after: Game) -> None:
+        """Set the clock to the time of the press between two games, which was undone or redone."""
+        if self._has_clock and (used := find_press_clocks(before, after)):
+            self._clock = ChessClock(used).advance_to(self._now())
 
     def save(self) -> None:
         """Save the clock beside the log; called every second, so that a power cut costs at most a second."""

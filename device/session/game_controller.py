@@ -242,9 +242,12 @@ class GameController:
             self._clock_keeper.paused = paused
 
     def move_in_history(self, step: Callable[[], str]) -> None:
-        """Undo or redo a press. Raises `CommandRefusedError`."""
+        """Undo or redo a press, with the clocks as they were at it. Raises `CommandRefusedError`."""
+        before = self.game
         with convert_engine_errors():
             self._report_unsaved(step())
+        if self._clock_keeper:
+            self._clock_keeper.restore_press(before, self.game)
         self.reading_history, self.squares_to_clear = None, ()
         self._asked = self._asked.for_new_game()
 
@@ -269,9 +272,10 @@ class GameController:
         self.pictures = dict([*self.pictures.items(), (look.view.picture, look.crop)][-MAX_PICTURES:])
 
     def update_clock(self) -> None:
-        """Run the clock of the player to move, unless the game is paused or waits for an answer."""
+        """Run the clock of the player to move, unless the game is paused, due to end, or waits for an answer."""
         if self._clock_keeper:
-            runs = self.phase.in_play and not (self.open_question and self.open_question.stops_clock)
+            waits = self.game.end_due is not None or (self.open_question and self.open_question.stops_clock)
+            runs = self.phase.in_play and not waits
             self._clock_keeper.set_running(self.game.to_move if runs else None)
 
     def build_snapshot(self, shown: TableSnapshot) -> TableSnapshot:

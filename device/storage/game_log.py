@@ -108,7 +108,7 @@ class GameLog:
         self._redo_stack: list[Game] = []
         self._press_number = 0
         self.seconds_used: tuple[float, ...] = ()
-        """Seconds used by each player in the last clock events, whether these were undone or not."""
+        """Seconds used by each player at the last press that recorded the clocks, or that was undone or redone."""
         numbered = enumerate(bodies)
         for (_, way), group in groupby(
             numbered, key=lambda pair: (pair[1].get("press", pair[0]), _read_direction(pair[1]))
@@ -198,12 +198,13 @@ class GameLog:
         return self._undo_stack[-1] if self._undo_stack else None
 
     def replace_last_press(self, events: Sequence[Event]) -> str:
-        """Replace the events of the last press by others, as part of the same press.
+        """Replace the events of the last press by others, as part of the same press; its clock events stay.
 
         Raises `RulesError` for impossible events; then nothing has changed.
         """
         game = self._undo_stack[-1]
-        for event in events:
+        clocks = [event for event in self.game.events[len(game.events) :] if isinstance(event, ClockRead)]
+        for event in (*clocks, *events):
             game = game.push(event)
         steps = _find_events_between(self.game, game)
         self._apply_events(steps)
@@ -231,6 +232,7 @@ class GameLog:
         """Apply the events of a press and update the stacks of undo and redo."""
         before = self.game
         self._apply_events(events)
+        self.seconds_used = find_press_clocks(before, self.game) or self.seconds_used
         if way == UNDO:
             self._undo_stack.pop()
             self._redo_stack.append(before)
@@ -275,10 +277,22 @@ class GameLog:
 
     def _count_events(self, events: Sequence[Event]) -> None:
         self.length += len(events)
-        for event in events:
-            if isinstance(event, ClockRead):
-                most = max(event.seconds, self.seconds_used[event.player])
-                self.seconds_used = (*self.seconds_used[: event.player], most, *self.seconds_used[event.player + 1 :])
+
+
+def find_press_clocks(before: Game, after: Game) -> tuple[float, ...] | None:
+    """Return the seconds used by each player at the press between two games, as it was made, undone or redone.
+
+    None if the press did not record the clocks.
+
+    >>> from engine.events import GameStarted, Passed
+    >>> before = Game.from_events([GameStarted(("Anna", "Ben"))])
+    >>> after = before.push(ClockRead(0, 20.0)).push(Passed(0))
+    >>> find_press_clocks(before, after), find_press_clocks(after, before), find_press_clocks(after, after)
+    ((20.0, 0.0), (20.0, 0.0), None)
+    """
+    shorter, longer = sorted((before, after), key=lambda game: len(game.events))
+    is_recorded = any(isinstance(event, ClockRead) for event in longer.events[len(shorter.events) :])
+    return longer.state.clocks if is_recorded else None
 
 
 def _find_events_between(now: Game, then: Game) -> list[Event]:

@@ -25,10 +25,12 @@ from device.session.messages import get_text
 from device.session.snapshot import PASS_OR_EXCHANGE, Moment, Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
-from engine.events import GameStarted
+from engine.events import GameStarted, to_json
+from engine.game import Game
 from engine.messages import values_of
 from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD_RULES, Rules
+from tests.support.play_at_random import played_out
 from tests.support.text_table import EMPTY_ROWS, FARM, HORN, PASTE, TextTable, rows
 
 STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
@@ -234,6 +236,92 @@ def test_clock_comes_back_after_a_restart_to_the_second(table: TextTable, path: 
         state = session.submit(ResumeGame()).result(5)
         assert state.clock is not None and state.clock.running == 1
         assert [state.clock.left(player, clock.now) for player in (0, 1)] == [39.0, 52.0]
+
+
+def test_clock_stops_with_the_last_tile(table: TextTable, path: Path, clock: Watchmaker) -> None:
+    *before, last = played_out(Game.from_events([TIMED])).events
+    with GameStore(path) as store, TableSession(table, table, store, WORDS, clock=clock) as session:
+        number = store.begin_game(to_json(before[0]))
+        for event in (*before[1:], last):
+            store.append(number, [to_json(event)])
+        state = session.submit(ResumeGame()).result(5)
+        assert state.end_due and state.clock is not None and state.clock.running is None
+        state = session.submit(Undo()).result(5)
+        assert not state.end_due and state.clock is not None and state.clock.running == state.turn_of
+        state = session.submit(Redo()).result(5)
+        assert state.end_due and state.clock is not None and state.clock.running is None
+
+
+def test_undo_sets_the_clocks_back_to_the_press(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
+    session.submit(StartGame(TIMED)).result(5)
+    clock.now += 20
+    play(session, table, HORN)
+    clock.now += 15
+    state = session.submit(Undo()).result(5)
+    assert state.clock is not None and state.clock.running == 0
+    assert [state.clock.left(player, clock.now + 5) for player in (0, 1)] == [35.0, 60.0]
+
+
+def test_undo_of_two_presses_sets_the_clocks_back_to_the_first(
+    session: TableSession, clock: Watchmaker, table: TextTable
+) -> None:
+    session.submit(StartGame(TIMED)).result(5)
+    clock.now += 20
+    play(session, table, HORN)
+    clock.now += 15
+    play(session, table, HORN, FARM)
+    session.submit(Undo()).result(5)
+    state = session.submit(Undo()).result(5)
+    assert state.clock is not None and state.clock.used == (20.0, 0.0)
+
+
+def test_redo_sets_the_clocks_back_to_the_press(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
+    session.submit(StartGame(TIMED)).result(5)
+    clock.now += 20
+    play(session, table, HORN)
+    session.submit(Undo()).result(5)
+    clock.now += 9
+    state = session.submit(Redo()).result(5)
+    assert state.clock is not None and state.clock.used == (20.0, 0.0) and state.clock.running == 1
+
+
+def test_undo_of_a_correction_leaves_the_clocks(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
+    session.submit(StartGame(TIMED)).result(5)
+    clock.now += 20
+    play(session, table, HORN)
+    session.submit(RenamePlayer(0, "Eva")).result(5)
+    clock.now += 15
+    state = session.submit(Undo()).result(5)
+    assert state.clock is not None and state.clock.used == (20.0, 15.0)
+
+
+def test_clocks_set_back_by_undo_are_the_same_after_a_restart(table: TextTable, path: Path, clock: Watchmaker) -> None:
+    with GameStore(path) as store:
+        session = TableSession(table, table, store, WORDS, clock=clock)
+        session.submit(StartGame(TIMED)).result(5)
+        clock.now += 20
+        play(session, table, HORN)
+        clock.now += 15
+        play(session, table, HORN, FARM)
+        session.submit(Undo()).result(5)
+        session.submit(Undo()).result(5)
+        session.close()
+    with GameStore(path) as store, TableSession(table, table, store, WORDS, clock=clock) as session:
+        state = session.submit(ResumeGame()).result(5)
+        assert state.clock is not None and state.clock.used == (20.0, 0.0)
+
+
+def test_answer_that_makes_another_turn_keeps_the_clock_read_at_the_press(
+    session: TableSession, clock: Watchmaker
+) -> None:
+    session.submit(StartGame(TIMED)).result(5)
+    clock.now += 20
+    session.submit(EndTurn()).result(5)
+    state = session.submit(AnswerQuestion(1)).result(5)
+    assert [turn.kind for turn in state.turns] == ["exchange"]
+    clock.now += 15
+    state = session.submit(Undo()).result(5)
+    assert state.clock is not None and state.clock.used == (20.0, 0.0)
 
 
 def test_overtime_costs_at_the_end(session: TableSession, clock: Watchmaker, table: TextTable) -> None:
