@@ -21,15 +21,17 @@ from device.session.snapshot import (
     Trouble,
     WordList,
     build_snapshot,
+    can_decide_challenge,
 )
 from device.session.turn_questions import OpenQuestion, make_finding_notice, make_finding_question
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.board import Square
 from engine.errors import NotationError, RulesError
-from engine.events import Challenged, Event, GameStarted
+from engine.events import Challenged, Event, GameStarted, PlayWithdrawn
 from engine.game import Game
 from engine.inference.history import ReadingHistory
+from engine.rules import ChallengeRule
 from engine.state import Turn
 from engine.validation import Proposal, QuestionHistory, Source, validate_turn
 
@@ -176,6 +178,7 @@ class GameController:
     def commit_events(self, events: Sequence[Event], look: TurnImages | None = None) -> None:
         """Append the events of a press to the log, synced, with the images that they were read from."""
         log, keeper = self.log, self._clock_keeper
+        events = self._add_void_withdrawal(self.game, events)
         events = (*(keeper.make_clock_events(events) if keeper else ()), *events)
         if look:
             self.show_images(look.with_name(f"{log.number}-{log.length + len(events) - 1}") if events else look)
@@ -207,6 +210,9 @@ class GameController:
                 self.move_in_history(self.log.undo)
             self._asked = self._asked_before
             return True
+        if number or not asked.first_is_default:
+            before = self.log.game_before_last_press if asked.first_is_default else self.game
+            events = self._add_void_withdrawal(before or self.game, events)
         if number and asked.first_is_default:
             self._record(events, lambda: self.log.replace_last_press(events))
         elif events and not asked.first_is_default:
@@ -214,13 +220,29 @@ class GameController:
         self._asked = self._asked.without_squares(asked.question.squares)
         return False
 
+    def _add_void_withdrawal(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
+        """Return the events, and the withdrawal of a play that does not count because there are no challenges.
+
+        `game` is the game before the events.
+        """
+        if self.words is None or game.rules.challenge is not ChallengeRule.VOID or not can_decide_challenge(self.words):
+            return tuple(events)
+        with convert_engine_errors():
+            for event in events:
+                game = game.push(event)
+        invalid = game.find_void_words(self.words) if events else ()
+        if not invalid:
+            return tuple(events)
+        player = game.turns[-1].player
+        self.notices += (make_notice("void-play", game.players[player], ", ".join(invalid), trouble=Trouble.BOARD),)
+        return (*events, PlayWithdrawn(player))
+
     def record_challenge(self, challenged: Challenged, play: Turn, *, is_replacement: bool = False) -> None:
         """Record the outcome of the challenge of a play, or replace the outcome that was recorded last."""
         if is_replacement:
             self._record([challenged], lambda: self.log.replace_last_press([challenged]))
         else:
             self.commit_events([challenged])
-        self.squares_to_clear = tuple(square for square, _ in play.placements) if challenged.upheld else ()
         name = self.game.players[play.player]
         if challenged.upheld:
             words = challenged.words or tuple(word.word for word in play.words)
@@ -229,12 +251,16 @@ class GameController:
             self.notices += (make_notice("challenge-failed", name),)
 
     def _record(self, events: Sequence[Event], write: Callable[[], str]) -> None:
-        """Apply events by calling `write`; remember the squares that an upheld challenge clears."""
-        last = self.game.turns[-1:]
+        """Apply events by calling `write`; remember the squares that a withdrawn play clears."""
         with convert_engine_errors():
             self._report_unsaved(write())
-        is_upheld = any(isinstance(event, Challenged) and event.upheld for event in events)
-        self.squares_to_clear = tuple(square for turn in last for square, _ in turn.placements) if is_upheld else ()
+        turns, is_void = self.game.turns, self.game.rules.challenge is ChallengeRule.VOID
+        leaves_tiles = any(
+            (isinstance(event, Challenged) and event.upheld) or (is_void and isinstance(event, PlayWithdrawn))
+            for event in events
+        )
+        withdrawn = turns[turns[-1].target] if leaves_tiles and turns[-1].target is not None else None
+        self.squares_to_clear = tuple(square for square, _ in withdrawn.placements) if withdrawn else ()
 
     def set_paused(self, paused: bool) -> None:
         """Pause or continue the game."""

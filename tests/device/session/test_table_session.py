@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
+from device.session.commands.corrections import CorrectSquare, InsertTurn, NameBlank, RevealRack
 from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.turns import (
     AnswerQuestion,
@@ -212,6 +212,26 @@ def test_outcome_of_a_challenge_is_entered_by_hand_with_its_challenger(session: 
     play(session, table, HORN)
     state = session.submit(DecideChallenge(upheld=False, player=2)).result(5)
     assert (state.turns[-1].kind, state.turns[-1].by, state.turn_of) == ("challenge", 2, 1)
+
+
+def test_play_with_an_invalid_word_does_not_count_without_challenges(session: TableSession, table: TextTable) -> None:
+    rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
+    session.submit(StartGame(replace(STARTED, rules=rules))).result(5)
+    state = play(session, table, ("HRON", 7, 5, True))
+    assert [turn.kind for turn in state.turns] == ["play", "withdrawn"] and state.players[0].total == 0
+    assert state.notices[0].text.startswith("The play of Anna does not count: HRON is not in the word list.")
+    assert state.turn_of == 1 and "still lie there" in play(session, table, ("HRON", 7, 5, True)).notices[0].text
+    state = play(session, table, HORN)
+    assert (state.turns[-1].player, state.turns[-1].score) == (1, 14)
+    session.submit(Undo()).result(5)
+    assert session.submit(Undo()).result(5).turns == (), "play and withdrawal are one press"
+
+
+def test_play_entered_by_hand_does_not_count_with_an_invalid_word(session: TableSession) -> None:
+    rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
+    session.submit(StartGame(replace(STARTED, rules=rules))).result(5)
+    state = session.submit(InsertTurn(1, at="8F", word="HRON")).result(5)
+    assert [turn.kind for turn in state.turns] == ["play", "withdrawn"] and state.players[0].total == 0
 
 
 def test_outcome_without_a_challenge_is_refused(playing: TableSession, table: TextTable) -> None:
