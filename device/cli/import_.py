@@ -53,6 +53,19 @@ def _import_file(store: GameStore, path: Path) -> bool:
             print(f"{path}: {error}")
             return False
     print(f"{path} is game {number}")
-    for problem in () if zipped else list_gcg_problems(data):
+    for problem in _list_notices(store, number) if zipped else list_gcg_problems(data):
         print(f"{path}: {problem}")
     return True
+
+
+def _list_notices(store: GameStore, number: int) -> list[str]:
+    """Return what the validation notes about the turns of a game: an import is never asked about."""
+    from device.session.turn_questions import make_finding_notice
+    from device.storage.archive import load_game
+    from engine.game import Game
+    from engine.validation import Proposal, Source, validate_turn
+
+    game = load_game(store, number)
+    start = Game.from_events(game.events[:1])
+    verdict = validate_turn(Proposal(start, game.events[1:], Source.IMPORT))
+    return [make_finding_notice(finding).text for finding in verdict.notices]

@@ -11,7 +11,7 @@ from typing import Literal
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureKind
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
-from device.session.commands.turns import ChallengePlay, ConfirmExchange, EndTurn
+from device.session.commands.turns import ChallengePlay, ChooseNextAnswer, ConfirmExchange, EndTurn
 from device.session.messages import get_text
 from device.session.snapshot import PASS_OR_EXCHANGE, Phase, TableSnapshot
 
@@ -87,9 +87,15 @@ def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: floa
 
 
 def _command_for_challenge(state: TableSnapshot) -> ButtonResponse:
-    """Return the response to the challenge button; it answers the question \"pass or exchange?\" with an exchange."""
-    asked = state.question is not None and state.question.key == PASS_OR_EXCHANGE
-    return _find_refusal(state) or (ConfirmExchange() if asked else ChallengePlay())
+    """Return the response to the challenge button: it chooses the next answer while a question is open.
+
+    The question \"pass or exchange?\" it answers with an exchange.
+    """
+    if refusal := _find_refusal(state):
+        return refusal
+    if state.question is None:
+        return ChallengePlay()
+    return ConfirmExchange() if state.question.key == PASS_OR_EXCHANGE else ChooseNextAnswer()
 
 
 def _command_for_hold(button: Button, state: TableSnapshot) -> ButtonResponse:

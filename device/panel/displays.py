@@ -283,7 +283,10 @@ def _make_score_page(state: TableSnapshot, player: int, clock: SecondsLeft | Non
     seen = state.players[player]
     played = next((turn for turn in reversed(state.turns) if turn.player == player), None)
     time = format_clock(clock(player) if clock else None)
-    return ScorePage(seen.name, seen.total, time, _abbreviate_turn(played, state.tile_set), player == state.turn_of)
+    text = _abbreviate_turn(played, state.tile_set)
+    if state.question is not None and player == state.turn_of:
+        text = f"? {state.question.answers[state.question.chosen]}"
+    return ScorePage(seen.name, seen.total, time, text, player == state.turn_of)
 
 
 def _abbreviate_turn(turn: TurnView | None, tiles: str) -> str:

@@ -210,10 +210,10 @@ class GameController:
                 self.move_in_history(self.log.undo)
             self._asked = self._asked_before
             return True
-        if number or not asked.first_is_default:
+        if number != asked.question.chosen or not asked.first_is_default:
             before = self.log.game_before_last_press if asked.first_is_default else self.game
             events = self._add_void_withdrawal(before or self.game, events)
-        if number and asked.first_is_default:
+        if asked.first_is_default and number != asked.question.chosen:
             self._record(events, lambda: self.log.replace_last_press(events))
         elif events and not asked.first_is_default:
             self._record(events, lambda: self.log.append(events))
@@ -249,6 +249,31 @@ class GameController:
             self.notices += (make_notice("take-off", name, ", ".join(words)),)
         else:
             self.notices += (make_notice("challenge-failed", name),)
+
+    def choose_next_answer(self) -> bool:
+        """Choose the next answer that records something and keep the question open; close it after the last one.
+
+        Closing brings back what counted at first. Returns True if the board is to be read again, because no answer
+        records anything. Raises `CommandRefusedError`.
+        """
+        asked = self.open_question
+        if asked is None:
+            raise make_refusal("nothing-asked")
+        later = range(asked.question.chosen + 1, len(asked.answers))
+        number = next((number for number in later if asked.answers[number]), None)
+        if number is None:
+            if asked.is_unrecorded and asked.question.chosen:
+                self.move_in_history(self.log.undo)
+                self.open_question = None
+                return False
+            return self.answer_question(0)
+        self.answer_question(number)
+        question = replace(asked.question, chosen=number)
+        is_unrecorded = asked.is_unrecorded or not asked.first_is_default
+        self.open_question = replace(
+            asked, question=question, first_is_default=True, stops_clock=False, is_unrecorded=is_unrecorded
+        )
+        return False
 
     def _record(self, events: Sequence[Event], write: Callable[[], str]) -> None:
         """Apply events by calling `write`; remember the squares that a withdrawn play clears."""

@@ -20,7 +20,8 @@ class OpenQuestion:
     """An open question and the events of each answer.
 
     With `first_is_default` the events of the first answer are recorded until another one is chosen. With `stops_clock`
-    (a challenge decided by the players) the clocks stop until it is answered. `finding` is what the validation found,
+    (a challenge decided by the players) the clocks stop until it is answered. `is_unrecorded` is True if nothing was
+    recorded before an answer was chosen. `finding` is what the validation found,
     None for other questions; then an answer without events reads the board again.
     """
 
@@ -28,6 +29,7 @@ class OpenQuestion:
     answers: tuple[tuple[Event, ...], ...]
     first_is_default: bool = True
     stops_clock: bool = False
+    is_unrecorded: bool = False
     finding: Finding | None = None
 
 

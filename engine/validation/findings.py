@@ -170,13 +170,16 @@ class Proposal:
         plays = [event for event in self.events if isinstance(event, PlayMade)]
         return plays[0] if len(plays) == 1 else None
 
-    def iterate_plays(self) -> Iterator[tuple[Game, PlayMade]]:
-        """Yield each play with the game before it."""
+    def iterate_events(self) -> Iterator[tuple[Game, Event]]:
+        """Yield each event with the game before it."""
         game = self.game
         for event in self.events:
-            if isinstance(event, PlayMade):
-                yield game, event
+            yield game, event
             game = game.push(event)
+
+    def iterate_plays(self) -> Iterator[tuple[Game, PlayMade]]:
+        """Yield each play with the game before it."""
+        return ((game, event) for game, event in self.iterate_events() if isinstance(event, PlayMade))
 
 
 @dataclass(frozen=True, slots=True)

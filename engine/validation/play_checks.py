@@ -70,8 +70,7 @@ def check_record(proposal: Proposal) -> Iterator[Finding]:
 
 def check_exchanges(proposal: Proposal) -> Iterator[Finding]:
     """Note an exchange of more tiles than a rack holds."""
-    game = proposal.game
-    for event in proposal.events:
+    for game, event in proposal.iterate_events():
         if isinstance(event, Exchanged) and event.count > game.state.rack_counts[event.player]:
             yield Finding(Reason.TOO_MANY_EXCHANGED, (game.players[event.player], str(event.count)))
 
@@ -105,7 +104,6 @@ def check_rack(proposal: Proposal) -> Iterator[Finding]:
             values = (game.players[event.player], str(held), str(laid))
             options = (LOOK_AGAIN, Option(proposal.events)) if proposal.source is Source.CAMERA else ()
             yield Finding(Reason.RACK_TOO_SMALL, values, options, event.play.squares, needs_picture=True)
-            return
 
 
 def check_blank(proposal: Proposal) -> Iterator[Finding]:
@@ -127,6 +125,14 @@ def check_blank(proposal: Proposal) -> Iterator[Finding]:
         options += [Option(_replace_play(proposal, other)) for other in others if not proposal.game.check_play(other)]
     options += [Option((*proposal.events, BlankNamed(square, letter))) for letter in letters]
     yield Finding(Reason.BLANK_UNNAMED, (square_name(square),), tuple(options), (square,))
+
+
+def check_imported_blanks(proposal: Proposal) -> Iterator[Finding]:
+    """Note the blanks of an imported game whose letter is not known."""
+    board = proposal.game_after.board
+    for square in board.occupied_squares():
+        if board.tile(square).is_unnamed:
+            yield Finding(Reason.BLANK_UNNAMED, (square_name(square),), squares=(square,))
 
 
 def check_words(proposal: Proposal) -> Iterator[Finding]:

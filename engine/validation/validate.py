@@ -41,8 +41,15 @@ _HAND_CHECKS: tuple[Check, ...] = (
     play_checks.check_blank,
 )
 
+_IMPORT_CHECKS: tuple[Check, ...] = (
+    play_checks.check_record,
+    play_checks.check_exchanges,
+    play_checks.check_rack,
+    play_checks.check_imported_blanks,
+)
+
 CHECKS: Mapping[Source, tuple[Check, ...]] = MappingProxyType(
-    {Source.CAMERA: _CAMERA_CHECKS, Source.HAND: _HAND_CHECKS, Source.IMPORT: _HAND_CHECKS}
+    {Source.CAMERA: _CAMERA_CHECKS, Source.HAND: _HAND_CHECKS, Source.IMPORT: _IMPORT_CHECKS}
 )
 """The checks of each source, the most urgent first."""
 

@@ -10,7 +10,8 @@ with a camera that takes one picture; then come three turns with good readings. 
 truth where it is offered (`--answers truth`) or not at all. A game is right if its board, all totals and the player to
 move are; a blank that is not named yet agrees with any blank.
 
-The row `clear-games` reads whole games without a disturbance and counts the turns at which a question is asked.
+The row `clear-games` reads whole games without a disturbance and counts the turns at which a question is asked; the row
+`lifelike-games` reads them with the doubts that photographs have (`make_lifelike_reading`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from random import Random
@@ -51,10 +53,12 @@ from tests.support.disturbed_readings import (
     Scenario,
     load_game,
     make_clear_reading,
+    make_lifelike_reading,
 )
 from tests.support.local_data import GCG_DIR
 
 CLEAR_GAMES = "clear-games"
+LIFELIKE_GAMES = "lifelike-games"
 MIN_GAME_TURNS = 8
 """Games with fewer turns are left out."""
 MAX_ATTEMPTS = 200
@@ -413,7 +417,9 @@ class ClearGames:
         }
 
 
-def measure_clear_games(games: Sequence[RecordedGame], use_words: bool) -> dict[str, ClearGames]:
+def measure_clear_games(
+    games: Sequence[RecordedGame], use_words: bool, is_lifelike: bool = False
+) -> dict[str, ClearGames]:
     """Count the questions over all games, and over those of which the list has every word.
 
     `wrong` counts the turns that are not right after the true answer, if it is offered.
@@ -421,20 +427,26 @@ def measure_clear_games(games: Sequence[RecordedGame], use_words: bool) -> dict[
     found = {"all games": ClearGames(), "games with all words listed": ClearGames()}
     for recorded in games:
         words = find_words(recorded) if use_words else None
-        counts = _read_clear_game(recorded, words)
+        counts = _read_clear_game(recorded, words, is_lifelike)
         found["all games"].add(counts)
         if words is not None and _has_listed_words_only(recorded, words):
             found["games with all words listed"].add(counts)
     return found
 
 
-def _read_clear_game(recorded: RecordedGame, words: WordList | None) -> ClearGames:
+def _read_clear_game(recorded: RecordedGame, words: WordList | None, is_lifelike: bool) -> ClearGames:
     """Press after each play, exchange and pass; what the record does otherwise (challenges) is done by command."""
     counts = ClearGames(1)
     session = PressModel(recorded.states[0], words)
     for event, truth in zip(recorded.events, recorded.states[1:], strict=True):
         if isinstance(event, PlayMade | Exchanged | Passed):
-            session.press(Picture(make_clear_reading(truth.board)))
+            letters = truth.tiles.letters
+            read = (
+                partial(make_lifelike_reading, letters=letters, seed=recorded.name)
+                if is_lifelike
+                else make_clear_reading
+            )
+            session.press(Picture(read(truth.board)))
             counts.turns += 1
             counts.notices += session.has_notice
             if session.open_question:
@@ -500,7 +512,7 @@ def format_clear_games(found: Mapping[str, ClearGames]) -> str:
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the options of the command line."""
-    names = (*ROWS, CLEAR_GAMES)
+    names = (*ROWS, CLEAR_GAMES, LIFELIKE_GAMES)
     parser = argparse.ArgumentParser(
         prog="python -m tests.system.disturb_readings", description=__doc__.splitlines()[0]
     )
@@ -536,16 +548,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{row.name}: {results[-1].seconds:.0f} s", file=sys.stderr)
     if results:
         print(format_table(_COLUMNS, map(_list_cells, results)))
-    clear_games = measure_clear_games(games, not options.no_words) if CLEAR_GAMES in options.rows else {}
-    if clear_games:
-        print("", format_clear_games(clear_games), sep="\n")
+    whole_games = {
+        row: measure_clear_games(games, not options.no_words, row == LIFELIKE_GAMES) if row in options.rows else {}
+        for row in (CLEAR_GAMES, LIFELIKE_GAMES)
+    }
+    for row, found in whole_games.items():
+        if found:
+            print("", f"{row}:", "", format_clear_games(found), sep="\n")
     if options.json:
         settings = {"positions": options.positions, "seed": options.seed, "answers": options.answers}
         data = {
             "settings": {**settings, "words": not options.no_words, "following_turns": FOLLOWING_TURNS},
             "games": len(games),
             "rows": [result.to_json() for result in results],
-            CLEAR_GAMES: {name: one.to_json() for name, one in clear_games.items()},
+            **{row: {name: one.to_json() for name, one in found.items()} for row, found in whole_games.items()},
         }
         options.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     print(f"\n{time.perf_counter() - began:.0f} s in all")

@@ -98,6 +98,11 @@ def test_clear_games_count_questions_by_topic(games: list[RecordedGame]) -> None
     assert found.questions.keys() == {Topic.PASS, Topic.BLANK}
 
 
+def test_lifelike_games_are_recorded_right_with_few_questions(games: list[RecordedGame]) -> None:
+    found = measure_clear_games(games[:1], use_words=True, is_lifelike=True)["all games"]
+    assert found.wrong == 0 and found.questions[Topic.OTHER] <= 2
+
+
 @pytest.mark.parametrize(
     ("symbol", "truth", "expected"), [("F", "E", 0.02), ("F", EMPTY, 0.027), (EMPTY, "E", 0.027), ("?", "E", 0.02)]
 )

@@ -189,4 +189,25 @@ class ConfirmExchange(TableCommand, frozen=True):
         context.controller.answer_question(len(question.answers) - 1 if question else 0)
 
 
-TURN_COMMANDS = (EndTurn, PassTurn, ExchangeTiles, ChallengePlay, DecideChallenge, AnswerQuestion, ConfirmExchange)
+class ChooseNextAnswer(TableCommand, frozen=True):
+    """Choose the next answer of the open question, and close it after the last one: the answers of a single button."""
+
+    transition = Command.ANSWER
+    keeps_question = True
+
+    def run(self, context: CommandContext) -> None:
+        """Choose the next answer, or read the board again; refuse it if no question is open."""
+        if context.controller.choose_next_answer() and context.controller.phase.in_play:
+            context.take_turn()
+
+
+TURN_COMMANDS = (
+    EndTurn,
+    PassTurn,
+    ExchangeTiles,
+    ChallengePlay,
+    DecideChallenge,
+    AnswerQuestion,
+    ConfirmExchange,
+    ChooseNextAnswer,
+)

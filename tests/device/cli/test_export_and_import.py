@@ -136,3 +136,15 @@ def test_import_names_the_problems_of_a_file(tmp_path: Path, capsys: pytest.Capt
     assert main(["import", str(file), "--data", str(tmp_path / "there")]) == 0
     out = capsys.readouterr().out
     assert f"{file} is game 1" in out and "line 3: 'HORN' at 1A: the first word does not cover the centre" in out
+
+
+def test_imported_turn_that_the_rules_do_not_allow_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, zipped, here, there = (tmp_path / name for name in ("off.gcg", "off.zip", "here", "there"))
+    file.write_text("#player1 A Anna\n#player2 B Ben\n>A: HORN 8A HORN +24 24\n>B: AM 1A AM +8 8\n", encoding="utf-8")
+    assert main(["import", str(file), "--data", str(here)]) == 0
+    assert main(["export", "1", str(zipped), "--data", str(here)]) == 0
+    capsys.readouterr()
+    assert main(["import", str(zipped), "--data", str(there)]) == 0
+    printed = capsys.readouterr().out
+    assert "8A HORN: the first word does not cover the centre." in printed
+    assert "1A AM: the tiles do not touch the words on the board." in printed

@@ -9,7 +9,7 @@ import pytest
 from device.panel.button_commands import SHARED_BUTTON_LOCKOUT_S, ButtonResponse, OpenPairing, Refusal, command_for
 from device.panel.buttons import Button, Gesture, GestureKind
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
-from device.session.commands.turns import ChallengePlay, ConfirmExchange, EndTurn
+from device.session.commands.turns import ChallengePlay, ChooseNextAnswer, ConfirmExchange, EndTurn
 from device.session.messages import make_question
 from device.session.snapshot import PASS_OR_EXCHANGE, Phase, PlayerView, TableSnapshot
 
@@ -61,7 +61,8 @@ def test_challenge_button_says_that_tiles_were_exchanged_where_that_is_asked() -
     state = replace(ANNA_TO_MOVE, phase=Phase.QUESTION, question=asked)
     assert told(Button.CHALLENGE, GestureKind.PRESS, state) == ConfirmExchange()
     other = replace(state, question=replace(asked, text="Which tile lies there?"))
-    assert told(Button.CHALLENGE, GestureKind.PRESS, other) == ChallengePlay()
+    assert told(Button.CHALLENGE, GestureKind.PRESS, other) == ChooseNextAnswer()
+    assert told(Button.CHALLENGE, GestureKind.PRESS, replace(state, question=None)) == ChallengePlay()
 
 
 @pytest.mark.parametrize("phase", [Phase.TURN, Phase.QUESTION, Phase.CHALLENGE])

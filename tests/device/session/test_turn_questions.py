@@ -6,7 +6,7 @@ import pytest
 
 from device.session.commands.corrections import CorrectTurn, InsertTurn
 from device.session.commands.games import Undo
-from device.session.commands.turns import AnswerQuestion, EndTurn
+from device.session.commands.turns import AnswerQuestion, ChooseNextAnswer, EndTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import parse_square
@@ -90,6 +90,24 @@ def test_letter_of_a_blank_is_asked_when_it_is_played(playing: TableSession, tab
     state = play(playing, table, ("HO?N", 7, 5, True))
     assert get_key(state) == "asked-blank-unnamed"
     assert answer(playing, "It is R").turns[0].word == "HOrN"
+
+
+def test_one_button_chooses_each_answer_and_then_closes_the_question(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, {"G8": {"A": 0.97, "O": 0.02}}, ("HARN", 7, 5, True))
+    state = playing.submit(ChooseNextAnswer()).result(5)
+    assert state.turns[0].word == "HORN" and state.question is not None and state.question.chosen == 1
+    state = playing.submit(ChooseNextAnswer()).result(5)
+    assert (state.turns[0].word, state.question) == ("HARN", None)
+
+
+def test_one_button_answers_a_question_before_which_nothing_is_recorded(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    state = play(playing, table, HORN, FARM)
+    events = play(playing, table).events
+    assert playing.submit(ChooseNextAnswer()).result(5).phase is Phase.ENDED
+    assert state.events == events
 
 
 def test_undone_turn_takes_its_question_with_it(playing: TableSession, table: TextTable) -> None:

@@ -180,7 +180,7 @@ def test_empty_word_end_is_no_question() -> None:
 
 
 def test_import_never_asks() -> None:
-    proposal = replace(play_blank(), source=Source.IMPORT)
+    proposal = replace(play_blank(), source=Source.IMPORT, reading=None)
     verdict = validate_turn(proposal)
     assert verdict.question is None and verdict.events == proposal.events
     assert [finding.reason for finding in verdict.notices] == [Reason.BLANK_UNNAMED]
