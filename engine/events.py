@@ -222,6 +222,14 @@ class GameEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordImported:
+    """The GCG file that a game was imported from, as lines: racks, notes and headers that no other event has."""
+
+    kind: ClassVar[str] = "imported"
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Undone:
     """The undoing of the last event that has not been undone; only in the log of a game."""
 
@@ -237,7 +245,7 @@ class Redone:
 
 TurnEvent = PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | GameEnded
 Correction = BlankNamed | SquareCorrected | ScoreCorrected | TurnCorrected | TurnInserted
-StateEvent = FirstDrawn | TurnEvent | ClockRead | RackRevealed | PlayerRenamed
+StateEvent = FirstDrawn | TurnEvent | ClockRead | RackRevealed | PlayerRenamed | RecordImported
 """The events that change the state of a game; `engine.transitions` applies them."""
 Event = GameStarted | StateEvent | Correction | Undone | Redone
 
@@ -338,6 +346,7 @@ _ENCODERS: Mapping[str, Callable[[Any], Any]] = {
     "players": list,
     "tiles": list,
     "words": list,
+    "lines": list,
     "reason": str,
 }
 _DECODERS: Mapping[str, Callable[[Any], Any]] = {
@@ -349,5 +358,6 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "players": tuple,
     "tiles": tuple,
     "words": tuple,
+    "lines": tuple,
     "reason": EndReason,
 }

@@ -21,6 +21,7 @@ from engine.events import (
     PlayMade,
     PlayWithdrawn,
     RackRevealed,
+    RecordImported,
     StateEvent,
     TileRecycled,
 )
@@ -87,6 +88,8 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
             return replace(state, revealed_racks=MappingProxyType({**state.revealed_racks, player: tiles}))
         case PlayerRenamed(player, name):
             return _rename_player(state, player, name)
+        case RecordImported():
+            return state
         case GameEnded(reason):
             return replace(state, end_reason=reason)
 

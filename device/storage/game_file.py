@@ -31,6 +31,8 @@ MAX_NUMBER = 100_000_000
 MAX_ITEMS = 500
 """Tiles of a rack or a play, words of a challenge."""
 MAX_TEXT_LENGTH = 1_000
+MAX_GCG_LINES, MAX_GCG_LINE_LENGTH = 10_000, 20_000
+"""Lines of the file that a game was imported from, and letters in a line: notes of annotated games are long."""
 
 
 _Time = Annotated[float, Meta(ge=0, lt=1e11)]
@@ -125,11 +127,12 @@ def _check_sizes(value: object, name: str = "") -> None:
         for key, inner in value.items():
             _check_sizes(inner, key)
     elif isinstance(value, list):
-        is_valid = len(value) <= MAX_ITEMS
+        is_valid = len(value) <= (MAX_GCG_LINES if name == "lines" else MAX_ITEMS)
         for inner in value:
             _check_sizes(inner, name)
     elif isinstance(value, str):
-        is_valid = len(value) <= MAX_TEXT_LENGTH and all(map(is_displayable, value))
+        longest = MAX_GCG_LINE_LENGTH if name == "lines" else MAX_TEXT_LENGTH
+        is_valid = len(value) <= longest and all(map(is_displayable, value))
     elif isinstance(value, int | float):
         smallest = -MAX_NUMBER if name == "score" else 0
         is_valid = smallest <= value <= (MAX_ITEMS if name in ("count", "rack_size") else MAX_NUMBER)

@@ -8,21 +8,21 @@ from dataclasses import replace
 
 from engine.blanks import find_blank_letters, unnamed_blanks
 from engine.board import square_name
-from engine.events import BlankNamed
+from engine.errors import NotationError
+from engine.events import BlankNamed, RecordImported
 from engine.game import Game
+from engine.gcg.changes import TileChange, format_change, format_rearranged
 from engine.gcg.edition import TILE_SET_BY_DISTRIBUTION
+from engine.gcg.reader import parse_gcg
 from engine.gcg.record import Entry, Player, Pragma, Record
 from engine.gcg.writer import make_nickname
 from engine.lexicon import WordList
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.state import Turn, TurnKind
+from engine.tiles import TileSet
 
 _LOST_TURN_NOTE = "#unsuccessful-challenge"  # Macondo's mark for the pass after a failed challenge
-_REARRANGED_NOTE = "the letters of a word on the board were rearranged before"
-_NOTE_BY_KIND = {
-    TurnKind.RECYCLED: "then took a tile of the board for one of the rack",
-    TurnKind.BLANK_TAKEN: "then took a blank of the board for its letter",
-}
+_GENERATED_PRAGMAS = frozenset({"lexicon", "tile-distribution", "tile-set", "tile", "board-layout"})
 
 
 def build_record(game: Game, title: str = "", double_end_rack: bool = False, lexicon: WordList | None = None) -> Record:
@@ -49,21 +49,60 @@ def build_record(game: Game, title: str = "", double_end_rack: bool = False, lex
     entries: list[Entry] = []
     lost = [0] * len(game.players)
     for turn, rack in zip(turns, racks, strict=True):
-        if turn.kind in _NOTE_BY_KIND or (turn.kind is TurnKind.CHALLENGE and not turn.score):
-            reason = _NOTE_BY_KIND.get(turn.kind) or f"challenged in vain by {game.players[turn.by or 0]}"
-            entries = _add_note(entries, reason)
+        if turn.kind in (TurnKind.RECYCLED, TurnKind.BLANK_TAKEN):
+            [square] = turn.board.differences(game.state.board_before(turn))
+            change = TileChange(turn.kind, (square, turn.board.tile(square)))
+            entries = _add_note(entries, format_change(change, game.tiles))
+        elif turn.kind is TurnKind.CHALLENGE and not turn.score:
+            entries = _add_note(entries, f"challenged in vain by {game.players[turn.by or 0]}")
         else:
             entries += _build_lost_turns(entries, turn, lost, len(game.players))
             entries.append(_build_entry(turn, rack))
             if turn.play and turn.play.rearranged:
-                entries = _add_note(entries, _REARRANGED_NOTE)
+                entries = _add_note(entries, format_rearranged(turn.play.rearranged, game.tiles))
             for square, tile in turn.placements:
                 if turn.stands and square in blanks:
                     note = f"the blank on {square_name(square)} was not named: {tile.letter} is assumed"
                     entries = _add_note(entries, note)
         if turn.kind is TurnKind.CHALLENGE and turn.by is not None and game.rules.challenge is ChallengeRule.DOUBLE:
             lost[turn.by] += 1
-    return Record(_build_players(game.players), tuple(entries), tuple(_build_pragmas(game, title)))
+    record = Record(_build_players(game.players), tuple(entries), tuple(_build_pragmas(game, title)))
+    imported = next((event for event in game.events if isinstance(event, RecordImported)), None)
+    return record if imported is None else _restore_details(record, parse_gcg("\n".join(imported.lines)), game.tiles)
+
+
+def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record:
+    """Return the record with the headers, racks and notes of the file that the game was imported from.
+
+    An event of the file that was deleted or corrected since has no counterpart; its rack and notes are left out.
+    """
+    entries: list[Entry] = []
+    at = 0
+    for entry in record.entries:
+        for place in range(at, len(imported.entries)):
+            other = imported.entries[place]
+            same = other.position == entry.position or other.score == entry.score  # 14M and N14 may be one play
+            if same and (other.player, other.kind) == (entry.player, entry.kind):
+                rack = _normalise_rack(other.rack, tiles) or entry.rack
+                own = "" if entry.note in other.note else entry.note
+                entry, at = replace(entry, rack=rack, note=f"{other.note}\n{own}".strip()), place + 1
+                break
+        entries.append(entry)
+    kept = [pragma for pragma in imported.pragmas if pragma.name not in _GENERATED_PRAGMAS]
+    names = {pragma.name for pragma in kept}
+    pragmas = (*kept, *(pragma for pragma in record.pragmas if pragma.name not in names))
+    known = {player.name: player for player in imported.players}
+    players = tuple(known.get(player.name, player) for player in record.players)
+    racks = imported.racks if len(imported.entries) == len(record.entries) else ()
+    return Record(players, tuple(entries), pragmas, racks)
+
+
+def _normalise_rack(rack: str | None, tiles: TileSet) -> str | None:
+    """Return a rack as this program writes it; None if it is not known or cannot be read."""
+    try:
+        return _format_tiles(tiles.split(rack)) if rack else None
+    except NotationError:
+        return None
 
 
 def _build_players(names: Sequence[str]) -> tuple[Player, ...]:

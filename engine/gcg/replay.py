@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from engine.board import Board, Layout, layout_names, load_layout
 from engine.errors import NotationError, RulesError
+from engine.gcg.changes import parse_changes, parse_rearranged
 from engine.gcg.edition import (
     bracket_tiles,
     find_named_layout,
@@ -122,6 +123,8 @@ def _replay_as_recorded(record: Record) -> Replay:
 
 def _replay_with(record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> Replay:
     spelled = bracket_tiles(record, tiles)
+    if any(parse_rearranged(entry.note, tiles) for entry in record.entries):
+        rules = replace(rules, rearrange=True)
     table = _Replayer(spelled, tiles, board_layout, rules)
     events = tuple(
         replace(event, entry=entry) for event, entry in zip(table.replay_events(), record.entries, strict=True)
@@ -158,6 +161,7 @@ class _Replayer:
         if entry.kind is TurnKind.PLAY:
             try:
                 play = Play.from_gcg(before, entry.position, entry.text, self.tiles)
+                play = replace(play, rearranged=parse_rearranged(entry.note, self.tiles))
                 event = self._replay_play(entry, play)
             except (NotationError, RulesError) as error:
                 self._add_problem(entry, said("gcg-kept", "{0}; its recorded score is kept", error))
@@ -173,6 +177,7 @@ class _Replayer:
             self.last_play = None  # the play before can no longer be challenged
         for reason in check_entry(entry, play, before, self.tiles, last, self.rules):
             self._add_problem(entry, reason)
+        self.board = self.board.with_tiles(dict(c.placement for c in parse_changes(entry.note, self.tiles)))
         return event
 
     def _replay_play(self, entry: Entry, play: Play) -> ReplayedEvent:

@@ -8,6 +8,7 @@ from math import gcd
 from engine.board import Layout
 from engine.errors import NotationError, RulesError
 from engine.events import (
+    BlankTaken,
     Challenged,
     ClockRead,
     EndReason,
@@ -18,12 +19,17 @@ from engine.events import (
     PlayMade,
     PlayWithdrawn,
     RackRevealed,
+    RecordImported,
     ScoreCorrected,
+    TileRecycled,
 )
 from engine.game import Game
+from engine.gcg.changes import parse_changes, parse_rearranged
 from engine.gcg.edition import bracket_tiles
+from engine.gcg.export import build_record
 from engine.gcg.record import Entry, Record
 from engine.gcg.replay import ReplayedEvent, replay
+from engine.gcg.writer import format_gcg
 from engine.messages import join_messages, said
 from engine.rules import ChallengeRule, Rules, UnplayedRule
 from engine.state import CLOSING_KINDS, TurnKind
@@ -48,11 +54,12 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
         raise RulesError(said("gcg-line", "line {0}: {1}", problem.line, problem.reason))
     played = replay(record, tiles, board_layout)
     tiles = played.tiles
+    file = record
     record = bracket_tiles(record, tiles)
     names = [player.name for player in record.players]
     game = Game.start(
         names if len(set(names)) == len(names) else record.labels(),
-        _infer_rules(record.entries),
+        _infer_rules(record.entries, tiles),
         tiles.name,
         record.pragma_text("lexicon"),
         played.layout.name,
@@ -63,6 +70,10 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
             continue
         try:
             game = _push_entry(game, entry, event, tiles)
+            for change in parse_changes(entry.note, tiles):
+                square, tile = change.placement
+                recycled = TileRecycled(game.to_move, square, tile)
+                game = game.push(recycled if change.kind is TurnKind.RECYCLED else BlankTaken(game.to_move, square))
         except (NotationError, RulesError) as error:
             reasons = [problem.reason for problem in played.problems if problem.line == entry.line]
             why = join_messages("; ", reasons) if reasons else error
@@ -71,16 +82,29 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
         game = game.push(told)
     if any(entry.kind in CLOSING_KINDS for entry in record.entries):
         game = game.push(GameEnded(game.end_due or EndReason.AGREED))
-    return game
+    return _attach_file(game, file)
 
 
-def _infer_rules(entries: Sequence[Entry]) -> Rules:
-    """Return rules under which the recorded lines for challenges, end racks and overtime are possible."""
+def _attach_file(game: Game, file: Record) -> Game:
+    """Return the game with the lines of its file, if it has anything that an export of the events would lose."""
+    text = format_gcg(file)
+    if text == format_gcg(build_record(game)):
+        return game
+    lines = ("".join(c if c.isprintable() else " " for c in line) for line in text.splitlines())
+    return game.push(RecordImported(tuple(lines)))
+
+
+def _infer_rules(entries: Sequence[Entry], tiles: TileSet) -> Rules:
+    """Return rules under which the recorded challenges, end racks, overtime and changed tiles are possible."""
+    changes = {change.kind for entry in entries for change in parse_changes(entry.note, tiles)}
     costs = [entry.score for entry in entries if entry.kind is TurnKind.CHALLENGE and entry.score]
     end_racks = [entry for entry in entries if entry.kind is TurnKind.ENDRACK]
     lost = any(entry.is_penalty for entry in end_racks)
     overtime = [-entry.score for entry in entries if entry.kind is TurnKind.TIME]
     return Rules(
+        rearrange=any(parse_rearranged(entry.note, tiles) for entry in entries),
+        recycle=TurnKind.RECYCLED in changes,
+        retake_blanks=TurnKind.BLANK_TAKEN in changes,
         challenge=ChallengeRule.POINTS if costs else ChallengeRule.SINGLE,  # a turn lost is written as a pass
         challenge_points=abs(costs[0]) if costs else 0,
         challenger_pays=bool(costs) and costs[0] < 0,

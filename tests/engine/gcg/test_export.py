@@ -97,7 +97,7 @@ def test_a_rearranged_word_is_noted() -> None:
     game = game.push(PlayMade(0, Play.from_gcg(game.board, "8F", "EAT", game.tiles)))
     late = Play.from_tiles({113: Tile("E")}, {110: Tile("T"), 112: Tile("L")})
     record = build_record(game.push(PlayMade(1, late)))
-    assert record.entries[-1].note == "the letters of a word on the board were rearranged before"
+    assert record.entries[-1].note == ("the letters of a word on the board were rearranged before: F8=T H8=L")
 
 
 @pytest.mark.parametrize("back", [Challenged(1, upheld=True), PlayWithdrawn(0)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -10,9 +11,12 @@ from hypothesis import strategies as st
 
 from engine.board import parse_square
 from engine.errors import RulesError
-from engine.events import SquareCorrected
+from engine.events import BlankTaken, PlayMade, SquareCorrected, TileRecycled, TurnCorrected, dumps, loads
 from engine.game import Game
-from engine.gcg import build_game, build_record, format_gcg, parse_gcg
+from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
+from engine.plays import Play
+from engine.rules import Rules
+from engine.scoring import Status
 from engine.state import TurnKind
 from engine.tiles import Tile
 from tests.support.local_data import GCG_DIR, needs_games
@@ -36,7 +40,7 @@ def game(*lines: str) -> Game:
 def test_the_worked_example_is_played_back_turn_by_turn() -> None:
     played = game()
     totals = [Game.from_events(played.events[:count]).totals for count in range(1, len(played.events) + 1)]
-    assert totals == [(0, 0), (14, 0), (14, 9), (39, 9), (39, 25), (55, 25)]
+    assert totals == [(0, 0), (14, 0), (14, 9), (39, 9), (39, 25), (55, 25), (55, 25)]
 
 
 def test_a_square_put_right_scores_again_what_follows() -> None:
@@ -134,3 +138,72 @@ def test_all_recorded_games_come_out_as_they_did() -> None:
 def test_file_with_an_event_that_cannot_be_read_is_refused() -> None:
     with pytest.raises(RulesError, match=r"line 4: '\+9b' is no score"):
         build_game(parse_gcg(f"{HEAD}{FIVE_TURNS}".replace("+9 9", "+9b 9")))
+
+
+RECORDED = [path for path in sorted(GCG_DIR.rglob("*.gcg")) if "malformed" not in path.parts]
+ANNOTATED = """\
+#character-encoding UTF-8
+#player1 AL Ann Lee
+#player2 B Bob
+#title Final
+#description Round 6
+#id tournament 17
+#lexicon CSW24
+#tile-distribution english
+>AL: HNORXYZ 8F HORN +14 14
+#note 8D XYZ?
+  and a second line
+>B: AFM H6 FA.M +9 9
+>AL: AEPSTUV -UV +0 14
+#rack1 AEPSTQQ
+#rack2 EEEEEEE
+"""
+
+
+def test_racks_notes_and_headers_survive_import_and_export() -> None:
+    game = build_game(parse_gcg(ANNOTATED))
+    assert format_gcg(build_record(game)) == ANNOTATED.replace("  and", "and")
+    events = [loads(dumps(event)) for event in game.events]
+    assert format_gcg(build_record(Game.from_events(events))) == ANNOTATED.replace("  and", "and")
+
+
+def test_corrected_turn_keeps_the_details_of_the_others() -> None:
+    game = build_game(parse_gcg(ANNOTATED)).push(TurnCorrected(0, None))
+    record = build_record(game)
+    assert [(entry.rack, entry.note) for entry in record.entries] == [("AFM", ""), ("AEPSTUV", "")]
+    assert record.pragma_text("id") == "tournament 17" and record.racks == ()
+
+
+def test_export_of_an_import_is_imported_without_its_lines() -> None:
+    game = Game.start(("Anna", "Ben")).push(PlayMade(0, Play.from_tiles({112: Tile("A"), 113: Tile("T")})))
+    again = build_game(parse_gcg(format_gcg(build_record(game))))
+    assert again.events[1:] == game.events[1:]
+
+
+def test_rearranged_and_recycled_tiles_survive_export_and_import() -> None:
+    rules = Rules(rearrange=True, recycle=True, retake_blanks=True)
+    game = Game.start(("Anna", "Ben"), rules)
+    game = game.push(PlayMade(0, Play.from_gcg(game.board, "8F", "TeAM", game.tiles)))
+    game = game.push(TileRecycled(1, parse_square("I8"), Tile("R"))).push(BlankTaken(1, parse_square("G8")))
+    moved = {parse_square(at): Tile(letter) for at, letter in (("F8", "R"), ("I8", "T"))}
+    game = game.push(PlayMade(1, Play.from_tiles({parse_square("J8"): Tile("S")}, moved)))
+    assert "".join(map(str, game.board.squares[110:115])) == "REATS"
+    text = format_gcg(build_record(game))
+    played = replay(parse_gcg(text))
+    assert (played.problems, played.board) == ((), game.board)
+    again = build_game(parse_gcg(text))
+    assert (again.board, again.totals, again.turns[-1].status) == (game.board, game.totals, Status.VALID)
+    assert format_gcg(build_record(again)) == text
+
+
+@needs_games
+@pytest.mark.parametrize("path", RECORDED[::12], ids=lambda path: path.stem)
+def test_recorded_games_keep_racks_and_notes(path: Path) -> None:
+    record = parse_gcg(path.read_bytes())
+    game = build_game(record)
+    exported = parse_gcg(format_gcg(build_record(game)))
+    assert [sorted(e.rack or "") for e in exported.entries] == [
+        sorted(e.rack or (own.rack or "")) for e, own in zip(record.entries, exported.entries, strict=True)
+    ]
+    assert all(e.note in own.note for e, own in zip(record.entries, exported.entries, strict=True))
+    assert {p.name for p in record.pragmas} <= {p.name for p in exported.pragmas} | {"tile-set", "board-layout"}

@@ -1,0 +1,73 @@
+"""Changes of old tiles (travel-case, rules 5 A, 5 B and 6), which GCG does not have, as marks in notes.
+
+Other programs show the notes as text; `replay` and `build_game` read the marks back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from engine.board import parse_square, square_name
+from engine.errors import NotationError
+from engine.plays import Placement
+from engine.state import TurnKind
+from engine.tiles import TileSet
+
+_REARRANGED = "the letters of a word on the board were rearranged before"
+_TEXT_BY_KIND = {
+    TurnKind.RECYCLED: "then took a tile of the board for one of the rack",
+    TurnKind.BLANK_TAKEN: "then took a blank of the board for its letter",
+}
+_MARKS = re.compile(rf"({'|'.join((_REARRANGED, *_TEXT_BY_KIND.values()))}):((?: [A-O]\d+=\S+)+)")
+
+
+class TileChange(NamedTuple):
+    """A tile taken from the board, the player's turn going on: `kind` is `RECYCLED` or `BLANK_TAKEN`."""
+
+    kind: TurnKind
+    placement: Placement
+    """The square and the tile that is on it afterwards."""
+
+
+def format_rearranged(placements: Iterable[Placement], tiles: TileSet) -> str:
+    """Return the note for old squares that hold another tile after a play.
+
+    >>> from engine.tiles import Tile, load_tile_set
+    >>> format_rearranged([(112, Tile("A"))], load_tile_set("en"))
+    'the letters of a word on the board were rearranged before: H8=A'
+    """
+    return f"{_REARRANGED}:{_format_marks(placements, tiles)}"
+
+
+def format_change(change: TileChange, tiles: TileSet) -> str:
+    """Return the note for a tile taken from the board."""
+    return f"{_TEXT_BY_KIND[change.kind]}:{_format_marks([change.placement], tiles)}"
+
+
+def parse_rearranged(note: str, tiles: TileSet) -> tuple[Placement, ...]:
+    """Return the rearranged squares that a note marks, with their tiles."""
+    return tuple(placement for text, placement in _parse_marks(note, tiles) if text == _REARRANGED)
+
+
+def parse_changes(note: str, tiles: TileSet) -> list[TileChange]:
+    """Return the tiles taken from the board that a note marks, in order."""
+    kinds = {text: kind for kind, text in _TEXT_BY_KIND.items()}
+    return [TileChange(kinds[text], placement) for text, placement in _parse_marks(note, tiles) if text in kinds]
+
+
+def _format_marks(placements: Iterable[Placement], tiles: TileSet) -> str:
+    return "".join(f" {square_name(square)}={tiles.text(tile)}" for square, tile in placements)
+
+
+def _parse_marks(note: str, tiles: TileSet) -> Iterator[tuple[str, Placement]]:
+    """Yield the text before each mark and the mark; marks that are no tile of the set are left out."""
+    for match in _MARKS.finditer(note):
+        for mark in match[2].split():
+            square, _, text = mark.partition("=")
+            try:
+                [tile] = tiles.parse(text)
+                yield match[1], (parse_square(square), tile)
+            except (NotationError, ValueError):
+                continue
