@@ -34,6 +34,7 @@ class Measured:
     turns: int = 0
     lost: int = 0
     memory: tuple[float, float] = (0.0, 0.0)
+    memory_by_minute: list[float] = field(default_factory=list)
     threads: int = 0
     cpu: float = 0.0
     """Seconds of one core that the server used, of so many that it was loaded."""
@@ -42,11 +43,13 @@ class Measured:
     def __str__(self) -> str:
         return (
             f"{self.streams} streams, {self.lost} lost; {self.turns} turns, {len(self.deliveries)} deliveries: "
-            f"p50 {_ms(self.deliveries, 0.5)}, p95 {_ms(self.deliveries, 0.95)}, most {_ms(self.deliveries, 1)}\n"
-            f"{len(self.requests)} requests, {self.failed} failed: p50 {_ms(self.requests, 0.5)}, "
-            f"p95 {_ms(self.requests, 0.95)}\n"
+            f"p50 {format_ms(self.deliveries, 0.5)}, p95 {format_ms(self.deliveries, 0.95)}, "
+            f"most {format_ms(self.deliveries, 1)}\n"
+            f"{len(self.requests)} requests, {self.failed} failed: p50 {format_ms(self.requests, 0.5)}, "
+            f"p95 {format_ms(self.requests, 0.95)}\n"
             f"memory of the server {self.memory[0]:.1f} MB after the first turns, {self.memory[1]:.1f} MB at the end, "
-            f"{self.threads} threads; {self.cpu:.1f} s of one core in {self.seconds:.0f} s"
+            f"{self.threads} threads; {self.cpu:.1f} s of one core in {self.seconds:.0f} s\n"
+            f"memory after each minute: {', '.join(f'{megabytes:.1f}' for megabytes in self.memory_by_minute)} MB"
         )
 
 
@@ -55,7 +58,8 @@ def share(values: list[float], part: float) -> float:
     return sorted(values)[min(len(values) - 1, int(len(values) * part))]
 
 
-def _ms(values: list[float], part: float) -> str:
+def format_ms(values: list[float], part: float) -> str:
+    """Return such a value in milliseconds as text."""
     return f"{share(values, part) * 1000:.0f} ms" if values else "none"
 
 
@@ -96,16 +100,16 @@ async def measure(pid: int, told: dict[str, str], streams: int, rate: float, sec
     phones = [asyncio.create_task(_phone(port, came[i], opened, found)) for i in range(streams)]
     for _ in range(streams):
         await asyncio.wait_for(opened.acquire(), 60)
-    began, used = time.monotonic(), _cpu(pid)
+    began, used = time.monotonic(), read_cpu_s(pid)
     asked = asyncio.create_task(_ask(port, rate, seconds, found))
     sent = await _play(pid, port, told, seconds, found)
     await asked
     await asyncio.sleep(1)
     found.deliveries = [times[seen] - at for times in came for seen, at in sent.items() if seen in times]
     found.lost += sum(seen not in times for times in came for seen in list(sent)[-1:])
-    found.cpu, found.seconds = _cpu(pid) - used, time.monotonic() - began
-    found.threads = int(_status(pid, "Threads"))
-    found.memory = found.memory[0], _status(pid, "VmRSS") / 1024
+    found.cpu, found.seconds = read_cpu_s(pid) - used, time.monotonic() - began
+    found.threads = int(read_status(pid, "Threads"))
+    found.memory = found.memory[0], read_status(pid, "VmRSS") / 1024
     for phone in phones:
         phone.cancel()
     await asyncio.gather(*phones, return_exceptions=True)
@@ -142,7 +146,9 @@ async def _play(pid: int, port: int, told: dict[str, str], seconds: float, found
         sent[seen] = began
         found.turns += 1
         if found.turns == 5:
-            found.memory = _status(pid, "VmRSS") / 1024, 0.0
+            found.memory = read_status(pid, "VmRSS") / 1024, 0.0
+        if found.turns % 60 == 0:
+            found.memory_by_minute.append(read_status(pid, "VmRSS") / 1024)
         await asyncio.sleep(max(0.0, began + 1 - time.monotonic()))
     return sent
 
@@ -178,12 +184,12 @@ async def _request(port: int, method: str, path: str, headers: dict[str, str], b
         writer.close()
 
 
-def _status(pid: int, name: str) -> float:
+def read_status(pid: int, name: str) -> float:
     found = re.search(rf"^{name}:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(), re.M)
     return float(found[1]) if found else 0.0
 
 
-def _cpu(pid: int) -> float:
+def read_cpu_s(pid: int) -> float:
     """Seconds of processor time, of all threads (proc(5): utime and stime)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -15,6 +15,8 @@ from web.security.gate import ABORT_KEY
 
 SWEEP_INTERVAL_S = 1.0
 """Seconds between searches for connections that have been idle too long."""
+MAX_CLOSED_PER_SWEEP = 40
+"""Connections that one search closes: hundreds at once, opened again at once, would make others wait."""
 _REFUSAL = f"This device has {MAX_CONNECTIONS_PER_ADDRESS} connections already, which is the limit.\n"
 _REFUSAL_RESPONSE = (
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
@@ -61,7 +63,7 @@ class ConnectionLimiter:
         """Close connections that are idle for too long, until cancelled."""
         while True:
             await asyncio.sleep(SWEEP_INTERVAL_S)
-            self._close_idle(self._idle_timeout_s)
+            self._close_idle(self._idle_timeout_s, MAX_CLOSED_PER_SWEEP)
 
     def close_all(self) -> None:
         """Close all connections at once."""
