@@ -10,9 +10,10 @@ from typing import Final
 import cv2
 import numpy as np
 from PIL import Image as Pictures
-from PIL import ImageOps, UnidentifiedImageError
+from PIL import UnidentifiedImageError
 
 from engine.errors import TilekeeperError
+from engine.limits import MAX_JPEG_PIXELS, MAX_PICTURE_PIXELS, MAX_WEBP_PIXELS
 from engine.messages import said
 from vision.geometry import Floats, Image
 
@@ -20,12 +21,24 @@ MAX_SIDE_PX: Final = 2560
 """Longest side, in pixels, of an image that is processed; a larger one is shrunk."""
 _FORMATS: Final = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF")
 """Formats that Pillow decodes itself; for others it may start a program (EPS: Ghostscript)."""
-_MAX_PIXELS: Final = 40_000_000
-"""Largest picture that is decoded at full size. A larger JPEG (up to 178 million pixels, Pillow's bound) is shrunk
-during decoding, at 3 bytes a pixel of the result; other formats need up to 16 bytes for each pixel of the file."""
+_REDUCED_PIXELS: Final = 12_000_000
+"""Pixels from which a picture that is no JPEG is reduced in its own format, before steps that need more memory."""
+_BAND_ROWS: Final = 512
+"""Rows of a 16-bit picture that are converted at a time."""
 _SIDEWAYS_ORIENTATIONS: Final = (5, 6, 7, 8)
 """EXIF orientations (tag 0x0112) that exchange width and height."""
 _ORIENTATION_TAG: Final = 0x0112
+_TRANSPOSITIONS: Final = {
+    2: Pictures.Transpose.FLIP_LEFT_RIGHT,
+    3: Pictures.Transpose.ROTATE_180,
+    4: Pictures.Transpose.FLIP_TOP_BOTTOM,
+    5: Pictures.Transpose.TRANSPOSE,
+    6: Pictures.Transpose.ROTATE_270,
+    7: Pictures.Transpose.TRANSVERSE,
+    8: Pictures.Transpose.ROTATE_90,
+}
+"""What makes a picture of an EXIF orientation upright."""
+_MEGAPIXELS: Final = (MAX_JPEG_PIXELS // 1_000_000, MAX_WEBP_PIXELS // 1_000_000)
 
 
 class PhotoError(TilekeeperError):
@@ -57,8 +70,8 @@ class Photo:
 def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
     """Read a picture file; one with a side longer than `max_side_px` pixels is shrunk.
 
-    Raises `PhotoError` for a file that is missing, truncated, not a picture, or too large to decode (more than 40
-    million pixels, a JPEG 178 million).
+    Raises `PhotoError` for a file that is missing, truncated, not a picture, too large to decode (`engine.limits`), or
+    of floating-point pixels.
     """
     try:
         with warnings.catch_warnings():
@@ -75,8 +88,11 @@ def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
         text = "{0}: not a picture in a known format; save it as JPEG or PNG"
         raise PhotoError(said("photo-format", text, path)) from None
     except Pictures.DecompressionBombError:
-        text = "{0}: too many pixels; save it as a JPEG of less than 100 megapixels"
-        raise PhotoError(said("photo-large", text, path)) from None
+        text = "{0}: too many pixels; save it as a plain JPEG (up to {1} megapixels), or with up to {2} megapixels"
+        raise PhotoError(said("photo-large", text, path, *_MEGAPIXELS)) from None
+    except _FloatPixelsError:
+        text = "{0}: its pixels are floating-point numbers, of an unknown range; save it as JPEG or PNG"
+        raise PhotoError(said("photo-float", text, path)) from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         # Pillow raises any of these for a broken file.
         reason = " ".join(str(error).split()) or type(error).__name__
@@ -84,25 +100,64 @@ def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
         raise PhotoError(said("photo-damaged", text, path, reason)) from None
 
 
+class _FloatPixelsError(TilekeeperError):
+    """Pixels whose range nobody knows: 0 to 1, 0 to 255, or a physical quantity."""
+
+
 def _decode_photo(opened: Pictures.Image, longest: int) -> Photo:
     size = opened.size
-    if opened.format != "JPEG" and size[0] * size[1] > _MAX_PIXELS:
+    if size[0] * size[1] > _find_max_pixels(opened):
         raise Pictures.DecompressionBombError
-    if opened.getexif().get(_ORIENTATION_TAG) in _SIDEWAYS_ORIENTATIONS:
-        size = (size[1], size[0])
+    if opened.mode.startswith("F"):
+        raise _FloatPixelsError
     if max(size) > longest and opened.format == "JPEG":
         # The decoder can scale a JPEG down by powers of two while it reads it, in a fraction of the time and memory.
         share = longest / max(size)
         opened.draft("RGB", (round(opened.size[0] * share), round(opened.size[1] * share)))
-    upright = ImageOps.exif_transpose(opened)
-    if upright.mode.startswith("I"):
-        # Pillow clips 16-bit grey to 8 bits instead of scaling it.
-        grey = np.clip(np.asarray(upright, np.int64) >> 8, 0, 255).astype(np.uint8)
-        image = np.asarray(cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR), np.uint8)
-    else:
-        image = np.ascontiguousarray(np.asarray(upright.convert("RGB"), np.uint8)[:, :, ::-1])
+    opened.load()
+    orientation = opened.getexif().get(_ORIENTATION_TAG)  # a PNG may have it at its end; reducing loses it
+    if orientation in _SIDEWAYS_ORIENTATIONS:
+        size = (size[1], size[0])
+    picture = _reduce(_convert_16_bits(opened) if opened.mode.startswith("I") else opened, longest)
+    upright = picture.transpose(_TRANSPOSITIONS[orientation]) if orientation in _TRANSPOSITIONS else picture
+    image = np.ascontiguousarray(np.asarray(upright.convert("RGB"), np.uint8)[:, :, ::-1])
     share = longest / max(image.shape[:2])
     if share < 1:
         width, height = (max(1, round(side * share)) for side in (image.shape[1], image.shape[0]))
         image = np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
     return Photo(image, size)
+
+
+def _find_max_pixels(opened: Pictures.Image) -> int:
+    """Return the number of pixels that a picture of this format may have."""
+    if opened.format == "WEBP":
+        return MAX_WEBP_PIXELS
+    is_read_in_rows = opened.format == "JPEG" and not opened.info.get("progressive")
+    return MAX_JPEG_PIXELS if is_read_in_rows else MAX_PICTURE_PIXELS
+
+
+def _convert_16_bits(picture: Pictures.Image) -> Pictures.Image:
+    """Return a picture of 16-bit grey in 8 bits; Pillow itself clips values instead of scaling them."""
+    grey = np.empty((picture.height, picture.width), np.uint8)
+    for top in range(0, picture.height, _BAND_ROWS):
+        bottom = min(top + _BAND_ROWS, picture.height)
+        band = np.asarray(picture.crop((0, top, picture.width, bottom)), np.int64)
+        grey[top:bottom] = np.clip(band >> 8, 0, 255)
+    return Pictures.fromarray(grey)
+
+
+def _reduce(picture: Pictures.Image, longest: int) -> Pictures.Image:
+    """Return a large picture reduced by a whole factor, to a longest side of at least `longest` pixels.
+
+    Converting 32 million pixels at full size would take half a gigabyte.
+    """
+    factor = max(picture.size) // longest
+    if factor < 2 or picture.width * picture.height < _REDUCED_PIXELS:
+        return picture
+    if picture.mode in ("RGB", "RGBA", "RGBX"):
+        return Pictures.merge("RGB", [picture.getchannel(band).reduce(factor) for band in "RGB"])
+    if picture.mode in ("1", "LA"):
+        picture = picture.convert("L")
+    elif picture.mode in ("P", "PA"):  # numbers of colours, which cannot be averaged
+        picture = picture.convert("RGB")
+    return picture.reduce(factor)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from engine.board import parse_position, position_name, transpose
 from engine.errors import NotationError
 from engine.gcg.record import TURN_KINDS, Entry, Player, Pragma, Problem, Rack, Record, quote_text
+from engine.limits import MAX_GCG_LINE_CHARS, MAX_GCG_LINES, MAX_GCG_PRAGMAS
 from engine.messages import said
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -49,12 +50,27 @@ def parse_gcg(data: bytes | str) -> Record:
         return _build_empty_record(said("gcg-empty", "the file is empty: it needs #player lines and events"))
     if not any(line.startswith((">", "#")) for line in lines):
         return _build_empty_record(said("gcg-none", "no GCG: there is neither a #player line nor an event"))
+    if excess := _find_excess(lines):
+        return _build_empty_record(excess)
     reader.read_lines(lines)
     return reader.to_record()
 
 
 def _build_empty_record(reason: str) -> Record:
     return Record((), problems=(Problem(1, reason),))
+
+
+def _find_excess(lines: list[str]) -> str:
+    """Return which limit the file exceeds, an empty text if none. No game does; reading would take minutes."""
+    counts = {
+        "lines": (len(lines), MAX_GCG_LINES),
+        "characters in a line": (max(map(len, lines)), MAX_GCG_LINE_CHARS),
+        "lines that begin with #": (sum(line.startswith("#") for line in lines), MAX_GCG_PRAGMAS),
+    }
+    for what, (count, limit) in counts.items():
+        if count > limit:
+            return said("gcg-excess", "{0} {1}, so no GCG: {2} at most", count, what, limit)
+    return ""
 
 
 def _is_binary(data: bytes) -> bool:

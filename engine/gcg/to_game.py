@@ -30,12 +30,12 @@ from engine.gcg.export import build_record
 from engine.gcg.record import Entry, Record
 from engine.gcg.replay import ReplayedEvent, replay
 from engine.gcg.writer import format_gcg
+from engine.limits import MAX_GCG_EVENTS
 from engine.messages import join_messages, said
 from engine.rules import ChallengeRule, Rules, UnplayedRule
 from engine.state import CLOSING_KINDS, TurnKind
 from engine.tiles import TileSet
 
-_MAX_EVENTS = 500  # several times the longest game; each corrected score computes all events before it again
 _DEFAULT_CLOCK_S = 25 * 60  # the usual time of a player, in seconds; files only record overtime
 
 
@@ -47,9 +47,9 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
     challenge, unplayed letters once or twice, overtime. Raises `RulesError` with the line of an event that is
     impossible, or of one that cannot be read.
     """
-    if len(record.entries) > _MAX_EVENTS:
+    if len(record.entries) > MAX_GCG_EVENTS:
         text = "a game has up to {0} events, this file has {1}"
-        raise RulesError(said("gcg-events", text, _MAX_EVENTS, len(record.entries)))
+        raise RulesError(said("gcg-events", text, MAX_GCG_EVENTS, len(record.entries)))
     for problem in record.unread_lines:
         raise RulesError(said("gcg-line", "line {0}: {1}", problem.line, problem.reason))
     played = replay(record, tiles, board_layout)

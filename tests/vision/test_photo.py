@@ -135,3 +135,44 @@ def test_load_photo_refuses_a_large_png_before_decoding_it(tmp_path: Path) -> No
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_pixels_of_unknown_range_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "float.tif"
+    Pictures.new("F", (20, 20), 0.5).save(path)
+    with pytest.raises(PhotoError, match="floating-point"):
+        load_photo(path)
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
+def test_large_picture_of_any_mode_keeps_its_colours_and_its_size(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / "large.png"
+    size = (5200, 2600)
+    light = Pictures.new("RGB", size, (200, 100, 50)) if mode in ("P", "RGB", "RGBA") else Pictures.new("L", size, 255)
+    if mode == "I;16":
+        light = Pictures.fromarray(np.full((2600, 5200), 0x6400, np.uint16))
+    (light if mode == "I;16" else light.convert(mode)).save(path)
+    photo = load_photo(path)
+    assert photo.size == size and photo.image.shape == (1280, 2560, 3)
+    expected = {"P": None, "RGB": (50, 100, 200), "RGBA": (50, 100, 200), "I;16": (100, 100, 100)}.get(mode, (255,) * 3)
+    assert expected is None or (photo.image == np.array(expected)).all()
+
+
+def test_sideways_orientation_counts_for_a_picture_that_is_reduced(tmp_path: Path) -> None:
+    path = tmp_path / "turned.png"
+    exif = Pictures.Exif()
+    exif[0x0112] = 6
+    Pictures.new("RGB", (5200, 2600)).save(path, exif=exif)
+    photo = load_photo(path)
+    assert photo.size == (2600, 5200) and photo.image.shape == (2560, 1280, 3)
+
+
+@pytest.mark.parametrize(("name", "options"), [("a.webp", {}), ("a.jpg", {"progressive": True})])
+def test_picture_that_is_decoded_whole_has_fewer_pixels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, options: dict[str, bool]
+) -> None:
+    for limit in ("MAX_WEBP_PIXELS", "MAX_PICTURE_PIXELS"):
+        monkeypatch.setattr(f"vision.photo.{limit}", 399)
+    Pictures.new("RGB", (20, 20)).save(tmp_path / name, **options)
+    with pytest.raises(PhotoError, match="too many pixels"):
+        load_photo(tmp_path / name)

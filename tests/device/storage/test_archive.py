@@ -355,3 +355,9 @@ def test_turns_are_kept_while_a_backup_runs(store: GameStore, number: int, tmp_p
     assert turns
     with GameStore(tmp_path / "backup.db") as copied:
         assert len(copied.events(number)) >= len(GAME.events) + 40
+
+
+@pytest.mark.parametrize("tail", [b"PK\5\6", b"PK\5\6" + bytes(10), b"PK\6\7" + bytes(16) + b"PK\5\6" + bytes(18)])
+def test_zip_with_a_strange_end_is_refused(store: GameStore, tail: bytes) -> None:
+    with pytest.raises(ArchiveError):
+        import_zip(store, io.BytesIO(b"PK\3\4" + tail))

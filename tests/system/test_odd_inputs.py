@@ -1,0 +1,24 @@
+"""Odd and hostile files through the whole program: the command of `odd_inputs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.system.odd_inputs import try_all
+
+pytestmark = pytest.mark.slow
+
+MAX_MEMORY_MB = 400
+MAX_CPU_S = 5
+
+
+def test_odd_files_are_answered_in_one_line_in_little_time_and_memory(tmp_path: Path) -> None:
+    outcomes = list(try_all(tmp_path))
+    assert len(outcomes) > 40
+    for outcome in outcomes:
+        assert outcome.status in (0, 1, 2) and "Traceback" not in outcome.output, str(outcome)
+        assert outcome.memory_mb < MAX_MEMORY_MB and outcome.cpu_s < MAX_CPU_S, str(outcome)
+    refused = [outcome for outcome in outcomes if outcome.name.startswith(("import", "too-large", "F."))]
+    assert all(len(outcome.output.strip().splitlines()) == 1 for outcome in refused), [*map(str, refused)]
