@@ -47,7 +47,8 @@ _ZIP_ERRORS = (
     ValueError,
 )
 _ZIP_END, _ZIP64_LOCATOR = b"PK\5\6", b"PK\6\7"
-_MAX_ZIP_END_BYTES = 22 + 65_535
+_ZIP_END_BYTES = 22
+_MAX_ZIP_END_BYTES = _ZIP_END_BYTES + 65_535
 """Record at the end of a ZIP, with a comment."""
 
 _GCG_MEMBER = "game.gcg"
@@ -217,6 +218,8 @@ def _check_directory(file: BinaryIO) -> None:
     file.seek(max(0, file.seek(0, io.SEEK_END) - _MAX_ZIP_END_BYTES))
     end = file.read()
     at = end.rfind(_ZIP_END)
+    if at >= 0 and len(end) - at < _ZIP_END_BYTES:  # the signature inside another record hides that one's size
+        raise zipfile.BadZipFile("the record at its end is incomplete")
     size = int.from_bytes(end[at + 12 : at + 16], "little") if at >= 0 else 0
     file.seek(0)
     if size > MAX_ARCHIVE_DIRECTORY_BYTES or _ZIP64_LOCATOR in end:

@@ -361,3 +361,16 @@ def test_turns_are_kept_while_a_backup_runs(store: GameStore, number: int, tmp_p
 def test_zip_with_a_strange_end_is_refused(store: GameStore, tail: bytes) -> None:
     with pytest.raises(ArchiveError):
         import_zip(store, io.BytesIO(b"PK\3\4" + tail))
+
+
+def test_zip_that_hides_the_size_of_its_list_is_refused(store: GameStore) -> None:
+    """Another signature of the record at the end is inside that record; `ZipFile` does not see it."""
+    many = io.BytesIO()
+    with zipfile.ZipFile(many, "w") as packed:
+        for number in range(100):
+            packed.writestr(f"{number:0200}/", b"")
+    data = bytearray(many.getvalue())
+    data[-6:-2] = b"PK\5\6"
+    assert len(zipfile.ZipFile(io.BytesIO(data)).infolist()) == 100
+    with pytest.raises(ArchiveError, match="incomplete"):
+        import_zip(store, io.BytesIO(data))

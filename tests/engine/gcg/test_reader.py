@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 import pytest
 
 from engine.gcg import Entry, Player, TurnKind, parse_gcg, replay
