@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -36,26 +37,42 @@ def make_backup(store: GameStore, folder: Path) -> Path:
     return path
 
 
+def delete_from_backups(game: int, folder: Path) -> None:
+    """Delete a game from all backups. Raises `StoreError` for backups that cannot be changed."""
+    for path in list_backups(folder):
+        with GameStore(path, is_owner=False) as backup:
+            if any(stored.id == game for stored in backup.games()):
+                backup.delete_game(game)
+
+
 class BackupTask:
-    """Makes backups in a thread named `backup`, so that no turn waits for them. Use it in `with`."""
+    """Makes backups in a thread named `backup`, so that no turn waits for them. Use it in `with`.
+
+    A game that is deleted in the store is deleted in its backups too.
+    """
 
     def __init__(self, store: GameStore, folder: Path) -> None:
         self._store = store
         self._folder = folder
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="backup")
+        store.delete_listeners.append(self._request_deletion)
 
     def __enter__(self) -> BackupTask:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._store.delete_listeners.remove(self._request_deletion)
         self._worker.shutdown()
 
     def request(self) -> None:
         """Make a backup soon; a failure is logged, as the games themselves are safe."""
-        self._worker.submit(self._run)
+        self._worker.submit(self._run, lambda: make_backup(self._store, self._folder))
 
-    def _run(self) -> None:
+    def _request_deletion(self, game: int) -> None:
+        self._worker.submit(self._run, lambda: delete_from_backups(game, self._folder))
+
+    def _run(self, work: Callable[[], object]) -> None:
         try:
-            make_backup(self._store, self._folder)
+            work()
         except StoreError as error:
-            _log.warning("no backup is made: %s", error)
+            _log.warning("the backups are not up to date: %s", error)

@@ -15,9 +15,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from device.storage.checksums import (
     EventRow,
@@ -38,8 +36,9 @@ from device.storage.errors import (
     describe_lost_tail,
     describe_missing_game,
 )
+from device.storage.stored_game import EventBody, StoredEvent, StoredGame, StoredPicture
 
-__all__ = ["TABLE_NOTES", "GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
+__all__ = ["TABLE_NOTES", "EventBody", "GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
 
 _log = logging.getLogger(__name__)
 
@@ -57,53 +56,13 @@ MAX_TIME_S = 1e11
 _INSERT_EVENT = "INSERT INTO event (game, number, time, body, checksum) VALUES (?, ?, ?, ?, ?)"
 _INSERT_PICTURE = "INSERT INTO picture (game, number, kind, jpeg) VALUES (?, ?, ?, ?)"
 _INSERT_NOTE = "INSERT OR REPLACE INTO note (game, name, text, checksum) VALUES (?, ?, ?, ?)"
+_DELETE_GAME = """
+UPDATE game SET deleted = 1 WHERE id = ? AND (NOT deleted OR EXISTS (SELECT 1 FROM event WHERE game = id))
+"""
 _UPSERT_PLAYER = """
 INSERT INTO player (name, played) VALUES (?, ?)
     ON CONFLICT (name) DO UPDATE SET played = max(played, excluded.played)
 """
-
-EventBody = Mapping[str, Any]
-"""An event as JSON values."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredEvent:
-    """An event in a game's log: its number in the game (from 0), its time in seconds since 1970, and its body."""
-
-    number: int
-    time: float
-    body: EventBody
-
-
-@dataclass(frozen=True, slots=True)
-class StoredGame:
-    """A game in the list of the store: its number, start time (seconds since 1970), first event and number of events.
-
-    `imported` games came from a file: they are not resumed at this table. A game with `damage`, a sentence, has only
-    the events before it; it is not resumed either.
-    """
-
-    id: int
-    started: float
-    first: EventBody
-    length: int
-    imported: bool = False
-    damage: str = ""
-
-    @property
-    def players(self) -> tuple[str, ...]:
-        """Names of the players, as far as the first event has them."""
-        names = self.first.get("players")
-        return tuple(map(str, names)) if isinstance(names, list | tuple) else ()
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPicture:
-    """A picture of an event (by its number in the game), its kind (`board`, `photo`) and its bytes."""
-
-    number: int
-    kind: str
-    jpeg: bytes
 
 
 class GameStore:
@@ -125,6 +84,7 @@ class GameStore:
         self._max_bytes = max_bytes
         self.path = str(path)
         self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and self.path != MEMORY else None)
+        self.delete_listeners: list[Callable[[int], None]] = []
         self._database = Database(path, is_owner=is_owner)
         try:
             self._damaged = self._find_damaged_games()
@@ -205,13 +165,13 @@ class GameStore:
     def delete_game(self, game: int) -> None:
         """Delete a game with its pictures and notes; its number is not used again. Raises `StoreError`."""
         with self._database.transaction() as db:
-            if db.execute("UPDATE game SET deleted = 1 WHERE id = ? AND NOT deleted", (game,)).rowcount == 0:
+            if db.execute(_DELETE_GAME, (game,)).rowcount == 0:
                 raise StoreError(describe_missing_game(game))
             for table in ("picture", "event", "note"):
                 db.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
-        self._database.fetch_rows(
-            "PRAGMA wal_checkpoint(TRUNCATE)"
-        )  # what is left of it in the write-ahead log goes too
+        self._database.fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")  # deletes it from the write-ahead log too
+        for notify in self.delete_listeners:
+            notify(game)
 
     def add_game(
         self,

@@ -1,6 +1,7 @@
 """Flip bits in stores and cached word lists, and see what the program makes of them.
 
     python -m tests.system.flip_bits stores --count 2000
+    python -m tests.system.flip_bits programs --count 50
     python -m tests.system.flip_bits lexicons --count 500
 
 A store with 1 to 4 flipped bits has to open within 5 seconds, with a new game possible, and without a total that
@@ -13,10 +14,13 @@ import argparse
 import json
 import logging
 import random
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +33,8 @@ from engine.errors import NotationError, RulesError
 from engine.events import from_json, to_json
 from engine.gcg import build_game, parse_gcg
 
-GAMES = Path(__file__).parents[2] / "device" / "data" / "games"
+ROOT = Path(__file__).parents[2]
+GAMES = ROOT / "device" / "data" / "games"
 MAX_OPEN_S = 5.0
 WORDS = 3000
 
@@ -128,6 +133,47 @@ def try_stores(count: int, seed: int) -> Counter[str]:
         return Counter(try_store(template, expected, seed * 1_000_000 + n) for n in range(count))
 
 
+def try_programs(count: int, seed: int) -> Counter[str]:
+    """Return the outcomes of `count` starts of the whole program with damaged stores."""
+    with tempfile.TemporaryDirectory() as name:
+        template = Path(name)
+        make_store(template)
+        return Counter(_try_program(template, random.Random(seed * 1_000_000 + n)) for n in range(count))
+
+
+def _try_program(template: Path, chance: random.Random) -> str:
+    """Start `tilekeeper run` with a damaged store and fetch pages; outcomes with `!` are failures."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "pictures").mkdir()
+        for file in template.glob("games.db*"):
+            shutil.copy(file, folder)
+        flip_bits(folder / chance.choice(("games.db", "games.db", "games.db-wal")), chance)
+        command = [sys.executable, "-c", "from device.cli import main; raise SystemExit(main())", "run", "--data", name]
+        command += ["--camera", f"folder:{folder / 'pictures'}", "--port", "0", "--host", "127.0.0.1"]
+        begun = time.monotonic()
+        out, error = subprocess.PIPE, subprocess.STDOUT
+        with subprocess.Popen(command, stdout=out, stderr=error, text=True, cwd=ROOT) as program:
+            assert program.stdout is not None
+            lines = []
+            for line in program.stdout:
+                lines.append(line)
+                if found := re.match(r"The page is up: (\S+)", line):
+                    break
+            else:
+                return f"! does not start: {''.join(lines)[-300:]}"
+            seconds = time.monotonic() - begun
+            try:
+                for path in ("/", "/history", "/records", "/api/v1/games"):
+                    with urllib.request.urlopen(found[1] + path, timeout=10) as response:
+                        response.read()
+            except OSError as failure:
+                return f"! {path}: {failure}"
+            finally:
+                program.kill()
+        return "page up" if seconds <= MAX_OPEN_S else f"page up after {seconds:.0f} s"
+
+
 def try_lexicons(count: int, seed: int) -> Counter[str]:
     """Return the outcomes of `count` damaged word lists in the cache."""
     chance = random.Random(seed)
@@ -157,15 +203,18 @@ def try_lexicons(count: int, seed: int) -> Counter[str]:
     return outcomes
 
 
+TRIALS = {"stores": try_stores, "programs": try_programs, "lexicons": try_lexicons}
+
+
 def main(words: Sequence[str]) -> int:
     """Print the outcomes as JSON; return 1 if there are failures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("stores", "lexicons"))
+    parser.add_argument("what", choices=tuple(TRIALS))
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(words)
     logging.disable()
-    outcomes = (try_stores if args.what == "stores" else try_lexicons)(args.count, args.seed)
+    outcomes = TRIALS[args.what](args.count, args.seed)
     print(json.dumps(dict(outcomes.most_common()), indent=1))
     return 1 if any("!" in outcome for outcome in outcomes) else 0
 

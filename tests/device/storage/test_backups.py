@@ -48,4 +48,20 @@ def test_failed_backup_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixtur
     (tmp_path / "backups").write_bytes(b"a file is in the way")
     with GameStore(tmp_path / "games.db") as store, BackupTask(store, tmp_path / "backups") as task:
         task.request()
-    assert [record.levelno for record in caplog.records] == [logging.WARNING] and "no backup is made" in caplog.text
+    assert [record.levelno for record in caplog.records] == [
+        logging.WARNING
+    ] and "the backups are not up to date" in caplog.text
+
+
+def test_deleted_game_is_deleted_from_backups(tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    with GameStore(tmp_path / "games.db") as store:
+        with BackupTask(store, folder) as task:
+            for name in ("Xaver", "Yvonne"):
+                store.begin_game(to_json(GameStarted((name, "Ben"))))
+                task.request()
+            store.delete_game(1)
+        for path in list_backups(folder):
+            with GameStore(path) as backup:
+                assert 1 not in {game.id for game in backup.games()}
+    assert b'"Xaver"' not in b"".join(path.read_bytes() for path in folder.iterdir())

@@ -73,6 +73,8 @@ def test_damaged_row_in_list_of_games_shows(path: Path, column: str) -> None:
     store, problem = open_store(path)
     with store:
         assert "game 1 is damaged" in problem and store.games()[1].damage and len(store.events(1)) == 5
+        store.delete_game(1)
+        assert [game.id for game in store.games()] == [2]
 
 
 def test_damaged_newest_game_is_not_resumed(path: Path) -> None:
