@@ -33,6 +33,8 @@ SCRIPT: tuple[ReplayedEvent, ...] = tuple(replay(RECORD).events)
 TURNS = [event for event in SCRIPT if event.entry.kind not in (TurnKind.ENDRACK, TurnKind.TIME)]
 NAMES = tuple(player.name for player in RECORD.players)
 LEFT = {e.entry.player: e.entry.text for e in SCRIPT if e.entry.kind is TurnKind.ENDRACK and e.entry.score < 0}
+BLANK_QUESTION = "asked-blank-unnamed"
+"""Key of the question for the letter of a blank, which is asked with the play; `_next_turn` names it with the next."""
 RULES = Rules(clock_seconds=25 * 60)
 
 
@@ -88,7 +90,7 @@ def _said(state: TableSnapshot) -> dict[str, Any]:
         "events": state.events,
         "phase": str(state.phase),
         "turns": [(turn.kind, turn.player, turn.score) for turn in state.turns],
-        "asked": bool(state.question),
+        "asked": bool(state.question) and getattr(state.question.text, "key", "") != BLANK_QUESTION,
         "trouble": [notice.text for notice in state.notices if notice.trouble != "none"],
         "used": clock.used if clock else (),
         "running": clock.running if clock else None,
