@@ -15,6 +15,7 @@ from device.session.messages import make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase
 from engine.game import Game
+from engine.reading import BOARD_SIZE
 
 MAX_PLAYERS = 4
 MAX_NAME_LETTERS = 24
@@ -25,6 +26,9 @@ SquareName = Annotated[str, Meta(max_length=3, description="`H8` or `8H`.")]
 Symbol = Annotated[
     str, Meta(max_length=8, description="A letter as the tile set writes it; small: a blank, `.`: no tile.")
 ]
+
+BoardRow = Annotated[tuple[Symbol, ...], Meta(min_length=BOARD_SIZE, max_length=BOARD_SIZE)]
+BoardRows = Annotated[tuple[BoardRow, ...], Meta(min_length=BOARD_SIZE, max_length=BOARD_SIZE)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
 
 from msgspec import Meta
 
-from device.session.commands.base import CommandContext, PlayerNumber, TableCommand, check_player
-from device.session.game_controller import GameController
+from device.session.commands.base import BoardRows, CommandContext, PlayerNumber, TableCommand, check_player
+from device.session.decision import decide
+from device.session.game_controller import GameController, convert_engine_errors
 from device.session.messages import get_text, make_question, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase, WordList, can_decide_challenge
 from device.session.turn_questions import OpenQuestion
 from engine.blanks import find_invalid_words
-from engine.events import Challenged, Event, Exchanged, Passed
+from engine.board import SQUARES, Square
+from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed
 from engine.game import Game
+from engine.inference.explain import infer_play
+from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import ChallengeRule
 from engine.state import Turn
+from engine.tiles import Tile
 
 
 class EndTurn(TableCommand, frozen=True):
@@ -64,6 +70,48 @@ class ExchangeTiles(TableCommand, frozen=True):
         if not game.can_exchange(self.count):
             raise make_refusal("cannot-exchange", str(self.count), str(game.bag_count))
         context.controller.commit_entered_events([Exchanged(game.to_move, self.count)])
+
+
+class EnterBoard(TableCommand, frozen=True):
+    """Enter the board after the turn by hand; what was played is found as if the camera had read it.
+
+    It is the way to enter a turn that rearranged or recycled tiles. `rows` are 15 rows of 15 symbols, as `/board` has
+    them.
+    """
+
+    name = "board"
+    transition = Command.CORRECT
+    operation_id = "enter_board"
+    schema_name = "BoardOrder"
+
+    rows: BoardRows
+
+    def run(self, context: CommandContext) -> None:
+        """Record the turn, or ask about it; refuse a board on which nothing has changed."""
+        controller = context.controller
+        game, symbols = controller.game, [symbol for row in self.rows for symbol in row]
+        with convert_engine_errors():
+            tiles = {s: game.tiles.parse(symbol)[0] for s, symbol in enumerate(symbols) if symbol != EMPTY}
+        if tiles == {square: tile for square, tile in enumerate(game.board.squares) if tile is not None}:
+            raise make_refusal("board-unchanged")
+        faces = (tiles[square].face if square in tiles else EMPTY for square in SQUARES)
+        reading = BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
+        asked = replace(controller.turn_context, earlier=None)
+        decision = decide(game, infer_play(game, reading), reading, asked)
+        controller.commit_events((*decision.events, *_name_blanks(game, decision.events, tiles)))
+        controller.ask_question(decision)
+
+
+def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:
+    """Return the namings of the blanks that `events` lay on the board of `game`; `tiles` has their letters."""
+    with convert_engine_errors():
+        for event in events:
+            game = game.push(event)
+    return tuple(
+        BlankNamed(square, tile.letter)
+        for square, tile in tiles.items()
+        if not tile.is_unnamed and (laid := game.board[square]) is not None and laid.is_unnamed
+    )
 
 
 class ChallengePlay(TableCommand, frozen=True):
@@ -205,6 +253,7 @@ TURN_COMMANDS = (
     EndTurn,
     PassTurn,
     ExchangeTiles,
+    EnterBoard,
     ChallengePlay,
     DecideChallenge,
     AnswerQuestion,

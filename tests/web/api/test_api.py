@@ -8,14 +8,16 @@ import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from device.session.commands.games import StartGame
 from device.session.commands.turns import EndTurn
+from engine.rules import Rules
 from tests.support.api_table import API, STARTED, House, Program, house
-from tests.support.text_table import HORN
+from tests.support.text_table import HORN, rows
 from tests.web.conftest import pair
 from web.api.openapi import PREFIX, build_document
 from web.security.server import PageServer
@@ -336,3 +338,32 @@ def test_failed_challenge_names_the_challenger(table: House, paired: Program) ->
 def test_unknown_choice_of_a_new_game_is_refused(table: House, paired: Program, choices: dict[str, str]) -> None:
     answer = paired.call("POST", "/commands/new-game", {"seen": table.seen, "players": ["A", "B"], "choices": choices})
     assert answer.status_code == 409 and "no such choice" in answer.json["error"]
+
+
+def order_board(table: House, *words: tuple[str, int, int, bool]) -> dict[str, object]:
+    return {"seen": table.seen, "rows": [list(row) for row in rows(*words)]}
+
+
+def test_rearranged_board_is_entered_by_hand(table: House, paired: Program) -> None:
+    table.session.submit(StartGame(replace(STARTED, rules=Rules(rearrange=True)))).result(5)
+    paired.call("POST", "/commands/board", order_board(table, ("TEAM", 7, 5, True)))
+    state = paired.call("POST", "/commands/board", order_board(table, ("MEATY", 7, 5, True))).json
+    assert "".join(paired.call("GET", "/board").json["rows"][7]) == ".....MEATY....."
+    turn = state["turns"][-1]
+    assert (turn["player"], turn["words"][0]["text"], turn["score"]) == (1, "MEATY", 10)
+
+
+def test_board_that_is_entered_names_its_blanks(table: House, paired: Program) -> None:
+    table.session.submit(StartGame(STARTED)).result(5)
+    state = paired.call("POST", "/commands/board", order_board(table, ("HoRN", 7, 5, True))).json
+    assert (state["turns"][0]["word"], state["turns"][0]["score"]) == ("HoRN", 12)
+    assert "".join(paired.call("GET", "/board").json["rows"][7]) == ".....HoRN......"
+
+
+def test_board_without_a_change_or_with_foreign_tiles_is_refused(table: House, paired: Program) -> None:
+    table.session.submit(StartGame(STARTED)).result(5)
+    answer = paired.call("POST", "/commands/board", order_board(table))
+    assert answer.status_code == 409 and answer.json["error"] == "Nothing on the board has changed."
+    assert paired.call("POST", "/commands/board", order_board(table, ("HÖRN", 7, 5, True))).status_code == 409
+    wrong = {"seen": table.seen, "rows": [["."] * 14] * 15}
+    assert paired.call("POST", "/commands/board", wrong).status_code == 400
