@@ -31,6 +31,8 @@ _SHIPPED_LIST_DIR = files("engine") / "data" / "lexicon"
 _MARISA_MAGIC = b"We love Marisa."  # first bytes of a trie that marisa-trie has written
 _CONTROL_BYTES = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f\x7f]")
 _END_OF_WORD = re.compile(r"[\s,;=]")
+_APOSTROPHES = "'’ʼ`´"
+_NO_APOSTROPHES = str.maketrans("", "", _APOSTROPHES)
 _MIDDLE_DOT = "·"  # Catalan L·L is one tile
 
 
@@ -108,14 +110,14 @@ class Lexicon:
         small = sum(entry[:1].islower() for entry in entries)
         large = sum(entry.isupper() for entry in entries)
         has_capital_names = small > 0 and large <= small and (tiles is None or tiles.name != "de")
-        letters = frozenset("".join(tiles.letters)) if tiles else frozenset[str]()
+        has_apostrophe = tiles is not None and tiles.has_apostrophe()
         excluded: Counter[str] = Counter()
         words = set()
         for entry in entries:
-            fault = _find_fault(entry) or ("capital letter" if has_capital_names and entry != entry.lower() else "")
-            word = tiles.upper(entry) if tiles else entry.upper()
-            if letters and not letters.issuperset(word):
-                word = "".join(letter if letter in letters else _strip_accents(letter) for letter in word)
+            fault = _find_fault(entry, has_apostrophe) or (
+                "capital letter" if has_capital_names and entry != entry.lower() else ""
+            )
+            word = tiles.fold(entry) if tiles else entry.upper()
             if not fault and not MIN_WORD_TILES <= _count_tiles(word, tiles) <= MAX_WORD_TILES:
                 fault = f"not {MIN_WORD_TILES} to {MAX_WORD_TILES} letters"
             if fault:
@@ -174,13 +176,14 @@ def _decode_text(source: str, data: bytes) -> str:
     raise LexiconError(said("list-not-utf8", text, source))
 
 
-def _find_fault(entry: str) -> str:
+def _find_fault(entry: str, has_apostrophe: bool) -> str:
     """Return why an entry is not a word, whatever its case; empty if it is one."""
-    if entry.replace(_MIDDLE_DOT, "").isalpha():
+    letters = entry.translate(_NO_APOSTROPHES) if has_apostrophe else entry
+    if letters.replace(_MIDDLE_DOT, "").isalpha():
         return ""
     if any(sign in entry for sign in "-‐‑–"):
         return "hyphen"
-    if any(sign in entry for sign in "'’ʼ`´"):
+    if any(sign in letters for sign in _APOSTROPHES):
         return "apostrophe"
     return "not only letters"
 
@@ -193,8 +196,3 @@ def _count_tiles(word: str, tiles: TileSet | None) -> int:
         return len(tiles.split(word))
     except NotationError:
         return len(word)
-
-
-def _strip_accents(letter: str) -> str:
-    """Return a letter without its accents."""
-    return "".join(part for part in unicodedata.normalize("NFD", letter) if not unicodedata.combining(part))

@@ -7,6 +7,7 @@ tile is a `Tile`, which also knows the letter of a named blank.
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,9 +17,17 @@ from types import MappingProxyType
 
 from engine.errors import NotationError, UnknownTileSetError
 from engine.messages import said
-from engine.reading import BLANK
+from engine.reading import BLANK, BOARD_SIZE
 
 _TILE_SET_DIR = files("engine") / "data" / "tilesets"
+_APOSTROPHE, _BLANK_APOSTROPHE = "'", "`"
+"""The Ukrainian apostrophe is a tile. It has no small form, so a blank that stands for it is written with a sign that
+no keyboard puts in its place."""
+# Other spellings of letters: ligatures, the Greek final sigma, and the apostrophes of keyboards and word lists.
+_SPELLINGS = str.maketrans(
+    {"Œ": "OE", "œ": "oe", "ς": "σ", "’": "'", "ʼ": "'", "´": "'", "Ǆ": "DŽ", "ǅ": "Dž", "ǆ": "dž", "Ǉ": "LJ",
+     "ǈ": "Lj", "ǉ": "lj", "Ǌ": "NJ", "ǋ": "Nj", "ǌ": "nj"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +69,17 @@ class TileSet:
     """The tiles of one language or edition, with their numbers and values.
 
     `counts` and `values` are keyed by tile, in alphabetical order of the language with the blank last. A blank counts
-    zero (rule sheets, Scoring 1).
+    zero (rule sheets, Scoring 1). `board_size` is the number of squares on a side of the board.
     """
 
     name: str
     language: str
     counts: Mapping[str, int]
     values: Mapping[str, int]
+    board_size: int = BOARD_SIZE
     _tile_by_text: Mapping[str, Tile] = field(init=False, repr=False, compare=False)
     _max_text_length: int = field(init=False, repr=False, compare=False)
+    _characters: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         forms: dict[str, Tile] = {BLANK: Tile.unnamed()}
@@ -78,14 +89,17 @@ class TileSet:
             forms[letter] = forms[letter.capitalize() if len(letter) > 1 else letter] = Tile(letter)
         object.__setattr__(self, "_tile_by_text", MappingProxyType(forms))
         object.__setattr__(self, "_max_text_length", max(map(len, forms)))
+        object.__setattr__(self, "_characters", frozenset("".join(forms)))
 
     @classmethod
-    def from_rows(cls, name: str, language: str, rows: Iterable[tuple[str, int, int]]) -> TileSet:
+    def from_rows(
+        cls, name: str, language: str, rows: Iterable[tuple[str, int, int]], board_size: int = BOARD_SIZE
+    ) -> TileSet:
         """Return a tile set from rows (tile, count, value) in alphabetical order."""
         rows = tuple(rows)
         counts = MappingProxyType({tile: count for tile, count, _ in rows})
         values = MappingProxyType({tile: value for tile, _, value in rows})
-        return cls(name, language, counts, values)
+        return cls(name, language, counts, values, board_size)
 
     def __repr__(self) -> str:
         return f"<TileSet {self.name!r}: {self.language}, {self.tile_count} tiles>"
@@ -123,6 +137,7 @@ class TileSet:
         >>> [str(tile) for tile in load_tile_set("es").parse("CHIcO")]
         ['CH', 'I', 'c', 'O']
         """
+        text = text.translate(_SPELLINGS)
         tiles: list[Tile] = []
         at = 0
         while at < len(text):
@@ -158,10 +173,21 @@ class TileSet:
     def split(self, word: str) -> tuple[str, ...]:
         """Return the tiles that a word needs, ignoring its case. Raises `NotationError`.
 
-        >>> load_tile_set("es").split("chico")
-        ('CH', 'I', 'C', 'O')
+        >>> load_tile_set("es").split("chico"), load_tile_set("fr").split("cœur")
+        (('CH', 'I', 'C', 'O'), ('C', 'O', 'E', 'U', 'R'))
         """
         return tuple(tile.letter for tile in self.parse(self.upper(word)))
+
+    def fold(self, word: str) -> str:
+        """Return a word in capitals, as it is spelled with tiles: letters that the set lacks lose their accents."""
+        text = self.upper(word.translate(_SPELLINGS))
+        if self._characters.issuperset(text):
+            return text
+        return "".join([c if c in self._characters else _strip_accents(c) for c in text])
+
+    def has_apostrophe(self) -> bool:
+        """Return True if the apostrophe is a tile of the set."""
+        return _APOSTROPHE in self.counts
 
     def upper(self, word: str) -> str:
         """Return a word in the upper case of the language."""
@@ -175,12 +201,21 @@ class TileSet:
 
 
 def _lower(letter: str) -> str:
-    return "i" if letter == "İ" else letter.lower()
+    return {"İ": "i", _APOSTROPHE: _BLANK_APOSTROPHE}.get(letter) or letter.lower()
+
+
+def _strip_accents(letter: str) -> str:
+    return "".join(part for part in unicodedata.normalize("NFD", letter) if not unicodedata.combining(part))
 
 
 def tile_set_names() -> tuple[str, ...]:
     """Return the names that `load_tile_set` accepts."""
     return tuple(sorted(entry.name.removesuffix(".json") for entry in _TILE_SET_DIR.iterdir()))
+
+
+def playable_tile_set_names() -> tuple[str, ...]:
+    """Return the names of the tile sets for a board of 15 x 15 squares, the only one that new games have."""
+    return tuple(name for name in tile_set_names() if load_tile_set(name).board_size == BOARD_SIZE)
 
 
 @lru_cache(maxsize=64)
@@ -194,4 +229,5 @@ def load_tile_set(name: str) -> TileSet:
     if name not in names:
         raise UnknownTileSetError(f"there is no tile set {name!r}: choose one of {', '.join(names)}")
     data = json.loads((_TILE_SET_DIR / f"{name}.json").read_text(encoding="utf-8"))
-    return TileSet.from_rows(name, data["language"], (tuple(row) for row in data["tiles"]))
+    rows = (tuple(row) for row in data["tiles"])
+    return TileSet.from_rows(name, data["language"], rows, data.get("board_size", BOARD_SIZE))

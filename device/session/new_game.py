@@ -19,7 +19,7 @@ from engine.events import GameStarted
 from engine.game import Game
 from engine.lexicon import LexiconError
 from engine.rules import PRESETS, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
-from engine.tiles import load_tile_set, tile_set_names
+from engine.tiles import load_tile_set, playable_tile_set_names
 
 OWN_LEXICON, SHIPPED_LEXICON = "own", "shipped"
 PALETTE = ("amber", "blue", "green", "violet", "red", "teal", "pink", "lime")
@@ -88,7 +88,9 @@ class NewGameError(TilekeeperError):
 def list_choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
     """Return what can be chosen, by field of the form."""
     return {
-        "tiles": sorted(((name, load_tile_set(name).language) for name in tile_set_names()), key=lambda pair: pair[1]),
+        "tiles": sorted(
+            ((name, load_tile_set(name).language) for name in playable_tile_set_names()), key=lambda pair: pair[1]
+        ),
         "lexicon": [SHIPPED_LEXICON, *([OWN_LEXICON] if own_lexicon else []), NO_LEXICON],
         "preset": list(PRESETS),
         **{field: tuple(values) for field, (_, values) in _RULE_CHOICES.items()},
@@ -114,7 +116,7 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
         or max(map(len, players)) > MAX_NAME_LETTERS
     ):
         raise NewGameError("new.wrong.players")
-    tiles = _read_choice(choices, "tiles", tile_set_names(), "en")
+    tiles = _read_choice(choices, "tiles", playable_tile_set_names(), "en")
     kind = _read_choice(choices, "lexicon", (SHIPPED_LEXICON, OWN_LEXICON, NO_LEXICON), SHIPPED_LEXICON)
     try:
         words = open_lexicon(

@@ -100,7 +100,7 @@ def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record
 def _normalise_rack(rack: str | None, tiles: TileSet) -> str | None:
     """Return a rack as this program writes it; None if it is not known or cannot be read."""
     try:
-        return _format_tiles(tiles.split(rack)) if rack else None
+        return _format_tiles(tiles.split(tiles.fold(rack))) if rack else None
     except NotationError:
         return None
 

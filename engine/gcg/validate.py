@@ -48,7 +48,7 @@ def parse_rack(entry: Entry, tiles: TileSet) -> Counter[str] | None:
     """Return the tiles on the rack of an event; None if it is not written. Raises `NotationError`."""
     if entry.rack is None:
         return None
-    return Counter(tiles.split(entry.rack))
+    return Counter(tiles.split(tiles.fold(entry.rack)))
 
 
 def _check_exchange(entry: Entry, rack: Counter[str] | None, tiles: TileSet) -> Iterator[str]:

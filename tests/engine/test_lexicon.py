@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.board import Board
+from engine.gcg import parse_gcg, replay
 from engine.lexicon import Lexicon, LexiconError, load_shipped_lexicon, parse_entries
-from engine.tiles import TileSet, load_tile_set
+from engine.tiles import Tile, TileSet, load_tile_set
 
 
 def build(data: bytes | str, tiles: TileSet | None = None) -> Lexicon:
@@ -143,3 +145,40 @@ def test_lexicon_from_bytes_refuses_a_header_alone() -> None:
 
 def test_load_shipped_lexicon_of_a_language_without_one_is_none() -> None:
     assert load_shipped_lexicon("de") is None
+
+
+@pytest.mark.parametrize("sign", ["'", "’", "ʼ", "´"])
+def test_ukrainian_words_with_an_apostrophe_are_words(sign: str) -> None:
+    tiles = load_tile_set("uk")
+    words = build(f"п{sign}ять\nдім\nм{sign}ята\n", tiles)
+    assert {"П'ЯТЬ", "ДІМ", "М'ЯТА"} == set(words)
+    assert "".join(tiles.split(f"п{sign}ять")) == "П'ЯТЬ"
+
+
+def test_blank_for_the_ukrainian_apostrophe_is_not_the_tile() -> None:
+    tiles = load_tile_set("uk")
+    blank, tile = Tile("'", is_blank=True), Tile("'")
+    assert tiles.parse(tiles.write([blank, tile])) == (blank, tile)
+    board = Board().with_tiles({112: blank, 113: tile})
+    assert Board.from_rows(board.rows(tiles), tiles) == board
+
+
+@pytest.mark.parametrize(
+    ("tile_set", "entry", "word"),
+    [
+        ("fr", "cœur", "COEUR"), ("fr", "ŒUF", "OEUF"), ("hr", "ǆep", "DŽEP"), ("hr", "Ǌoka", "NJOKA"),
+        ("el", "λόγος", "ΛΟΓΟΣ"), ("fr", "é", ""),
+    ],
+)  # fmt: skip
+def test_letters_of_word_lists_are_spelled_with_tiles(tile_set: str, entry: str, word: str) -> None:
+    tiles = load_tile_set(tile_set)
+    assert set(build(f"{entry.lower()}\n", tiles)) == ({word} if word else set())
+    if word:
+        assert "".join(tiles.split(tiles.fold(entry))) == word
+
+
+def test_racks_and_plays_are_spelled_with_tiles() -> None:
+    record = parse_gcg("#player1 A A\n#player2 B B\n#tile-distribution french\n>A: ÉTABCDF 8G ET +4 4\n")
+    assert not replay(record).problems
+    assert [str(tile) for tile in load_tile_set("el").parse("ΛΟΓΟς")] == ["Λ", "Ο", "Γ", "Ο", "σ"]
+    assert [str(tile) for tile in load_tile_set("hr").parse("ǇUBAV")] == ["LJ", "U", "B", "A", "V"]

@@ -22,7 +22,7 @@ from engine.errors import NotationError, RulesError, UnknownLayoutError, Unknown
 from engine.plays import Play
 from engine.reading import BoardReading
 from engine.rules import Rules
-from engine.tiles import Tile, load_tile_set, tile_set_names
+from engine.tiles import Tile, load_tile_set, playable_tile_set_names, tile_set_names
 from tests.support.engine_table import new_game, play, written
 
 EN = load_tile_set("en")
@@ -79,6 +79,11 @@ def test_every_tile_is_read_back_as_it_is_written(name: str) -> None:
     laid += [Tile(letter, is_blank=True) for letter in tiles.letters if tiles.lower(letter) != letter]
     assert tiles.parse(tiles.write(laid)) == tuple(laid)
     assert tiles.parse(tiles.write(laid[::-1])) == tuple(laid[::-1])
+
+
+def test_super_scrabble_is_not_offered_for_the_board_of_15_squares() -> None:
+    assert set(tile_set_names()) - set(playable_tile_set_names()) == {"en_super"}
+    assert load_tile_set("en_super").board_size == 21
 
 
 def test_an_unknown_tile_set_names_those_there_are() -> None:
