@@ -24,7 +24,7 @@ from device.session.messages import CommandRefusedError, format_sentence
 from device.session.snapshot import Notice, Phase, TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.settings import PanelSettings, Settings
-from device.storage.backups import BackupTask
+from device.storage.backups import BACKUP_FOLDER, BackupTask
 from device.storage.lexicons import NO_LEXICON
 from device.storage.recovery import FallbackStore, open_store
 from device.storage.shown_pictures import StoredPictureRecord
@@ -89,7 +89,7 @@ class Appliance:
         try:
             with ExitStack() as stack:
                 store = stack.enter_context(self.open_store())
-                backups = stack.enter_context(BackupTask(store, self._data_folder / "backups"))
+                backups = stack.enter_context(BackupTask(store, self._data_folder / BACKUP_FOLDER))
                 session = stack.enter_context(self.open_session(store))
                 self._report(self.begin_game(session, new=new, has_options=has_options))
                 self.show_notices(session)

@@ -14,6 +14,8 @@ from device.storage.store import GameStore
 _log = logging.getLogger(__name__)
 
 MAX_BACKUPS = 10
+BACKUP_FOLDER = "backups"
+"""Folder of the backups, beside the store."""
 _NAME = re.compile(r"games-(\d{6})\.db")
 
 

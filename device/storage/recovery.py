@@ -11,11 +11,12 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from device.storage.backups import BACKUP_FOLDER, list_backups
 from device.storage.checksums import (
     EventRow,
     Tail,
@@ -96,8 +97,10 @@ def _rescue_store(path: Path) -> tuple[GameStore, str]:
         )
     copied, incomplete = 0, 1
     try:
-        with closing(_open_damaged(aside)) as db:
-            copied, incomplete = copy_games(db, store, tail)
+        with closing(_open_damaged(aside)) as db, ExitStack() as stack:
+            backups = list_backups(path.parent / BACKUP_FOLDER)
+            backup = stack.enter_context(closing(_open_damaged(backups[-1]))) if backups else None
+            copied, incomplete = copy_games(db, store, tail, backup)
     except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
         _log.warning("the recovery of %s ended early: %s", aside, error)
     if incomplete:
@@ -112,30 +115,42 @@ def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
     return FallbackStore(path), said("store-in-memory", text, reason)
 
 
-def copy_games(source: sqlite3.Connection, target: GameStore, tail: Tail | None = None) -> tuple[int, int]:
+def copy_games(
+    source: sqlite3.Connection, target: GameStore, tail: Tail | None = None, backup: sqlite3.Connection | None = None
+) -> tuple[int, int]:
     """Copy the games that can be read, oldest first, and what belongs to the table itself.
 
-    `tail`, the end of the newest game, is used if the list of games cannot be read. Returns how many games were copied,
-    and how many are missing or incomplete.
+    `tail`, the end of the newest game, is used if the list of games cannot be read. Games that are missing or
+    incomplete are taken from `backup`, as far as it has more of them. Returns how many games were copied, and how many
+    are missing or incomplete.
     """
     copied, incomplete = 0, 0
+    games = _read_games(source, tail)
+    if backup is not None:
+        for number, spare in _read_games(backup, None).items():
+            games[number] = games[number].complete_from(spare) if number in games else spare
     pictures = _find_picture_rows(source)
-    for game in _list_games(source, tail):
-        rows = _read_events(source, game.number)
-        events = [StoredEvent(number, at, json.loads(body)) for number, at, body, _ in rows]
-        is_whole = game.is_whole(rows)
-        if not events and game.deleted:
+    for number, game in sorted(games.items()):
+        if not game.rows and game.deleted:
             continue
+        is_whole = game.is_whole()
         try:
-            if events:
-                shown = _read_pictures(source, pictures.get(game.number, []), len(events))
-                notes = _read_notes(source, game.number)
+            if game.rows:
+                events = [StoredEvent(at, time_s, json.loads(body)) for at, time_s, body, _ in game.rows]
+                shown = _read_pictures(source, pictures.get(number, []), len(events))
+                notes = _read_notes(source, number)
                 target.add_game(game.started, events, shown, notes, imported=bool(game.imported), damaged=not is_whole)
                 copied += 1
         except StoreError as error:
-            _log.warning("game %d is not copied: %s", game.number, error)
+            _log.warning("game %d is not copied: %s", number, error)
             is_whole = False
         incomplete += not is_whole
+    _copy_table_data(source, target)
+    return copied, incomplete
+
+
+def _copy_table_data(source: sqlite3.Connection, target: GameStore) -> None:
+    """Copy the notes of the table and the colours of the players."""
     try:
         for name, text in _read_notes(source, TABLE_NOTES).items():
             target.save_note(TABLE_NOTES, name, text)
@@ -143,7 +158,6 @@ def copy_games(source: sqlite3.Connection, target: GameStore, tail: Tail | None 
             target.save_colour(str(name), str(colour))
     except StoreError as error:
         _log.warning("not everything that belongs to the table is copied: %s", error)
-    return copied, incomplete
 
 
 def _open_damaged(path: Path) -> sqlite3.Connection:
@@ -156,8 +170,8 @@ def _open_damaged(path: Path) -> sqlite3.Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class _ListedGame:
-    """A game in the list of a store; files without checksums have no `seal`."""
+class _ReadGame:
+    """A game as far as it can be read; games of files without checksums have no `seal`."""
 
     number: int
     started: float
@@ -165,27 +179,36 @@ class _ListedGame:
     deleted: int = 0
     length: int | None = None
     seal: str | None = None
+    rows: tuple[EventRow, ...] = ()
 
-    def is_whole(self, rows: list[EventRow]) -> bool:
+    def is_whole(self) -> bool:
         """Return True if these are all events of the game, as far as the file shows it."""
         if self.seal is None:
-            return len(rows) == self.length
-        last = rows[-1][3] if rows else ""
-        return self.length == len(rows) and self.seal == compute_seal(self.started, self.imported, len(rows), last)
+            return len(self.rows) == self.length
+        last = self.rows[-1][3] if self.rows else ""
+        seal = compute_seal(self.started, self.imported, len(self.rows), last)
+        return self.length == len(self.rows) and self.seal == seal
+
+    def complete_from(self, spare: _ReadGame) -> _ReadGame:
+        """Return the game with the events of a backup, if these begin with its own."""
+        is_continued = len(spare.rows) >= len(self.rows) and spare.rows[: len(self.rows)] == self.rows
+        if self.deleted or not is_continued:
+            return self
+        return spare if self.length == UNKNOWN_LENGTH else replace(self, rows=spare.rows)
 
 
-def _list_games(db: sqlite3.Connection, tail: Tail | None) -> list[_ListedGame]:
+def _read_games(db: sqlite3.Connection, tail: Tail | None) -> dict[int, _ReadGame]:
     """Return the games by number, from the list of games or, if that is unreadable, from the log."""
-    games: dict[int, _ListedGame] = {}
+    games: dict[int, _ReadGame] = {}
     for columns in _GAME_COLUMNS if _has_checksums(db) else _OLD_GAME_COLUMNS:
         rows = _read_rows(db, f"SELECT {columns} FROM game ORDER BY id")
-        games |= {row[0]: _ListedGame(*row) for row in rows if isinstance(row[1], float)}
+        games |= {row[0]: _ReadGame(*row) for row in rows if isinstance(row[1], float)}
     for order in ("", " DESC"):  # from both ends, as a damaged page stops the query
         for (number,) in _read_rows(db, f"SELECT game FROM event ORDER BY game{order}"):
             if isinstance(number, int):
                 length = tail.length if tail and tail.game == number else UNKNOWN_LENGTH
-                games.setdefault(number, _ListedGame(number, time.time(), length=length))
-    return [games[number] for number in sorted(games)]
+                games.setdefault(number, _ReadGame(number, time.time(), length=length))
+    return {number: replace(game, rows=tuple(_read_events(db, number))) for number, game in games.items()}
 
 
 def _read_events(db: sqlite3.Connection, game: int) -> list[EventRow]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from device.storage.backups import BACKUP_FOLDER, make_backup
 from device.storage.errors import StoreLockedError
 from device.storage.recovery import open_store
 from device.storage.schema import make_file_id
@@ -217,3 +218,31 @@ def test_games_in_memory_that_cannot_go_home_are_said_to_be_lost(
     with store:
         store.begin_game({"kind": "started"})
     assert "what was played in memory is lost" in caplog.text
+
+
+@pytest.mark.parametrize("table", ["event", "game"])
+def test_games_that_cannot_be_read_come_from_newest_backup(path: Path, games: int, table: str) -> None:
+    with GameStore(path) as store:
+        store.delete_game(1)
+        make_backup(store, path.parent / BACKUP_FOLDER)
+        last = store.append(games, [{"n": 40}])[0].number
+    without(path, table)
+    store, trouble = open_store(path)
+    with store:
+        assert "was damaged" in trouble and len(store.games()) == games - 1
+        newest, *others = store.games()
+        assert not any(stored.damage for stored in others) and newest.first["players"] == ["Player 11", "Ben"]
+        assert len(store.events(newest.id)) == (last if table == "event" else last + 1)
+        assert bool(newest.damage) == (table == "event")  # the last event is not in the backup
+
+
+def test_damaged_backup_does_no_harm(path: Path, games: int) -> None:
+    with GameStore(path) as store:
+        backup = make_backup(store, path.parent / BACKUP_FOLDER)
+    content = backup.read_bytes()
+    backup.write_bytes(content[: len(content) // 3])
+    without(path, "note")
+    store, trouble = open_store(path)
+    with store:
+        assert "was damaged" in trouble and len(store.games()) == games
+        assert not any(stored.damage for stored in store.games())
