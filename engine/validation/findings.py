@@ -46,6 +46,7 @@ class Reason(StrEnum):
     # The play.
     RACK_TOO_SMALL = "rack-too-small"
     BLANK_UNNAMED = "blank-unnamed"
+    BLANK_OR_LETTER = "blank-or-letter"
     WORD_UNLISTED = "word-unlisted"
     TILE_BESIDE = "tile-beside"
     LETTER_UNSURE = "letter-unsure"

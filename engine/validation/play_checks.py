@@ -12,7 +12,7 @@ from engine.board import square_name
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade
 from engine.game import Game
 from engine.plays import Play
-from engine.reading import BoardReading
+from engine.reading import BLANK, BoardReading
 from engine.scoring import Status
 from engine.tiles import Tile
 from engine.validation.alternatives import (
@@ -34,6 +34,8 @@ from engine.validation.findings import (
     read_confidence,
 )
 
+MIN_MARKED_BLANK_PROBABILITY = 0.01
+"""Probability of a blank from which a letter may be written on one; none of 7,521 letters of photographs has it."""
 MAX_ALTERNATIVES = 2
 """Alternatives of a play that are offered."""
 
@@ -125,6 +127,22 @@ def check_blank(proposal: Proposal) -> Iterator[Finding]:
         options += [Option(_replace_play(proposal, other)) for other in others if not proposal.game.check_play(other)]
     options += [Option((*proposal.events, BlankNamed(square, letter))) for letter in letters]
     yield Finding(Reason.BLANK_UNNAMED, (square_name(square),), tuple(options), (square,))
+
+
+def check_marked_blank(proposal: Proposal) -> Iterator[Finding]:
+    """Ask if a new letter is a blank on which a letter is written: it has no points."""
+    event, reading = proposal.single_play, proposal.reading
+    if event is None or reading is None:
+        return
+    for square, tile in event.play.tiles:
+        if tile.is_blank or reading.squares[square].probability(BLANK) < MIN_MARKED_BLANK_PROBABILITY:
+            continue
+        marked = Play.from_tiles({**dict(event.play.tiles), square: Tile(tile.letter, is_blank=True)})
+        if not _find_game_before(proposal, event).check_play(marked):
+            options = (Option(proposal.events), Option(_replace_play(proposal, marked)))
+            values = (square_name(square), tile.letter)
+            yield Finding(Reason.BLANK_OR_LETTER, values, options, (square,), needs_picture=True)
+            return
 
 
 def check_imported_blanks(proposal: Proposal) -> Iterator[Finding]:

@@ -29,6 +29,7 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     play_checks.check_seat,
     play_checks.check_rack,
     play_checks.check_blank,
+    play_checks.check_marked_blank,
     play_checks.check_words,
     play_checks.check_word_ends,
     play_checks.check_closed_letters,

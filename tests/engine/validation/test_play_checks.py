@@ -18,6 +18,7 @@ from engine.validation.play_checks import (
     check_blank,
     check_closed_letters,
     check_exchanges,
+    check_marked_blank,
     check_order,
     check_rack,
     check_record,
@@ -128,6 +129,14 @@ def test_letter_of_a_blank_is_asked_when_it_is_played() -> None:
 def test_blank_may_be_a_tile_whose_letter_was_not_seen() -> None:
     found = next(check_blank(play_blank({"?": 0.97, "H": 0.02})))
     assert found.options[1] == Option((PlayMade(0, written(new_game(), "8F HORN")),))
+
+
+def test_letter_that_may_be_written_on_a_blank_is_asked_about() -> None:
+    proposal = propose("8F HORN", {"F8": {"H": 0.95, "?": 0.04}})
+    found = next(check_marked_blank(proposal))
+    assert found.reason is Reason.BLANK_OR_LETTER
+    assert found.options == (Option(proposal.events), Option((PlayMade(0, written(new_game(), "8F hORN")),)))
+    assert not list(check_marked_blank(propose("8F HORN")))
 
 
 def test_listed_word_is_no_question() -> None:
