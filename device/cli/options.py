@@ -24,6 +24,7 @@ from engine.errors import NotationError, RulesError
 from engine.events import GameStarted
 from engine.game import Game
 from engine.lexicon import Lexicon, LexiconError
+from engine.rules import Rules
 
 if TYPE_CHECKING:  # OpenCV takes longer to load than the commands without pictures take to run
     from calibration.profile import ProfiledReader, TableProfile
@@ -65,8 +66,11 @@ def _parse_names(listed: str) -> tuple[str, ...]:
 
 
 def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
-    """Return the start of the game and the word list to check its words by. Raises `UserError`."""
-    started = GameStarted(game.players, tile_set=game.tiles)
+    """Return the start of the game and the word list to check its words by. Raises `UserError`.
+
+    A word list decides challenges only if it was chosen; otherwise the players decide.
+    """
+    started = GameStarted(game.players, Rules(list_decides=game.lexicon is not None), tile_set=game.tiles)
     try:
         Game.from_events([started])
         lexicon = open_lexicon(game.lexicon, game.tiles, default_cache_dir())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from device.cli import UserError
-from device.cli.options import make_lexicon_finder, merge_game_settings
+from device.cli.options import make_lexicon_finder, merge_game_settings, prepare_game
 from device.settings import GameSettings
 from device.storage.lexicons import open_lexicon
 from engine.events import GameStarted
@@ -43,3 +43,10 @@ def test_the_owners_list_is_found_by_its_name_and_no_other_takes_its_place(tmp_p
 def test_a_name_that_no_page_would_take_is_refused(name: str) -> None:
     with pytest.raises(UserError, match="is no name"):
         merge_game_settings(argparse.Namespace(players=f"{name},Ben", tiles=None, lexicon=None))
+
+
+def test_only_a_chosen_word_list_decides_challenges(tmp_path: Path) -> None:
+    words = tmp_path / "club.txt"
+    words.write_text("horn\n", encoding="utf-8")
+    assert not prepare_game(GameSettings())[0].rules.list_decides
+    assert prepare_game(GameSettings(lexicon=str(words)))[0].rules.list_decides

@@ -367,3 +367,10 @@ def test_board_without_a_change_or_with_foreign_tiles_is_refused(table: House, p
     assert paired.call("POST", "/commands/board", order_board(table, ("HÖRN", 7, 5, True))).status_code == 409
     wrong = {"seen": table.seen, "rows": [["."] * 14] * 15}
     assert paired.call("POST", "/commands/board", wrong).status_code == 400
+
+
+def test_exchange_of_more_tiles_than_a_rack_holds_is_refused(table: House, paired: Program) -> None:
+    table.session.submit(StartGame(STARTED)).result(5)
+    answer = paired.call("POST", "/commands/exchange", {"seen": table.seen, "count": 8})
+    assert answer.status_code == 409 and "8 tiles cannot be exchanged" in answer.json["error"]
+    assert paired.call("POST", "/commands/exchange", {"seen": table.seen, "count": 7}).status_code == 200
