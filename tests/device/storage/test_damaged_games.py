@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from device.storage.recovery import open_store
 from device.storage.store import GameStore, StoreError
 from device.storage.summary_cache import SummaryCache
 from engine.events import GameStarted, Passed, to_json
+from tests.support.damaged_store import change_store
 
 STARTED = to_json(GameStarted(("Anna", "Ben")))
 PASSES = [to_json(Passed(n % 2)) for n in range(4)]
@@ -30,16 +30,6 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def change(path: Path, sql: str) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        triggers = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
-        for name, _ in triggers:
-            db.execute(f"DROP TRIGGER {name}")
-        assert db.execute(sql).rowcount
-        for _, definition in triggers:
-            db.execute(definition)
-
-
 @pytest.fixture(params=[
     "UPDATE event SET body = replace(body, 'pass', 'pasS') WHERE game = 1 AND number = 3",
     "UPDATE event SET time = time + 1 WHERE game = 1 AND number = 3",
@@ -48,7 +38,7 @@ def change(path: Path, sql: str) -> None:
     "DELETE FROM event WHERE game = 1 AND number >= 3",
 ])  # fmt: skip
 def damaged(path: Path, request: pytest.FixtureRequest) -> Iterator[GameStore]:
-    change(path, request.param)
+    change_store(path, request.param)
     with GameStore(path) as store:
         yield store
 
@@ -69,7 +59,7 @@ def test_damaged_game_has_no_standing_and_can_be_exported_and_deleted(damaged: G
 
 @pytest.mark.parametrize("column", ["started = started + 1", "imported = 1", "deleted = 1", "length = 4", "seal = ''"])
 def test_damaged_row_in_list_of_games_shows(path: Path, column: str) -> None:
-    change(path, f"UPDATE game SET {column} WHERE id = 1")
+    change_store(path, f"UPDATE game SET {column} WHERE id = 1")
     store, problem = open_store(path)
     with store:
         assert "game 1 is damaged" in problem and store.games()[1].damage and len(store.events(1)) == 5
@@ -78,7 +68,7 @@ def test_damaged_row_in_list_of_games_shows(path: Path, column: str) -> None:
 
 
 def test_damaged_newest_game_is_not_resumed(path: Path) -> None:
-    change(path, "UPDATE event SET body = '{}' WHERE game = 2 AND number = 0")
+    change_store(path, "UPDATE event SET body = '{}' WHERE game = 2 AND number = 0")
     with GameStore(path) as store:
         assert store.games()[0].players == () and store.games()[0].length == 0
         with pytest.raises(StoreError, match="game 2 is damaged: 0 of its events"):
@@ -90,7 +80,7 @@ def test_damaged_note_is_ignored(path: Path) -> None:
     with GameStore(path) as store:
         store.save_note(1, "sum", "450")
         assert store.read_note(1, "sum") == "450"
-    change(path, "UPDATE note SET text = '451'")
+    change_store(path, "UPDATE note SET text = '451'")
     with GameStore(path) as store:
         assert store.read_note(1, "sum") is None and store.read_notes_by_game("sum") == {}
 

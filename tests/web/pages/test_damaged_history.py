@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from device.storage.recovery import open_store
 from device.storage.store import GameStore
+from tests.support.damaged_store import change_store
 from tests.web.conftest import ShownTable
 from web import create_app
 
@@ -20,17 +19,6 @@ ADDRESSES = [
     *(f"/history/{game}{end}" for game in (1, 2, 3) for end in ("", "/game.gcg", "/game.zip", "/1.jpg", "?turn=1")),
     *(f"/api/v1/games/{game}{end}" for game in (1, 2, 3) for end in ("", "/gcg", "/zip")),
 ]  # fmt: skip
-
-
-def change(path: Path, sql: str) -> None:
-    """Change a store behind the back of its triggers."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        triggers = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
-        for name, _ in triggers:
-            db.execute(f"DROP TRIGGER {name}")
-        assert db.execute(sql).rowcount
-        for _, definition in triggers:
-            db.execute(definition)
 
 
 def fetch(path: Path) -> dict[str, tuple[int, str]]:
@@ -74,7 +62,7 @@ def path(tmp_path: Path) -> Path:
 def test_pages_of_store_with_damaged_event_answer(path: Path, migrated: bool, number: int, value: str) -> None:
     if migrated:
         GameStore(path).close()
-    change(path, f"UPDATE event SET {value} WHERE game = 1 AND number = {number}")
+    change_store(path, f"UPDATE event SET {value} WHERE game = 1 AND number = {number}")
     answers = fetch(path)
     assert {address: answer for address, answer in answers.items() if answer[0] >= 500} == {}
     assert answers["/history/3"][0] == 200 and answers["/history"][0] == 200
@@ -87,5 +75,5 @@ def test_pages_of_store_with_damaged_event_answer(path: Path, migrated: bool, nu
 def test_pages_of_store_with_odd_start_time_answer(path: Path, migrated: bool, value: str) -> None:
     if migrated:
         GameStore(path).close()
-    change(path, f"UPDATE game SET {value} WHERE id = 1")
+    change_store(path, f"UPDATE game SET {value} WHERE id = 1")
     assert {address: answer for address, answer in fetch(path).items() if answer[0] >= 500} == {}
