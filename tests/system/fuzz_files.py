@@ -1,0 +1,213 @@
+"""Mutated files of every kind that the program reads: settings, GCG, pictures, ZIP, stores, the list of phones.
+
+    python -m tests.system.fuzz_files 3600 --seed 1
+
+Mutates files for so many seconds, in turns, and prints what was answered. A file is accepted or refused with the error
+of its kind. Any other exception, and any answer that takes more than 5 s of processor time, is a failure; its file is
+kept under the folder that is printed. The API has its own program, `tests.system.fuzz`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import random
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PIL import Image
+
+from device.settings import SettingsError, parse_settings, read_default_text
+from device.storage.archive import export_zip, import_gcg, import_zip
+from device.storage.errors import ArchiveError
+from device.storage.recovery import open_store
+from device.storage.store import GameStore, StoredEvent, StoreError
+from engine.events import GameStarted, to_json
+from engine.gcg import parse_gcg, replay
+from engine.rules import STANDARD_RULES
+from tests.system.flip_bits import GAMES, make_store
+from vision.photo import PhotoError, load_photo
+from web.security.pairing import Pairing
+from web.security.pairing_file import FILE_NAME
+
+MAX_CPU_S = 5.0
+TOKENS = (
+    *(b"\0", b"\xff", b"\n", b"\r\n", b"\xef\xbb\xbf", b"9" * 400, b"-1", b"1e999", b"A" * 5000, b"[" * 3000),
+    *(b"#player1 ", b">", b"#note ", b"(challenge) ", b"--", b'"', b"'''", b"=", b"[page]\n", b"null", b"NaN"),
+    *(b"~nouser/x", b"\xed\xa0\x80", b"PK\5\6", b"PK\1\2", b"IHDR", b"\xff\xd8\xff\xe1"),
+)
+"""Pieces that are put into files at random."""
+
+Try = Callable[[bytes, Path], str]
+"""Gives a file, and an empty folder, to the program; returns what it answered. An exception is a failure."""
+
+
+@dataclass
+class Result:
+    """How often each kind of file had each answer, and the failures with the files that caused them."""
+
+    answers: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    slowest_s: float = 0.0
+
+    def __str__(self) -> str:
+        lines = [f"{count:8} {answer}" for answer, count in sorted(self.answers.items())]
+        return "\n".join(
+            [*lines, f"slowest {self.slowest_s:.2f} s", f"{len(self.failures)} failures", *self.failures[:20]]
+        )
+
+
+def mutate(data: bytes, chance: random.Random) -> bytes:
+    """Return the data with one to eight changes: bits, bytes, pieces that are cut, moved, repeated or put in."""
+    changed = bytearray(data)
+    for _ in range(chance.choice((1, 1, 2, 4, 8))):
+        start = chance.randrange(len(changed) + 1)
+        stop = min(len(changed), start + chance.choice((1, 4, 64, 4096)))
+        match chance.randrange(12):
+            case 0:
+                del changed[start:]
+            case 1:
+                changed[start:stop] = chance.randbytes(stop - start)
+            case 2:
+                del changed[start:stop]
+            case 3:
+                changed[start:start] = changed[start:stop] * chance.choice((1, 2, 20))
+            case 4:
+                changed[start:start] = chance.choice(TOKENS)
+            case _ if start < len(changed):
+                changed[start] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+def try_settings(data: bytes, _: Path) -> str:
+    """Parse a settings file."""
+    try:
+        parse_settings(data.decode("utf-8", "replace"))
+    except SettingsError:
+        return "settings refused"
+    return "settings taken"
+
+
+def try_gcg(data: bytes, folder: Path) -> str:
+    """Score and import a GCG file."""
+    replay(parse_gcg(data))
+    with GameStore(folder / "games.db") as store:
+        try:
+            import_gcg(store, data)
+        except ArchiveError:
+            return "GCG refused"
+    return "GCG imported"
+
+
+def try_picture(data: bytes, folder: Path) -> str:
+    """Load a picture."""
+    path = folder / "picture"
+    path.write_bytes(data)
+    try:
+        load_photo(path)
+    except PhotoError as error:
+        return "picture refused" if "\n" not in str(error) else "picture refused in several lines!"
+    return "picture taken"
+
+
+def try_zip(data: bytes, folder: Path) -> str:
+    """Import a ZIP file."""
+    with GameStore(folder / "games.db") as store:
+        try:
+            import_zip(store, io.BytesIO(data))
+        except (ArchiveError, StoreError):
+            return "ZIP refused"
+    return "ZIP imported"
+
+
+def try_store(data: bytes, folder: Path) -> str:
+    """Open a store, list its games, and begin a game."""
+    path = folder / "games.db"
+    path.write_bytes(data)
+    store, problem = open_store(path)
+    with store:
+        for game in store.games():
+            try:
+                store.events(game.id)
+            except StoreError:
+                problem = problem or "damaged game"
+        store.add_game(1e9, [StoredEvent(0, 1e9, to_json(GameStarted(("Anna", "Ben"), STANDARD_RULES)))], ())
+    return "store with a problem" if problem else "store without a word"
+
+
+def try_pairing(data: bytes, folder: Path) -> str:
+    """Load the list of paired phones, and pair another one."""
+    (folder / FILE_NAME).write_bytes(data)
+    messages: list[str] = []
+    pairing = Pairing(messages.append, file=folder / FILE_NAME)
+    pairing.pair(pairing.code, "192.168.0.7", "phone")
+    return "phones lost" if messages else "phones kept"
+
+
+def make_corpus(folder: Path) -> dict[Try, list[bytes]]:
+    """Return valid files by what tries them."""
+    games = [path.read_bytes() for path in sorted(GAMES.glob("*.gcg"))]
+    pictures = []
+    for kind, mode in (("JPEG", "RGB"), ("PNG", "P"), ("TIFF", "I;16"), ("WEBP", "RGBA"), ("GIF", "P"), ("BMP", "1")):
+        file = io.BytesIO()
+        Image.effect_noise((60, 40), 90).convert(mode if mode != "I;16" else "I").save(file, kind)
+        pictures.append(file.getvalue())
+    with GameStore(folder / "games.db") as store:
+        archives = [b"".join(export_zip(store, import_gcg(store, game))) for game in games[:2]]
+    (folder / "store").mkdir()
+    make_store(folder / "store")
+    phones = Pairing(file=folder / FILE_NAME)
+    phones.pair(phones.code, "192.168.0.7", "phone")
+    return {
+        try_settings: [read_default_text().encode()],
+        try_gcg: games,
+        try_picture: pictures,
+        try_zip: archives,
+        try_store: [(folder / "store" / "games.db").read_bytes()],
+        try_pairing: [(folder / FILE_NAME).read_bytes()],
+    }
+
+
+def fuzz_files(seconds: float, seed: int, failures_folder: Path) -> Result:
+    """Try mutated files for some seconds; the same seed gives the same files in the same order."""
+    chance, result = random.Random(seed), Result()
+    with tempfile.TemporaryDirectory() as made:
+        corpus = make_corpus(Path(made))
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for attempt, files in corpus.items():
+                data = mutate(chance.choice(files), chance)
+                with tempfile.TemporaryDirectory() as folder:
+                    _try_one(attempt, data, Path(folder), failures_folder, result)
+    return result
+
+
+def _try_one(attempt: Try, data: bytes, folder: Path, failures_folder: Path, result: Result) -> None:
+    began = time.process_time()
+    try:
+        result.answers[attempt(data, folder)] += 1
+        problem = ""
+    except Exception:
+        problem = traceback.format_exc().strip().rpartition("\n")[2]
+    spent = time.process_time() - began
+    result.slowest_s = max(result.slowest_s, spent)
+    if problem or spent > MAX_CPU_S:
+        path = failures_folder / f"{len(result.failures)}-{attempt.__name__}"
+        path.write_bytes(data)
+        result.failures.append(f"{path}: {problem or f'{spent:.1f} s'}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seconds", type=float)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    found = fuzz_files(arguments.seconds, arguments.seed, Path(tempfile.mkdtemp()))
+    print(found)
+    sys.exit(bool(found.failures))
