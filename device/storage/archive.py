@@ -22,9 +22,9 @@ from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.storage.errors import ArchiveError, describe_missing_game, describe_unreadable_game
 from device.storage.game_file import GAME_MEMBER, decode_game, encode_game
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
-from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoredGame, StoredPicture
+from device.storage.store import MAX_PICTURE_BYTES, EventBody, GameStore, StoredEvent, StoredGame, StoredPicture
 from engine.errors import NotationError, RulesError
-from engine.events import Event, GameStarted, from_json, to_json
+from engine.events import Event, GameStarted, RecordImported, from_json, to_json
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
 from engine.lexicon import load_shipped_lexicon
@@ -269,8 +269,13 @@ def _check_picture(name: str, jpeg: bytes) -> None:
 
 
 def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None:
-    bodies = [event.body for event in events]
+    bodies = _list_moves(events)
     for game in store.games():
-        alike = game.length == len(bodies) and game.first == bodies[0]
-        if alike and [event.body for event in store.events(game.id)] == bodies:
+        alike = abs(game.length - len(events)) <= 1 and game.first == bodies[0]
+        if alike and _list_moves(store.events(game.id)) == bodies:
             raise ArchiveError(said("game-here", "this game is here already: it is game {0}", game.id))
+
+
+def _list_moves(events: Iterable[StoredEvent]) -> list[EventBody]:
+    """Return the bodies of events without the lines of the file that the game was imported from."""
+    return [event.body for event in events if event.body["kind"] != RecordImported.kind]

@@ -374,3 +374,10 @@ def test_zip_that_hides_the_size_of_its_list_is_refused(store: GameStore) -> Non
     assert len(zipfile.ZipFile(io.BytesIO(data)).infolist()) == 100
     with pytest.raises(ArchiveError, match="incomplete"):
         import_zip(store, io.BytesIO(data))
+
+
+def test_game_that_differs_only_in_notes_is_not_imported_twice(store: GameStore) -> None:
+    text = "#player1 A Ann\n#player2 B Bob\n>A: HNOR 8F HORN +14 14\n"
+    number = import_gcg(store, text.encode())
+    with pytest.raises(ArchiveError, match=f"is game {number}"):
+        import_gcg(store, f"{text}#note a fine word\n".encode())
