@@ -66,6 +66,7 @@ def open_store(path: Path) -> tuple[GameStore, str]:
 
     Raises `StoreLockedError` if another program uses it: both would use the same camera.
     """
+    was_empty = _is_empty_file(path)
     try:
         store = GameStore(path)
     except StoreLockedError:
@@ -75,8 +76,18 @@ def open_store(path: Path) -> tuple[GameStore, str]:
         return _rescue_store(path)
     except StoreError as error:
         return _open_fallback(path, str(error))
+    if was_empty and not store.games() and list_backups(path.parent / BACKUP_FOLDER):
+        store.close()  # SQLite takes an empty file for a new one
+        return _rescue_store(path)
     damages = [game.damage for game in store.games() if game.damage]
     return store, join_messages(". ", [text for text in (store.lost_tail, *damages) if text])
+
+
+def _is_empty_file(path: Path) -> bool:
+    try:
+        return path.stat().st_size == 0
+    except OSError:
+        return False
 
 
 def _rescue_store(path: Path) -> tuple[GameStore, str]:

@@ -246,3 +246,22 @@ def test_damaged_backup_does_no_harm(path: Path, games: int) -> None:
     with store:
         assert "was damaged" in trouble and len(store.games()) == games
         assert not any(stored.damage for stored in store.games())
+
+
+def test_emptied_store_comes_back_from_backup(path: Path, games: int) -> None:
+    with GameStore(path) as store:
+        make_backup(store, path.parent / BACKUP_FOLDER)
+    path.write_bytes(b"")
+    store, trouble = open_store(path)
+    with store:
+        assert "was damaged" in trouble and len(store.games()) == games
+        assert not any(stored.damage for stored in store.games())
+
+
+def test_emptied_store_without_backup_is_reported(path: Path) -> None:
+    with GameStore(path) as store:
+        store.begin_game({"n": 0})
+    path.write_bytes(b"")
+    store, trouble = open_store(path)
+    with store:
+        assert "the last events of game 1 are lost: 0 of 1 are there" in trouble and store.games() == ()
