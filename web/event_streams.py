@@ -22,6 +22,8 @@ from web.security.addresses import is_this_machine
 
 HEARTBEAT_INTERVAL_S = 5.0
 """Seconds between heartbeats on a stream without news, so that both ends notice a broken connection."""
+MAX_SHARED_EVENTS = 16
+"""Number of events that are kept for further clients that ask for the same."""
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -136,10 +138,14 @@ class EventStreams:
     async def _make_event(self, stream: EventStream, known: str) -> tuple[str, str]:
         """Return the newest event; clients of one kind with the same `known` event wait for one and the same."""
         key = self._current_id(), stream.kind, known
-        if key not in self._events:
+        event = self._events.get(key)
+        if event is None:
             loop = asyncio.get_running_loop()
-            self._events[key] = loop.run_in_executor(self._renderer, stream.make_event, known)
-        return await asyncio.shield(self._events[key])
+            event = loop.run_in_executor(self._renderer, stream.make_event, known)
+            self._events[key] = event
+            while len(self._events) > MAX_SHARED_EVENTS:  # `known` comes from the client and may be anything
+                del self._events[next(iter(self._events))]
+        return await asyncio.shield(event)
 
 
 def deliver_events(app: AsgiApp, streams: EventStreams) -> AsgiApp:

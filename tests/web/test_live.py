@@ -17,7 +17,7 @@ from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
-from web.event_streams import EventStream, NoStreamError
+from web.event_streams import MAX_SHARED_EVENTS, EventStream, NoStreamError
 from web.security.server import PageServer
 
 
@@ -146,3 +146,12 @@ def test_stream_ends_with_the_page(app: Flask) -> None:
         read_event(answer)
         app.extensions["live"].close()
         assert list(answer) == [b"\n"]
+
+
+def test_streams_that_name_states_that_never_were_take_no_endless_memory(table: ShownTable, app: Flask) -> None:
+    table.show(samples.MIDGAME)
+    with PageServer(app, 0, "127.0.0.1") as server:
+        for number in range(2 * MAX_SHARED_EVENTS):
+            with open_stream(server.port, since=f"made-up-{number}") as answer:
+                assert "board" in read_event(answer)[1]["parts"]
+    assert len(app.extensions["live"].streams._events) <= MAX_SHARED_EVENTS
