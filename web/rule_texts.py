@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from device.session.new_game import VARIATIONS
+from device.session.rule_choices import VARIATIONS
 from device.session.snapshot import TableSnapshot
 from engine.rules import PRESETS, ChallengeRule, Rules
 from web.i18n import Texts

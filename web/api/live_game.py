@@ -14,7 +14,8 @@ from msgspec import Meta
 
 from device.session.commands.base import TableCommand
 from device.session.messages import CommandRefusedError
-from device.session.new_game import NewGameError, list_choices
+from device.session.new_game import list_choices
+from device.session.rule_choices import NewGameError
 from device.session.snapshot import BoardView, TableSnapshot
 from device.session.table_session import TableSession
 from engine.reading import BOARD_SIZE, EMPTY

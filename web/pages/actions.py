@@ -21,7 +21,7 @@ from device.session.commands.corrections import CorrectSquare, NameBlank
 from device.session.commands.games import StartGame
 from device.session.commands.turns import AnswerQuestion
 from device.session.messages import CommandRefusedError
-from device.session.new_game import CHOICE_FIELDS, NewGameError
+from device.session.rule_choices import CHOICE_FIELDS, NewGameError
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import parse_square

@@ -12,7 +12,8 @@ from flask import Blueprint, Response, request
 
 from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS
 from device.session.messages import CommandRefusedError
-from device.session.new_game import NUMBER_CHOICES, list_choices
+from device.session.new_game import list_choices
+from device.session.rule_choices import NUMBER_CHOICES
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import StoreError

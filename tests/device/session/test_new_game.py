@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from device.session.commands.games import StartGame
-from device.session.new_game import NewGameError, NewGameRequest, make_game
+from device.session.new_game import NewGameRequest, make_game
+from device.session.rule_choices import NewGameError
 from engine.rules import PRESETS, ChallengeRule, FinishLineLevel, UnplayedRule
 
 

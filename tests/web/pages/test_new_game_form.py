@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from device.session.new_game import CHOICE_FIELDS
+from device.session.rule_choices import CHOICE_FIELDS
 from tests.support import samples
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
