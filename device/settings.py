@@ -18,7 +18,8 @@ import msgspec
 
 from device.panel.buttons import Pins, PinsError
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
-from engine.errors import TilekeeperError
+from device.session.rule_choices import DRAW, NewGameError, RuleChoice, describe_choice, make_rules
+from engine.errors import RulesError, TilekeeperError
 from engine.tiles import tile_set_names
 
 SYSTEM_SETTINGS_FILE = Path("/etc/tilekeeper/settings.toml")
@@ -45,11 +46,26 @@ class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GameSettings(_Section, frozen=True):
-    """The game to start if nothing else is chosen. `lexicon`: see `device.storage.lexicons.open_lexicon`."""
+    """The game to start if nothing else is chosen. `lexicon`: see `device.storage.lexicons.open_lexicon`.
+
+    `rules`, `challenge`, `clock` (minutes) and `more_rules` (`exchange=seven`) are choices of
+    `device.session.rule_choices`; `first` is the player who begins, or `draw`. What is empty is as the rules say.
+    """
 
     players: tuple[str, ...] = ("Player 1", "Player 2")
     tiles: str = "en"
     lexicon: str | None = None
+    rules: str = ""
+    challenge: str = ""
+    clock: int | str = ""
+    first: str = ""
+    more_rules: tuple[str, ...] = ()
+
+    @property
+    def rule_options(self) -> tuple[str, ...]:
+        """The choice of the rules, as `RuleChoice.parse` reads it."""
+        chosen = (("preset", self.rules), ("challenge", self.challenge), ("minutes", str(self.clock)))
+        return (*self.more_rules, *(f"{field}={value}" for field, value in chosen if value))
 
 
 class CameraSettings(_Section, frozen=True):
@@ -258,9 +274,25 @@ def _check_game(game: GameSettings) -> None:
         except RuntimeError:
             text = f"names the home of an unknown user: {game.lexicon}"
             raise _InvalidSettingError(("game", "lexicon"), text) from None
+    _check_rules(game)
     if game.tiles not in tile_set_names():
         text = f"is {game.tiles!r}: choose one of {', '.join(tile_set_names())}"
         raise _InvalidSettingError(("game", "tiles"), text)
+
+
+def _check_rules(game: GameSettings) -> None:
+    """Raise `_InvalidSettingError` for rules that are not offered, or a player who begins and does not play."""
+    try:
+        rules = make_rules(RuleChoice.parse(game.rule_options))
+        rules.finish_lines(len(game.players))
+    except NewGameError as error:
+        key = {"preset": "rules", "challenge": "challenge", "minutes": "clock"}.get(error.field, "more_rules")
+        raise _InvalidSettingError(("game", key), f"has {describe_choice(error)}") from None
+    except RulesError as error:
+        raise _InvalidSettingError(("game", "more_rules"), f"names {error}") from None
+    if game.first and game.first not in (DRAW, *game.players):
+        text = f"is {game.first!r}: choose {DRAW} or one of {', '.join(game.players)}"
+        raise _InvalidSettingError(("game", "first"), text)
 
 
 def _check_page(page: PageSettings) -> None:

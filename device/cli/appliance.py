@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import threading
 import time
@@ -33,6 +34,7 @@ from device.system.hotspot import HotspotError, read_hotspot
 from device.system.start_record import StartRecord
 from device.system.systemd import make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
+from engine.events import GameStarted
 from engine.messages import said
 from vision.recognition.reader import PhotoReader
 from web import create_app
@@ -135,15 +137,22 @@ class Appliance:
     def begin_game(self, session: TableSession, *, new: bool = False, has_options: bool = True) -> str:
         """Resume the last game unless `new`, or start one; return a sentence about it. Raises `UserError`.
 
-        A game that follows one that has ended is like that one, unless the user gave options for it.
+        A game that follows one that has ended, or that has no turn, is like that one, unless the user gave options for
+        it. Options that a game in progress cannot take are named here and on the page.
         """
         find_lexicon = make_lexicon_finder(self._settings.game)
+        first_game = StartGame(self._first_game, self._lexicon)
         if not new:
             try:
-                state = session.submit(ResumeGame(find_lexicon)).result()
+                state = session.submit(ResumeGame(find_lexicon, first_game if has_options else None)).result()
             except CommandRefusedError:
                 pass  # there is none, or it has ended
             else:
+                if unused := _find_unused_options(state, self._first_game) if has_options else []:
+                    text = "{0} not used: a game was going on. End it first, or restart with --new"
+                    sentence = format_sentence(said("options-unused", text, ", ".join(unused)))
+                    self._report(sentence)
+                    session.notify(Notice(sentence))
                 if state.phase is not Phase.LOBBY:
                     return f"The game of {' and '.join(p.name for p in state.players)} goes on (--new begins another)."
                 self._notices += [notice.text for notice in state.notices]  # it is damaged, or of a newer version
@@ -224,6 +233,19 @@ class Appliance:
         }
         wait_with_watchdog(self.ended, checks)
         notify("STOPPING=1")
+
+
+def _find_unused_options(state: TableSnapshot, wanted: GameStarted) -> list[str]:
+    """Return the options of the command line that the game in progress does not follow; none in the lobby."""
+    if state.rules is None:
+        return []
+    differs = {
+        "--players": tuple(player.name for player in state.players) != wanted.players,
+        "--tiles": state.tile_set != wanted.tile_set,
+        "--lexicon": state.lexicon != wanted.lexicon,
+        "--rules": state.rules != dataclasses.replace(wanted.rules, list_decides=state.rules.list_decides),
+    }
+    return [option for option, is_other in differs.items() if is_other]
 
 
 def _make_game_end_listener(session: TableSession, notify_end: Callable[[], None]) -> Callable[[TableSnapshot], None]:

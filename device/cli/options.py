@@ -9,8 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from device.cli import UserError
 from device.player_names import parse_player_name
+from device.session.rule_choices import (
+    DRAW,
+    RULE_CHOICES,
+    NewGameError,
+    RuleChoice,
+    describe_choice,
+    list_option_texts,
+    make_rules,
+)
 from device.settings import (
     SERVICE_DATA_FOLDER,
     GameSettings,
@@ -24,7 +35,7 @@ from engine.errors import NotationError, RulesError
 from engine.events import GameStarted
 from engine.game import Game
 from engine.lexicon import Lexicon, LexiconError
-from engine.rules import Rules
+from engine.rules import PRESETS, Rules
 
 if TYPE_CHECKING:  # OpenCV takes longer to load than the commands without pictures take to run
     from calibration.profile import ProfiledReader, TableProfile
@@ -48,13 +59,33 @@ def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -
     )
 
 
+def add_rule_options(parser: argparse.ArgumentParser) -> None:
+    """Add `--rules`, `--challenge`, `--clock`, `--first` and `--rule`."""
+    challenges = RULE_CHOICES["challenge"][1]
+    parser.add_argument("--rules", metavar="RULES", help=f"{', '.join(PRESETS)} (default classic-2008)")
+    parser.add_argument("--challenge", metavar="RULE", help=f"{', '.join(challenges)} (default: as the rules say)")
+    parser.add_argument("--clock", metavar="MINUTES", help="of each player, 0 for no clock (default: as the rules say)")
+    parser.add_argument("--first", metavar="NAME|draw", help="the player who begins (default: the first one)")
+    parser.add_argument(
+        "--rule",
+        metavar="NAME=CHOICE",
+        action="append",
+        help=f"another rule, also more than once: {'; '.join(list_option_texts())}",
+    )
+
+
 def merge_game_settings(args: argparse.Namespace, defaults: GameSettings | None = None) -> GameSettings:
     """Return the game that the command line asks for, with `defaults` for the options left out. Raises `UserError`."""
     defaults = defaults or GameSettings()
-    return GameSettings(
-        defaults.players if args.players is None else _parse_names(args.players),
-        defaults.tiles if args.tiles is None else args.tiles,
-        defaults.lexicon if args.lexicon is None else args.lexicon,
+    plain = {name: getattr(args, name, None) for name in ("tiles", "lexicon", "rules", "challenge", "clock")}
+    players = defaults.players if args.players is None else _parse_names(args.players)
+    first = getattr(args, "first", None)
+    return msgspec.structs.replace(
+        defaults,
+        players=players,
+        more_rules=(*defaults.more_rules, *(getattr(args, "rule", None) or ())),
+        first=first if first is not None else defaults.first if defaults.first in (DRAW, *players) else "",
+        **{name: value for name, value in plain.items() if value is not None},
     )
 
 
@@ -66,11 +97,10 @@ def _parse_names(listed: str) -> tuple[str, ...]:
 
 
 def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
-    """Return the start of the game and the word list to check its words by. Raises `UserError`.
-
-    A word list decides challenges only if it was chosen; otherwise the players decide.
-    """
-    started = GameStarted(game.players, Rules(list_decides=game.lexicon is not None), tile_set=game.tiles)
+    """Return the start of the game and the word list to check its words by. Raises `UserError`."""
+    started = GameStarted(
+        game.players, _make_rules(game), game.tiles, first=_find_first_player(game), draw=game.first == DRAW
+    )
     try:
         Game.from_events([started])
         lexicon = open_lexicon(game.lexicon, game.tiles, default_cache_dir())
@@ -79,6 +109,30 @@ def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
     except (LexiconError, NotationError) as error:
         raise UserError(str(error)) from None
     return replace(started, lexicon=lexicon.name if lexicon else None), lexicon
+
+
+def _make_rules(game: GameSettings) -> Rules:
+    """Return the rules of a game. Raises `UserError`."""
+    try:
+        choice = RuleChoice.parse(game.rule_options)
+        lexicon = {} if game.lexicon is None else {"lexicon": game.lexicon}
+        rules = make_rules(replace(choice, values={**choice.values, **lexicon}))
+        rules.finish_lines(len(game.players))
+    except NewGameError as error:
+        option = {"preset": "--rules", "challenge": "--challenge", "minutes": "--clock"}.get(error.field, "--rule")
+        raise UserError(f"{option}: {describe_choice(error)}") from None
+    except RulesError as error:
+        raise UserError(f"--rule: {error}") from None
+    return rules
+
+
+def _find_first_player(game: GameSettings) -> int:
+    """Return the index of the player who begins, 0 until it is drawn. Raises `UserError`."""
+    if game.first in ("", DRAW):
+        return 0
+    if game.first not in game.players:
+        raise UserError(f"--first {game.first}: choose {DRAW} or one of {', '.join(game.players)}")
+    return game.players.index(game.first)
 
 
 def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon | None]:

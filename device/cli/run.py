@@ -19,6 +19,7 @@ from device.cli import UserError
 from device.cli.options import (
     add_data_options,
     add_game_options,
+    add_rule_options,
     ensure_data_folder,
     load_user_settings,
     make_profiled_reader,
@@ -36,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--camera", metavar="CAMERA", help="folder:DIR, usb:0, usb:/dev/v4l/by-id/... or pi (default pi)"
     )
     add_game_options(parser, players_needed=False)
+    add_rule_options(parser)
     parser.add_argument("--new", action="store_true", help="begin a new game even if the last one has not ended")
     parser.add_argument("--port", type=int, help="of the page (default 8080)")
     parser.add_argument("--host", metavar="ADDRESS", help="serve only here (default: all networks)")
@@ -65,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
 
 def has_game_options(args: argparse.Namespace) -> bool:
     """Return True if the command line has options for a new game."""
-    return args.new or any(option is not None for option in (args.players, args.tiles, args.lexicon))
+    names = ("players", "tiles", "lexicon", "rules", "challenge", "clock", "first", "rule")
+    return args.new or any(getattr(args, name) is not None for name in names)
 
 
 def make_start_record() -> StartRecord:

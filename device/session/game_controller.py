@@ -154,6 +154,12 @@ class GameController:
             self.words = words_for(log.game.start_event)
         self._open_log(log)
 
+    def replace_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
+        """Start a game in place of the current one, which is deleted. Raises `CommandRefusedError`, `StoreError`."""
+        number = self.log.number
+        self.start_game(started, words, colours)
+        self._store.delete_game(number)
+
     def _open_log(self, log: GameLog) -> None:
         self._log, self.reading_history, self._look_view, self.squares_to_clear = log, None, None, ()
         self._asked = self._asked.for_new_game()

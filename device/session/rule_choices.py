@@ -43,6 +43,8 @@ VARIATIONS = ("rearrange", "recycle", "retake_blanks")
 """Variations of the rules (travel-case, rules 5 A, 5 B and 6), as `Rules` names them."""
 CHOICE_FIELDS = ("tiles", "lexicon", "preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The fields of `NewGameRequest.choices`."""
+DRAW = "draw"
+"""Chosen in place of the player who begins: the players draw for first play."""
 OPTION_FIELDS = ("preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The fields of `CHOICE_FIELDS` that choose a rule."""
 
@@ -57,6 +59,27 @@ class NewGameError(TilekeeperError):
         super().__init__(key, values)
         self.key, self.values = key, values
         self.field, self.offered = field, tuple(offered)
+
+
+def describe_choice(error: NewGameError) -> str:
+    """Return what is wrong with a choice and what can be chosen instead, for command line and settings file.
+
+    >>> describe_choice(NewGameError("new.wrong.choice", field="exchange", offered=("any", "seven"), choice="x"))
+    "exchange 'x': choose one of any, seven"
+    """
+    choose = "choose one of" if len(error.offered) > 1 else "choose"
+    return f"{error.field} {error.values['choice']!r}: {choose} {', '.join(error.offered)}"
+
+
+def list_option_texts() -> tuple[str, ...]:
+    """Return what `RuleChoice.parse` reads, one text for each field, besides preset, challenge rule and minutes."""
+    named = ("preset", "challenge", "minutes")
+    return (
+        *(f"{key}={'|'.join(values)}" for key, (_, values) in RULE_CHOICES.items() if key not in named),
+        *(f"{key}=0..{most}" for key, (_, _, most) in NUMBER_CHOICES.items() if key not in named),
+        f"variations={','.join(VARIATIONS)}",
+        f"levels={FinishLineLevel.BEGINNER},{FinishLineLevel.EXPERT} (one for each player)",
+    )
 
 
 @dataclass(frozen=True, slots=True)

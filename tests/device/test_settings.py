@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from device.cli.options import prepare_game
 from device.panel.buttons import Button, Pins
 from device.settings import (
     Settings,
@@ -17,6 +18,7 @@ from device.settings import (
     parse_settings,
     read_default_text,
 )
+from engine.rules import ChallengeRule
 
 
 def test_default_file_holds_the_defaults() -> None:
@@ -60,6 +62,14 @@ def test_what_is_set_counts_and_the_rest_stays() -> None:
     assert settings.panel.displays == ("oled:0x3C", "oled:0x3D") and settings.voice.use
 
 
+def test_rules_of_the_settings_are_those_of_the_game() -> None:
+    text = '[game]\nrules = "travel-case"\nchallenge = "points"\nclock = 25\nfirst = "draw"\nmore_rules = ["points=10"]'
+    started, _ = prepare_game(parse_settings(text).game)
+    rules = started.rules
+    assert (rules.edition, rules.challenge, rules.challenge_points) == ("travel-case", ChallengeRule.POINTS, 10)
+    assert rules.clock_seconds == 1500 and started.draw
+
+
 def test_panel_may_have_no_button_at_all() -> None:
     pins = parse_settings("[panel]\nend_turn = []\nchallenge = 0\npause = 0\nnew_game = 0\npower = 0\n").panel.pins
     assert pins.buttons == {}
@@ -85,6 +95,15 @@ def test_panel_may_have_no_button_at_all() -> None:
         ('[game]\nplayers = ["Anna", " Anna"]', "game.players must be 2 to 4 different names"),
         ('[game]\nplayers = "Anna"', 'game.players must be a list of texts: ["a", "b"]'),
         ('[game]\ntiles = "klingon"', "line 2: game.tiles is 'klingon': choose one of bg, ca"),
+        ('[game]\nrules = "x"', "line 2: game.rules has preset 'x': choose one of classic-2008"),
+        ('[game]\nchallenge = "x"', "line 2: game.challenge has challenge 'x': choose one of double, single"),
+        ("[game]\nclock = 999", "line 2: game.clock has minutes '999': choose 0 to 180"),
+        ('[game]\nmore_rules = ["exchange=x"]', "line 2: game.more_rules has exchange 'x': choose one of any, seven"),
+        (
+            '[game]\nmore_rules = ["levels=expert,expert,expert"]',
+            "game.more_rules names 3 levels for 2 players",
+        ),
+        ('[game]\nfirst = "Cleo"', "line 2: game.first is 'Cleo': choose draw or one of Player 1, Player 2"),
         ('[camera]\nsource = "film"', "line 2: camera.source is 'film': write"),
         ("[panel]\nuse = true\nchallenge = 40", "line 3: panel.challenge is GPIO 40, which cannot be used"),
         ("[panel]\nchallenge = 5", "panel.challenge is GPIO 5, which end_turn has already: choose another"),

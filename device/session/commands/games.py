@@ -162,16 +162,21 @@ class PlayAgain(TableCommand, frozen=True):
 class ResumeGame(TableCommand, frozen=True):
     """Resume the newest game of the store if it has not ended.
 
-    `words_for` finds the word list that the game was started with; without it the current list is kept.
+    `words_for` finds the word list that the game was started with; without it the current list is kept. A game without
+    a turn is replaced by `replacement`, if there is one.
     """
 
     transition = Command.RESUME
 
     words_for: Callable[[GameStarted], WordList | None] | None = None
+    replacement: StartGame | None = None
 
     def run(self, context: CommandContext) -> None:
         """Load the game and let the camera adjust; refuse it if there is none that goes on."""
-        context.controller.resume_game(self.words_for)
+        controller, new = context.controller, self.replacement
+        controller.resume_game(self.words_for)
+        if new and not controller.game.turns and controller.game.start_event != new.started:
+            controller.replace_game(new.started, new.words, new.colours)
         context.prepare_board()
 
 

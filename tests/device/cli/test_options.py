@@ -1,4 +1,4 @@
-"""The word list of a game that goes on is the one it was begun with."""
+"""The game that the command line asks for, and the word list of a game that goes on."""
 
 from __future__ import annotations
 
@@ -8,10 +8,19 @@ from pathlib import Path
 import pytest
 
 from device.cli import UserError
-from device.cli.options import make_lexicon_finder, merge_game_settings, prepare_game
+from device.cli.options import (
+    add_game_options,
+    add_rule_options,
+    make_lexicon_finder,
+    merge_game_settings,
+    prepare_game,
+)
+from device.session.new_game import NewGameRequest, make_game
+from device.session.rule_choices import list_option_texts
 from device.settings import GameSettings
 from device.storage.lexicons import open_lexicon
 from engine.events import GameStarted
+from engine.rules import ChallengeRule
 
 
 def begun(lexicon: str | None, tiles: str = "en") -> GameStarted:
@@ -50,3 +59,70 @@ def test_only_a_chosen_word_list_decides_challenges(tmp_path: Path) -> None:
     words.write_text("horn\n", encoding="utf-8")
     assert not prepare_game(GameSettings())[0].rules.list_decides
     assert prepare_game(GameSettings(lexicon=str(words)))[0].rules.list_decides
+
+
+def prepare(*words: str, players: tuple[str, ...] = ("Anna", "Ben")) -> GameStarted:
+    """Return the start of the game that the options of `tilekeeper run` ask for."""
+    parser = argparse.ArgumentParser()
+    add_game_options(parser, players_needed=False)
+    add_rule_options(parser)
+    return prepare_game(merge_game_settings(parser.parse_args(["--players", ",".join(players), *words])))[0]
+
+
+def test_rules_challenge_and_clock_are_chosen_on_the_command_line() -> None:
+    rules = prepare("--rules", "travel-case", "--challenge", "points", "--clock", "25", "--rule", "points=10").rules
+    assert (rules.edition, rules.exchange_minimum_bag) == ("travel-case", 7)
+    assert (rules.challenge, rules.challenge_points, rules.clock_seconds) == (ChallengeRule.POINTS, 10, 1500)
+
+
+@pytest.mark.parametrize(("name", "first", "draw"), [("Ben", 1, False), ("draw", 0, True)])
+def test_who_begins_is_chosen_on_the_command_line(name: str, first: int, draw: bool) -> None:
+    started = prepare("--first", name)
+    assert (started.first, started.draw) == (first, draw)
+
+
+def test_variations_and_levels_are_chosen_on_the_command_line() -> None:
+    rules = prepare("--rule", "variations=recycle,retake_blanks", "--rule", "levels=beginner,expert").rules
+    assert rules.recycle and rules.retake_blanks and not rules.rearrange
+    assert rules.finish_lines(2) == (70, 200)
+
+
+def test_command_line_and_page_choose_the_same_rules() -> None:
+    choices = {"preset": "tournament", "challenge": "void", "exchange": "any", "overtime": "5", "lexicon": "none"}
+    chosen = make_game(NewGameRequest(("Anna", "Ben"), choices=choices), None).started
+    options = ("--rule", "exchange=any", "--rule", "overtime=5", "--lexicon", "none")
+    assert prepare("--rules", "tournament", "--challenge", "void", *options) == chosen
+
+
+@pytest.mark.parametrize("text", [text.partition(" ")[0] for text in list_option_texts()])
+def test_help_lists_only_rules_that_can_be_chosen(text: str) -> None:
+    field, _, values = text.partition("=")
+    for value in values.replace("..", "|").split("|"):
+        prepare("--rule", f"{field}={value}")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--rules", "x"), r"--rules: preset 'x': choose one of classic-2008, .*tournament"),
+        (("--challenge", "x"), "--challenge: challenge 'x': choose one of double, single, void, points"),
+        (("--clock", "999"), "--clock: minutes '999': choose 0 to 180"),
+        (("--rule", "exchange=x"), "--rule: exchange 'x': choose one of any, seven"),
+        (("--rule", "x"), "--rule: rule 'x': choose one of preset, "),
+        (("--rule", "variations=x"), "--rule: variations 'x': choose one of rearrange, recycle, retake_blanks"),
+        (("--rule", "levels=x,expert"), "--rule: levels 'x': choose one of beginner, intermediate, expert"),
+        (("--rule", "levels=expert,expert,expert"), "--rule: 3 levels for 2 players"),
+        (("--first", "Cleo"), "--first Cleo: choose draw or one of Anna, Ben"),
+    ],
+)
+def test_choice_that_is_not_offered_is_refused_with_the_choices(words: tuple[str, ...], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        prepare(*words)
+
+
+def test_player_of_the_settings_begins_only_if_the_player_plays() -> None:
+    args = argparse.Namespace(players="Eva,Ida", tiles=None, lexicon=None)
+    settings = GameSettings(players=("Anna", "Ben"), first="Ben")
+    assert prepare_game(merge_game_settings(args, settings))[0].first == 0
+    args.players = "Eva,Ben"
+    assert prepare_game(merge_game_settings(args, settings))[0].first == 1

@@ -233,6 +233,39 @@ def test_old_pictures_are_not_read_again_after_a_restart(folder: Path) -> None:
         assert phone.sees("FARM H6")
 
 
+def test_stored_game_without_a_turn_is_replaced_by_the_one_of_the_options(folder: Path) -> None:
+    args = options(folder, free_port())
+    with Program(args, []) as phone:
+        assert phone.sees("Anna to play")
+    args.players, args.tiles, args.port = "Mira,Tom", "de", free_port()
+    with Program(args, []) as phone:
+        assert phone.sees("Mira to play") and "not used" not in phone.get()
+    with GameStore(folder.parent / "data" / "games.db") as store:
+        assert [game.players for game in store.games()] == [("Mira", "Tom")]
+
+
+def test_stored_game_without_a_turn_stays_if_the_options_are_the_same(folder: Path) -> None:
+    for _ in range(2):
+        with Program(options(folder, free_port(), "--first", "draw"), []) as phone:
+            assert phone.sees("draw")
+    with GameStore(folder.parent / "data" / "games.db") as store:
+        assert [game.id for game in store.games()] == [1]
+
+
+def test_options_that_a_game_in_progress_does_not_take_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture(folder, "1.png")
+    with Program(options(folder, free_port()), [rows(HORN)]) as phone:
+        phone.press("end-turn")
+        assert phone.sees("+14")
+    args = options(folder, free_port(), "--tiles", "de", "--lexicon", "none")
+    args.players = "Mira,Tom"
+    with Program(args, []) as phone:
+        assert phone.sees("--players, --tiles, --lexicon") and phone.sees("--new") and phone.sees("Ben to play")
+    assert "--players, --tiles, --lexicon not used" in capsys.readouterr().out
+
+
 def test_next_game_has_the_players_of_the_last_one_unless_the_command_line_names_others(folder: Path) -> None:
     args = options(folder, free_port())
     with Program(args, []) as phone:
