@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
+import json
 import re
+import shlex
 from dataclasses import fields
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from device.cli.options import merge_game_settings, prepare_game
+from device.cli.run import configure
+from device.session.new_game import NewGameRequest, make_game
+from device.session.rule_choices import CHOICE_FIELDS, VARIATIONS
+from device.settings import parse_settings
 from engine.rules import Rules
 from tests.support.local_data import RULES_CHECKLIST, needs_rules_checklist
 
 ROOT = Path(__file__).parents[2]
 DOC = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+CHOICES = re.findall(r"^\| (.+) \| .+ \| `(.+)` \| `(--.+)` \| `(.+)` \| `.+::.+` \|$", DOC, re.MULTILINE)
+"""The ids, the JSON of the API, the options and the settings of each line of "Where each rule is chosen"."""
 NAMED = sorted(set(re.findall(r"`((?:test_|common_)\w+)::(\w+)`", DOC)))
 
 
 @pytest.mark.parametrize(("module", "test"), NAMED, ids=[test for _, test in NAMED])
 def test_the_test_exists(module: str, test: str) -> None:
-    [path] = [path for folder in ("engine", "support") for path in (ROOT / "tests" / folder).rglob(f"{module}.py")]
+    [path] = (ROOT / "tests").rglob(f"{module}.py")
     tree = ast.parse(path.read_text(encoding="utf-8"))
     assert test in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
@@ -37,3 +48,33 @@ def test_every_line_of_the_checklist_is_there() -> None:
     wanted |= {f"H{number}" for number in re.findall(r"^(\d)\. ", text, re.MULTILINE)}
     found = set(re.findall(r"^\| (\w+) \|", DOC, re.MULTILINE))
     assert len(wanted) > 50 and wanted <= found
+
+
+def read_request(body: str) -> NewGameRequest:
+    """Return the request for a game of Anna and Ben with a part of a JSON body."""
+    arguments = {"players": ["Anna", "Ben"], **json.loads(f"{{{body}}}")}
+    return msgspec.convert(arguments, NewGameRequest)
+
+
+@pytest.mark.parametrize(("body", "options", "settings"), [row[1:] for row in CHOICES])
+def test_choice_makes_the_same_game_by_api_command_line_and_settings(body: str, options: str, settings: str) -> None:
+    game = make_game(read_request(body), None).started
+    parser = argparse.ArgumentParser()
+    configure(parser)
+    players = [] if "--players" in options else ["--players", "Anna,Ben"]
+    by_options, _ = prepare_game(merge_game_settings(parser.parse_args([*players, *shlex.split(options)])))
+    names = "" if "players" in settings else 'players = ["Anna", "Ben"]\n'
+    by_settings, _ = prepare_game(parse_settings(f"[game]\n{names}{settings.replace('; ', chr(10))}\n").game)
+    assert game == by_options == by_settings
+
+
+def test_choice_of_every_field_is_in_the_table() -> None:
+    bodies = [json.loads(f"{{{row[1]}}}") for row in CHOICES]
+    assert {field for body in bodies for field in body.get("choices", ())} == set(CHOICE_FIELDS)
+    assert {variation for body in bodies for variation in body.get("variations", ())} == set(VARIATIONS)
+    assert {field for body in bodies for field in body} == set(NewGameRequest.__struct_fields__) - {"colours"}
+
+
+def test_choice_other_than_the_default_changes_the_game() -> None:
+    plain = make_game(read_request(""), None).started
+    assert [body for _, body, *_ in CHOICES if make_game(read_request(body), None).started == plain] == []
