@@ -25,7 +25,8 @@ def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tu
         rules.edition,
     )
     yield "new.preset", t(f"new.presets.{preset}")
-    yield "new.lexicon", state.lexicon or t("new.lexicon_none")
+    is_shipped = state.lexicon == state.tile_set  # shipped lists have the names of their tile sets
+    yield "new.lexicon", t("rules.shipped") if is_shipped else state.lexicon or t("new.lexicon_none")
     yield "new.dictionary", t("new.dictionary_open" if rules.open_dictionary else "new.dictionary_closed")
     yield "rules.challenge", _describe_challenge(rules, t)
     if rules.challenge is not ChallengeRule.VOID:

@@ -53,3 +53,8 @@ def test_rules_are_shown_during_the_game(table: ShownTable, client: FlaskClient)
     table.show(replace(samples.MIDGAME, rules=PRESETS["travel-case"]))
     page = client.get("/").text
     assert "Travel edition" in page and "only with 7 tiles in the bag" in page
+
+
+def test_shipped_word_list_is_not_listed_by_its_code() -> None:
+    state = replace(samples.MIDGAME, rules=Rules(), lexicon="en")
+    assert ("Word list", "the list that comes with the tiles") in list_rule_texts(state, TEXTS)
