@@ -22,7 +22,7 @@ MIN_HIDDEN_PROBABILITY = 0.5
 """Probability of being hidden above which a square may hold an unseen tile."""
 GRID_REASONS = (Reason.WHICH_SIDE_UP, Reason.GRID_MISPLACED)
 """Reasons of questions about the whole grid, which come before all others."""
-RECORD_REASONS = (Reason.OLD_TILE_DIFFERS, Reason.TILE_ADDED, Reason.TILE_OF_EARLIER_PLAY)
+RECORD_REASONS = (Reason.OLD_TILE_DIFFERS, Reason.TILE_OF_EARLIER_PLAY)
 """Reasons of questions about turns on record, which come before those about the new play."""
 
 
