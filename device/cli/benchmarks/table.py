@@ -12,13 +12,14 @@ import argparse
 import http.client
 import multiprocessing
 import re
+import socket
 import statistics
 import tempfile
 import threading
 import time
 from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -242,6 +243,7 @@ class _PageClient:
     def __init__(self, port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
         self._connection.request("GET", "/live/stream", headers={"Accept": "text/event-stream"})
+        self._socket: socket.socket = self._connection.sock
         self._response = self._connection.getresponse()
         if self._response.status != 200:
             raise RuntimeError(f"the page's stream answers {self._response.status}")
@@ -257,6 +259,13 @@ class _PageClient:
             if not self._changed.wait_for(lambda: any(shown >= events for shown in self._first_shown), TIMEOUT_S):
                 raise RuntimeError(f"{events} events did not come to the page")
             return min(at for shown, at in self._first_shown.items() if shown >= events)
+
+    def close(self) -> None:
+        """End the stream and the thread that reads it."""
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._response.close()
+        self._connection.close()
 
     def _follow(self) -> None:
         while line := self._response.readline():
@@ -293,8 +302,12 @@ def _run_table(
     ):
         _start_game(session, players)
         app = create_app(session, store=store)
-        with Panel(session, PanelActions()) as panel, PageServer(app, 0, "127.0.0.1") as server:
-            yield session, panel, _PageClient(server.port)
+        with (
+            Panel(session, PanelActions()) as panel,
+            PageServer(app, 0, "127.0.0.1") as server,
+            closing(_PageClient(server.port)) as client,
+        ):
+            yield session, panel, client
 
 
 def _start_game(session: TableSession, players: int) -> None:
