@@ -1,7 +1,7 @@
-"""From a picture to a board reading with confidences, for boards and tiles of any edition.
+"""Read the tiles on a board from a picture, with a probability for each square, for any edition of the game.
 
-`BoardReader` finds a board in a picture and reads it. `BoardTracker` carries the location from one picture of the same
-camera to the next.
+`BoardReader` finds the board in a picture and reads its squares. `BoardTracker` keeps the corners found in one picture
+as the starting point for the next picture of the same camera.
 
 >>> import numpy as np
 >>> from vision import BoardReader, BoardTracker

@@ -1,9 +1,9 @@
-"""The board as a plane in front of a camera: corners, homographies, pose, and planes parallel to the board.
+"""Projective geometry of the board: corners, homographies, camera pose, and planes parallel to the board.
 
-Board coordinates count squares: x to the right, y down, (0, 0) the outer top left corner of the grid and (15, 15) the
-bottom right one, as the tiles read upright. Heights are in squares above the board, towards the camera. Picture
-coordinates are pixels with (0, 0) the centre of the top left pixel, as OpenCV has it. A quad is a (4, 2) float64 array
-of the corners of a board in picture pixels, clockwise as seen in the picture.
+Board coordinates are in squares: x to the right, y down, with (0, 0) at the outer top left corner of the grid and
+(15, 15) at its bottom right corner when the tiles are upright. Heights are in squares above the board, towards the
+camera. Picture coordinates are in pixels, with (0, 0) at the centre of the top left pixel, as in OpenCV. A quad is a
+(4, 2) float64 array of the four board corners in picture pixels, clockwise as seen in the picture.
 """
 
 from __future__ import annotations
@@ -25,31 +25,32 @@ TILE_HEIGHT_SQUARES: Final = 0.21
 """Height of a tile's top above the board, in squares: 4 to 5 mm on squares of 20 to 22 mm."""
 
 _MEAN_PX_PER_OUTPUT_PX: Final = 2.0
-"""Mean scale, in picture pixels for one output pixel, above which the picture is halved first: linear interpolation
-would skip pixels, and noise and thin lines would alias."""
+"""Mean scale (picture pixels per output pixel) above which the picture is halved before rectification: bilinear
+interpolation would skip pixels, so that noise and thin lines would alias."""
 _SHORTEST_PX_PER_OUTPUT_PX: Final = math.sqrt(2)
-"""Least scale at the farthest or most foreshortened corner for halving, so that no detail is lost there."""
+"""Minimum scale (picture pixels per output pixel) at the most foreshortened corner for halving the picture, so that no
+detail is lost at that corner."""
 _HALVING_TRANSFORM: Final = np.array([[0.5, 0.0, -0.25], [0.0, 0.5, -0.25], [0.0, 0.0, 1.0]])
-"""Homography from a picture to the picture halved, with (0, 0) at the centre of the first pixel."""
+"""Homography from pixel coordinates of a picture to pixel coordinates of the same picture at half size."""
 _FOCAL_CANDIDATES: Final = np.geomspace(0.5, 3.0, 73)
-"""Focal lengths to try, in multiples of the picture's longer side."""
+"""Candidate focal lengths, in multiples of the picture's longer side."""
 _USUAL_FOCAL: Final = 0.8
-"""Typical focal length: phones (26 mm equivalent), webcams and Pi cameras have 0.7 to 0.9 of the longer side."""
+"""Typical focal length in multiples of the picture's longer side: 0.7 to 0.9 for phones, webcams and Pi cameras."""
 _FOCAL_SPREAD: Final = 0.2
-"""Standard deviation of the prior of the log focal length."""
+"""Scale of the prior on the logarithm of the focal length (natural logarithm, no unit)."""
 _ASPECT_SPREAD: Final = 0.05
-"""Standard deviation of the prior of the log aspect ratio of a square."""
+"""Standard deviation of the Gaussian prior on the logarithm of a square's aspect ratio."""
 _CORNER_NOISE_SQUARES: Final = 0.03
-"""Standard deviation of the corner positions, in squares, in the likelihood of a focal length."""
+"""Standard deviation, in squares, of the errors of the four corners; used to weigh candidate focal lengths."""
 
 
 def grid_corners(size: float = BOARD_SIZE) -> Floats:
-    """Return the corners of a `size` x `size` square, clockwise from the top left: `(4, 2) float64`."""
+    """Return the corners of a grid of `size` x `size` squares, clockwise from (0, 0): `(4, 2) float64`, in squares."""
     return np.array([[0.0, 0.0], [size, 0.0], [size, size], [0.0, size]])
 
 
 def homography(corners: NDArray[np.floating]) -> Floats:
-    """Return the homography from board to picture.
+    """Return the `(3, 3)` homography from board coordinates (squares) to picture coordinates (px).
 
     `corners` are the `(4, 2)` outer corners of the grid in px, clockwise from the top left.
     """
@@ -60,23 +61,24 @@ def homography(corners: NDArray[np.floating]) -> Floats:
 
 
 def project(H: NDArray[np.floating], points: NDArray[np.floating]) -> Floats:
-    """Map `(..., 2)` points through a homography."""
+    """Apply the `(3, 3)` homography `H` to points `(..., 2)`; return the mapped points `(..., 2)`."""
     p = np.asarray(points, np.float64)
     q = p @ H[:, :2].T + H[:, 2]
     return np.asarray(q[..., :2] / q[..., 2:], np.float64)
 
 
 def square_side(corners: NDArray[np.floating]) -> float:
-    """Return the mean side of a square in pixels."""
+    """Return the mean side length of a square in pixels, from the `(4, 2)` corners of the grid."""
     c = np.asarray(corners, np.float64).tolist()
     return sum(map(math.dist, c, c[1:] + c[:1])) / (len(c) * BOARD_SIZE)
 
 
 def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
-    """Rectify a plane of the board: `scale` pixels a square, with a margin of `margin` squares.
+    """Rectify the board, or a plane parallel to the board, to a top view of `scale` pixels per square.
 
-    `H` maps board coordinates to the picture; outside the picture its edge is repeated. Returns
-    `(n, n[, channels]) uint8` with `n = round(scale * (15 + 2 * margin))`.
+    `H` maps coordinates of that plane (squares) to the picture (px). The view includes a margin of `margin` squares
+    around the grid; outside the picture, edge pixels are repeated. Returns `(n, n[, channels]) uint8` with
+    `n = round(scale * (15 + 2 * margin))`.
     """
     n = round(scale * (BOARD_SIZE + 2 * margin))
     step = 1 / scale
@@ -96,7 +98,7 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
 
 
 def _find_shortest_side(H: Floats) -> float:
-    """Return the shortest extent, in any direction, of a square at a corner of the grid, in picture pixels."""
+    """Return the length in picture pixels of the most foreshortened square, the minimum over corners and directions."""
     seen = np.column_stack([grid_corners(), np.ones(4)]) @ H.T
     at = seen[:, :2] / seen[:, 2:]
     slopes = (H[None, :2, :2] - at[:, :, None] * H[None, 2:, :2]) / seen[:, 2, None, None]
@@ -104,7 +106,7 @@ def _find_shortest_side(H: Floats) -> float:
 
 
 def _halve_image(image: Image) -> Image:
-    """Return the picture at half size (area average); an odd last row or column is dropped."""
+    """Scale the picture to half its size by averaging 2 x 2 pixels; an odd last row or column is dropped."""
     height, width = image.shape[0] // 2, image.shape[1] // 2
     even = image[: 2 * height, : 2 * width]
     return np.asarray(cv2.resize(even, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
@@ -112,24 +114,25 @@ def _halve_image(image: Image) -> Image:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoardPose:
-    """Pose of the board: its homography, and how height above the board changes it."""
+    """Pose of the board relative to the camera, as a homography for every plane parallel to the board."""
 
     homography: Floats
+    """`(3, 3)`: from board coordinates (squares) to picture coordinates (px), for the plane of the board itself."""
     height_column: Floats
-    """Change of the last column of the homography for one square of height, `(3,)`."""
+    """`(3,)`: vector added to the last column of `homography` for each square of height above the board."""
     focal_px: float
     """Focal length in pixels."""
     square_aspect: float
-    """Height of a square divided by its width."""
+    """Length of a square along a column of the board, divided by its length along a row."""
 
     def plane_homography(self, height: float) -> Floats:
-        """Return the homography of the plane `height` squares above the board."""
+        """Return the `(3, 3)` homography from squares to px for the plane `height` squares above the board."""
         H = self.homography.copy()
         H[:, 2] += height * self.height_column
         return H
 
     def tilt_degrees(self) -> float:
-        """Return the angle between the camera's view of the middle of the board and the vertical, in degrees."""
+        """Return the angle in degrees between the board's normal and the ray from the camera to the board's centre."""
         middle, step = np.array([BOARD_SIZE / 2, BOARD_SIZE / 2]), 1e-3
         above = project(np.linalg.inv(self.homography), project(self.plane_homography(step), middle))
         return float(np.degrees(np.arctan(np.linalg.norm((above - middle) * [1, self.square_aspect]) / step)))
@@ -138,12 +141,12 @@ class BoardPose:
 def estimate_board_pose(
     corners: NDArray[np.floating], size: tuple[int, int], focal_px: float | None = None
 ) -> BoardPose:
-    """Estimate the camera pose from the four corners of the grid.
+    """Estimate the board's pose and the camera's focal length from the four corners of the grid, `(4, 2)` px.
 
-    `size` is the picture's (width, height). Pixels are assumed to be square, with the principal point at the centre. A
-    plane seen at an angle determines the focal length (Zhang, A flexible new technique for camera calibration, 2000);
-    seen from above it does not, so priors for the focal length and the aspect ratio of squares are used. `focal_px` is
-    used if it is known.
+    `size` is the picture's (width, height) in px. Pixels are assumed to be square, with the principal point at the
+    centre of the picture. A plane viewed at an angle determines the focal length (Zhang, A flexible new technique for
+    camera calibration, 2000); a plane viewed from straight above does not, so priors for the focal length and the
+    aspect ratio of squares are added. A given `focal_px` replaces the estimate.
     """
     H = homography(corners)
     width, height = size
@@ -151,8 +154,9 @@ def estimate_board_pose(
     centre = np.array([(width - 1) / 2, (height - 1) / 2])
     f = np.array([focal_px]) if focal_px else _FOCAL_CANDIDATES * long_side
 
-    # In rays, the first two columns of a true camera's homography are orthogonal, with lengths in the ratio of a
-    # square's width to its height. For each focal length, take the nearest such camera and its error at the corners.
+    # Multiply H by the inverse intrinsic matrix of each candidate focal length. For the true focal length, the first
+    # two columns are then orthogonal, and the ratio of their norms is the aspect ratio of a square. Project them onto
+    # the nearest such pair, and measure the reprojection error at the corners.
     rays = np.array([[1.0, 0.0, -centre[0]], [0.0, 1.0, -centre[1]], [0.0, 0.0, 1.0]]) @ H
     rays = np.stack([rays[0] / f[:, None], rays[1] / f[:, None], np.broadcast_to(rays[2], (len(f), 3))], axis=1)
     lengths = np.linalg.norm(rays[:, :, :2], axis=1)
@@ -182,7 +186,7 @@ _NEXT_CORNER: Final = [1, 2, 3, 0]
 
 
 def as_quad(corners: Any) -> Floats:
-    """Return four (x, y) pairs as a quad. Raises ValueError if they are not four finite points."""
+    """Convert four (x, y) pairs to a quad, `(4, 2) float64`. Raises ValueError unless there are four finite points."""
     quad = np.asarray(corners, dtype=np.float64)
     if quad.shape != (4, 2) or not np.isfinite(quad).all():
         raise ValueError("a board has four corners, each an x and a y in pixels")
@@ -190,12 +194,12 @@ def as_quad(corners: Any) -> Floats:
 
 
 def is_convex(quad: Floats) -> bool:
-    """Return True if the corners run clockwise and none is inside the triangle of the others, as a visible board's."""
+    """Return True if `quad` `(4, 2)` is strictly convex with its corners in clockwise order."""
     return bool(are_convex(quad))
 
 
 def are_convex(quads: Floats) -> NDArray[np.bool_]:
-    """Return the mask `(...)` of the convex quads among `quads` `(..., 4, 2)`; see `is_convex`."""
+    """Return a mask `(...)` that is True for each strictly convex, clockwise quad of `quads` `(..., 4, 2)`."""
     edges = quads[..., _NEXT_CORNER, :] - quads
     following = edges[..., _NEXT_CORNER, :]
     turns = edges[..., 0] * following[..., 1] - edges[..., 1] * following[..., 0]
@@ -203,7 +207,7 @@ def are_convex(quads: Floats) -> NDArray[np.bool_]:
 
 
 def order_corners(points: Floats) -> Floats:
-    """Sort four points into a quad, clockwise from the one nearest the picture's top left; `(..., 4, 2)`."""
+    """Sort four points `(..., 4, 2)` into clockwise order, beginning with the point that has the smallest x + y."""
     from_middle = points - points.mean(axis=-2, keepdims=True)
     around = np.argsort(np.arctan2(from_middle[..., 1], from_middle[..., 0]), axis=-1)
     first = np.argmin(np.take_along_axis(points.sum(axis=-1), around, axis=-1), axis=-1, keepdims=True)
@@ -212,21 +216,21 @@ def order_corners(points: Floats) -> Floats:
 
 
 def rotate_quad(quad: Floats, quarter_turns: int) -> Floats:
-    """Return the quad of a board rotated by quarter turns: it begins `quarter_turns` corners later."""
+    """Shift the order of the corners so that corner number `quarter_turns` of `quad` `(4, 2)` becomes the first."""
     return np.roll(quad, -quarter_turns, axis=0)
 
 
 def corner_error(found: Floats, truth: Floats) -> float:
-    """Return the mean distance between the corners, in squares of the true board, for the best of four rotations."""
+    """Return the mean distance in squares between detected and true corners, the minimum over four corner orders."""
     side = float(np.linalg.norm(truth - np.roll(truth, -1, axis=0), axis=1).mean()) / 15
     return min(float(np.linalg.norm(rotate_quad(found, k) - truth, axis=1).mean()) for k in range(4)) / side
 
 
 def fit_homography(source: Floats, target: Floats, weights: Floats) -> Floats:
-    """Fit the homography from source (N, 2) to target (N, 2) by weighted least squares, with the normalised DLT.
+    """Fit a homography from points `source` (N, 2) to points `target` (N, 2) with the normalised, weighted DLT.
 
-    Hartley, In defense of the eight-point algorithm (1997). Raises ValueError for fewer than four points of positive
-    weight.
+    `weights` (N,) are the weights of the point pairs in the least-squares problem. Normalisation after Hartley, In
+    defense of the eight-point algorithm (1997). Raises ValueError for fewer than four points of positive weight.
     """
     if np.count_nonzero(weights > 0) < 4:
         raise ValueError("a homography needs four points")

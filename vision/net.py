@@ -1,4 +1,4 @@
-"""A small network from an ONNX file, run by onnxruntime on one core."""
+"""Inference with small neural networks: loads an ONNX file and runs it with onnxruntime on one core."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ from numpy.typing import NDArray
 
 from engine.errors import TilekeeperError
 
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before the import, which otherwise creates a database for reports
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # must precede the import, which would create a telemetry database
 import onnxruntime
 
 from engine.messages import said
 
 MODELS_DIR: Final = Path(__file__).parent / "models"
+"""Folder of the ONNX files that are part of the package."""
 METADATA_KEY: Final = "tilekeeper"
-"""Key of the metadata of a model file under which `Net.metadata` is stored."""
+"""Key of the ONNX metadata property that holds `Net.metadata` as JSON."""
 _MAX_OUTPUT: Final = 1e6
-"""Bound of plausible outputs: logits and features are a few hundred at most."""
+"""Upper bound for the absolute value of a network's output: valid logits and features are a few hundred at most."""
 
 
 class ModelError(TilekeeperError):
-    """A model file is missing or not one of Tilekeeper's; the message names it and the command that makes it."""
+    """Error for a model file that is missing or was not written by `vision.training`; the message names the file."""
 
 
 class InvalidOutputError(ModelError):
-    """A network returned impossible numbers (NaN or huge): onnxruntime does not work on this processor."""
+    """Error for a network output that is NaN or implausibly large: onnxruntime does not work on this processor."""
 
 
 class Net:
-    """A network with float32 input and output, and the metadata that training wrote into its file.
+    """A neural network with float32 input and outputs, loaded from an ONNX file together with its metadata.
 
-    The metadata (class names, sizes) is JSON under `METADATA_KEY`, so that weights and their meaning stay together. It
-    runs on one thread: a Raspberry Pi has other work to do, and small networks gain nothing from more.
+    Training writes the metadata (class names, sizes) as JSON under `METADATA_KEY`, so that the weights and the meaning
+    of the outputs stay in one file. Inference uses one thread: small networks are not faster with more, and the other
+    cores of a Raspberry Pi stay free. Raises `ModelError` if the file cannot be loaded.
     """
 
     def __init__(self, path: Path) -> None:
@@ -50,12 +52,12 @@ class Net:
             self.metadata: dict[str, object] = json.loads(
                 self._session.get_modelmeta().custom_metadata_map[METADATA_KEY]
             )
-        except Exception as error:  # onnxruntime's errors have no other common base
+        except Exception as error:  # the exception classes of onnxruntime have no other common base class
             raise ModelError(f"{path.name}: not a model of ours; train it with python -m vision.training") from error
         self._input = self._session.get_inputs()[0].name
 
     def __call__(self, batch: NDArray[np.float32]) -> list[NDArray[np.float32]]:
-        """Return all outputs for a batch. Raises `InvalidOutputError`."""
+        """Run the network on a batch; return its outputs as arrays. Raises `InvalidOutputError`."""
         outputs = [np.asarray(out, np.float32) for out in self._session.run(None, {self._input: batch})]
         if not all((np.abs(out) < _MAX_OUTPUT).all() for out in outputs):  # also True for NaN
             text = (

@@ -1,4 +1,4 @@
-"""Photographs from files, as images for the rest of `vision`."""
+"""Load photographs from image files, upright and at most `MAX_SIDE_PX` pixels wide and high."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from engine.messages import said
 from vision.geometry import Floats, Image
 
 MAX_SIDE_PX: Final = 2560
-"""Longest side, in pixels, of an image that is processed; a larger one is shrunk."""
+"""Maximum length in pixels of the longer side of a loaded image; larger images are scaled down to this size."""
 _FORMATS: Final = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF")
-"""Formats that Pillow decodes itself; for others it may start a program (EPS: Ghostscript)."""
+"""Image formats that are accepted: Pillow decodes each of these without starting another program."""
 _REDUCED_PIXELS: Final = 12_000_000
-"""Pixels from which a picture that is no JPEG is reduced in its own format, before steps that need more memory."""
+"""Number of pixels from which an image is scaled down in its own pixel format, before it is converted to RGB."""
 _BAND_ROWS: Final = 512
-"""Rows of a 16-bit picture that are converted at a time."""
+"""Number of rows of a 16-bit image that are converted to 8 bits at a time, to limit memory."""
 _SIDEWAYS_ORIENTATIONS: Final = (5, 6, 7, 8)
-"""EXIF orientations (tag 0x0112) that exchange width and height."""
+"""Values of the EXIF orientation tag for which the upright image has width and height exchanged."""
 _ORIENTATION_TAG: Final = 0x0112
+"""Number of the EXIF orientation tag."""
 _TRANSPOSITIONS: Final = {
     2: Pictures.Transpose.FLIP_LEFT_RIGHT,
     3: Pictures.Transpose.ROTATE_180,
@@ -37,29 +38,30 @@ _TRANSPOSITIONS: Final = {
     7: Pictures.Transpose.TRANSVERSE,
     8: Pictures.Transpose.ROTATE_90,
 }
-"""What makes a picture of an EXIF orientation upright."""
+"""Transposition that makes an image upright, by the value of its EXIF orientation tag."""
 _MEGAPIXELS: Final = (MAX_JPEG_PIXELS // 1_000_000, MAX_WEBP_PIXELS // 1_000_000)
+"""Maximum sizes of JPEG and WebP images in megapixels, for the error message."""
 
 
 class PhotoError(TilekeeperError):
-    """A file cannot be read as a photograph; the message gives the reason on one line."""
+    """Error for a file that cannot be read as a photograph; the message gives the reason on one line."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Photo:
-    """A photograph, upright according to its EXIF orientation, and shrunk to a size that can be processed."""
+    """A photograph that was turned upright by its EXIF orientation and scaled down to a maximum size."""
 
     image: Image
     """`(H, W, 3) uint8 BGR`."""
     size: tuple[int, int]
-    """Width and height of the picture in the file, upright, in pixels."""
+    """Width and height in pixels of the image in the file, after it was turned upright and before it was scaled."""
 
     def file_to_image(self, points: Floats) -> Floats:
-        """Convert points `(..., 2)` from pixels of the file's picture to pixels of `image`."""
+        """Convert points `(..., 2)` from pixels of the upright image in the file to pixels of `image`."""
         return np.asarray((points + 0.5) * self._scale() - 0.5, np.float64)
 
     def image_to_file(self, points: Floats) -> Floats:
-        """Convert points `(..., 2)` from pixels of `image` to pixels of the file's picture."""
+        """Convert points `(..., 2)` from pixels of `image` to pixels of the upright image in the file."""
         return np.asarray((points + 0.5) / self._scale() - 0.5, np.float64)
 
     def _scale(self) -> Floats:
@@ -68,10 +70,10 @@ class Photo:
 
 
 def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
-    """Read a picture file; one with a side longer than `max_side_px` pixels is shrunk.
+    """Load an image file, turn the image upright and scale its longer side to at most `max_side_px` pixels.
 
-    Raises `PhotoError` for a file that is missing, truncated, not a picture, too large to decode (`engine.limits`), or
-    of floating-point pixels.
+    Raises `PhotoError` for a file that is missing, truncated, not an image, too large to decode (`engine.limits`), or
+    has floating-point pixels.
     """
     try:
         with warnings.catch_warnings():
@@ -94,14 +96,14 @@ def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
         text = "{0}: its pixels are floating-point numbers, of an unknown range; save it as JPEG or PNG"
         raise PhotoError(said("photo-float", text, path)) from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        # Pillow raises any of these for a broken file.
+        # Pillow raises any of these exceptions for a damaged file.
         reason = " ".join(str(error).split()) or type(error).__name__
         text = "{0}: damaged or cut short ({1}); copy or take it again"
         raise PhotoError(said("photo-damaged", text, path, reason)) from None
 
 
 class _FloatPixelsError(TilekeeperError):
-    """Pixels whose range nobody knows: 0 to 1, 0 to 255, or a physical quantity."""
+    """Error for floating-point pixels, whose range is unknown: 0 to 1, 0 to 255, or a physical quantity."""
 
 
 def _decode_photo(opened: Pictures.Image, longest: int) -> Photo:
@@ -111,11 +113,11 @@ def _decode_photo(opened: Pictures.Image, longest: int) -> Photo:
     if opened.mode.startswith("F"):
         raise _FloatPixelsError
     if max(size) > longest and opened.format == "JPEG":
-        # The decoder can scale a JPEG down by powers of two while it reads it, in a fraction of the time and memory.
+        # A JPEG can be scaled down by powers of two during decoding, in a fraction of the time and memory.
         share = longest / max(size)
         opened.draft("RGB", (round(opened.size[0] * share), round(opened.size[1] * share)))
     opened.load()
-    orientation = opened.getexif().get(_ORIENTATION_TAG)  # a PNG may have it at its end; reducing loses it
+    orientation = opened.getexif().get(_ORIENTATION_TAG)  # read after load() (a PNG may end with it), before reduce()
     if orientation in _SIDEWAYS_ORIENTATIONS:
         size = (size[1], size[0])
     picture = _reduce(_convert_16_bits(opened) if opened.mode.startswith("I") else opened, longest)
@@ -129,7 +131,7 @@ def _decode_photo(opened: Pictures.Image, longest: int) -> Photo:
 
 
 def _find_max_pixels(opened: Pictures.Image) -> int:
-    """Return the number of pixels that a picture of this format may have."""
+    """Return the maximum number of pixels accepted for an image of the format of `opened`."""
     if opened.format == "WEBP":
         return MAX_WEBP_PIXELS
     is_read_in_rows = opened.format == "JPEG" and not opened.info.get("progressive")
@@ -137,7 +139,7 @@ def _find_max_pixels(opened: Pictures.Image) -> int:
 
 
 def _convert_16_bits(picture: Pictures.Image) -> Pictures.Image:
-    """Return a picture of 16-bit grey in 8 bits; Pillow itself clips values instead of scaling them."""
+    """Convert a 16-bit grey image to 8 bits by scaling the values; Pillow's own conversion clips them."""
     grey = np.empty((picture.height, picture.width), np.uint8)
     for top in range(0, picture.height, _BAND_ROWS):
         bottom = min(top + _BAND_ROWS, picture.height)
@@ -147,9 +149,9 @@ def _convert_16_bits(picture: Pictures.Image) -> Pictures.Image:
 
 
 def _reduce(picture: Pictures.Image, longest: int) -> Pictures.Image:
-    """Return a large picture reduced by a whole factor, to a longest side of at least `longest` pixels.
+    """Scale a large image down by an integer factor, keeping its longer side at `longest` pixels or more.
 
-    Converting 32 million pixels at full size would take half a gigabyte.
+    Small images are returned unchanged. Converting 32 million pixels to RGB at full size would take half a gigabyte.
     """
     factor = max(picture.size) // longest
     if factor < 2 or picture.width * picture.height < _REDUCED_PIXELS:
@@ -158,6 +160,6 @@ def _reduce(picture: Pictures.Image, longest: int) -> Pictures.Image:
         return Pictures.merge("RGB", [picture.getchannel(band).reduce(factor) for band in "RGB"])
     if picture.mode in ("1", "LA"):
         picture = picture.convert("L")
-    elif picture.mode in ("P", "PA"):  # numbers of colours, which cannot be averaged
+    elif picture.mode in ("P", "PA"):  # pixels are indices into a palette, which cannot be averaged
         picture = picture.convert("RGB")
     return picture.reduce(factor)

@@ -1,7 +1,6 @@
-"""Board tracking: find the board where it was in the last picture, and search only where that fails.
+"""Board tracking: look for the board near its last corners, and search the whole picture only if that fails.
 
-Following a board costs less than searching for it, and keeps the order of its corners, so that the reading stays the
-right way up.
+Tracking costs less than a search, and preserves the order of the corners, so that the reading stays upright.
 
     tracker = BoardTracker()
     for image in images:
@@ -22,35 +21,35 @@ from vision.detection.location import BoardLocation, BoardNotFoundError, Locatio
 from vision.geometry import Floats, Image, as_quad, is_convex, rotate_quad, square_side
 
 MIN_TRACKING_CONFIDENCE: Final = 0.5
-"""Confidence of a followed location below which the board is searched for."""
+"""Minimum confidence (0..1) of a tracked location; below, the whole picture is searched."""
 MIN_REPLACING_CONFIDENCE: Final = 0.95
-"""Confidence from which a searched location replaces corners that a user placed."""
+"""Minimum confidence (0..1) at which a location found by search replaces corners that a user placed."""
 MIN_MOVED_SQUARES: Final = 1.0
-"""Distance in squares between two locations from which the board has been moved."""
+"""Corner distance in squares from which a board found by search counts as moved from the corners that a user placed."""
 MAX_USER_CORNER_SHIFT_SQUARES: Final = 0.5
-"""Distance in squares up to which following may refine corners that a user placed; farther off, it found another grid
-than the user meant."""
+"""Maximum corner distance in squares by which tracking may refine corners that a user placed; at a larger distance,
+tracking has found a different grid than the user marked."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoardTracker:
-    """What is known of a board's location before the next picture.
+    """State of the board's location between pictures of one camera: the last corners and how they were obtained.
 
-    An immutable value: every method returns a new one. It belongs to the pictures of one camera.
+    An immutable value: every method returns a new tracker.
     """
 
     corners: Floats | None = None
-    """`(4, 2)` px in the last picture whose reading was confirmed, clockwise from the top left as the tiles read
-    upright; None before the first."""
+    """`(4, 2)` px in the last picture with a confirmed reading, clockwise from the top left of the upright board; None
+    before the first confirmed reading."""
     has_user_corners: bool = False
-    """True while the corners are those that a user placed."""
+    """True while `corners` are corners that a user placed."""
     image_shape: tuple[int, ...] = ()
-    """Shape of the pictures that the corners belong to."""
+    """Shape of the image arrays in which `corners` are valid."""
     is_unreliable: bool = False
-    """True after a reading that made no sense: the next picture is searched."""
+    """True after an implausible reading: the whole of the next picture is searched."""
 
     def locate(self, image: Image, locator: Locator) -> BoardLocation:
-        """Follow the board into `image`, or search for it. Raises `BoardNotFoundError`."""
+        """Find the board in `image`: near `corners` if possible, else by a full search. Raises `BoardNotFoundError`."""
         expected = self._for_shape(image.shape)
         if expected.corners is None or (expected.is_unreliable and not expected.has_user_corners):
             return locator.locate(image)
@@ -67,26 +66,28 @@ class BoardTracker:
         return expected._search(image, locator, expected.corners)
 
     def update(self, image: Image, location: BoardLocation | None) -> BoardTracker:
-        """Return the tracker after `image` was located by it; `location` is None where no board was found.
+        """Return the tracker for the next picture, given the result of locating the board in `image`.
 
-        A searched location has replaced the corners of a user. New corners are taken over by `confirm` only.
+        `location` is None if no board was found. A location from a full search ends the use of corners that a user
+        placed. Only `confirm` sets new corners.
         """
         after = self._for_shape(image.shape)
         is_replaced = location is not None and location.source is LocationSource.SEARCHED
         return replace(after, is_unreliable=False, has_user_corners=after.has_user_corners and not is_replaced)
 
     def confirm(self, corners: Floats) -> BoardTracker:
-        """Return the tracker after the board was read at these corners, upright, and the reading made sense."""
+        """Return a tracker with the `(4, 2)` corners of a plausible reading, in the order of the upright board."""
         return replace(self, corners=corners, is_unreliable=False)
 
     def mark_unreliable(self) -> BoardTracker:
-        """Return a tracker that searches the next picture, unless a user placed the corners."""
+        """Return a tracker that searches the whole of the next picture, unless a user placed the corners."""
         return replace(self, is_unreliable=True)
 
     def place_corners(self, corners: Floats, image_shape: tuple[int, ...]) -> BoardTracker:
-        """Return a tracker with the corners that a user placed in pictures of this shape.
+        """Return a tracker with corners that a user placed in images of shape `image_shape`.
 
-        They hold until the board is found elsewhere with certainty. Raises ValueError for corners that no board has.
+        These corners are used until a search finds the board elsewhere with high confidence. Raises ValueError unless
+        the corners are a convex, clockwise quad.
         """
         quad = as_quad(corners)
         if not is_convex(quad):
@@ -94,15 +95,18 @@ class BoardTracker:
         return replace(self, corners=quad, has_user_corners=True, image_shape=image_shape)
 
     def reset(self) -> BoardTracker:
-        """Return a tracker without corners: the next picture is searched."""
+        """Return a tracker without corners: the whole of the next picture is searched."""
         return replace(self, corners=None, has_user_corners=False)
 
     def _for_shape(self, image_shape: tuple[int, ...]) -> BoardTracker:
-        """Return the tracker for pictures of another shape: pixels of one mean nothing in the other."""
+        """Return this tracker for images of its own shape, otherwise a tracker without corners for `image_shape`."""
         return self if image_shape == self.image_shape else replace(self.reset(), image_shape=image_shape)
 
     def _search(self, image: Image, locator: Locator, corners: Floats) -> BoardLocation:
-        """Search for a board that could not be followed; without a clear result, corners of a user still hold."""
+        """Search the whole picture; return the user's corners if the search finds no moved board with high confidence.
+
+        Raises `BoardNotFoundError` if there are no user corners and the search fails.
+        """
         try:
             found = locator.locate(image)
         except BoardNotFoundError:
@@ -119,12 +123,12 @@ class BoardTracker:
 
 
 def measure_corner_distance(one: Floats, other: Floats) -> float:
-    """Return the largest distance between corners of two quads, in squares of `other`, under the best of four turns."""
+    """Return the largest coordinate difference between two quads, in squares, the minimum over four corner orders."""
     turns = (np.abs(rotate_quad(one, turn) - other).max() for turn in range(4))
     return float(min(turns)) / square_side(other)
 
 
 def rotate_like(corners: Floats, before: Floats) -> Floats:
-    """Return the quad `corners`, begun with the corner that is nearest to the first one of `before`."""
+    """Reorder `corners` cyclically to match the corner order of the earlier quad `before` as closely as possible."""
     turns = [rotate_quad(corners, turn) for turn in range(4)]
     return min(turns, key=lambda quad: float(np.abs(quad - before).max()))

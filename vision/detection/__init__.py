@@ -1,1 +1,1 @@
-"""Find the board in a picture."""
+"""Detection of the board in a picture: candidate quads, grid fit, and comparison with the standard layout."""

@@ -1,4 +1,8 @@
-"""Board candidates from the finder's output: quads from peaks of the corner heat map and patches of the grid mask."""
+"""Board candidates from the finder network: quads from peaks of the corner heat map and regions of the grid mask.
+
+The finder's output is a grid of cells of 4 x 4 input pixels. A patch is a connected region of cells that are probably
+on a grid, as a mask `(n, n)` of 0 and 1.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +16,27 @@ from numpy.typing import NDArray
 from vision.geometry import Floats, Image, are_convex, order_corners
 
 _MIN_PEAK_HEAT: Final = 0.08
+"""Minimum probability of a corner at a peak of the heat map."""
 _MAX_PEAKS: Final = 8
+"""Maximum number of corner peaks used for one patch, the most probable first."""
 _PEAK_MARGIN_CELLS: Final = 3
-"""Largest distance of a corner from the patch of grid cells, in cells."""
+"""Maximum distance, in cells, between a corner peak and the patch that the corner belongs to."""
 _MAX_PATCHES: Final = 2
+"""Maximum number of patches, the largest first."""
 _MAX_QUADS_PER_PATCH: Final = 6
+"""Maximum number of candidates per patch, without completed parallelograms."""
 _MAX_COMPLETED_QUADS: Final = 2
+"""Maximum number of parallelograms per patch that are completed from three peaks."""
 _MIN_PATCH_CELLS: Final = 40
-"""Smallest patch that may be a board, in cells."""
+"""Minimum area of a patch, in cells."""
 
 
 def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:
-    """Return candidate quads from the finder's output `(4, n, n)`, in cells, patch by patch, most likely first.
+    """Return candidate board quads, in cell coordinates, from the finder's output `(4, n, n)`, in order of preference.
 
-    Candidates are quads of four corner peaks that cover a patch of grid cells, the quad around that patch, and
-    parallelograms over three peaks. All patches together are tried as one, because tiles may split the grid.
+    For each patch, the candidates are quads of four corner peaks that overlap the patch, the quad fitted around the
+    patch, and parallelograms completed from three peaks. The union of all patches is used as one more patch, because
+    tiles may split the grid.
     """
     heat = 1 / (1 + np.exp(-cells[0]))
     peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _MIN_PEAK_HEAT)
@@ -49,12 +59,16 @@ def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:
 
 
 def _list_combinations(among: int, count: int) -> NDArray[np.intp]:
-    """Return all combinations of `count` out of `among` indices, `(n, count)`."""
+    """Return all combinations of `count` of the indices 0 to `among` - 1, as rows of an array `(n, count)`."""
     return np.array(list(combinations(range(among), count)), np.intp).reshape(-1, count)
 
 
 def _rank_quads(fours: Floats, heats: NDArray[np.floating], patch: Image) -> list[Floats]:
-    """Return the quads `(n, 4, 2)` that cover a patch, ranked by coverage and by the heat of their peaks."""
+    """Return the convex quads among `fours` `(n, 4, 2)` that overlap a patch, best first.
+
+    `heats` `(n, 4)` are the corner probabilities of the points. The rank is the intersection over union with the patch
+    times the square root of the mean corner probability.
+    """
     quads = order_corners(fours)
     convex = are_convex(quads)
     warmth = heats.mean(axis=1)[convex] ** 0.5
@@ -68,7 +82,10 @@ def _rank_quads(fours: Floats, heats: NDArray[np.floating], patch: Image) -> lis
 
 
 def _complete_parallelograms(threes: Floats) -> Floats:
-    """Return the parallelograms over three peaks `(n, 3, 2)`, `(3 n, 4, 2)`: a hand may cover the fourth corner."""
+    """Complete each triple of peaks `(n, 3, 2)` to its three possible parallelograms, `(3 n, 4, 2)`.
+
+    Used because a hand may cover the fourth corner of the board.
+    """
     a, b, c = threes.transpose(1, 0, 2)
     fourths = np.stack([a + b - c, b + c - a, c + a - b], axis=1)
     fours = [np.broadcast_to(threes[:, None], (len(threes), 3, 3, 2)), fourths[:, :, None]]
@@ -76,7 +93,7 @@ def _complete_parallelograms(threes: Floats) -> Floats:
 
 
 def find_grid_patches(on_grid: NDArray[np.float32]) -> list[Image]:
-    """Return the largest patches of cells that are probably on a grid, each as a mask `(n, n)` of 0 and 1."""
+    """Return the largest connected regions of positive logits in `on_grid` `(n, n)`, each as a mask of 0 and 1."""
     count, labels, stats, _ = cv2.connectedComponentsWithStats((on_grid > 0).astype(np.uint8), connectivity=4)
     sizes = stats[:, cv2.CC_STAT_AREA]
     largest = sorted(range(1, count), key=lambda k: -sizes[k])[:_MAX_PATCHES]
@@ -84,7 +101,7 @@ def find_grid_patches(on_grid: NDArray[np.float32]) -> list[Image]:
 
 
 def fit_quad_to_patch(patch: Image) -> Floats:
-    """Return the quad around a patch: its convex hull simplified to four corners, otherwise its bounding box."""
+    """Fit a quad to the convex hull of a patch: a polygon of four corners, otherwise the minimum-area rectangle."""
     hull = cv2.convexHull(cv2.findNonZero(patch).reshape(-1, 2))
     length = cv2.arcLength(hull, True)
     for part in np.linspace(0.02, 0.15, 14):
@@ -97,7 +114,7 @@ def fit_quad_to_patch(patch: Image) -> Floats:
 
 
 def intersection_over_union(quad: Floats, on_grid: Image) -> float:
-    """Return the intersection over union of a quad and a patch; parts of the quad outside the picture count."""
+    """Return the intersection over union of a quad and a patch; the union includes the quad's area outside the mask."""
     drawn = np.zeros_like(on_grid)
     cv2.fillConvexPoly(drawn, np.round(quad * 16).astype(np.int32), 1, cv2.LINE_8, 4)
     both = int(np.count_nonzero(drawn & on_grid))

@@ -1,8 +1,9 @@
-"""Fit one grid to local predictions of corners of squares.
+"""Fit a homography to the corners of squares that the lattice network predicts.
 
-For each cell of the rectified picture, the network predicts the position of the nearest corner of squares and its
-error. From a patch with a regular lattice, the fit grows outwards over all corners that continue the lattice. The cells
-on the playing grid decide which corner is the first one.
+The rectified picture is divided into cells of one square. For each cell, the network predicts the position of the
+nearest corner where four squares meet, and the expected error of that position. Starting from a patch of cells with a
+regular lattice, the fit is extended to all corners that continue the lattice. The predicted probability of each cell
+to be on the playing grid determines the offset of the grid within the lattice.
 """
 
 from __future__ import annotations
@@ -19,29 +20,32 @@ from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, fit_homography, project
 
 _MAX_USABLE_ERROR_SQUARES: Final = 0.25
-"""Predicted error, in squares, up to which the prediction of a cell is used."""
+"""Maximum predicted error, in squares, of a corner that is used in the fit."""
 _MAX_CORNER_MISS_SQUARES: Final = 0.22
-"""Largest distance, in squares, of a corner from the continued lattice."""
+"""Maximum distance, in squares, between a predicted corner and the lattice point that the corner is assigned to."""
 _GROW_ROUNDS: Final = 8
+"""Number of extensions of a fit from its first patch."""
 _REFINE_ROUNDS: Final = 3
+"""Number of iterations of the robust fit to all corners."""
 _SUFFICIENT_SEEN_SHARE: Final = 0.7
-"""Share of the corners seen in their places from which no further patch is tried."""
+"""Share of the grid's cells that agree with a fit above which no further patch is tried."""
 _CANDIDATE_SHIFTS_SQUARES: Final = np.arange(-3.0, 4.0)
-"""Offsets of the expected grid to try, in squares, right and down."""
+"""Candidate offsets of the grid within the lattice, in squares, for right and down alike."""
 _MIN_CORNERS: Final = 12
+"""Minimum number of corners for a fit."""
 _MIN_ALIGNED_SHARE: Final = 0.7
-"""Share of the corners at their expected positions from which the fit starts with the expected grid."""
+"""Share of the corners at their expected positions above which the expected grid is the first initial value."""
 _PATCH_RADIUS_CELLS: Final = 2
-"""Cells from the middle of a patch to its edge."""
+"""Distance from the centre of a patch to its edge, in cells."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatticeFit:
-    """A grid fitted to the cells of a rectified picture.
+    """Homography of a grid fitted to the predictions for a rectified picture, with measures of its quality.
 
-    `to_cells` `(3, 3)` maps board coordinates to cell coordinates (integers at the centres of cells); the median
-    distance of the seen corners from the fit is in squares; `seen_share` (0..1) is the share of the cells on the grid
-    whose predictions agree with the fit.
+    `to_cells` `(3, 3)` maps board coordinates (squares) to cell coordinates (integers at the centres of cells).
+    `median_miss` is the median distance, in squares, between predicted corners and the fitted grid. `seen_share` (0..1)
+    is the share of the grid's cells whose predicted corner agrees with the fit.
     """
 
     to_cells: Floats
@@ -50,9 +54,9 @@ class LatticeFit:
 
 
 def fit_lattice(cells: NDArray[np.float32], margin: float) -> LatticeFit | None:
-    """Fit a grid to the network's output `(4, n, n)`; return None if too little of a lattice is visible.
+    """Fit a grid to the lattice network's output `(4, n, n)`; return None if too few corners form a lattice.
 
-    `margin` is the width around the expected grid in squares; a cell is one square wide.
+    `margin` is the width, in squares, of the border around the expected grid; a cell is one square wide.
     """
     seen = _CellPredictions.from_output(cells)
     best: LatticeFit | None = None
@@ -69,26 +73,28 @@ def fit_lattice(cells: NDArray[np.float32], margin: float) -> LatticeFit | None:
 
 
 def refit_lattice(cells: NDArray[np.float32], to_cells: Floats, trust: Floats) -> Floats | None:
-    """Fit the same grid again with a weight for each corner of squares, `trust` `(16, 16)`.
+    """Repeat a fit with a weight for each corner of squares, `trust` `(16, 16)`; return the new homography `(3, 3)`.
 
-    Used to reduce the influence of tiles: their tops are displaced from their squares when seen from the side.
+    Small weights reduce the influence of tiles: at an oblique view, tile tops appear displaced from their squares.
+    Returns None if too few corners agree with the given homography `to_cells`.
     """
     return _refine_homography(_CellPredictions.from_output(cells), to_cells, trust)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CellPredictions:
-    """The network's output for `(n, n)` cells.
-
-    For each cell its centre, the predicted corner (x, y), the error of the prediction, the log-odds that the cell is on
-    the grid, and True if the prediction is certain enough to be used.
-    """
+    """Decoded output of the lattice network for `(n, n)` cells, as parallel arrays."""
 
     middle: Floats
+    """`(n, n, 2)`: centre (x, y) of each cell, in cells."""
     corner: Floats
+    """`(n, n, 2)`: predicted position (x, y) of the nearest corner of squares, in cells."""
     error: Floats
+    """`(n, n)`: predicted error of that position, in cells."""
     odds: Floats
+    """`(n, n)`: log-odds that the cell is on the playing grid."""
     usable: NDArray[np.bool_]
+    """`(n, n)`: True if the prediction is certain enough for the fit."""
 
     @classmethod
     def from_output(cls, cells: NDArray[np.float32]) -> _CellPredictions:
@@ -106,7 +112,10 @@ class _CellPredictions:
 
 
 def _propose_homographies(seen: _CellPredictions, margin: float) -> Iterator[Floats]:
-    """Yield initial homographies from lattice to cells: the expected grid, then those grown from patches."""
+    """Yield initial homographies from board to cell coordinates: the expected grid, then fits grown from five patches.
+
+    The expected grid is left out if too few predicted corners agree with it.
+    """
     believed = np.array([[1.0, 0, margin - 0.5], [0, 1.0, margin - 0.5], [0, 0, 1.0]])
     if (
         seen.usable.sum() >= _MIN_CORNERS
@@ -125,14 +134,21 @@ def _propose_homographies(seen: _CellPredictions, margin: float) -> Iterator[Flo
 
 
 def _match_corners(seen: _CellPredictions, H: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the lattice corner of each cell under `H`, and a mask of the cells that see it at its place."""
+    """Assign the predicted corner of each cell to the nearest lattice point under the homography `H`.
+
+    Returns the integer lattice coordinates `(n, n, 2)`, and a mask `(n, n)` of the cells whose usable prediction is
+    within `_MAX_CORNER_MISS_SQUARES` of the lattice point.
+    """
     label = np.round(project(np.linalg.inv(H), seen.corner))
     miss = np.linalg.norm(project(H, label) - seen.corner, axis=2)
     return label, seen.usable & (miss < _MAX_CORNER_MISS_SQUARES)
 
 
 def _find_surest_patch(seen: _CellPredictions, rows: slice, columns: slice) -> tuple[int, int] | None:
-    """Return the centre of the patch with the smallest errors, among the given cells."""
+    """Return the centre (row, column) of the patch with the smallest mean error; None without a usable cell.
+
+    Only centres in the given rows and columns are considered.
+    """
     error = np.where(seen.usable, seen.error, 1.0)
     cost = np.asarray(cv2.blur(error, (2 * _PATCH_RADIUS_CELLS + 1,) * 2, borderType=cv2.BORDER_REFLECT))
     part = np.where(seen.usable, cost, np.inf)[rows, columns]
@@ -141,7 +157,10 @@ def _find_surest_patch(seen: _CellPredictions, rows: slice, columns: slice) -> t
 
 
 def _grow_homography(seen: _CellPredictions, patch: tuple[int, int], margin: float) -> Floats | None:
-    """Grow a homography from lattice to cells from a patch over all corners that continue it."""
+    """Fit a homography to the corners of a patch, then extend the fit to all corners that continue the lattice.
+
+    Returns the homography `(3, 3)` from board to cell coordinates, or None if the patch has no regular lattice.
+    """
     n = len(seen.middle)
     i, j = patch
     near = np.zeros((n, n), bool)
@@ -152,7 +171,7 @@ def _grow_homography(seen: _CellPredictions, patch: tuple[int, int], margin: flo
     basis = np.column_stack([_estimate_step(seen.corner, seen.usable & near, axis) for axis in (1, 0)])
     if abs(np.linalg.det(basis)) < 0.3:
         return None
-    # The corner at the patch keeps the lattice coordinates that it has in the expected grid.
+    # Give the corner at the centre of the patch the lattice coordinates of the nearest corner of the expected grid.
     origin = seen.corner[i, j]
     H = np.vstack([np.column_stack([basis, origin - basis @ np.round(origin - margin + 0.5)]), [0.0, 0.0, 1.0]])
     weight = 1 / seen.error**2
@@ -161,7 +180,7 @@ def _grow_homography(seen: _CellPredictions, patch: tuple[int, int], margin: flo
         fits &= near
         if fits.sum() < 8:
             return None
-        # A few corners close together say little of perspective: first an affine map, then a homography.
+        # A few neighbouring corners do not determine the perspective: fit an affine map first, later a homography.
         fit = fit_homography if fits.sum() > 60 else _fit_affine
         H = fit(label[fits], seen.corner[fits], weight[fits])
         reach = 3 if growth < 2 else 5
@@ -170,7 +189,10 @@ def _grow_homography(seen: _CellPredictions, patch: tuple[int, int], margin: flo
 
 
 def _refine_homography(seen: _CellPredictions, H: Floats, trust: Floats | None = None) -> Floats | None:
-    """Fit the homography to all corners that continue the lattice (Tukey's biweight); None if there are too few."""
+    """Fit a homography to all corners near the lattice points of `H`, with Tukey's biweight; None for too few corners.
+
+    `trust` `(16, 16)` are additional weights for the corners of squares.
+    """
     label, fits = _match_corners(seen, H)
     for _ in range(_REFINE_ROUNDS):
         if fits.sum() < _MIN_CORNERS:
@@ -187,7 +209,7 @@ def _refine_homography(seen: _CellPredictions, H: Floats, trust: Floats | None =
 
 
 def _estimate_step(corners: Floats, usable: NDArray[np.bool_], axis: int) -> Floats:
-    """Return the median step from a corner to the next one along `axis` (1 right, 0 down) in a patch."""
+    """Return the median vector between corners of neighbouring cells along `axis` (1 right, 0 down), in cells."""
     both = usable[1:] & usable[:-1] if axis == 0 else usable[:, 1:] & usable[:, :-1]
     ways = np.diff(corners, axis=axis)[both]
     plain = np.array([1.0, 0.0]) if axis == 1 else np.array([0.0, 1.0])
@@ -196,7 +218,7 @@ def _estimate_step(corners: Floats, usable: NDArray[np.bool_], axis: int) -> Flo
 
 
 def _fit_affine(source: Floats, target: Floats, weight: Floats) -> Floats:
-    """Return the weighted least-squares affine map as a homography `(3, 3)`."""
+    """Fit an affine map from `source` (n, 2) to `target` (n, 2) by weighted least squares; return a `(3, 3)` matrix."""
     design = np.column_stack([source, np.ones(len(source))])
     scaled = design * weight[:, None]
     solved = np.linalg.solve(design.T @ scaled + 1e-9 * np.eye(3), scaled.T @ target)
@@ -204,7 +226,7 @@ def _fit_affine(source: Floats, target: Floats, weight: Floats) -> Floats:
 
 
 def _score_fit(seen: _CellPredictions, to_cells: Floats) -> LatticeFit:
-    """Score a fit by the share of corners that were seen at their places."""
+    """Measure the quality of the homography `to_cells`: median error, and share of cells that agree with the grid."""
     inverse = np.linalg.inv(to_cells)
     at = project(inverse, seen.corner)
     miss = np.linalg.norm(at - np.round(at), axis=2)
@@ -215,7 +237,7 @@ def _score_fit(seen: _CellPredictions, to_cells: Floats) -> LatticeFit:
 
 
 def _find_grid_shift(seen: _CellPredictions, to_cells: Floats) -> Floats:
-    """Return the translation `(3, 3)` by whole squares for which the grid agrees best with the seen corners."""
+    """Return the translation `(3, 3)` by whole squares that maximises the on-grid log-odds of the covered cells."""
     board = project(np.linalg.inv(to_cells), seen.middle).reshape(-1, 2)
     covered = np.abs(board.T[:, None] - _CANDIDATE_SHIFTS_SQUARES[:, None] - BOARD_SIZE / 2) < BOARD_SIZE / 2 + 0.5
     odds = (covered[1] * seen.odds.ravel()) @ covered[0].T

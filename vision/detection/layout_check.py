@@ -1,8 +1,8 @@
-"""Check a grid against the standard layout: how well the kinds of square explain the colours under the grid.
+"""Compare the colours of a detected grid with the standard layout of premium squares.
 
-Colours differ between editions, positions do not, and uncovered squares of one kind have the same colour. So a grid can
-be checked for any edition: one that is off by a square, or fitted to the frame of the board, explains its colours
-worse.
+The colours of premium squares differ between editions, but their positions do not, and all uncovered squares of one
+kind have the same colour. A detected grid is therefore checked, for any edition, by the share of the colour variation
+that the kinds of square explain: the share is low for a grid that is shifted by a square or fitted to the frame.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _PREMIUMS: Final = tuple(Premium)
 
 
 def layout_kinds() -> NDArray[np.int64]:
-    """Return the kind of each square of the standard layout, `(15, 15)`.
+    """Return the kind of each square of the standard layout as an array `(15, 15)`.
 
-    0 plain, 1 double letter, 2 triple letter, 3 double word, 4 triple word.
+    The kinds are 0 plain, 1 double letter, 2 triple letter, 3 double word, 4 triple word.
     """
     return np.array([_PREMIUMS.index(premium) for premium in load_layout().premiums]).reshape(BOARD_SIZE, BOARD_SIZE)
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutFit:
-    """Agreement of colours with the layout at one shift.
+    """Agreement between the colours of a grid and the standard layout, at one shift of the grid.
 
-    `explained_share` (0..1) is the share of the colour differences that the kinds of square explain, with tiles and
-    hands as outliers; about 0 for a wrong grid.
+    `explained_share` (0..1) is the share of the colour variation that the kinds of square explain, with tiles and hands
+    as outliers; about 0 for a wrong grid. `shift` is the shift (right, down) in squares.
     """
 
     explained_share: float
@@ -42,14 +42,15 @@ class LayoutFit:
 
 
 def measure_lab_colours(flat: Image, pixels_per_square: int, inner: float = 0.6) -> Floats:
-    """Return the mean Lab colour of the inner part of each square of a rectified picture, `(rows, columns, 3)`.
+    """Return the mean CIE Lab colour of each square of a rectified picture, `(rows, columns, 3)`.
 
-    `flat` is `(n * pixels_per_square, m * pixels_per_square, 3) uint8 BGR`, the first square at its top left.
+    `flat` is `(rows * pixels_per_square, columns * pixels_per_square, 3) uint8 BGR`. Only the central part of each
+    square is used: the share `inner` of its width and height.
     """
     rows, columns = flat.shape[0] // pixels_per_square, flat.shape[1] // pixels_per_square
     bright = max(
         float(np.percentile(flat[::4, ::4], 98)), _MIN_WHITE_LEVEL
-    )  # a dark picture is lifted to the usual light
+    )  # scale the brightness of a dark picture to the usual range
     lab = cv2.cvtColor(np.minimum(flat.astype(np.float32) / bright, 1), cv2.COLOR_BGR2Lab)
     blocks = lab[: rows * pixels_per_square, : columns * pixels_per_square].reshape(
         rows, pixels_per_square, columns, pixels_per_square, 3
@@ -59,9 +60,10 @@ def measure_lab_colours(flat: Image, pixels_per_square: int, inner: float = 0.6)
 
 
 def fit_layout_shifts(colours: Floats, around: int = 2) -> list[LayoutFit]:
-    """Fit the layout at every shift of up to `around` squares; return the fits, best first.
+    """Compare the colours with the layout at every shift of up to `around` squares; return the results, best first.
 
-    `colours` is `(15 + 2 * around, 15 + 2 * around, 3)`: the squares of the grid and `around` more on each side.
+    `colours` `(15 + 2 * around, 15 + 2 * around, 3)` are the Lab colours of the grid's squares and of `around` further
+    squares on each side.
     """
     side = BOARD_SIZE + 2 * around
     flat = colours.reshape(-1, 3)
@@ -77,9 +79,9 @@ def fit_layout_shifts(colours: Floats, around: int = 2) -> list[LayoutFit]:
 
 
 def find_uncovered_squares(colours: Floats) -> NDArray[np.bool_]:
-    """Return a mask `(15, 15)` of the squares that show the board, not a tile or a hand.
+    """Return a mask `(15, 15)` that is True for squares not covered by a tile or a hand.
 
-    `colours` is (15, 15, 3), of a grid that agrees with the layout.
+    `colours` `(15, 15, 3)` are the Lab colours of the squares of a grid that agrees with the layout.
     """
     flat = colours.reshape(-1, 3)
     near = _compare_colours(flat)
@@ -89,20 +91,21 @@ def find_uncovered_squares(colours: Floats) -> NDArray[np.bool_]:
 
 
 def _compare_colours(colours: Floats) -> Floats:
-    """Return the similarity of each pair of `colours` `(n, 3)`: `(n, n)` in 0..1."""
+    """Return the pairwise similarities (0..1) of `colours` `(n, 3)` as a matrix `(n, n)`, with a Gaussian kernel."""
     apart = sum(np.subtract.outer(channel, channel) ** 2 for channel in colours.T)
     return np.asarray(np.exp(-apart / (2 * _KIND_SPREAD_LAB**2)), np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _LayoutModel:
-    """Linear model of the colours of 225 squares: kinds of square, tiles, and a linear change of the light."""
+    """Linear model of the colours of 225 squares: a colour per kind of square, a tile colour, and smooth lighting."""
 
     members: tuple[NDArray[np.int64], ...]
+    """For each kind, the indices (0..224) of its squares."""
     board_design: Floats
-    """`(225, kinds + 1 + 3)`: design matrix with each square as an uncovered one of its kind."""
+    """`(225, kinds + 1 + 3)`: design matrix under the assumption that every square is uncovered."""
     tile_design: Floats
-    """`(225, kinds + 1 + 3)`: design matrix with each square as a tile."""
+    """`(225, kinds + 1 + 3)`: design matrix under the assumption that every square has a tile."""
 
     @classmethod
     def from_kinds(cls, kinds: NDArray[np.int64]) -> _LayoutModel:
@@ -115,9 +118,10 @@ class _LayoutModel:
 
 
 def _compute_explained_share(colours: Floats, near: Floats) -> float:
-    """Return 1 minus the ratio of the residuals with five kinds of square and with one kind for all.
+    """Return the share of the colour residual of a one-kind model that the model with five kinds of square removes.
 
-    `colours` are `(225, 3)`, `near` `(225, 225)` their similarities in 0..1.
+    `colours` `(225, 3)` are Lab colours of the squares, `near` `(225, 225)` the pairwise similarities (0..1) of these
+    colours.
     """
     tile = _find_typical_tile(near)
     told_apart = _compute_residual(_PREMIUM_MODEL, colours, near, tile)
@@ -126,7 +130,11 @@ def _compute_explained_share(colours: Floats, near: Floats) -> float:
 
 
 def _find_typical_tile(near: Floats) -> int:
-    """Return the plain square with the most common colour that most squares do not have: a typical tile."""
+    """Return the index of a square that probably has a tile, by its colour.
+
+    Of the plain squares that differ from the most common colour, it is the one most similar to the others. `near`
+    `(225, 225)` are the pairwise similarities of the colours.
+    """
     plain = _PREMIUM_MODEL.members[0]
     among = near[np.ix_(plain, plain)]
     away = 1 - among[int(np.argmax(among.sum(axis=1)))]
@@ -134,14 +142,17 @@ def _find_typical_tile(near: Floats) -> int:
 
 
 def _compute_residual(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) -> float:
-    """Return the residual if each square has the colour of its kind or of a tile; an outlier counts as 1."""
+    """Return the weighted residual of the model, with each square as uncovered or as a tile, whichever fits better.
+
+    The squared errors are robust (Geman-McClure): the contribution of an outlier is bounded by the square's weight.
+    """
     least = np.minimum(*_compute_squared_errors(kinds, colours, _fit_colours(kinds, colours, near, tile)))
     return float((_SQUARE_WEIGHTS * least / (1 + least)).sum())
 
 
 def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) -> Floats:
-    """Fit the colours of the kinds and of tiles, and the change of the light (expectation maximisation)."""
-    # A kind begins with its commonest colour that is not the tiles'.
+    """Fit the coefficients `(kinds + 1 + 3, 3)` of the colour model by alternating assignment and regression."""
+    # Initialise each kind with the most common colour among its squares that differs from the tile colour.
     free = 1 - 0.9 * near[tile]
     typical = [m[int(np.argmax((near[np.ix_(m, m)] @ free[m]) * free[m]))] for m in kinds.members]
     beta = np.vstack([colours[[*typical, tile]], np.zeros((3, 3))])
@@ -155,9 +166,9 @@ def _fit_colours(kinds: _LayoutModel, colours: Floats, near: Floats, tile: int) 
 
 
 def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) -> tuple[Floats, Floats]:
-    """Return the squared distances of each square from the colour of its kind and from that of tiles, `(225,)` each.
+    """Return the squared colour errors of each square as uncovered and as a tile, `(225,)` each.
 
-    The unit is `_KIND_SPREAD_LAB`.
+    The colour errors are in units of `_KIND_SPREAD_LAB`.
     """
     board, tiles = (
         ((colours - d @ beta) ** 2).sum(axis=1) / _KIND_SPREAD_LAB**2 for d in (kinds.board_design, kinds.tile_design)
@@ -166,14 +177,17 @@ def _compute_squared_errors(kinds: _LayoutModel, colours: Floats, beta: Floats) 
 
 
 _KIND_SPREAD_LAB: Final = 8.0
-"""Standard deviation of the colours of one kind of square (CIE Lab)."""
+"""Standard deviation of the colours of squares of one kind, in CIE Lab units."""
 _MAX_SQUARED_ERROR: Final = 4.0
+"""Maximum squared colour error, in units of the spread, of a square that counts as uncovered."""
 _EM_ROUNDS: Final = 4
+"""Number of iterations of the colour fit."""
 _MIN_WHITE_LEVEL: Final = 30.0
+"""Minimum level (0..255) that is scaled to white: a darker picture is not brightened further."""
 _CHANCE_RESIDUAL: Final = 4.0
-"""Residual that may be chance (CIE Lab squared units of the spread); a picture of one or two plain colours has no
-more."""
+"""Residual, in squared units of the spread, added to the denominator of the explained share: a picture of one or two
+plain colours has a smaller residual, of which chance explains a large share."""
 _PREMIUM_MODEL: Final = _LayoutModel.from_kinds(layout_kinds().ravel())
 _UNIFORM_MODEL: Final = _LayoutModel.from_kinds(np.zeros(BOARD_SIZE * BOARD_SIZE, np.int64))
 _SQUARE_WEIGHTS: Final = np.where(layout_kinds().ravel() > 0, 164 / 61, 1.0)
-"""Weights of the squares: premium squares together count as much as plain ones."""
+"""Weight of each square, `(225,)`: the total weight of premium squares equals that of plain squares."""

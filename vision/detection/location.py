@@ -1,4 +1,4 @@
-"""Result of board detection: where the board is in a picture, and how that is known."""
+"""Result of board detection: corners, confidence, and the method by which the corners were obtained."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from vision.geometry import Floats, Image
 
 
 class BoardNotFoundError(TilekeeperError):
-    """No whole board is in the picture; the message explains what is there instead."""
+    """Error for a picture without a complete board; the message distinguishes no board from a part of a board."""
 
 
 class LocationSource(Enum):
-    """How a location was determined."""
+    """Method by which the location of a board was obtained."""
 
     SEARCHED = "searched"
-    """Found in the whole picture."""
+    """Detected by a search of the whole picture."""
     FOLLOWED = "followed"
-    """Found near the corners that it had in an earlier picture."""
+    """Detected near the board's corners in an earlier picture."""
     PLACED = "placed"
     """Taken from corners that a user placed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoardLocation:
-    """A board in a picture."""
+    """Location of a board in a picture: corners, confidence and method of detection."""
 
     corners: Floats
-    """`(4, 2) float64` px: outer corners of the 15 x 15 grid, clockwise. A board that was searched begins with the
-    corner nearest the picture's top left, because the search does not know which way the tiles read; a board that was
-    followed keeps its order of corners."""
+    """`(4, 2) float64` px: outer corners of the 15 x 15 grid, clockwise. After a search, the first corner is the one
+    nearest the picture's top left, because the orientation of the tiles is still unknown; after tracking, the order of
+    the earlier corners is kept."""
     confidence: float
-    """0..1."""
+    """Confidence (0..1) that the corners are those of a board."""
     source: LocationSource = LocationSource.SEARCHED
 
 
 class Locator(Protocol):
-    """Finds boards, as `vision.detection.locator.BoardLocator` does; tests pass their own."""
+    """Interface of board detectors; `vision.detection.locator.BoardLocator` implements it."""
 
     def locate(self, image: Image) -> BoardLocation:
-        """Search `(H, W, 3) uint8 BGR` for a board. Raises `BoardNotFoundError`."""
+        """Search the whole picture `(H, W, 3) uint8 BGR` for a board. Raises `BoardNotFoundError`."""
 
     def follow(self, image: Image, corners: Floats) -> BoardLocation:
-        """Find a board near the `corners` of an earlier picture. Raises `BoardNotFoundError`."""
+        """Detect the board near its `(4, 2)` corners in an earlier picture. Raises `BoardNotFoundError`."""

@@ -1,11 +1,11 @@
-"""Find the board in a picture: detect candidates, fit the grid, check the layout.
+"""Find the board in a picture: detect candidates, fit the grid, compare colours with the standard layout.
 
-1. The finder network, on the whole picture scaled to 256 x 256 pixels, predicts a heat map of grid corners and a mask
-   of cells on the grid. Candidates are quads made from both.
-2. The lattice network, on the picture rectified by a candidate, predicts the positions of the corners of squares. A
-   homography is fitted to all of them, and the step is repeated until it converges.
-3. The colours of the 225 squares must agree with the standard layout of premium squares; the best candidate wins.
-4. If nothing is found or the agreement is low, the steps are repeated on the picture with equalised lighting.
+1. The finder network takes the whole picture, scaled to 256 x 256 pixels, and predicts a heat map of grid corners and a
+   mask of cells on the grid. Candidate quads are made from both.
+2. The lattice network takes the picture rectified by a candidate and predicts the corners of squares. A homography is
+   fitted to these corners. Rectification and fit are repeated until the corners converge.
+3. The colours of the 225 squares are compared with the standard layout; the candidate that agrees best is the result.
+4. If no board is found or the agreement is low, steps 1 to 3 are repeated on the picture with equalised lighting.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ from vision.geometry import (
 from vision.net import MODELS_DIR, Net
 
 FINDER_SIDE_PX: Final = 256
-"""Side of the finder's input, in pixels; the picture fills the middle 224."""
+"""Side of the finder network's square input, in pixels."""
 _FINDER_CONTENT_PX: Final = 224
+"""Length, in pixels of the finder's input, to which the picture's longer side is scaled; the rest is a border."""
 _FINDER_CELL_PX: Final = 4
 
 LATTICE_PX_PER_SQUARE: Final = 16
 LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
-"""Input of the lattice network: 16 px a square with a margin of 2.5 squares, so that its 16 px cells are centred on the
-corners of squares."""
+"""Side of the lattice network's input in pixels; with this margin, output cells are centred on corners of squares."""
 
 _HALVING_SLACK: Final = 0.1
-"""Share of a halving by which a picture may be coarser than needed."""
+"""Tolerance, in powers of two, by which a halved picture may have a lower resolution than needed."""
 _NO_BOARD_MESSAGE: Final = said("board-none", "no board in the picture")
 _PARTIAL_BOARD_MESSAGE: Final = said("board-part", "only part of the board is in the picture: move the camera back")
 _UNCLEAR_GRID_MESSAGE: Final = said(
@@ -59,13 +59,15 @@ _UNCLEAR_GRID_MESSAGE: Final = said(
 LAYOUT_PX_PER_SQUARE: Final = 12
 _LIGHT_MAP_SIDE_PX: Final = 64
 _LIGHT_BLUR_SHARE: Final = 0.1
-"""Standard deviation of the blur of the light map, as a share of the picture: larger than a square, smaller than a
-board."""
+"""Standard deviation of the Gaussian blur of the illumination map, as a share of the map's side."""
 _MIDDLE_GREY: Final = 110.0
 
 
 def standardise_colours(picture: Image, inside: Image | None = None) -> NDArray[np.float32]:
-    """Normalise brightness and colour cast: `(H, W, 3) uint8` to `(3, H, W) float32`; 0 where `inside` is 0."""
+    """Convert a picture `(H, W, 3) uint8` to network input `(3, H, W) float32` of mean 0 and standard deviation 1.
+
+    With a mask `inside` `(H, W)`, only pixels inside the mask are measured, and all other pixels become 0.
+    """
     mean, deviation = cv2.meanStdDev(picture, mask=inside)
     spread = max(float(np.sqrt((deviation**2).mean())), 4.0)
     planes = cv2.dnn.blobFromImage(picture, 1 / spread, mean=mean.ravel().tolist())[0]
@@ -73,7 +75,7 @@ def standardise_colours(picture: Image, inside: Image | None = None) -> NDArray[
 
 
 def equalise_lighting(picture: Image) -> Image:
-    """Return the picture with its local brightness equalised, so that a shadow over half the board disappears."""
+    """Equalise the local mean brightness of a picture `(H, W, 3) uint8`, to remove shadows larger than a square."""
     height, width = picture.shape[:2]
     grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
     small = cv2.resize(grey, (_LIGHT_MAP_SIDE_PX, _LIGHT_MAP_SIDE_PX), interpolation=cv2.INTER_AREA).astype(np.float32)
@@ -84,54 +86,58 @@ def equalise_lighting(picture: Image) -> Image:
 
 @dataclass(frozen=True, slots=True)
 class LocatorConfig:
-    """Thresholds of `BoardLocator`."""
+    """Thresholds of `BoardLocator`.
+
+    Layout agreement is the share (0..1) of the colour variation that the standard layout explains; seen share is the
+    share (0..1) of the grid's cells whose predicted corner agrees with the grid.
+    """
 
     good_layout_agreement: float = 0.34
-    """Share of the colour variation explained by the layout from which a grid is accepted without trying others."""
+    """Layout agreement from which a grid is accepted without trying further candidates."""
     min_layout_agreement: float = 0.3
-    """Explained share below which a grid is rejected."""
+    """Minimum layout agreement of an accepted grid."""
     max_layout_shift_squares: int = 2
-    """Shift, in squares, up to which a grid that does not agree with the layout is compared with it."""
+    """Maximum shift, in squares, of a grid that does not agree with the layout without a shift."""
     start_offsets_squares: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
-    """Starting points of the fit: a candidate that is off by half a square is ambiguous and is shifted by half a
-    square."""
+    """Shifts (right, down) of a candidate, in squares, to try: the nearest corners are ambiguous at half a square."""
     max_fit_passes: int = 6
-    """Fits of one candidate: two or three are usual."""
+    """Maximum number of fits of one candidate; two or three are usual."""
     converged_shift_squares: float = 0.1
-    """Movement of the corners between two fits, in squares, below which the fit has converged."""
+    """Largest movement of a corner between two fits, in squares, below which the fit has converged."""
     min_seen_share: float = 0.2
-    """Share of the 256 corners of squares that are seen where the grid has them, below which a grid is rejected."""
+    """Minimum seen share of an accepted grid."""
     full_seen_share: float = 0.7
     """Seen share from which a grid counts as complete: tiles and hands cover some corners."""
     clear_seen_share: float = 0.9
-    """Seen share from which a grid is accepted whatever its colours, if there is room around it."""
+    """Seen share from which a grid is accepted whatever its colours, if it is far enough from the picture's edges."""
     min_room_squares: float = 0.3
-    """That room, in squares: half a board, stretched to a whole one, ends at the edge of the picture."""
+    """Minimum distance of such a grid from the picture's edges, in squares; false grids often end at an edge."""
     max_side_ratio: float = 1.65
-    """Ratio of the sides of a board seen at 50 degrees; a larger ratio is not accepted by lines alone."""
+    """Maximum ratio of opposite side pairs of such a grid: the ratio of a board viewed at 50 degrees."""
     covered_corner_weight: float = 0.003
-    """Weight, in the last fit, of corners of squares under tiles: seen from the side they are displaced."""
+    """Weight, in the last fit, of corners of squares under tiles, because an oblique view displaces tile tops."""
     min_grid_confidence: float = 0.84
     min_corner_confidence: float = 0.43
     min_quad_iou: float = 0.78
-    """Confidences (0..1) of the finder, and intersection over union with a quad, from which a patch may be a board."""
+    """Minimum mean grid probability, maximum corner probability, and intersection over union with a fitted quad, of a
+    patch that is reported as an unclear or partial board."""
     closeup_half_side_ratio: float = 0.75
-    """Half the side of the closer look, in sides of the grid-like patch."""
+    """Half the side of the close-up crop, divided by the longer side of the patch of grid cells."""
     max_closeup_share: float = 0.8
-    """Share of the picture below which a closer look is made: a larger one would show no more."""
+    """Maximum side of the close-up crop as a share of the picture's longer side; a larger crop would add no detail."""
 
 
 Box = tuple[int, int, int, int]
-"""Left, top, right and bottom of a part of a picture in pixels; right and bottom are exclusive."""
+"""Left, top, right and bottom of a rectangle in a picture, in pixels; right and bottom are exclusive."""
 
 
 _ScoredGrid = tuple[float, Floats]
-"""Score of a grid (share of the colours that the layout explains) and its corners in the picture."""
+"""Score of a grid (layout agreement, reduced if corners are missing) and its corners `(4, 2)` in px."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _FinderResult:
-    """Result of the finder: candidate quads, a part to look at closer, and the message if no candidate is a board."""
+    """Result of the finder network: candidate quads, the close-up crop, and the message if all are rejected."""
 
     quads: list[Floats]
     closeup: Box | None
@@ -140,10 +146,10 @@ class _FinderResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _GridFit:
-    """Result of one fit.
+    """Result of one fit of the grid to the lattice network's output `cells`.
 
-    `corners` `(4, 2)` px, `seen_share` 0..1 of the corners of squares, `shift_squares` from the start of the fit, the
-    output `cells` of the lattice network, and the homography from its cells to the picture.
+    `corners` `(4, 2)` are in px; `seen_share` (0..1) is the share of cells that agree with the grid, `shift_squares`
+    the largest movement of a corner by the fit, `cells_to_picture` `(3, 3)` the homography from cells to px.
     """
 
     corners: Floats
@@ -153,10 +159,10 @@ class _GridFit:
     cells_to_picture: Floats
 
     def refit_without_tiles(self, corners: Floats, bare: NDArray[np.bool_], covered_weight: float) -> Floats:
-        """Return the corners of the grid fitted again without the corners of squares that tiles cover.
+        """Repeat the fit with low weights for corners under tiles; return the corners of the grid, `(4, 2)` px.
 
-        `bare` `(15, 15)` marks squares without a tile. Tile tops are higher than the board, so seen from the side they
-        are displaced from their squares; their corners keep `covered_weight`.
+        `bare` `(15, 15)` is True for squares without a tile. Tile tops are higher than the board, so an oblique view
+        displaces them from their squares. A corner between four tiles has the weight `covered_weight`.
         """
         around = np.pad(bare, 1, constant_values=True).astype(np.float64)
         trust = (around[:-1, :-1] + around[1:, :-1] + around[:-1, 1:] + around[1:, 1:]) / 4
@@ -166,14 +172,14 @@ class _GridFit:
 
 
 class _Pyramid:
-    """A picture and its halved copies, made on demand: halving is several times cheaper than other scaling."""
+    """Image pyramid of a picture, computed on demand: halving is several times cheaper than other scale factors."""
 
     def __init__(self, image: Image) -> None:
         self.height, self.width = image.shape[:2]
         self._levels = [image]
 
     def level(self, finer: float) -> tuple[Image, Floats]:
-        """Return the picture halved until it is at most twice `finer` than needed, and its scale (x, y)."""
+        """Return the coarsest level that suffices for downscaling by the factor `finer`, and its scale (x, y)."""
         halvings = max(0, math.floor(math.log2(max(finer, 1.0)) - _HALVING_SLACK))
         while len(self._levels) <= halvings:
             last = self._levels[-1]
@@ -184,7 +190,7 @@ class _Pyramid:
 
 
 class BoardLocator:
-    """Finds boards with the networks `finder.onnx` and `lattice.onnx` in the folder `models`."""
+    """Board detector that uses the networks `finder.onnx` and `lattice.onnx` in the folder `models`."""
 
     def __init__(
         self,
@@ -197,7 +203,7 @@ class BoardLocator:
         self._lattice = load_net(models / "lattice.onnx")
 
     def locate(self, image: Image) -> BoardLocation:
-        """Find the board in a picture `(H, W, 3) uint8 BGR`. Raises `BoardNotFoundError`."""
+        """Search the whole picture `(H, W, 3) uint8 BGR` for a board. Raises `BoardNotFoundError`."""
         found, doubt = self._find_best_grid(image)
         if found is None or found[0] < self._config.good_layout_agreement:
             again, _ = self._find_best_grid(equalise_lighting(image))
@@ -208,7 +214,7 @@ class BoardLocator:
         return BoardLocation(order_corners(corners), _confidence_from_agreement(agreement))
 
     def _find_best_grid(self, image: Image) -> tuple[_ScoredGrid | None, str]:
-        """Return the best grid with its score, or None, and the message for that case."""
+        """Return the grid with the highest score, or None if no grid is accepted, and the error message for None."""
         height, width = image.shape[:2]
         picture = _Pyramid(image)
         look = self._run_finder(picture, (0, 0, width, height))
@@ -224,10 +230,9 @@ class BoardLocator:
         return best, look.failure_message
 
     def follow(self, image: Image, corners: Floats) -> BoardLocation:
-        """Find the board near the `corners` that it had in an earlier picture.
+        """Detect the board near its `(4, 2)` corners in an earlier picture, and preserve the order of the corners.
 
-        Much cheaper than `locate`, and the corners keep their order, so that the orientation stays known. Raises
-        `BoardNotFoundError` if the board has moved by more than a square, is covered, or is gone.
+        Much cheaper than `locate`. Raises `BoardNotFoundError` if the board has moved by more than a square or is gone.
         """
         found = self._fit_grid(_Pyramid(image), corners)
         if found is None or found[0] < self._config.min_layout_agreement:
@@ -235,7 +240,7 @@ class BoardLocator:
         return BoardLocation(found[1], _confidence_from_agreement(found[0]), LocationSource.FOLLOWED)
 
     def _fit_best_quad(self, picture: _Pyramid, quads: list[Floats]) -> _ScoredGrid | None:
-        """Fit the candidates in order until one agrees with the layout; return that one, otherwise the best."""
+        """Fit the candidates in order; return the first grid with a good score, otherwise the best grid."""
         best: _ScoredGrid | None = None
         for quad in quads:
             best = _choose_better_grid(best, self._fit_grid(picture, quad))
@@ -244,14 +249,14 @@ class BoardLocator:
         return best
 
     def _fit_grid(self, pyramid: _Pyramid, quad: Floats) -> _ScoredGrid | None:
-        """Fit the grid near `quad`; return its score and corners, None if there is no grid."""
+        """Fit a grid near the candidate `quad`; return the grid's score and corners, or None if the fit fails."""
         config = self._config
         picture, scale = pyramid.level(square_side(quad) / LATTICE_PX_PER_SQUARE)
         settled = self._fit_until_stable(picture, (quad + 0.5) * scale - 0.5)
         if settled is None:
             return None
         corners = settled.corners
-        # Compare the colours of the squares with the layout; the lattice may be right but off by whole squares.
+        # Compare the colours of the squares with the layout; a correct lattice may be shifted by whole squares.
         colours = _measure_square_colours(picture, corners, 0)
         agreement = fit_layout_shifts(colours, 0)[0].explained_share
         if agreement < config.good_layout_agreement:
@@ -266,17 +271,17 @@ class BoardLocator:
                 corners, find_uncovered_squares(colours), config.covered_corner_weight
             )
         corners = (corners + 0.5) / scale - 0.5
-        # Score the grid: a lattice that skips a row can still fit most premium squares, but not the corners of squares.
+        # Reduce the score if corners are missing: a lattice that skips a row still fits most premium squares.
         worth = agreement * min(1.0, settled.seen_share / config.full_seen_share)
         room = -_measure_overhang(corners, pyramid.width, pyramid.height)
         is_clear = settled.seen_share > config.clear_seen_share and room > config.min_room_squares
         if is_clear and _compute_side_ratio(corners) < config.max_side_ratio:
-            # The colours are not conclusive: many tiles, unusual light, pale print.
+            # Accept a clear lattice with inconclusive colours: many tiles, unusual light, pale print.
             worth = max(worth, config.min_layout_agreement)
         return worth, corners
 
     def _fit_until_stable(self, picture: Image, corners: Floats) -> _GridFit | None:
-        """Repeat the fit until the corners converge; return None if they do not form a grid."""
+        """Repeat rectification and fit until the corners converge; return None if no grid can be fitted."""
         for nudge in self._config.start_offsets_squares:
             fitted = self._fit_once(picture, project(homography(corners), grid_corners() + nudge))
             if fitted is not None:
@@ -288,7 +293,7 @@ class BoardLocator:
         return fitted
 
     def _fit_once(self, picture: Image, corners: Floats) -> _GridFit | None:
-        """Rectify the picture by `corners`, run the lattice network and fit a grid to its output."""
+        """Rectify the picture by `corners`, run the lattice network and fit a grid; return None if the fit fails."""
         flat = rectify(picture, homography(corners), LATTICE_PX_PER_SQUARE, LATTICE_MARGIN_SQUARES)
         cells = self._lattice(standardise_colours(flat)[None])[0][0]
         fit = fit_lattice(cells, LATTICE_MARGIN_SQUARES)
@@ -302,7 +307,7 @@ class BoardLocator:
         return _GridFit(fitted, fit.seen_share, moved, cells, from_cells)
 
     def _run_finder(self, picture: _Pyramid, box: Box) -> _FinderResult:
-        """Run the finder on a part of the picture."""
+        """Run the finder network on the part `box` of the picture, and decode its output to quads in picture pixels."""
         x0, y0, x1, y1 = box
         image, scale = picture.level(max(x1 - x0, y1 - y0) / _FINDER_CONTENT_PX)
         a0, b0, a1, b1 = np.round(np.array([*scale, *scale]) * box).astype(int).tolist()
@@ -338,12 +343,12 @@ class BoardLocator:
 
 
 def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _ScoredGrid | None:
-    """Return the grid with the higher score, the first one if equal; None if there is none."""
+    """Return the grid with the higher score, `one` if the scores are equal; None if both are None."""
     return max((grid for grid in (one, other) if grid is not None), key=lambda grid: grid[0], default=None)
 
 
 def _is_board_like(cells: NDArray[np.float32], patch: Image, config: LocatorConfig) -> bool:
-    """Return True if a patch is as certain, as four-sided and as sharp at a corner as boards and parts of boards."""
+    """Return True if a patch is probably a board or a part of one, by its probabilities and its four-sided shape."""
     sure = float((1 / (1 + np.exp(-cells[3][patch > 0]))).mean())
     peak = float(1 / (1 + np.exp(-cells[0].max())))
     return (
@@ -354,7 +359,7 @@ def _is_board_like(cells: NDArray[np.float32], patch: Image, config: LocatorConf
 
 
 def _find_closeup(spread: Floats, width: int, height: int, config: LocatorConfig) -> Box | None:
-    """Return the part of the picture to look at closer, around the two points `spread` `(2, 2)`; None for all of it."""
+    """Return the close-up crop around the bounding box `spread` `(2, 2)` px; None if the crop is too large or small."""
     middle, half = spread.mean(axis=0), np.ptp(spread, axis=0).max() * config.closeup_half_side_ratio
     low = np.clip(np.floor(middle - half), 0, [width, height]).astype(int)
     high = np.clip(np.ceil(middle + half), 0, [width, height]).astype(int)
@@ -364,31 +369,31 @@ def _find_closeup(spread: Floats, width: int, height: int, config: LocatorConfig
 
 
 def _measure_overhang(corners: Floats, width: int, height: int) -> float:
-    """Return how far the outermost corner is outside the picture, in squares; negative if all are inside."""
+    """Return the distance in squares by which a corner is outside the picture; negative if all corners are inside."""
     beyond = np.maximum(-0.5 - corners, corners - [width - 0.5, height - 0.5])
     return float(beyond.max()) / square_side(corners)
 
 
 def _compute_side_ratio(corners: Floats) -> float:
-    """Return the ratio of the longer to the shorter pair of opposite sides."""
+    """Return the ratio (>= 1) of the summed lengths of the two pairs of opposite sides of a quad."""
     sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
     one, other = float(sides[0] + sides[2]), float(sides[1] + sides[3])
     return max(one, other) / min(one, other)
 
 
 def _confidence_from_agreement(agreement: float) -> float:
-    """Return the confidence (0..1) for an explained share: 0.1 is chance, most true grids have 0.45 or more."""
+    """Convert layout agreement to confidence (0..1), linearly from 0.1 (chance) to 0.45 (most true grids have more)."""
     return float(np.clip((agreement - 0.1) / 0.35, 0.0, 1.0))
 
 
 def _measure_square_colours(picture: Image, corners: Floats, around: int) -> Floats:
-    """Return the mean colours of the squares of a grid and of `around` more on each side."""
+    """Return mean Lab colours `(n, n, 3)` of the squares of a grid and of `around` further squares on each side."""
     return measure_lab_colours(
         rectify(picture, homography(corners), LAYOUT_PX_PER_SQUARE, around), LAYOUT_PX_PER_SQUARE
     )
 
 
 def _cells_to_board() -> Floats:
-    """Return the homography from cells of the rectified picture to board coordinates."""
+    """Return the `(3, 3)` homography from cells of the lattice network's output to board coordinates (squares)."""
     offset = 0.5 - LATTICE_MARGIN_SQUARES
     return np.array([[1.0, 0, offset], [0, 1.0, offset], [0, 0, 1.0]])

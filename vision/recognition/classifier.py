@@ -1,10 +1,10 @@
-"""Classify the squares of a board whose corners are known: crop, classify, turn upright, refine, fuse.
+"""Classify the squares of a board whose corners are known: rectify, classify, turn upright, refine, fuse.
 
-Two networks look at the same board: one classifies squares (empty, tile, hidden), the other the tiles' letters.
+The square network classifies squares as empty, tile or hidden; the letter network classifies the letters of tiles.
 
-The layout is the same from all four sides; the tiles are not. Every tile votes with the letter network's
-log-probabilities of its rotation, from all four sides. Letters that look the same when rotated (H, I, N, O, S, X, Z)
-have little weight.
+The layout of the board has fourfold symmetry, so only the tiles determine the orientation. For each tile, the letter
+network predicts log-probabilities of four rotations; their sum over the tiles gives the orientation. Letters that look
+the same when rotated (H, I, N, O, S, X, Z) contribute little.
 """
 
 from __future__ import annotations
@@ -24,36 +24,40 @@ from vision.recognition.squares import TILE_KIND, SquareNet, find_likely_tiles, 
 from vision.recognition.views import BoardViews, TilePoses, cut_square_crops, rectify_tops
 
 _VOTE_ERROR_RATE: Final = 0.02
-"""Share of tiles whose vote is random (rotated by hand, covered, misread), so that no single tile decides."""
+"""Assumed share of tiles with a random rotation (placed rotated, covered, misread); bounds the weight of one tile."""
 
 
 _MAX_EFFECTIVE_VOTES: Final = 8
-"""Upper limit of the number of independent votes: tiles of one set have correlated errors."""
+"""Upper limit of the effective number of independent tiles: tiles of one set have correlated errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Orientation:
-    """The rotation that makes a view upright."""
+    """Estimated orientation of a board: the rotation that makes its tiles upright."""
 
     quarter_turns: int
-    """Anticlockwise quarter turns of the view, 0..3; the corners of the board are rotated by the same number."""
+    """Number (0..3) of anticlockwise quarter turns that make the rectified view upright."""
     confidence: float
-    """Probability of that rotation."""
+    """Probability of this rotation."""
     vote_count: int
-    """Number of tiles that voted."""
+    """Number of tiles used for the estimate."""
 
 
 def combine_views(looks: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Combine predictions of tiles rotated by 0..3 quarter turns anticlockwise into `(n, 4)` log-probabilities.
+    """Average the rotation predictions for crops rotated by 0 to 3 quarter turns; return `(n, 4)` log-probabilities.
 
-    Each prediction is `(n, 4)` log-probabilities of the further quarter turns that make a tile upright. All four are
-    needed because some letters look like others upside down (an A like a V).
+    `looks[k]` `(n, 4)` are the predictions for n crops rotated by k quarter turns anticlockwise: log-probabilities of
+    the number of further quarter turns that make the tile upright. Predictions for all four rotations are needed
+    because some letters resemble other letters when rotated by 180 degrees (an A resembles a V).
     """
     return np.asarray(np.mean([np.roll(look, k, axis=1) for k, look in enumerate(looks)], axis=0), np.float32)
 
 
 def estimate_orientation(turns: NDArray[np.float32]) -> Orientation:
-    """Estimate the orientation from `(n, 4)` log-probabilities of rotations; without tiles, no rotation."""
+    """Estimate the board's orientation from the log-probabilities of rotation of n tiles, `(n, 4)`.
+
+    Without tiles, the result is no rotation.
+    """
     votes = np.log(_VOTE_ERROR_RATE / 4 + (1 - _VOTE_ERROR_RATE) * np.exp(turns.astype(np.float64))).sum(axis=0)
     votes *= _MAX_EFFECTIVE_VOTES / max(_MAX_EFFECTIVE_VOTES, len(turns))
     chances = np.exp(votes - votes.max())
@@ -71,34 +75,33 @@ class ClassifierConfig:
     """Thresholds of `SquareClassifier`."""
 
     min_voter_p: float = 0.5
-    """Probability of a tile from which a square votes on the orientation: others hold what is no tile, and is alike
-    from all sides."""
+    """Minimum tile probability of a square that is used to estimate the orientation."""
     first_voter_count: int = 6
-    """Tiles that vote at first: five clear votes decide."""
+    """Number of tiles in the first estimate of the orientation; five clear predictions suffice."""
     extra_voter_count: int = 10
-    """Further tiles that vote where the first leave a doubt: each costs four crops."""
+    """Number of further tiles used if the first estimate is uncertain; each tile costs four crops."""
     certain_orientation_p: float = 1 - 1e-9
-    """Probability of an orientation that leaves no doubt: five clear votes, and two more for each against them."""
+    """Probability of the orientation from which no further tiles are used: reached by five clear predictions."""
     fine_square_px: float = 10.0
-    """Side of a square in pixels below which letter probabilities are flattened: the network saw few such pictures in
-    training, and is surer there than it is right."""
+    """Side of a square in pixels below which letter probabilities are flattened: training has few pictures of such low
+    resolution, and the letter network is overconfident there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SquarePredictions:
-    """A board seen upright, and what the network of squares predicts for it."""
+    """Predictions of the square network for one board, with the rectified views that they belong to."""
 
     board: Image
-    """`(272, 272, 3) uint8 BGR`, of `rectify_board`."""
+    """`(272, 272, 3) uint8 BGR`: rectified board from `rectify_board`."""
     tops: Image
-    """`(448, 448) uint8`, of `rectify_tops`."""
+    """`(448, 448) uint8`: rectified plane of the tile tops from `rectify_tops`."""
     kinds_p: NDArray[np.float32]
-    """`(15, 15, 3)`: probabilities of empty, tile and hidden."""
+    """`(15, 15, 3)`: probabilities of empty, tile and hidden for each square."""
     cells: Sequence[Cell]
-    """The squares that may hold tiles, the likeliest first."""
+    """Squares (row, column) that may have a tile, in order of falling tile probability."""
 
     def rotate(self, quarter_turns: int) -> SquarePredictions:
-        """Return the same, turned anticlockwise."""
+        """Return the views and predictions rotated anticlockwise by `quarter_turns` quarter turns."""
         if not quarter_turns:
             return self
         return SquarePredictions(
@@ -111,32 +114,34 @@ class SquarePredictions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TileTable:
-    """The squares that may hold tiles, as parallel arrays: row i of each array belongs to `poses.cells[i]`."""
+    """Predictions for the n squares that may have a tile, as parallel arrays in the order of `poses.cells`."""
 
     poses: TilePoses
-    """Where on the view the tiles are."""
+    """Shift and rotation of each tile in the rectified plane of the tile tops."""
     tile_p: Floats
-    """`(n,)`: probability of a tile, by the network of squares."""
+    """`(n,)`: probability of a tile, from the square network."""
     letters_logp: NDArray[np.float32]
     """`(n, classes)`: log-probabilities of the letter network's classes."""
     turns_logp: NDArray[np.float32]
     """`(n, 4)`: log-probabilities that a tile is upright after 0 to 3 quarter turns."""
     features: NDArray[np.float32]
-    """`(n, 128)`: alike where tiles look alike."""
+    """`(n, 128)`: feature vectors of the letter network, similar for tiles that look alike."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassifiedBoard:
-    """The squares of a board, upright."""
+    """Result of `SquareClassifier`: class probabilities of the squares of an upright board."""
 
     squares_p: Floats
     """`(15, 15, classes + 1)`: probabilities of the letter network's classes, and last of a hidden square."""
     orientation: Orientation
+    """Rotation that made the board upright."""
     views: BoardViews
+    """Upright rectified views of the board."""
 
 
 class SquareClassifier:
-    """Classifies the squares of a board whose corners are known, and finds which way up it is."""
+    """Classifier for the squares of a board whose corners are known; also estimates the orientation of the board."""
 
     def __init__(
         self, square_net: SquareNet, letter_net: LetterNet, config: ClassifierConfig = ClassifierConfig()
@@ -148,7 +153,11 @@ class SquareClassifier:
     def classify(
         self, image: Image, corners: Floats, tiles: Collection[str], *, is_upright: bool = False
     ) -> ClassifiedBoard:
-        """Classify the squares inside `corners` as `tiles` of a set; unless `is_upright`, turn the board first."""
+        """Classify the 225 squares inside `corners` `(4, 2)` px; the possible letters are `tiles`.
+
+        With `is_upright`, the first corner is the top left of the upright board; otherwise, the orientation is
+        estimated and the board is turned upright.
+        """
         alphabet = self._letter_net.alphabet_matrix(tiles)
         found = self._classify_squares(image, corners)
         if is_upright:
@@ -166,16 +175,16 @@ class SquareClassifier:
         )
 
     def _classify_squares(self, image: Image, corners: Floats) -> SquarePredictions:
-        """Crop the two views of the board, and classify its squares as empty, tile or hidden."""
+        """Rectify the two views of the board, and classify its squares as empty, tile or hidden."""
         pose = estimate_board_pose(corners, (image.shape[1], image.shape[0]))
         board, tops = rectify_board(image, pose), rectify_tops(image, pose)
         kinds_p = self._square_net.predict(board)
         return SquarePredictions(board, tops, kinds_p, find_likely_tiles(kinds_p))
 
     def _vote_orientation(self, found: SquarePredictions) -> tuple[Orientation, TilePredictions]:
-        """Return the orientation by the votes of the likeliest tiles, and the predictions for those tiles, upright.
+        """Estimate the orientation from the most probable tiles; also return the predictions for their upright crops.
 
-        Without tiles the view stays as it is.
+        Without tiles, the orientation is no rotation.
         """
         config = self._config
         voters = [cell for cell in found.cells if found.kinds_p[cell][TILE_KIND] >= config.min_voter_p]
@@ -191,7 +200,10 @@ class SquareClassifier:
         return orientation, by_turn[orientation.quarter_turns]
 
     def _classify_tiles(self, found: SquarePredictions, known: TilePredictions) -> TileTable:
-        """Classify the tiles of an upright board, those of `known` predictions excepted, and centre their crops."""
+        """Run the letter network on the tiles of an upright board, then on crops that are centred on their tiles.
+
+        `known` are predictions for the first tiles of `found.cells`, which are not computed again.
+        """
         if rest := found.cells[len(known.letters) :]:
             known += self._letter_net.predict(cut_square_crops(found.tops, rest))
         poses, predictions = self._letter_net.recentre_tiles(TilePoses.at_centres(found.tops, found.cells), known)
@@ -199,25 +211,28 @@ class SquareClassifier:
         return TileTable(poses, tile_p, predictions.letters, predictions.turns, predictions.features)
 
     def _refine(self, table: TileTable, alphabet: NDArray[np.float32], square_px: float) -> Floats:
-        """Return `(n, classes)` probabilities of the tile set's letters, after a closer look at unclear tiles."""
-        # Average unclear tiles over shifted crops: one crop errs more often than the mean of five.
+        """Refine the letter predictions of n tiles; return probabilities `(n, classes)` within the tile set's alphabet.
+
+        `square_px` is the side of a square in the picture, in pixels.
+        """
+        # Average the predictions for unclear tiles over shifted crops: the mean of five crops has fewer errors.
         table = replace(
             table, letters_logp=self._letter_net.predict_augmented(table.poses, table.letters_logp, alphabet)
         )
-        # Read tiles that were laid turned as they are.
+        # Allow for tiles that a player placed rotated.
         table = replace(
             table,
             letters_logp=self._letter_net.marginalise_turns(table.poses, table.letters_logp, table.turns_logp),
         )
-        # Flatten the log-probabilities of small pictures, of which the network is too sure.
+        # Flatten the log-probabilities for pictures of low resolution, in which the network is overconfident.
         flattened_logp = table.letters_logp * min(1.0, square_px / self._config.fine_square_px) ** 2
-        # Compare the tiles with each other: those of one letter look alike.
+        # Compare the tiles with each other: tiles with the same letter look alike.
         letters_p = restrict_to_alphabet(flattened_logp, alphabet)
         return refine_by_similarity(letters_p, table.tile_p, table.features)
 
 
 def _rotate_cell(cell: Cell, quarter_turns: int) -> Cell:
-    """Return where a square is after the board was turned anticlockwise by quarters."""
+    """Return the (row, column) of a square after `quarter_turns` anticlockwise quarter turns of the board."""
     row, column = cell
     for _ in range(quarter_turns):
         row, column = BOARD_SIZE - 1 - column, row

@@ -1,15 +1,15 @@
-"""Fuse the predictions of both networks into probabilities of empty, blank, letters and hidden for each square.
+"""Fuse the predictions of the square and letter networks into class probabilities for each square.
 
-The square network judges colours and surroundings, the letter network print and shape. For squares without print, where
-both are weak, the board itself gives more evidence:
+The square network uses colours and surroundings, the letter network print and shape. Squares without print are either
+blanks or empty, and both networks are unreliable there. Two more measurements on the same board are added:
 
-Colours differ between editions and with the light, but on one board all empty squares of one kind have the same colour,
-and so have all tiles. A square without print is compared with both; nearby squares count most, because the light
-changes smoothly.
+Colour: colours differ between editions and with the lighting, but on one board all empty squares of one kind have the
+same colour, and so do all tiles. A square without print is compared with empty squares and with tiles; the weight of
+nearby squares is larger, because the lighting changes smoothly.
 
-A blank may have exactly the colour of the board, but it covers the lines, ridges or gaps between squares. These look
-different on each board, on each side of a square (because of the light) and next to a tile, so each side of a square is
-compared with the same side of tiles and empty squares of the same board.
+Edges: a blank may have exactly the colour of the board, but a tile covers the lines, ridges or gaps between squares.
+These differ between boards, between the four sides of a square (by the lighting) and next to a tile, so each side of a
+square is compared with the same side of tiles and of empty squares on the same board.
 """
 
 from __future__ import annotations
@@ -32,39 +32,43 @@ from vision.recognition.squares import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
 _KINDS: Final = tuple(dict.fromkeys(load_layout().premiums))
 SQUARE_KINDS: Final = np.array([_KINDS.index(p) for p in load_layout().premiums])
-"""Kind (premium) of each of the 225 squares; symmetric under rotation."""
+"""Index of the kind (premium) of each of the 225 squares; symmetric under quarter turns."""
 _SQUARE_POSITIONS: Final = np.indices((BOARD_SIZE, BOARD_SIZE)).reshape(2, -1).T.astype(np.float64)
 _NEIGHBOUR_REACH_SQUARES: Final = 2.0
-"""Distance over which the weight of a neighbour halves, in squares."""
+"""Distance in squares at which the weight of another square is half of the maximum."""
 _NEIGHBOUR_WEIGHTS: Final = (
     1
     / (((_SQUARE_POSITIONS[:, None] - _SQUARE_POSITIONS) ** 2).sum(axis=2) + _NEIGHBOUR_REACH_SQUARES**2)
     * (1 - np.eye(BOARD_SIZE * BOARD_SIZE))
 )
-"""Weight of each square for each other one, `(225, 225)`."""
+"""Weight of each square (column) in the colour average for each square (row), `(225, 225)`; 0 on the diagonal."""
 _SAME_KIND_WEIGHTS: Final = _NEIGHBOUR_WEIGHTS * (SQUARE_KINDS[:, None] == SQUARE_KINDS)
-"""The same weights, 0 for squares of another kind."""
+"""Weights as in `_NEIGHBOUR_WEIGHTS`, but 0 between squares of different kinds."""
 _MIN_SQUARES: Final = 4
-"""Least number of squares of a sort to estimate its colour."""
+"""Minimum number of tiles, or of empty squares of one kind, to estimate their colour."""
 _MIN_COLOUR_SPREAD: Final = 0.005
-"""Least standard deviation of the log-colours of one sort; chosen, like `_NEIGHBOUR_REACH_SQUARES`, on rendered scenes
-by the errors that `python -m vision.training.fit_blanks` counts."""
+"""Minimum standard deviation of log-colours of tiles or of empty squares; chosen, like `_NEIGHBOUR_REACH_SQUARES`, by
+the number of errors that `python -m vision.training.fit_blanks` prints for rendered scenes."""
 _T_DEGREES_OF_FREEDOM: Final = 4.0
 """Degrees of freedom of the Student t distribution of colours: heavy tails for shadows and worn squares."""
 _MAX_LOG_RATIO_NATS: Final = 6.0
+"""Bound for the absolute value of the colour log-likelihood ratio, in nats."""
 _MIN_GLARE_LEVEL: Final = 250
-"""Level (0..255) in all channels from which a pixel is glare; white tiles in a well exposed picture are darker."""
+"""Minimum level (0..255) of all channels of a glare pixel; white tiles in a well exposed picture are darker."""
 _BRIGHT_TILE_LEVEL: Final = 200
-"""Level (0..255) of tile faces from which glare cannot be distinguished from them."""
+"""Median level (0..255) of tile faces from which tile faces cannot be distinguished from glare."""
 
 
 def measure_log_colours(view: Image) -> Floats:
-    """Return the logarithm of the median colour of the inner half of each square of a rectified board: `(225, 3)`."""
+    """Return the logarithm of the median BGR colour of each square of a rectified board: `(225, 3)`.
+
+    `view` is the image from `rectify_board`; only the inner half of each square is used.
+    """
     return np.asarray(np.log(np.median(_cut_inner_halves(view), axis=1) + 8.0), np.float64)
 
 
 def measure_glare(view: Image) -> Floats:
-    """Return the share of each square of a rectified board that is glare: `(225,)`."""
+    """Return the share (0..1) of glare pixels in each square of a rectified board: `(225,)`."""
     brightest = cv2.inRange(view, (_MIN_GLARE_LEVEL,) * 3, (255,) * 3)
     return np.asarray(
         _cut_inner_halves(np.asarray(brightest, np.uint8)[:, :, None]).mean(axis=(1, 2)) / 255, np.float64
@@ -72,13 +76,13 @@ def measure_glare(view: Image) -> Floats:
 
 
 def has_bright_tiles(view: Image, tiles: NDArray[np.bool_]) -> bool:
-    """Return True if the faces of `tiles` `(225,)` are too bright to distinguish glare; False without tiles."""
+    """Return True if the squares marked in `tiles` `(225,)` are as bright as glare; False if no square is marked."""
     faces = np.percentile(_cut_inner_halves(view)[tiles].min(axis=2), 75, axis=1)
     return bool(tiles.any() and np.median(faces) >= _BRIGHT_TILE_LEVEL)
 
 
 def _cut_inner_halves(view: Image) -> Image:
-    """Return the pixels of the inner half of each square, `(225, 64, channels)`."""
+    """Return the central 8 x 8 pixels of each square of a rectified board: `(225, 64, channels)`."""
     edge, inset = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE, VIEW_PX_PER_SQUARE // 4
     grid = view[edge:-edge, edge:-edge].reshape(BOARD_SIZE, VIEW_PX_PER_SQUARE, BOARD_SIZE, VIEW_PX_PER_SQUARE, -1)[
         :, inset:-inset, :, inset:-inset
@@ -89,10 +93,10 @@ def _cut_inner_halves(view: Image) -> Image:
 def compute_colour_log_ratio(
     colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], asked: NDArray[np.bool_]
 ) -> Floats:
-    """Return the log-likelihood ratio tile : empty of the colour of each `asked` square, `(225,)` nats.
+    """Return the log-likelihood ratio tile : empty of the colour of each square marked in `asked`: `(225,)` nats.
 
-    `empty` and `tiles` mark the squares known to be one or the other, `(225,)` each. The ratio is 0 for squares that
-    are not asked, and if too few squares are known.
+    `colours` `(225, 3)` are from `measure_log_colours`. The masks `empty` and `tiles` `(225,)` mark squares that are
+    certainly empty or certainly tiles. The ratio is 0 for all other squares, and if too few squares are certain.
     """
     answer = np.zeros(BOARD_SIZE * BOARD_SIZE)
     laid = np.flatnonzero(tiles)
@@ -101,7 +105,7 @@ def compute_colour_log_ratio(
     if len(laid) < _MIN_SQUARES or not len(bare):
         return answer
     tile_spread = _colour_covariance(colours[laid] - average_nearby_colours(colours, laid, laid))
-    # Only all kinds together have squares enough to say how much those of one kind differ.
+    # Pool the squares of all kinds: one kind alone has too few squares to estimate a covariance.
     bare_spread = _colour_covariance(colours[bare] - average_nearby_colours(colours, bare, bare, _SAME_KIND_WEIGHTS))
     as_tile = log_likelihood(colours[here] - average_nearby_colours(colours, laid, here), tile_spread)
     as_bare = log_likelihood(
@@ -114,9 +118,9 @@ def compute_colour_log_ratio(
 def average_nearby_colours(
     colours: Floats, known: NDArray[np.intp], at: NDArray[np.intp], near: Floats = _NEIGHBOUR_WEIGHTS
 ) -> Floats:
-    """Return the weighted mean colour of the `known` squares for each square of `at`, without itself.
+    """Return, for each square index in `at`, the weighted mean colour of the squares with the indices `known`.
 
-    `near` `(225, 225)` are the weights. There must be another known square.
+    A square is left out of its own mean. `near` `(225, 225)` are the weights; at least one must be positive.
     """
     weight = near[np.ix_(at, known)]
     return np.asarray(weight @ colours[known] / weight.sum(axis=1, keepdims=True), np.float64)
@@ -127,14 +131,17 @@ def _colour_covariance(differences: Floats) -> Floats:
 
 
 def covariance(differences: Floats, least: float) -> Floats:
-    """Return the covariance of `differences` `(n, d)` from the mean, with a least standard deviation: `(d, d)`."""
+    """Return the covariance `(d, d)` of zero-mean samples `differences` `(n, d)`, plus `least ** 2` on the diagonal."""
     return np.asarray(
         differences.T @ differences / len(differences) + np.eye(differences.shape[1]) * least**2, np.float64
     )
 
 
 def log_likelihood(differences: Floats, spread: Floats) -> Floats:
-    """Return the log-likelihood of `differences` `(n, d)` under a Student t distribution, up to a constant: `(n,)`."""
+    """Return the log-likelihood `(n,)` of `differences` `(n, d)` under a zero-mean multivariate Student t distribution.
+
+    `spread` is the scale matrix `(d, d)`. A constant that depends only on d is left out.
+    """
     squared = np.einsum("ni,ij,nj->n", differences, np.linalg.inv(spread), differences)
     logs = -0.5 * np.linalg.slogdet(spread)[1] - (_T_DEGREES_OF_FREEDOM + differences.shape[1]) / 2 * np.log1p(
         squared / _T_DEGREES_OF_FREEDOM
@@ -143,28 +150,28 @@ def log_likelihood(differences: Floats, spread: Floats) -> Floats:
 
 
 _EDGE_OFFSETS_PX: Final = np.arange(-2, 2)
-"""Pixels of a rectified board across each edge, relative to it."""
+"""Offsets, in pixels of the rectified board, of the rows sampled across the edge between two squares."""
 _CORNER_PX: Final = 3
-"""Pixels at both ends of an edge that are left out, because they belong to other squares as well."""
+"""Number of pixels left out at both ends of an edge, because other squares also touch the edge there."""
 _MIN_SIDES: Final = 8
-"""Least number of sides of a sort to estimate its appearance."""
+"""Minimum number of edges of tiles, or of empty squares, to estimate the distribution of their log-colours."""
 _MIN_EDGE_SPREAD: Final = 0.05
-"""Least standard deviation of the log-colours of sides of one sort."""
+"""Minimum standard deviation of the log-colours across edges of tiles or of empty squares."""
 _MAX_SIDE_LOG_RATIO_NATS: Final = 4.0
-"""Clip of the log-likelihood ratio of one side, in nats. Values 50 % larger or 25 % smaller, of this and of the two
-above, are as good on rendered scenes."""
+"""Bound for the absolute log-likelihood ratio of one edge, in nats. On rendered scenes, values of this constant and of
+the two above that are 50 % larger or 25 % smaller are as good."""
 _IS_PREMIUM: Final = np.array([premium is not Premium.NONE for premium in load_layout().premiums])
 
 
 def compute_edge_log_ratio(
     view: Image, colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], asked: NDArray[np.bool_]
 ) -> Floats:
-    """Return the log-likelihood ratio tile : empty of the edges of each `asked` square, `(225,)` nats.
+    """Return the log-likelihood ratio tile : empty of the edges of each square marked in `asked`: `(225,)` nats.
 
-    `view` is the rectified board, `colours` its `measure_log_colours`. `empty` and `tiles` mark the squares known to be
-    one or the other, `(225,)` each. The ratios of the four sides are added; the sum is 0 for squares that are not asked
-    and if too little is known. A side counts only if the square next to it is known: there is no line next to a hand or
-    the frame.
+    `view` is the rectified board, `colours` the result of `measure_log_colours(view)`. The masks `empty` and `tiles`
+    `(225,)` mark squares that are certainly empty or certainly tiles. The ratios of the four edges are added; the sum
+    is 0 for all other squares, and if too few squares are certain. An edge is used only if the adjacent square is
+    certain, because there is no line next to a hand or the frame.
     """
     answer = np.zeros(BOARD_SIZE * BOARD_SIZE)
     plain = np.flatnonzero(empty & ~_IS_PREMIUM)
@@ -192,9 +199,9 @@ def compute_edge_log_ratio(
 
 
 def find_neighbours(squares: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return a mask `(..., 15, 15, 4)` of the top, right, bottom and left neighbours of each square.
+    """Return, for each square, the values of its top, right, bottom and left neighbours: `(..., 15, 15, 4)`.
 
-    A neighbour is True if it is in the mask `squares` `(..., 15, 15)`, and False outside the board.
+    `squares` is a mask `(..., 15, 15)`. A neighbour outside the board is False.
     """
     around = np.pad(squares, [(0, 0)] * (squares.ndim - 2) + [(1, 1), (1, 1)])
     above, below = around[..., :-2, 1:-1], around[..., 2:, 1:-1]
@@ -203,9 +210,9 @@ def find_neighbours(squares: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _measure_edges(view: Image) -> Floats:
-    """Return the log-colours of the pixels across the sides of each square: `(225, 4, 3, 3)`.
+    """Return the mean log-colours across the four edges of each square: `(225, 4, 3 pixels, 3 channels)`.
 
-    Sides are clockwise from the top; the pixels run from the last one outside the square to the second one inside.
+    Edges are in clockwise order from the top; pixels run from the last pixel outside the square to the second inside.
     """
     lying, standing = _measure_row_edges(view), _measure_row_edges(view.transpose(1, 0, 2)).transpose(1, 0, 2, 3)
     # The lower edge of a square is the upper edge of the next one, with its pixels in reverse order.
@@ -214,7 +221,7 @@ def _measure_edges(view: Image) -> Floats:
 
 
 def _measure_row_edges(view: Image) -> Floats:
-    """Return the log-colours across the 16 edges above, between and below the rows of squares: `(16, 15, 4, 3)`."""
+    """Return mean log-colours across horizontal edges of squares: `(16 edges, 15 columns, 4 pixels, 3 channels)`."""
     border = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE
     rows = border + VIEW_PX_PER_SQUARE * np.arange(BOARD_SIZE + 1)[:, None] + _EDGE_OFFSETS_PX
     strips = view[rows, border:-border].reshape(
@@ -225,9 +232,9 @@ def _measure_row_edges(view: Image) -> Floats:
 
 
 def _select_edges(edges: Floats, which: NDArray[np.bool_], sides: NDArray[np.bool_], side: int) -> Floats:
-    """Return the edges of the squares `which` `(225,)` on one side, or on any side if those are too few: `(n, 9)`.
+    """Return the edge log-colours `(n, 9)` of the squares marked in `which` `(225,)`, on side `side` (0..3) only.
 
-    `sides` `(225, 4)` marks the sides that count.
+    `sides` `(225, 4)` marks the usable edges. If there are too few usable edges on that side, all four sides are used.
     """
     here = edges[which & sides[:, side], side]
     return here if len(here) >= _MIN_SIDES else edges[which[:, None] & sides]
@@ -239,53 +246,53 @@ def _compute_edge_likelihood(seen: Floats, known: Floats) -> Floats:
 
 
 _BLANK_MISS_RATE: Final = 0.2
-"""Rate at which the letter network takes a blank for no tile (measured in training, on held-out scenes)."""
+"""Rate at which the letter network classifies a blank as no tile, measured on held-out rendered scenes."""
 _FALSE_LETTER_RATE: Final = 0.01
-"""Rate at which the letter network reads a letter where there is no tile, whatever its confidence."""
+"""Rate at which the letter network predicts a letter for an empty square, independent of its confidence."""
 _MIN_PROBABILITY: Final = 1e-4
-"""Probability floor: limits each of the log-odds to +-9.2."""
+"""Probability floor: bounds each of the log-odds to +-9.2 nats."""
 _MAX_HIDDEN_PROBABILITY: Final = 0.2
 _MIN_BLANK_PROBABILITY: Final = 0.003
-"""Evidence for blanks is collected for squares on which the letter network sees no print, with less than the first
-probability of being hidden and more than the second of being a blank."""
+"""Maximum probability of hidden, and minimum probability of a blank, of a square without print for which evidence for a
+blank is measured."""
 _EVIDENCE_WEIGHTS: Final = np.array([0.87, 0.44, 0.45, 0.25])
-"""Weights of the columns of `BlankEvidence.log_odds`, without a constant, fitted by `python -m
+"""Weights of the columns of `BlankEvidence.log_odds` in a logistic regression without intercept, fitted by `python -m
 vision.training.fit_blanks`."""
 _MAX_DOUBTFUL_LOG_ODDS: Final = 6.0
-"""Log-odds below which, either way, the edges of a square are measured as well: they change the log-odds by at most
-four times their weight in `_EVIDENCE_WEIGHTS` for each side of the square."""
+"""Absolute log-odds below which the edges of a square are also measured: the four edges change the log-odds by at most
+4 * `_MAX_SIDE_LOG_RATIO_NATS` times the weight of the edges."""
 _MAX_GLARE_SHARE: Final = 0.5
-"""Share of a square under glare above which print would not be visible."""
+"""Share of glare pixels in a square above which print would not be visible."""
 _MIN_BRIGHT_TILE_PROBABILITY: Final = 0.5
-"""Probability of a letter above which a square is used to measure the brightness of tiles."""
+"""Minimum letter probability of a square that is used to measure the brightness of tiles."""
 _BLANK_PRIOR_SHIFT: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
-"""Difference of the prior log-odds blank : empty between real boards and training, for 0 to 4 adjacent tiles.
+"""Prior log-odds blank : empty on real boards minus those in training, in nats, for squares with 0 to 4 adjacent tiles.
 
 The final boards of 600 games have 146, 673, 281 and 64 blanks and 25,381, 17,586, 6501 and 692 empty squares with 1, 2,
 3 and 4 adjacent tiles; a training scene has 1.03, 2.58, 2.11 and 1.02 blanks and 42.3, 14.4, 4.01 and 0.66 empty
-squares (mean of 600). The value for 1 is also used for 0."""
+squares (mean of 600). The value for 1 adjacent tile is also used for 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlankEvidence:
-    """Evidence for blank against empty on the n squares without print."""
+    """Evidence for blank : empty on the n squares without print, as parallel arrays."""
 
     squares: NDArray[np.intp]
-    """Numbers (0..224) of the squares, `(n,)`."""
+    """`(n,)`: indices (0..224) of the squares."""
     log_odds: Floats
-    """Log-odds blank : empty `(n, 4)` (nats) from the square network, the letter network, the colours and the edges of
-    this board; 0 if unknown or not measured."""
+    """`(n, 4)`: log-odds blank : empty in nats, from the square network, the letter network, the colour comparison and
+    the edge comparison; 0 if unknown or not measured."""
     neighbour_count: NDArray[np.intp]
-    """Number (0..4) of adjacent tiles, `(n,)`."""
+    """`(n,)`: number (0..4) of adjacent tiles."""
 
 
 def fuse_predictions(
     kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
 ) -> NDArray[np.float64]:
-    """Return the probabilities `(15, 15, classes + 1)` of the classes of the letter network and, last, of hidden.
+    """Fuse both networks' predictions; return `(15, 15, classes + 1)` probabilities of the letter classes and hidden.
 
-    `kinds` `(15, 15, 3)` are the probabilities of the square network. `letters` `(n, classes)` are those of the letter
-    network for the n squares `cells` (row, column). `board` is the view from `rectify_board`.
+    `kinds` `(15, 15, 3)` are the probabilities from the square network. `letters` `(n, classes)` are the probabilities
+    from the letter network for the n squares `cells` (row, column). `board` is the image from `rectify_board`.
     """
     lies, asked = _flatten_kinds(kinds, cells)
     chances = _multiply_odds(lies, asked, letters)
@@ -298,10 +305,11 @@ def fuse_predictions(
 
 
 def _hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image) -> None:
-    """Count blanks under glare as hidden, and letters in part; changes `chances` `(225, classes + 1)`.
+    """Move probability from blank and letters to hidden for squares with glare; changes `chances` in place.
 
-    A blank under glare may be any tile, and a letter of which only a part is visible may be read as another one: an O
-    without its right side is a C to the network. `plain` are the squares without print.
+    `chances` `(225, classes + 1)` are the class probabilities, `plain` the indices of squares without print. A blank
+    under glare may be any tile. A partly visible letter may be classified as another letter: an O without its right
+    side as a C.
     """
     washed = measure_glare(board)
     if not washed.any():
@@ -320,28 +328,28 @@ def _hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image) ->
 def collect_blank_evidence(
     kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
 ) -> BlankEvidence:
-    """Return the evidence for blanks; the arguments are those of `fuse_predictions`."""
+    """Measure the evidence for blanks on squares without print; the arguments are those of `fuse_predictions`."""
     lies, asked = _flatten_kinds(kinds, cells)
     return _measure_blank_evidence(lies, asked, letters, _multiply_odds(lies, asked, letters), board)
 
 
 def _flatten_kinds(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]]) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the kinds as `(225, 3)` and the numbers of the squares in `cells`, `(n,)`."""
+    """Return the array `kinds` reshaped to `(225, 3)`, and the indices (0..224) of the squares `cells`, `(n,)`."""
     asked = np.array([row * BOARD_SIZE + column for row, column in cells], np.intp)
     return kinds.reshape(BOARD_SIZE * BOARD_SIZE, 3).astype(np.float64), asked
 
 
 def _multiply_odds(lies: Floats, asked: NDArray[np.intp], letters: Floats) -> Floats:
-    """Return the product of the odds of both networks as probabilities `(225, classes + 1)`.
+    """Multiply the odds of both networks; return class probabilities `(225, classes + 1)`, the last for hidden.
 
-    Both networks predict the presence of a tile; only the letter network predicts which one. `lies` are the kinds
-    `(225, 3)`, `asked` the squares of `letters`.
+    Both networks predict the presence of a tile; only the letter network predicts its letter. `lies` `(225, 3)` are the
+    probabilities from the square network; row i of `letters` belongs to the square with the index `asked[i]`.
     """
     chances = np.zeros((BOARD_SIZE * BOARD_SIZE, letters.shape[1] + 1))
     chances[:, NO_TILE_CLASS] = lies[:, squares.EMPTY_KIND] + lies[:, squares.TILE_KIND]
     chances[:, -1] = lies[:, squares.HIDDEN_KIND]
     here, no_tile, tile = lies[asked], letters[:, NO_TILE_CLASS], letters[:, 1:].copy()
-    # A tile that the letter network takes for no tile is a blank: without print the two look alike.
+    # Add missed blanks: a tile that the letter network classifies as no tile is a blank, as it has no print.
     tile[:, 0] += _BLANK_MISS_RATE * no_tile
     which = tile / np.maximum(tile.sum(axis=1, keepdims=True), 1e-12)
     empty = here[:, squares.EMPTY_KIND] * (no_tile + _FALSE_LETTER_RATE)

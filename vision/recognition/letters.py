@@ -1,15 +1,15 @@
-"""Read the letter of a tile, its rotation and its exact position, and compare the tiles of one picture.
+"""Classify the letter, rotation and position of tiles, and refine letters by comparing the tiles of one picture.
 
-A small convolutional network reads one grey crop per tile, cut out at the tile's top. Each crop is normalised by
-itself, so that the colours of tile and letter do not matter.
+The input of a small convolutional network is one grey crop of the tile's top per tile. Each crop is normalised
+separately, so that the colours of tile and letter have no effect.
 
-The letters А (Cyrillic), Α (Greek) and A (Latin) share one class of the network, a letter shape. The tile set in use
-decides which of them a tile has.
+The letters А (Cyrillic), Α (Greek) and A (Latin) share one class of the network, called a letter shape. The alphabet of
+the tile set determines which letter a shape stands for.
 
-The tiles of one picture are of one set, in the same light and equally blurred. So an S-or-B is compared, in the
-network's features, with the tiles that are read as S and as B (label propagation, after Zhu and Ghahramani, Learning
-from labeled and unlabeled data with label propagation, 2002). And if the other tiles of the picture are read with
-unusual doubt, this one is less certain than the network predicts.
+The tiles in one picture belong to one set and have the same lighting and blur. A tile that may be an S or a B is
+therefore compared, by the network's features, with the other tiles classified as S and as B (label propagation, after
+Zhu and Ghahramani, Learning from labeled and unlabeled data with label propagation, 2002). If the network is unusually
+uncertain about the other tiles, the confidence for this tile is reduced as well.
 """
 
 from __future__ import annotations
@@ -33,55 +33,56 @@ _CYRILLIC: Final = zip("АВЕКМНОРСТХІ", "ABEKMHOPCTXI", strict=True)
 _GREEK: Final = zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧΓΠΦ", "ABEZHIKMNOPTYXГПФ", strict=True)
 _SHAPES: Final = dict([*_CYRILLIC, *_GREEK])
 _STROKED_TO_BASE: Final = {"Ł": "L", "Đ": "D", "Ø": "O", "Ґ": "Г"}
-"""Letters with a stroke and their base letters, which Unicode does not decompose."""
+"""Base letters of letters with a stroke, which the Unicode normal form NFD does not decompose."""
 
 
 def letter_shape(tile: str) -> str:
-    """Return the letter that represents all letters of this shape."""
+    """Return the letter shape of a tile: the representative of all letters that look the same, or the tile itself."""
     return _SHAPES.get(tile, tile)
 
 
 def strip_accent(name: str) -> str:
-    """Return the shape of a letter without its accent."""
+    """Return the letter shape of `name` without its accent or stroke; a name of several characters is not changed."""
     return letter_shape(_STROKED_TO_BASE.get(name) or unicodedata.normalize("NFD", name)[0]) if len(name) == 1 else name
 
 
 @lru_cache(maxsize=8)
 def map_classes_to_tiles(classes: tuple[str, ...], tiles: tuple[str, ...]) -> tuple[str, ...]:
-    """Return, for each of `classes` (shapes), the tile of the set with this shape, or the class itself."""
+    """Return, for each of `classes` (letter shapes), the tile of this shape among `tiles`, or the class itself."""
     own = {letter_shape(tile): tile for tile in tiles}
     return tuple(own.get(name, name) for name in classes)
 
 
 FEATURE_COUNT: Final = 128
-"""Length of the feature vector from which the network predicts the class of a crop."""
+"""Number of features per crop: the input of the last layer for the letter classes."""
 _MIN_CLEAR_PROBABILITY: Final = 0.95
-"""Probability of the best letter below which a tile is read again from shifted crops."""
+"""Minimum probability of the best letter; below this, predictions are averaged over shifted crops."""
 _AUGMENTATION_OFFSETS_PX: Final = np.array([(2, 0), (-2, 0), (0, 2), (0, -2)])
-"""Shifts (down, right) of the crops for a tile that is read again, 7 % of a square: the mean of five predictions has
-fewer errors than one."""
+"""Shifts (down, right) of the additional crops for an unclear tile, in pixels (2 pixels are 7 % of a square): the mean
+of five predictions has fewer errors than one prediction."""
 _MIN_RECUT_OFFSET: Final = 0.07
-"""Offset of a tile from its crop, in squares right or down or in radians, from which the crop is cut again."""
+"""Minimum predicted offset (in squares) or rotation (in radians) of a tile for which a corrected crop is made."""
 _MAX_RECUTS: Final = 2
-"""Number of such corrections: a large rotation is only estimated roughly, a small one well."""
+"""Maximum number of corrections per crop: large rotations are predicted less accurately than small ones."""
 _MIN_LETTER_PROBABILITY: Final = 0.5
-"""Probability of all letters together above which the predicted offset is used: an empty square has no tile centre."""
+"""Minimum total probability of all letters for which the predicted offset is used: an empty square has no tile."""
 NO_TILE_CLASS: Final = 0
 BLANK_CLASS: Final = 1
 LETTER_CLASSES: Final = slice(2, None)
-"""Indices of no tile, blank and letters among the classes of the network."""
+"""Indices of no tile, blank and letters among the classes of the letter network."""
 _TRAINING_TURN_SHARES: Final = np.array([0.8875, 0.0375, 0.0375, 0.0375])
-"""Shares of tiles rotated by 0 to 3 quarter turns in training."""
+"""Shares of tiles rotated by 0 to 3 quarter turns in the training data."""
 _TURNED_TILE_RATE: Final = 0.001
-"""Share of tiles that players place rotated, for each of one, two and three quarter turns."""
+"""Assumed share of tiles that players place rotated, for each of 1, 2 and 3 quarter turns."""
 _MIN_CONTRAST: Final = 6.0
-"""Contrast (grey levels) added before division, so that the grain of a blank is not amplified to look like print."""
+"""Grey levels added to the contrast before division, so that the grain of a blank is not amplified to look like
+print."""
 
 
 def normalise_contrast(cut: Image) -> NDArray[np.float32]:
     """Normalise brightness and contrast of each crop: `(n, 36, 36) uint8` to `(n, 1, 36, 36) float32` in -3..3.
 
-    Both are measured in the inner part of the crop, which is tile.
+    Brightness (median) and contrast (standard deviation) are measured in the inner part of the crop, on the tile.
     """
     edge = CROP_SIDE_PX // 6
     inner = cut[:, edge:-edge, edge:-edge]
@@ -89,7 +90,7 @@ def normalise_contrast(cut: Image) -> NDArray[np.float32]:
     contrast = grey[:, edge:-edge, edge:-edge].std(axis=(1, 2)) + np.float32(_MIN_CONTRAST)
     ranked = np.sort(
         inner.reshape(len(cut), (CROP_SIDE_PX - 2 * edge) ** 2), axis=1, kind="stable"
-    )  # bytes are sorted by counting them
+    )  # for uint8, numpy's stable sort is a fast radix sort
     middle = ranked[:, [(ranked.shape[1] - 1) // 2, ranked.shape[1] // 2]].mean(axis=1, dtype=np.float32)
     even = np.clip((grey - middle[:, None, None]) / (2 * contrast[:, None, None]), -3, 3)[:, None]
     return np.asarray(even, np.float32)
@@ -97,20 +98,21 @@ def normalise_contrast(cut: Image) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TilePredictions:
-    """Predictions of the network for n crops; probabilities as natural logarithms."""
+    """Outputs of the letter network for n crops, as parallel arrays."""
 
     letters: NDArray[np.float32]
-    """`(n, classes)`: the classes of `LetterNet.classes`, for the crop without rotation."""
+    """`(n, classes)`: log-probabilities of the classes `LetterNet.classes`, under the assumption of an upright tile."""
     turns: NDArray[np.float32]
-    """`(n, 4)`: that the tile is upright once the crop is rotated by 0..3 quarter turns anticlockwise."""
+    """`(n, 4)`: log-probabilities that the tile becomes upright if the crop is rotated by 0..3 quarter turns
+    anticlockwise."""
     pose_offsets: NDArray[np.float32]
-    """`(n, 3)`: offset of the tile from the centre of its crop, right and down in squares, and its rotation, in radians
-    clockwise. Meaningless without a tile."""
+    """`(n, 3)`: offset (right, down) of the tile from the centre of its crop, in squares, and clockwise rotation of the
+    tile in radians. Undefined for crops without a tile."""
     features: NDArray[np.float32]
     """`(n, 128)`: feature vectors, similar for tiles that look alike."""
 
     def replace_at(self, which: NDArray[np.intp], others: TilePredictions) -> TilePredictions:
-        """Return the predictions with those at the indices `which` replaced by `others`."""
+        """Return a copy in which the predictions at the indices `which` are replaced by the rows of `others`."""
         mine = TilePredictions(*(getattr(self, f.name).copy() for f in fields(self)))
         for f in fields(self):
             getattr(mine, f.name)[which] = getattr(others, f.name)
@@ -123,26 +125,26 @@ class TilePredictions:
 
 
 class LetterNet:
-    """The network that reads crops of tiles."""
+    """Neural network that classifies the letter and the rotation of tile crops, and predicts the tile's offset."""
 
     def __init__(self, path: Path = MODELS_DIR / "letters.onnx", load_net: Callable[[Path], Net] = Net) -> None:
         self._net = load_net(path)
         classes = self._net.metadata["classes"]
         assert isinstance(classes, list)
         self.classes: Final[tuple[str, ...]] = tuple(str(c) for c in classes)
-        """`.` (no tile), `?` (a blank), then letters, one for each shape (`vision.recognition.letters`)."""
+        """Classes in the order of the network's outputs: `.` (no tile), `?` (a blank), then one letter per shape."""
 
     def predict(self, cut: Image) -> TilePredictions:
-        """Predict crops `(n, 36, 36) uint8`."""
+        """Run the network on grey crops `(n, 36, 36) uint8`."""
         if not len(cut):
             none = (np.zeros((0, width), np.float32) for width in (len(self.classes), 4, 3, FEATURE_COUNT))
             return TilePredictions(*none)
         return self.predict_normalised(normalise_contrast(cut))
 
     def recentre_tiles(self, spots: TilePoses, looks: TilePredictions) -> tuple[TilePoses, TilePredictions]:
-        """Cut and predict again the tiles that are off the centre of their crops or rotated in them.
+        """Correct the crops of tiles that are off-centre or rotated, and run the network on the new crops.
 
-        Return the corrected poses and predictions; `looks` are the predictions for `spots`.
+        `looks` are the predictions for the crops of `spots`. Returns the corrected poses and predictions.
         """
         for _ in range(_MAX_RECUTS):
             lettered = np.exp(looks.letters[:, LETTER_CLASSES]).sum(axis=1) > _MIN_LETTER_PROBABILITY
@@ -156,9 +158,10 @@ class LetterNet:
     def predict_augmented(
         self, spots: TilePoses, letters: NDArray[np.float32], within: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """Return `letters` with those that are unclear `within` an alphabet predicted again from shifted crops.
+        """Average the letter predictions of unclear tiles over shifted crops; return log-probabilities `(n, classes)`.
 
-        `letters` are the log-probabilities `(n, classes)` of the tiles `spots`, `within` is an `alphabet_matrix`.
+        `letters` `(n, classes)` are the log-probabilities for the tiles `spots`. A tile is unclear if its best letter
+        within the alphabet `within`, a matrix from `alphabet_matrix`, has a low probability.
         """
         unclear = np.flatnonzero(restrict_to_alphabet(letters, within).max(axis=1) < _MIN_CLEAR_PROBABILITY)
         if not len(unclear):
@@ -174,12 +177,12 @@ class LetterNet:
     def marginalise_turns(
         self, spots: TilePoses, letters: NDArray[np.float32], turns: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """Return `letters` averaged over the rotations that each tile may have on its square.
+        """Marginalise the letter predictions over the rotation of each tile; return log-probabilities `(n, classes)`.
 
-        `letters` and `turns` are those of `TilePredictions`, for `spots` in an upright view. Players rarely place a
-        tile rotated, so only clear cases count: an upside-down W is more likely an M.
+        `letters` and `turns` are arrays of `TilePredictions` for the tiles `spots` in an upright view. Players rarely
+        place a tile rotated, so only a clear prediction has an effect: an upside-down W is more probably an M.
         """
-        # Replace the prior of rotations in training by that on real boards.
+        # Replace the prior of the rotations in training by the prior on real boards.
         likely = (
             np.exp(turns.astype(np.float64))
             * ([1 - 3 * _TURNED_TILE_RATE] + [_TURNED_TILE_RATE] * 3)
@@ -198,24 +201,25 @@ class LetterNet:
         return mixed
 
     def predict_normalised(self, even: NDArray[np.float32]) -> TilePredictions:
-        """Predict crops from `normalise_contrast`."""
+        """Run the network on an array `(n, 1, 36, 36)` from `normalise_contrast`."""
         letters, turns, places, features = self._net(even)
         return TilePredictions(_log_softmax(letters), _log_softmax(turns), places, features)
 
     def alphabet_matrix(self, tiles: Collection[str]) -> NDArray[np.float32]:
-        """Return the matrix `(classes, classes)` from class probabilities to those with these tiles.
+        """Return the 0/1 matrix `(classes, classes)` that maps class probabilities to the alphabet of a tile set.
 
-        No tile, a blank and the letters of the set are kept. An accented letter counts as its base letter if the set
-        has no accented letter of that base: the accent is then a dimple or dirt. Other letters are dropped.
+        The probabilities of no tile, blank and the letters in `tiles` are kept. The probability of an accented letter
+        is added to its base letter if `tiles` has no accented letter of that base: the accent is then a dimple or dirt.
+        The probabilities of other letters are dropped.
         """
         return _build_alphabet_matrix(self.classes, frozenset(tiles))
 
     def class_symbols(self, tiles: Collection[str]) -> tuple[str, ...]:
-        """Return the symbols of the classes as the tile set writes them."""
+        """Return, for each class of the network, the tile of this letter shape among `tiles`, or the class itself."""
         return map_classes_to_tiles(self.classes, tuple(tiles))
 
     def unsupported_tiles(self, tiles: Collection[str]) -> tuple[str, ...]:
-        """Return the tiles of a set that the network was not trained on."""
+        """Return the tiles among `tiles` for which the network has no class."""
         return tuple(sorted(t for t in tiles if letter_shape(t) not in self.classes))
 
 
@@ -233,7 +237,10 @@ def _build_alphabet_matrix(classes: tuple[str, ...], tiles: frozenset[str]) -> N
 
 
 def restrict_to_alphabet(letters: NDArray[np.float32], within: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return probabilities `(n, classes)` from log-probabilities of all classes; `within` is an `alphabet_matrix`."""
+    """Convert log-probabilities `(n, classes)` to probabilities `(n, classes)` that are 0 outside an alphabet.
+
+    `within` `(classes, classes)` is a matrix from `LetterNet.alphabet_matrix`.
+    """
     counted = np.exp(letters.astype(np.float64)) @ within + 1e-9 * within.any(axis=0)
     return np.asarray(counted / counted.sum(axis=1, keepdims=True), np.float64)
 
@@ -244,28 +251,29 @@ def _log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 SIMILARITY_WEIGHTS: Final = np.array([8.42, -0.132])
-"""Weights (nats) of the two columns of `compute_letter_evidence`: similarity and doubt.
+"""Weights (nats) of the two features from `compute_letter_evidence`: similarity and doubt.
 
-`python -m vision.training.fit_similarity` fits them to rendered scenes."""
+Fitted to rendered scenes by `python -m vision.training.fit_similarity`."""
 _USUAL_DOUBT: Final = 0.02
-"""Usual doubt of a tile: 1 minus the probability of its best letter among letters. One tile of this doubt is added to
-the others, for pictures with few tiles. Less doubt than usual changes nothing: a tile may be worn among clear ones."""
+"""Usual mean doubt of tiles; the doubt of a tile is 1 minus the probability of its best letter among the letters. One
+virtual tile of this doubt is added to the mean, for pictures with few tiles. A lower mean has no effect, because a
+single tile may be worn among clear ones."""
 _EPSILON: Final = 1e-9
 
 
 def normalise_features(features: NDArray[np.float32]) -> Floats:
-    """Return the features `(n, 128)` scaled to length 1, so that their dot products are cosines."""
+    """Scale each feature vector of `features` `(n, 128)` to length 1, so that dot products are cosine similarities."""
     wide = features.astype(np.float64)
     return np.asarray(wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), _EPSILON), np.float64)
 
 
 def compute_letter_similarity(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
-    """Return the mean similarity of each tile to the tiles of each letter: `(n, letters)`, at most 1.
+    """Return the mean cosine similarity of each of n tiles to the other tiles of each letter: `(n, letters)`, <= 1.
 
-    The similarity is the cosine of `features` `(n, 128)` from `TilePredictions`. `chances` `(n, letters)` are the
-    probabilities of the letters for each tile by itself, `tile` `(n,)` the probability that there is a tile; their
-    product is the weight of a tile in the mean. The tile itself is included with similarity 1, so a letter without
-    other tiles is not penalised.
+    `features` `(n, 128)` are from `TilePredictions`. `chances` `(n, letters)` are the letter probabilities of each
+    tile, `tile` `(n,)` is the probability that there is a tile; their product is the weight of a tile in the mean for a
+    letter. The tile itself is included with similarity 1 and weight 1, so that a letter without other tiles is not
+    penalised.
     """
     directions = normalise_features(features)
     like = directions @ directions.T
@@ -276,9 +284,9 @@ def compute_letter_similarity(chances: Floats, tile: Floats, features: NDArray[n
 
 
 def compute_relative_doubt(chances: Floats, tile: Floats) -> Floats:
-    """Return the log of the mean doubt of the other tiles relative to the usual doubt: `(n,)`, at least 0.
+    """Return, for each of n tiles, the log of the mean doubt of the other tiles over the usual doubt: `(n,)`, >= 0.
 
-    `chances` and `tile` are those of `compute_letter_similarity`.
+    `chances` and `tile` are as in `compute_letter_similarity`.
     """
     letters = chances.sum(axis=1)
     lettered, doubt = tile * letters, 1 - chances.max(axis=1, initial=0) / np.maximum(letters, _EPSILON)
@@ -288,21 +296,21 @@ def compute_relative_doubt(chances: Floats, tile: Floats) -> Floats:
 
 
 def compute_letter_evidence(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
-    """Return the evidence for each letter of each tile `(n, letters, 2)`, to be weighted by `SIMILARITY_WEIGHTS`.
+    """Return two features for each letter of each tile, `(n, letters, 2)`, to be weighted by `SIMILARITY_WEIGHTS`.
 
-    First the similarity to the tiles of that letter, second the log-probability of the letter times the relative doubt.
-    The arguments are those of `compute_letter_similarity`.
+    The first feature is the similarity to other tiles of that letter, the second the log-probability of the letter
+    times the relative doubt. The arguments are as in `compute_letter_similarity`.
     """
     doubted = np.log(np.maximum(chances, _EPSILON)) * compute_relative_doubt(chances, tile)[:, None]
     return np.stack([compute_letter_similarity(chances, tile, features), doubted], axis=2)
 
 
 def refine_by_similarity(chances: Floats, tile: Floats, features: NDArray[np.float32]) -> Floats:
-    """Return the class probabilities `(n, classes)` after each of n tiles was compared with the others.
+    """Refine the class probabilities of n tiles by comparing the tiles with each other; return `(n, classes)`.
 
-    `chances` `(n, classes)` are those of the letter network, restricted to the alphabet; `tile` and `features` are
-    those of `compute_letter_similarity`. Only the distribution among the letters changes, and only in proportion to the
-    probability that the tile has a letter; no tile and blank keep their probabilities.
+    `chances` `(n, classes)` are the probabilities from the letter network, restricted to the alphabet; `tile` and
+    `features` are as in `compute_letter_similarity`. Only the distribution among the letters changes, in proportion to
+    the probability that the tile has a letter; the probabilities of no tile and blank are unchanged.
     """
     letters, lettered = chances[:, LETTER_CLASSES], (tile * (1 - chances[:, BLANK_CLASS]))[:, None]
     worth = compute_letter_evidence(letters, tile, features) @ SIMILARITY_WEIGHTS

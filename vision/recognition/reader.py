@@ -1,9 +1,9 @@
-"""Read a whole board from one picture: locate it and classify its squares; merge the readings of several pictures.
+"""Read a board from one picture (detection, then classification of its squares); merge readings of several pictures.
 
-Pictures of one camera taken moments apart have the same errors, so probabilities are averaged, not multiplied: ten
-pictures with 60 % give 60 %. The average is linear (a linear opinion pool; Genest and Zidek, Combining probability
-distributions, 1986): glare, a hand or a moving tile can make one picture confident and wrong, and it must not veto the
-others.
+Pictures of one camera taken moments apart have correlated errors, so probabilities are averaged, not multiplied: ten
+pictures with a probability of 60 % give 60 %. The average is linear (a linear opinion pool; Genest and Zidek, Combining
+probability distributions, 1986), so that one confident but wrong picture (glare, a hand, a moving tile) does not
+outweigh all others.
 """
 
 from __future__ import annotations
@@ -32,22 +32,23 @@ from vision.recognition.views import BoardViews
 from vision.tracking import BoardTracker
 
 MIN_SQUARE_PX: Final = 7.0
-"""Side of a square in pixels below which no letter is legible."""
+"""Minimum side of a square in pixels; below this, no letter is legible and the board is not read."""
 MIN_ORIENTATION_CONFIDENCE: Final = 0.95
-"""Confidence of the orientation below which the reading reports a problem."""
+"""Minimum confidence of the orientation; below this, the reading reports a problem."""
 MIN_LOCATION_CONFIDENCE: Final = 0.6
-"""Confidence of a location below which the reading reports a problem: half a board, taken for a whole one with squares
-of half the size, has no more, because its colours do not agree with the layout."""
+"""Minimum confidence of a location; below this, the reading reports a problem. If a grid of half-size squares is fitted
+to half a board, the confidence is lower, because the colours do not agree with the layout."""
 _EMPTY_SQUARE_PRIOR: Final = 0.8
-"""Share of a board's squares that are empty midway through a game."""
+"""Prior probability that a hidden square is empty: the share of empty squares midway through a game."""
 _MIN_CANDIDATE_PROBABILITY: Final = 1e-4
+"""Minimum probability of a candidate symbol that is kept for a square."""
 _MAX_CANDIDATES: Final = 8
-"""Candidates kept for a square: the likeliest, none below the minimum."""
+"""Maximum number of candidate symbols per square, the most probable first."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingTimes:
-    """Duration of a reading in milliseconds, from the picture in memory to the result."""
+    """Durations of the steps of a reading, in milliseconds; loading the picture from a file is not included."""
 
     locate: float
     read: float
@@ -59,22 +60,24 @@ class PhotoReading:
     """Result of reading one picture."""
 
     board: BoardReading | None
-    """None where no board was found, or none that could be read."""
+    """Symbols and probabilities of the squares; None if no board was found or the board is too small to read."""
     corners: Floats | None
-    """`(4, 2)` outer corners of the grid in pixels, clockwise from the top left as the tiles read upright."""
+    """`(4, 2)` outer corners of the grid in pixels, clockwise from the top left of the upright board."""
     problems: tuple[str, ...]
+    """Messages for the user about an uncertain or failed reading."""
     ms: ReadingTimes
+    """Durations in milliseconds."""
     views: BoardViews | None = None
-    """The rectified views that the board was read from, upright: examples of a table's own tiles are cut from them."""
+    """Upright rectified views of the board, from which a profile takes examples of tiles."""
     orientation_confidence: float = 1.0
-    """Probability that the tiles read this way up; 1 where that was known, or where there are no tiles."""
+    """Probability that the orientation is correct; 1 if the orientation was given or if there are no tiles."""
     location: BoardLocation | None = None
-    """Where the locator found the board, before it was turned upright, for `BoardTracker.update`; None where no board
-    was found or where the corners were given."""
+    """Detected location before the board was turned upright, for `BoardTracker.update`; None if no board was found or
+    if the corners were given."""
 
 
 class PhotoReader(Protocol):
-    """Reads boards from pictures, as `BoardReader` does: the interface of readers that wrap or replace it."""
+    """Interface of board readers; `BoardReader` implements it."""
 
     def read(
         self,
@@ -88,9 +91,10 @@ class PhotoReader(Protocol):
 
 
 class BoardReader:
-    """Reads boards of any edition from pictures.
+    """Board reader for any edition: detects the board in a picture and classifies its squares.
 
-    It holds the networks and keeps nothing between pictures: what one picture tells the next is in the `hint`.
+    A reader has no state besides the networks. To use the location from the previous picture, pass a `BoardTracker` as
+    the `hint` of `read`.
     """
 
     def __init__(
@@ -113,10 +117,10 @@ class BoardReader:
     ) -> PhotoReading:
         """Read the board in `image`, `(H, W, 3) uint8 BGR`.
 
-        `tiles` are the letters of the tile set. With `corners` (clockwise from the top left as the tiles read upright)
-        the board is read there, and without it is located first: near its last corners with a `hint`, otherwise in the
-        whole picture. A located board is turned upright by its tiles; without tiles it keeps the order of corners that
-        it was found with. Raises ValueError for `corners` that no board can have.
+        `tiles` are the letters of the tile set. With `corners` (clockwise from the top left of the upright board), the
+        board is read at these corners. Otherwise the board is detected first: near its last corners with a `hint`, in
+        the whole picture without. The orientation of a detected board is estimated from its tiles; if there are none,
+        the order of the detected corners is kept. Raises ValueError unless `corners` are a convex, clockwise quad.
         """
         begun = time.perf_counter()
         try:
@@ -127,7 +131,7 @@ class BoardReader:
     def _read(
         self, image: Image, tiles: Collection[str], corners: Floats | None, hint: BoardTracker | None, begun: float
     ) -> PhotoReading:
-        # Locate the board, unless the caller knows where it is.
+        # Locate the board, unless the caller gave the corners.
         problems: list[str] = []
         try:
             location = _check_corners(corners) if corners is not None else self._locate(image, hint)
@@ -146,7 +150,7 @@ class BoardReader:
             times = _measure_times(begun, located_at)
             return PhotoReading(None, quad, tuple(problems), times, location=located)
 
-        # Crop, classify, refine and fuse its squares.
+        # Classify the squares of the board.
         found = self._classifier.classify(image, quad, tiles, is_upright=corners is not None)
         board = _build_reading(found.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))
         problems += self._list_problems(found, board, tiles)
@@ -166,7 +170,7 @@ class BoardReader:
         return self._locator.locate(image) if hint is None else hint.locate(image, self._locator)
 
     def _list_problems(self, found: ClassifiedBoard, board: BoardReading, tiles: Collection[str]) -> list[str]:
-        """Return what a user should know of a board that was read."""
+        """Return messages for the user: uncertain orientation, letters that cannot be read, hidden squares."""
         problems: list[str] = []
         turn = found.orientation
         if turn.confidence < MIN_ORIENTATION_CONFIDENCE and turn.vote_count:
@@ -183,7 +187,7 @@ class BoardReader:
 
 
 def _check_corners(corners: Floats) -> BoardLocation:
-    """Return the location at given corners. Raises ValueError for corners that no board can have."""
+    """Return the location for given corners. Raises ValueError unless the corners are a convex, clockwise quad."""
     quad = as_quad(corners)
     if not is_convex(quad):
         raise ValueError("corners must run clockwise around the grid: top left, top right, bottom right, bottom left")
@@ -191,7 +195,10 @@ def _check_corners(corners: Floats) -> BoardLocation:
 
 
 def _build_reading(squares_p: NDArray[np.float64], symbols: tuple[str, ...]) -> BoardReading:
-    """Return the likeliest symbols of each square from `(15, 15, classes + 1)` probabilities."""
+    """Build a board reading with the most probable symbols of each square.
+
+    `squares_p` are the probabilities `(15, 15, classes + 1)`, `symbols` the symbols of the classes in the same order.
+    """
     flat_p = squares_p.reshape(BOARD_SIZE * BOARD_SIZE, -1)
     order = np.argsort(-flat_p, axis=1, kind="stable")[:, :_MAX_CANDIDATES]
     likely_p = np.take_along_axis(flat_p, order, axis=1)
@@ -202,15 +209,15 @@ def _build_reading(squares_p: NDArray[np.float64], symbols: tuple[str, ...]) -> 
 
 
 def rank_candidates(chances: Mapping[str, float]) -> SquareReading:
-    """Return the likeliest of the symbols that a square may hold, the most probable first."""
+    """Build a square reading with the most probable symbols; `chances` maps symbols to probabilities."""
     best = sorted(chances.items(), key=lambda item: -item[1])[:_MAX_CANDIDATES]
     return SquareReading(tuple([(s, p) for s, p in best if p >= _MIN_CANDIDATE_PROBABILITY] or best[:1]))
 
 
 def best_guess(square: SquareReading) -> tuple[str, float]:
-    """Return the symbol to show for a square, and its probability.
+    """Return the most probable symbol of a square, other than hidden, and the symbol's probability.
 
-    For a hidden square that is a guess: empty, as most squares are, unless what is half visible makes a tile likelier.
+    If the square is read as hidden, 80 % of the probability of hidden is added to empty: most squares are empty.
     """
     if square.symbol != HIDDEN:
         return square.candidates[0]
@@ -225,10 +232,10 @@ def _measure_times(begun: float, located: float) -> ReadingTimes:
 
 
 def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
-    """Merge upright readings of the same board. Raises ValueError if there are none.
+    """Merge upright readings of the same board by averaging probabilities. Raises ValueError for an empty sequence.
 
-    A square is the average over the pictures, weighted by how visible it is in each. It is as hidden as in the picture
-    that shows it best.
+    In the average for a square, the weight of a picture is the probability that the square is visible in it. The merged
+    probability of hidden is the smallest one of all pictures.
     """
     if not readings:
         raise ValueError("there is nothing to merge")
@@ -244,14 +251,14 @@ def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
 def _merge_square(squares: Sequence[SquareReading]) -> SquareReading:
     hidden = [square.probability(HIDDEN) for square in squares]
     least = min(hidden)
-    # A picture that sees little beside one that sees all is left out: what it half sees may be the hand.
+    # Leave out pictures in which the square is much more hidden than in the best one: the visible part may be a hand.
     sees = [h <= least + (1 - least) / 2 for h in hidden]
     weights = [1 - h for h in compress(hidden, sees)]
     total = sum(weights)
     chances: dict[str, float] = defaultdict(float)
     if total > 0:
         for square in compress(squares, sees):
-            # A square's chances but the hidden one already sum to its weight.
+            # The probabilities of a square without hidden sum to the square's weight, so they need no factor.
             for symbol, p in square.candidates:
                 if symbol != HIDDEN:
                     chances[symbol] += p * (1 - least) / total

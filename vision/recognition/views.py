@@ -1,8 +1,8 @@
-"""Rectified views of a board, and crops of the tops of its tiles.
+"""Rectified views of a board, and crops of tile tops.
 
-Tile tops are in a plane above the board, so a camera at an angle sees them displaced from their squares. The
-displacement is only known approximately: corners have errors, tiles vary in thickness, and players place them off the
-centre of their squares. So each crop can be shifted and rotated.
+Tile tops are in a plane above the board, so an oblique view displaces them from their squares. The displacement is only
+known approximately: detected corners have errors, tiles vary in thickness, and players place tiles off-centre. Each
+crop can therefore be shifted and rotated.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from engine.reading import BOARD_SIZE
 from vision.geometry import TILE_HEIGHT_SQUARES, BoardPose, Floats, Image, rectify
 
 TOPS_PX_PER_SQUARE: Final = 28
-"""Resolution of the view of the tops, in pixels a square."""
+"""Resolution of the rectified plane of the tile tops, in pixels per square."""
 CROP_SIDE_PX: Final = 36
-"""Side of a crop, in pixels: a square and a margin for tiles that are off centre."""
+"""Side of a tile crop in pixels: one square and a margin for off-centre tiles."""
 TOPS_MARGIN_SQUARES: Final = 0.5
-"""Margin of the view around the grid, in squares: room for shifted crops at its edge."""
+"""Margin around the grid in the rectified plane of the tile tops, in squares, for shifted crops at the edge."""
 MAX_POSE_OFFSET: Final = np.array([0.3, 0.3, 0.6])
-"""Largest shift right and down of a crop, in squares, and rotation, in radians: from half a square on it would show the
-neighbouring tile."""
+"""Maximum shift of a crop (right and down, in squares) and maximum rotation (radians); a crop shifted by half a square
+or more would show the neighbouring tile."""
 _CROP_ORIGIN_PX: Final = round(TOPS_PX_PER_SQUARE * TOPS_MARGIN_SQUARES) - (CROP_SIDE_PX - TOPS_PX_PER_SQUARE) // 2
 
 
 def rectify_tops(image: Image, pose: BoardPose) -> Image:
-    """Return the plane of the tile tops in grey, `(448, 448) uint8`."""
+    """Rectify the plane of the tile tops, as a grey image `(448, 448) uint8`."""
     return rectify(
         cv2.cvtColor(image, cv2.COLOR_BGR2GRAY).astype(np.uint8),
         pose.plane_homography(TILE_HEIGHT_SQUARES),
@@ -41,31 +41,32 @@ def rectify_tops(image: Image, pose: BoardPose) -> Image:
 
 
 def cut_square_crops(view: Image, cells: Sequence[tuple[int, int]]) -> Image:
-    """Cut the squares `(row, column)` out of a view from `rectify_tops`: `(n, 36, 36) uint8`."""
+    """Return crops of the given squares (row, column) from an image of `rectify_tops`: `(n, 36, 36) uint8` grey."""
     return TilePoses.at_centres(view, cells).cut_crops()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TilePoses:
-    """Estimated poses of the tiles of n squares in a view from `rectify_tops`."""
+    """Estimated shifts and rotations of the tiles on n squares, in an image from `rectify_tops`."""
 
     view: Image
+    """`(448, 448) uint8`: rectified plane of the tile tops, in grey."""
     cells: Sequence[tuple[int, int]]
     """(row, column) of each of the n squares."""
     poses: Floats
-    """`(n, 3)`: shift right and down of a tile from the centre of its square, in squares, and its rotation, in radians
-    clockwise."""
+    """`(n, 3)`: shift (right, down) of each tile from the centre of its square, in squares, and clockwise rotation of
+    the tile in radians."""
 
     @classmethod
     def at_centres(cls, view: Image, cells: Sequence[tuple[int, int]]) -> TilePoses:
-        """Return poses without shift or rotation."""
+        """Return poses of tiles at the centres of their squares, without rotation."""
         return cls(view, cells, np.zeros((len(cells), 3)))
 
     def shift_tiles(self, which: NDArray[np.intp], by: Floats) -> TilePoses:
-        """Return the poses with the tiles at the indices `which` shifted and rotated further.
+        """Return new poses, in which the tiles at the indices `which` are shifted and rotated by the offsets `by`.
 
-        `by` `(len(which), 3)` is right, down (squares) and clockwise (radians) in the rotated crop, as the network
-        predicts it. The result is limited to `MAX_POSE_OFFSET`.
+        `by` `(len(which), 3)` are the offsets that the letter network predicts: right and down in squares, relative to
+        the rotated crop, and clockwise rotation in radians. The new poses are clipped to +-`MAX_POSE_OFFSET`.
         """
         right, down, turn = by.T
         cos, sin = np.cos(self.poses[which, 2]), np.sin(self.poses[which, 2])
@@ -74,16 +75,16 @@ class TilePoses:
         return replace(self, poses=np.clip(further, -MAX_POSE_OFFSET, MAX_POSE_OFFSET))
 
     def poses_by_square(self) -> Floats:
-        """Return the poses of all squares, `(15, 15, 3)`; 0 for squares that are not in `cells`."""
+        """Return the poses as an array of all squares, `(15, 15, 3)`, with 0 for squares that are not in `cells`."""
         lies = np.zeros((BOARD_SIZE, BOARD_SIZE, 3))
         for cell, lie in zip(self.cells, self.poses, strict=True):
             lies[cell] = lie
         return lies
 
     def cut_crops(self, which: NDArray[np.intp] | None = None, offset_px: ArrayLike = (0, 0)) -> Image:
-        """Cut out the crops of all tiles, or of those at the indices `which`: `(n, 36, 36) uint8` grey.
+        """Return crops of all tiles, or only of the tiles at the indices `which`: `(n, 36, 36) uint8` grey.
 
-        `offset_px` (down, right) shifts the crops: one offset for all, or `(n, 2)`.
+        `offset_px` (down, right) shifts the crops by whole pixels: one offset for all crops, or `(n, 2)`.
         """
         numbers = np.arange(len(self.cells)) if which is None else which
         first = (
@@ -106,9 +107,9 @@ class TilePoses:
 
 
 def _compute_crop_transforms(first: NDArray[np.intp], lies: Floats) -> Floats:
-    """Return the affine maps from crops to the view, `(n, 2, 3)`, for tiles with the poses `lies` `(n, 3)`.
+    """Return affine matrices `(n, 2, 3)` from crop pixels to view pixels, for tiles with the poses `lies` `(n, 3)`.
 
-    `first` `(n, 2)` are the first row and column of each crop without shift.
+    `first` `(n, 2)` are the view coordinates (row, column) of the top left pixel of each crop without shift.
     """
     half = (CROP_SIDE_PX - 1) / 2
     cos, sin = np.cos(lies[:, 2]), np.sin(lies[:, 2])
@@ -123,19 +124,18 @@ def _make_zero_poses() -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoardViews:
-    """Rectified views of one picture of a board, upright."""
+    """Two rectified, upright views of a board from one picture, and the poses of its tiles."""
 
     board: Image
-    """`(272, 272, 3) uint8 BGR`: the board with a margin, in the plane half way up the tiles
-    (`vision.recognition.squares`)."""
+    """`(272, 272, 3) uint8 BGR`: the board with a margin, rectified at half the height of the tiles
+    (`vision.recognition.squares.rectify_board`)."""
     tops: Image
-    """`(448, 448) uint8`: the plane of the tile tops in grey (`vision.recognition.tile_crops`)."""
+    """`(448, 448) uint8`: the plane of the tile tops in grey (`rectify_tops`)."""
     poses: Floats = field(default_factory=_make_zero_poses)
-    """`(15, 15, 3)`: position and rotation of the tile of each square in `tops`
-    (`vision.recognition.tile_crops.TilePoses`)."""
+    """`(15, 15, 3)`: shift and rotation of the tile on each square, as in `TilePoses.poses`."""
 
     def cut_crops(self, squares: Sequence[int]) -> Image:
-        """Cut the tiles of these squares (0..224) out of `tops`: `(n, 36, 36) uint8` grey."""
+        """Return crops of the tiles on `squares` (indices 0..224) from `tops`: `(n, 36, 36) uint8` grey."""
         cells = [divmod(square, BOARD_SIZE) for square in squares]
         lies = self.poses.reshape(BOARD_SIZE * BOARD_SIZE, 3)[list(squares)]
         return TilePoses(self.tops, cells, lies).cut_crops()
