@@ -1,7 +1,7 @@
-"""Keep what belongs to one table: examples of its own tiles.
+"""Adapt board readings to one table by examples of the table's own tiles.
 
-A `TableProfile` learns from confirmed boards and refines later readings of the same table; `ProfiledReader` applies it
-to every reading. With a path, the profile is kept in that file:
+A `TableProfile` stores tile crops from confirmed boards and uses these examples to refine later readings of the same
+table. A `ProfiledReader` applies a profile to every reading. With a path, the profile is kept in that file:
 
 >>> from pathlib import Path
 >>> from tempfile import TemporaryDirectory
@@ -11,7 +11,7 @@ to every reading. With a path, the profile is kept in that file:
 ...     TableProfile(Path(folder) / "table.npz").examples
 ()
 
-`enrolment_rows` lays out one tile of each letter, so that a table can learn its tiles before the first game:
+`enrolment_rows` returns a layout with one tile of each letter, for enrolment of the tiles before the first game:
 
 >>> "".join(enrolment_rows("QXZ")[7])
 '..QXZ?.........'

@@ -1,7 +1,7 @@
-"""Tile enrolment: every tile of the set is laid out once, so that the profile has examples before the first game.
+"""Tile enrolment: the players lay out each letter once, so that the profile has examples before the first game.
 
-Enrolment is optional. It helps most with tiles that the networks find hard: unusual typefaces, or a letter that is not
-in their training.
+Enrolment is optional. It is most useful for tiles with many reading errors: unusual typefaces, or letters that are not
+in the training data of the letter network.
 """
 
 from __future__ import annotations
@@ -13,41 +13,43 @@ from typing import Final
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading
 
 _TILE_ROWS: Final = ((7,), (5, 9), (3, 7, 11), (1, 5, 9, 13), (1, 4, 7, 10, 13))
-"""Rows of the board to use, by the number of rows needed: spread out, because light and perspective differ."""
+"""Board rows (0..14) to use for 1 to 5 rows of tiles: spread out, because lighting and perspective vary over the
+board."""
 _PREFERRED_TILES_PER_ROW: Final = 10
-"""Tiles in a row, if five rows are enough for all; easier to count than a full row."""
+"""Number of tiles per row if five rows suffice; easier to count than a full row."""
 _MIN_MISREAD_CONFIDENCE: Final = 0.9
-"""Confidence from which another letter than the expected one is reported."""
+"""Minimum confidence of a reading that is reported as a mismatch with the expected letter."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnrolmentCheck:
-    """Differences between the expected layout and a picture; squares are 0..224."""
+    """Differences between the expected enrolment layout and a board reading; squares are indices 0..224."""
 
     missing: tuple[int, ...]
-    """Squares that should have a tile and have none."""
+    """Squares that are read as empty and should have a tile."""
     extra: tuple[int, ...]
-    """Squares that should be empty and have a tile."""
+    """Squares that are read as a tile and should be empty."""
     hidden: tuple[int, ...]
-    """Squares that should have a tile and cannot be seen."""
+    """Squares that are read as hidden and should have a tile."""
     mismatched: tuple[tuple[int, str], ...]
-    """Squares clearly read as another symbol, with that symbol: a wrong tile or a wrong reading; the players decide."""
+    """Squares that are read with high confidence as another symbol than expected, with the symbol that was read: a
+    misplaced tile or a reading error, which the players decide."""
 
     @property
     def is_complete(self) -> bool:
-        """True if exactly the expected squares have tiles; the profile can learn once `mismatched` is resolved."""
+        """True if exactly the expected squares have tiles; the letters may still differ."""
         return not (self.missing or self.extra or self.hidden)
 
     @property
     def is_clean(self) -> bool:
-        """True if there is nothing to ask."""
+        """True if the reading agrees with the layout, so that the players need not decide anything."""
         return self.is_complete and not self.mismatched
 
 
 def enrolment_rows(letters: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the layout as 15 rows of 15 faces: each of `letters` and a blank once, in order, row by row.
+    """Return the enrolment layout, 15 rows of 15 faces: each of `letters` and a blank once, in order, row by row.
 
-    Raises ValueError if `letters` is empty, has duplicates, or has more letters than five rows can hold.
+    Raises ValueError if `letters` is empty, has duplicates, or has more letters than fit in five rows.
     """
     tiles = [*letters, BLANK] if BLANK not in letters else list(letters)
     if not letters or len(set(tiles)) != len(tiles):
@@ -64,7 +66,7 @@ def enrolment_rows(letters: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def check_enrolment(rows: Sequence[Sequence[str]], reading: BoardReading) -> EnrolmentCheck:
-    """Compare the expected layout with the reading of a picture."""
+    """Compare the expected layout `rows` (15 rows of 15 faces) with a board reading; return the differences."""
     asked = [face for row in rows for face in row]
     missing, extra, hidden, unlike = [], [], [], []
     for at, (face, square) in enumerate(zip(asked, reading.squares, strict=True)):

@@ -1,6 +1,6 @@
-"""The profile of one table: examples of its own tiles, kept in one file, and the reader that uses them.
+"""The profile of one table: examples of the table's tiles, the file they are stored in, and a reader that uses them.
 
-The file is one `.npz` of bounded size, written atomically.
+The file is an `.npz` archive of bounded size, written atomically.
 """
 
 from __future__ import annotations
@@ -28,46 +28,48 @@ from vision.recognition.views import CROP_SIDE_PX, BoardViews
 from vision.tracking import BoardTracker
 
 _VERSION: Final = 1
+"""Version of the file format."""
 _MAX_UNPACKED_BYTES: Final = 4_000_000
-"""Limit of the unpacked size of the file in bytes; a full profile has a fraction of it."""
+"""Maximum uncompressed size of a profile file in bytes; a full profile is much smaller."""
 _MAX_SOURCE_CHARS: Final = 24
+"""Maximum length of the name of a game in the file; longer names are cut off."""
 _SQUARE_COUNT: Final = BOARD_SIZE * BOARD_SIZE
 _EMPTY_BOARD_ARRAYS: Final = {
     "colours": np.zeros((_SQUARE_COUNT, 3), np.float32),
     "times": np.zeros(_SQUARE_COUNT, np.uint8),
     "record": np.array(0.0),
 }
-"""Colours of empty squares, of which nothing is known: no longer used, but earlier releases need these keys."""
+"""Placeholder arrays for the colours of empty squares: no longer used, but earlier releases require these keys."""
 
 
 class ProfileError(TilekeeperError):
-    """The profile could not be saved."""
+    """Error for a profile that could not be saved."""
 
 
 class TableProfile:
-    """The profile of one table, loaded from the file `path`; with None it is kept in memory only.
+    """Profile of one table: examples of its tiles, loaded from the file `path`, or kept only in memory if that is None.
 
-    Safe to use from several threads. A damaged file is set aside and reported in `problem`; the profile starts empty.
+    Thread-safe. If the file is damaged, it is renamed, `problem` has a message, and the profile is empty.
     """
 
     def __init__(self, path: Path | None, letters: TileClassifier | None = None) -> None:
         self._path = path
         self._lock = threading.Lock()
         examples, self.problem = load_examples(path) if path else ((), "")
-        """What was wrong with the file; empty if nothing was."""
+        """Message about a file that could not be loaded; an empty string if there was no problem."""
         self._tile_examples = TileExamples(letters or LetterNet(), examples)
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """The examples of the table's tiles, oldest first."""
+        """Examples of the table's tiles, oldest first."""
         return self._tile_examples.examples
 
     def learn(self, views: BoardViews, rows: Sequence[Sequence[str]], source: str) -> None:
-        """Learn from a picture whose true board is known.
+        """Add the tiles of a picture as examples, given the true faces on the board.
 
-        `rows` are 15 rows of 15 true faces: `.` for an empty square, `?` for any blank, a letter, or `#` for a square
-        that is unknown or hidden. `source` names the game: each square is kept once for each game, the last one
-        replaces the earlier. Raises ValueError for rows of another size.
+        `views` are the rectified views of the picture. `rows` are 15 rows of 15 true faces: `.` for an empty square,
+        `?` for any blank, a letter, or `#` for a square that is unknown or hidden. `source` is the name of the game; a
+        new example replaces an earlier one from the same game and square. Raises ValueError for rows of another size.
         """
         faces = [face for row in rows for face in row]
         if len(faces) != _SQUARE_COUNT:
@@ -77,20 +79,20 @@ class TableProfile:
             self._tile_examples.learn(views, tiles, source)
 
     def refine_reading(self, reading: PhotoReading, tiles: Collection[str]) -> PhotoReading:
-        """Return the reading with its letters refined. `tiles` are the letters of the set."""
+        """Return the reading with letter probabilities refined by the examples; `tiles` are the letters of the set."""
         if reading.board is None or reading.views is None:
             return reading
         with self._lock:
             return replace(reading, board=self._tile_examples.refine_reading(reading.views, reading.board, tiles))
 
     def save(self) -> None:
-        """Write the profile to its file, atomically. Raises `ProfileError` if that fails."""
+        """Write the examples to the profile's file, atomically. Raises `ProfileError` if writing fails."""
         if self._path:
             save_examples(self._path, self.examples)
 
 
 class ProfiledReader:
-    """Reads as another reader does, then refines the letters by what is known of this table's tiles."""
+    """Board reader that refines the readings of another reader with the profile of one table."""
 
     def __init__(self, reader: PhotoReader, profile: TableProfile) -> None:
         self._reader = reader
@@ -109,9 +111,9 @@ class ProfiledReader:
 
 
 def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
-    """Return the examples in a profile file, and what was wrong with it (empty if nothing).
+    """Load the examples from a profile file; return the examples and an error message (empty without an error).
 
-    A damaged file is renamed to `*.damaged`; the profile then starts empty.
+    A missing file gives no examples. A damaged file is renamed to `*.damaged` and gives no examples.
     """
     try:
         with zipfile.ZipFile(path) as packed:
@@ -124,14 +126,14 @@ def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
     except PermissionError:
         text = "what this table has learnt cannot be read: no permission for {0}"
         return (), said("learnt-permission", text, path.name)
-    except Exception:  # numpy reads the head of an array as Python: damaged bytes may raise anything
+    except Exception:  # numpy parses array headers as Python literals: damaged bytes may raise any exception
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
         return (), said("learnt-damaged", "what this table has learnt is damaged ({0}): it learns anew", path.name)
 
 
 def save_examples(path: Path, examples: Sequence[Example]) -> None:
-    """Write a profile file, sync it, then replace the old one. Raises `ProfileError`."""
+    """Write the examples to a new file, sync the file to disk, and replace `path` with it. Raises `ProfileError`."""
     packed = io.BytesIO()
     np.savez_compressed(packed, **_to_arrays(examples))
     new = path.with_name(f"{path.name}.new")
@@ -158,12 +160,12 @@ def _to_arrays(examples: Sequence[Example]) -> dict[str, Any]:
         "symbols": np.array([one.symbol for one in examples], "U8"),
         "sources": np.array([one.source for one in examples], f"U{_MAX_SOURCE_CHARS}"),
         "squares": np.array([one.square for one in examples], np.uint8),
-        "told": np.ones(len(examples), np.bool_),  # all are confirmed; earlier releases need the key
+        "told": np.ones(len(examples), np.bool_),  # True: confirmed by the players; earlier releases require this key
     } | _EMPTY_BOARD_ARRAYS
 
 
 def _from_arrays(arrays: Mapping[str, Any]) -> tuple[Example, ...]:
-    """Return the examples in these arrays. Raises ValueError or KeyError if they are not a profile."""
+    """Convert the arrays of a profile file to examples. Raises ValueError or KeyError for arrays of another format."""
     if int(arrays["version"]) != _VERSION:
         raise ValueError("it is of another version")
     crops, symbols, sources, squares = (arrays[name] for name in ("crops", "symbols", "sources", "squares"))

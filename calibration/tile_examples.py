@@ -1,8 +1,8 @@
-"""Examples of a table's own tiles, used to refine letters.
+"""Examples of a table's own tiles, used to refine the letter probabilities of later readings.
 
-The letter network knows tiles in general; a table has one set. A tile whose features are close to an example gains a
-bonus (nats) for the symbol of that example, after Zhang et al., Tip-Adapter, 2022. The bonus is given only if it helps:
-each example is read with the others, and more of them must become right than wrong.
+The letter network is trained on many tile sets; a table has one. If the features of a tile are close to those of an
+example, a bonus (nats) is added to the log-probability of the example's symbol (after Zhang et al., Tip-Adapter, 2022).
+The bonus is only used if it improves accuracy in a leave-one-out test on the examples.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vision.recognition.reader import rank_candidates
 from vision.recognition.views import CROP_SIDE_PX, BoardViews
 
 MAX_EXAMPLES: Final = 400
-"""Examples kept in total: 400 crops of 36 x 36 pixels are half a megabyte."""
+"""Maximum number of examples: 400 crops of 36 x 36 pixels take half a megabyte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,56 +30,57 @@ class ExampleConfig:
     """Thresholds of `TileExamples`."""
 
     max_per_symbol: int = 8
-    """Examples kept of one symbol, the newest: a table's tiles are worn, and lit in different ways."""
+    """Maximum number of examples per symbol, the newest: tiles of one letter differ by wear and lighting."""
     bonus_nats: float = 16.0
-    """Bonus for a tile with the same features as an example: more than the network's greatest confidence."""
+    """Bonus for a tile with the same features as an example; larger than the log-odds of the network's predictions."""
     sharpness: float = 8.0
-    """Decay of the bonus with the cosine distance of the features: `exp(-8 * distance)`."""
+    """Decay of the bonus with the cosine distance of the features: `exp(-sharpness * distance)`."""
     won_per_lost: int = 3
     min_gain: int = 6
-    """Examples that the bonus must correct for each one that it spoils, and besides: of 600 sets of examples that were
-    named at random, it then helps none."""
+    """The bonus is used if the number of examples that it corrects, minus `won_per_lost` times the number that it makes
+    wrong, is at least `min_gain`. With random symbols, none of 600 sets of examples passed this test."""
     min_tile_p: float = 1e-6
-    """Probability floor for the tiles of the set, so that a bonus can raise any of them."""
+    """Probability floor for the tiles of the set, so that the bonus can raise the probability of each tile."""
 
 
 class TileClassifier(Protocol):
-    """Predicts the letters of tile crops; implemented by `vision.recognition.letters.LetterNet`."""
+    """Interface of letter classifiers for tile crops; `vision.recognition.letters.LetterNet` implements it."""
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes of the network, in the order of its outputs."""
+        """Classes of the classifier, in the order of its outputs."""
 
     def predict(self, cut: Image) -> TilePredictions:
-        """Predict the letters of crops, `(n, 36, 36) uint8` grey."""
+        """Predict the letters of tile crops `(n, 36, 36) uint8` grey."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
-    """A crop of a tile whose symbol is known."""
+    """A tile crop with its true symbol."""
 
     symbol: str
     """Letter shape (see `vision.recognition.letters`), or `?` for a blank."""
     crop: Image
-    """`(36, 36) uint8` grey, as cut by `vision.recognition.views`."""
+    """`(36, 36) uint8` grey, from `vision.recognition.views.BoardViews.cut_crops`."""
     source: str
-    """Name of the game it was seen in."""
+    """Name of the game in which the picture was taken."""
     square: int
+    """Index (0..224) of the tile's square."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _EncodedExample:
-    """An example with the features and log-probabilities that the network gives it."""
+    """An example with the letter network's features and log-probabilities for its crop."""
 
     example: Example
     features: Floats
-    """`(128,)`, unit length."""
+    """`(128,)`: feature vector of unit length."""
     letters_logp: NDArray[np.float32]
     """`(classes,)`: log-probabilities of the network's classes."""
 
 
 class TileExamples:
-    """Examples of a table's tiles, and the readings that they refine."""
+    """Collection of examples of one table's tiles, which refines the letter probabilities of readings."""
 
     def __init__(
         self, letter_net: TileClassifier, examples: Sequence[Example] = (), config: ExampleConfig = ExampleConfig()
@@ -90,13 +91,13 @@ class TileExamples:
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """The examples, oldest first."""
+        """Examples without features, oldest first."""
         return tuple(one.example for one in self._encoded)
 
     def learn(self, views: BoardViews, faces: Mapping[int, str], source: str) -> None:
-        """Add the tiles of a picture; `faces` maps squares (0..224) to faces.
+        """Add the tiles of a picture as examples; `faces` maps squares (0..224) to true faces.
 
-        An earlier example from the same square and game is replaced.
+        `source` is the name of the game. An earlier example from the same game and square is replaced.
         """
         squares = list(faces)
         crops = zip(squares, views.cut_crops(squares), strict=True)
@@ -105,10 +106,10 @@ class TileExamples:
         self._keep([one for one in self._encoded if (one.example.source, one.example.square) not in replaced] + new)
 
     def refine_reading(self, views: BoardViews, board: BoardReading, tiles: Collection[str]) -> BoardReading:
-        """Return the reading with letters refined by their similarity to examples; `tiles` are those of the set.
+        """Return the reading `board` with letter probabilities refined by the similarity of tiles to the examples.
 
-        A letter without an example is not changed: otherwise the first of two similar letters that is learnt would
-        replace the other one.
+        `tiles` are the letters of the set. Squares read as a letter without an example are not changed: if only one of
+        two similar letters had examples, its bonus would turn the other letter into it.
         """
         if not self.is_helpful:
             return board
@@ -117,7 +118,7 @@ class TileExamples:
         asked = [at for at, symbol in enumerate(symbols) if letter_shape(symbol) in learnt]
         if not asked:
             return board
-        # Compare the tiles with the examples, and give each symbol the bonus of its nearest one.
+        # Compare the tiles with the examples; the bonus of a symbol depends on the nearest example of that symbol.
         features = normalise_features(self._letter_net.predict(views.cut_crops(asked)).features)
         similarity = features @ np.array([one.features for one in self._encoded]).T
         tiles = (*tiles, BLANK)
@@ -134,7 +135,7 @@ class TileExamples:
         return [_EncodedExample(*row) for row in rows]
 
     def _keep(self, encoded: Sequence[_EncodedExample]) -> None:
-        """Keep the newest examples of each symbol, and find out if the bonus helps."""
+        """Store the newest examples of each symbol, and test whether the bonus improves accuracy on them."""
         count: Counter[str] = Counter()
         kept: list[_EncodedExample] = []
         for one in reversed(encoded):
@@ -143,33 +144,34 @@ class TileExamples:
                 kept.append(one)
         self._encoded = kept[:MAX_EXAMPLES][::-1]
         self.is_helpful = bool(self._encoded) and self._does_bonus_help()
-        """True if the bonus is given, because it corrects examples."""
+        """True if the bonus is used, because it improves accuracy on the examples."""
 
     def _does_bonus_help(self) -> bool:
-        """Read each example with the others; return True if the bonus corrects clearly more than it spoils."""
+        """Classify each example with the bonus of all others; return True if accuracy improves by a clear margin."""
         symbols = [one.example.symbol for one in self._encoded]
         classes = self._letter_net.classes
         names = sorted({*classes, *symbols} - {EMPTY})
-        # Take the network's log-probabilities; those of symbols that it was not trained on are at the floor.
+        # Take the network's log-probabilities; symbols that the network has no class for get the floor.
         floor = np.log(self._config.min_tile_p)
         by_class = np.array([[*one.letters_logp, floor] for one in self._encoded])
         columns = [classes.index(name) if name in classes else -1 for name in names]
         letters_logp = np.maximum(by_class[:, columns], floor)
-        # Add the bonus of the other examples.
+        # Add the bonus from the other examples.
         features = np.array([one.features for one in self._encoded])
         similarity = features @ features.T
         np.fill_diagonal(similarity, -np.inf)
         raised = letters_logp + self._config.bonus_nats * self._compute_nearness(similarity, symbols, names)
-        # Count the examples that become right, and those that become wrong.
+        # Count the examples that the bonus corrects, and the examples that it makes wrong.
         truth = np.array([names.index(symbol) for symbol in symbols])
         right, now_right = letters_logp.argmax(axis=1) == truth, raised.argmax(axis=1) == truth
         won, lost = int((now_right & ~right).sum()), int((right & ~now_right).sum())
         return won - self._config.won_per_lost * lost >= self._config.min_gain
 
     def _compute_nearness(self, similarity: Floats, symbols: Sequence[str], names: Sequence[str]) -> Floats:
-        """Return how near each tile is to the examples of each of `names`: `(m, names)`, 0..1, 0 without an example.
+        """Return the similarity of m tiles to the nearest example of each symbol in `names`: `(m, names)`, 0..1.
 
-        `similarity` `(m, n)` are cosines to examples of `symbols` (n).
+        `similarity` `(m, n)` are cosine similarities to the n examples, whose symbols are `symbols`. The result is
+        `exp(-sharpness * distance)`, and 0 for a symbol without an example.
         """
         near = np.exp(-self._config.sharpness * (1 - similarity))
         is_own = np.array(symbols)[:, None] == np.array(names)
@@ -177,7 +179,10 @@ class TileExamples:
 
 
 def _scale_tiles(square: SquareReading, tiles: Sequence[str], factors: Floats, floor: float) -> SquareReading:
-    """Return the square with the probabilities of `tiles` scaled; their sum, empty and hidden keep theirs."""
+    """Multiply the probabilities of `tiles` in a square reading by `factors`, and rescale them to their former sum.
+
+    Probabilities below `floor` are raised to `floor` first. The probabilities of empty and hidden are unchanged.
+    """
     chances = dict(square.candidates)
     tiles_p = np.array([chances.get(tile, 0.0) for tile in tiles])
     scaled = np.maximum(tiles_p, floor) * factors

@@ -1,1 +1,1 @@
-"""Measurements: gain by a table's profile, reliability of probabilities, robustness, occlusion."""
+"""Evaluation of board reading: gain by profiles, calibration of probabilities, robustness, and occlusion by hands."""

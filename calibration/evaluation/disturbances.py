@@ -1,4 +1,4 @@
-"""Disturbances of a picture, one at a time, each in steps from harmless to hopeless."""
+"""Image disturbances for robustness tests: exposure, blur, noise, shadow, glare and others, each at several levels."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Apply = Callable[[Sample, float, Rng], Sample | None]
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """A way to make a picture worse, with its levels in `unit`; `neutral_level` changes nothing.
+    """One kind of image disturbance, with the levels to test in `unit`; at `neutral_level`, it has no effect.
 
-    `apply` returns the disturbed sample, or None if the disturbance does not apply to it.
+    `apply(sample, level, rng)` returns the disturbed sample, or None if the disturbance is not possible for the sample.
     """
 
     name: str
@@ -40,7 +40,7 @@ def _change_exposure(sample: Sample, stops: float, _: Rng) -> Sample:
 
 
 def _change_white_balance(sample: Sample, kelvin: float, _: Rng) -> Sample:
-    """Return the picture as a camera set to daylight takes it under a lamp of this colour temperature."""
+    """Simulate a lamp of colour temperature `kelvin` with the camera's white balance fixed at daylight."""
     gains = np.asarray(
         [_red_ratio(kelvin) / _red_ratio(_DAYLIGHT_KELVIN), 1.0, _blue_ratio(kelvin) / _blue_ratio(_DAYLIGHT_KELVIN)]
     )
@@ -50,7 +50,7 @@ def _change_white_balance(sample: Sample, kelvin: float, _: Rng) -> Sample:
 
 
 def _planck(kelvin: float, nanometres: float) -> float:
-    """Return the relative radiance by Planck's law: https://en.wikipedia.org/wiki/Planck%27s_law."""
+    """Return the relative spectral radiance of a black body (https://en.wikipedia.org/wiki/Planck%27s_law)."""
     return float(1 / (nanometres**5 * (np.exp(1.4388e7 / (nanometres * kelvin)) - 1)))
 
 
@@ -93,7 +93,7 @@ def _tilt_tiles(sample: Sample, degrees: float, _: Rng) -> Sample | None:
 
 
 def _turn_table(sample: Sample, degrees: float, _: Rng) -> Sample:
-    """Rotate the picture by quarter turns, which change no pixel, as if the players had turned the table."""
+    """Rotate the picture clockwise by `degrees`, a multiple of 90, without interpolation of pixels."""
     image, corners = sample.image, sample.corners
     for _quarter in range(round(degrees / 90)):
         corners = np.stack([image.shape[0] - 1 - corners[:, 1], corners[:, 0]], axis=1)
@@ -102,7 +102,7 @@ def _turn_table(sample: Sample, degrees: float, _: Rng) -> Sample:
 
 
 def _lean_camera(sample: Sample, degrees: float, rng: Rng) -> Sample:
-    """Return the picture as if a camera with the field of view of a phone had photographed it at an angle."""
+    """Warp the picture as if it was a plane photographed at `degrees` off the normal, with a phone's field of view."""
     height, width = sample.image.shape[:2]
     focal, way, lean = float(max(width, height)), rng.uniform(0, 2 * np.pi), np.deg2rad(degrees)
     turn, _jacobian = cv2.Rodrigues(np.array([np.cos(way), np.sin(way), 0.0]) * lean)
@@ -120,7 +120,7 @@ def _lean_camera(sample: Sample, degrees: float, rng: Rng) -> Sample:
 
 
 def _add_shadow(sample: Sample, dark: float, rng: Rng) -> Sample:
-    """Reduce the light by the share `dark` on one side of a soft edge through the middle of the board."""
+    """Darken the picture by the share `dark` of the light, on one side of a soft edge through the board's centre."""
     height, width = sample.image.shape[:2]
     middle, way = sample.corners.mean(axis=0), rng.uniform(0, 2 * np.pi)
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
@@ -131,7 +131,7 @@ def _add_shadow(sample: Sample, dark: float, rng: Rng) -> Sample:
 
 
 def _add_glare(sample: Sample, radius: float, rng: Rng) -> Sample:
-    """Add the reflection of a lamp: a white spot with a soft edge; `radius` is in squares."""
+    """Add the reflection of a lamp at a random point of the board: a Gaussian white spot of `radius` squares."""
     if not radius:
         return sample
     spot = _random_board_point(sample, rng)
@@ -150,7 +150,7 @@ def _add_hands(sample: Sample, hands: float, rng: Rng) -> Sample:
 
 
 def _random_board_point(sample: Sample, rng: Rng) -> npt.NDArray[np.float64]:
-    """Return a random point (x, y) on the board in px."""
+    """Return a random point (x, y) on the board, in pixels of the picture."""
     a, b = rng.uniform(0.1, 0.9, 2)
     top_left, top_right, bottom_right, bottom_left = sample.corners
     upper, lower = top_left + a * (top_right - top_left), bottom_left + a * (bottom_right - bottom_left)

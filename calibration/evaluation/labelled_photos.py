@@ -1,4 +1,4 @@
-"""Labelled photographs from `manifest.json` files, in the order of games."""
+"""Load labelled photographs from `manifest.json` files, grouped by game."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vision.photo import load_photo
 
 
 def load_photo_shots(folder: Path) -> Iterator[Shot]:
-    """Yield all photographs below `folder`, each board's together and each game's in order.
+    """Yield all labelled photographs below `folder`, sorted by manifest file, then game, then position in the game.
 
     A manifest is a list of records with `id`, `photo` (path), `board` (15 strings: `.` empty, upper case a tile, lower
     case or `?` a blank), `language`, `game` and `index`.

@@ -1,7 +1,8 @@
-"""Reading of squares under a hand, from single pictures and from merged ones.
+"""Evaluate the reading of squares that a hand covers, in single pictures and in merged readings of several pictures.
 
-`python -m calibration.evaluation.occlusion` renders tables with a hand that moves from picture to picture. A covered
-square should be read as hidden, not guessed; the merged reading should have every square that any picture shows.
+`python -m calibration.evaluation.occlusion` renders boards with a hand that moves from picture to picture. A covered
+square should be read as hidden; the merged reading should have the symbol of every square that is visible in at least
+one picture.
 """
 
 from __future__ import annotations
@@ -22,18 +23,23 @@ from vision.rendering.fonts import training_fonts
 
 _MIN_COVERED_SHARE: Final = 0.9
 _MAX_CLEAR_SHARE: Final = 0.1
-"""Share of a square under a hand above which it is covered, and below which it is clear."""
+"""Shares of a square's area under a hand above which the square counts as covered, and below which as clear."""
 _FIRST_SEED: Final = 90_000
+"""Seed of the first rendered table; not used in training."""
 
 
 def judge_squares(board: BoardReading, faces: Sequence[str]) -> Iterator[str]:
-    """Yield `hidden`, `right` or `wrong` for each square."""
+    """Yield `hidden`, `right` or `wrong` for each square of a reading; `faces` are the 225 true faces."""
     for square, face in zip(board.squares, faces, strict=True):
         yield "hidden" if square.symbol == HIDDEN else "right" if square.symbol == face else "wrong"
 
 
 def count_verdicts(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[str, Counter[str]]:
-    """Count the verdicts of `judge_squares` by coverage, for single pictures and for merged ones."""
+    """Render and read boards with hands; count the results of `judge_squares` by coverage of the square.
+
+    `tables` is the number of boards, `pictures` the number of pictures per board, `fonts` are the fonts of the tiles.
+    Returns counts for single pictures and for merged readings, by name of the group.
+    """
     reader = BoardReader()
     letters = load_tile_set("en").letters
     counts: dict[str, Counter[str]] = {
@@ -75,7 +81,7 @@ def count_verdicts(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[st
 
 
 def main() -> None:
-    """Print the counts for the rendered tables that the command line asks for."""
+    """Print the shares of squares read as hidden, right and wrong, by coverage, for rendered boards with hands."""
     parser = argparse.ArgumentParser(prog="python -m calibration.evaluation.occlusion", description=__doc__)
     parser.add_argument("--tables", type=int, default=30)
     parser.add_argument("--pictures", type=int, default=3, help="of each board")

@@ -1,9 +1,10 @@
-"""Gain in accuracy by a table's profile, on pictures that it has not learnt from.
+"""Measure the gain in accuracy by the profile of a table, on pictures that are not yet in the profile.
 
 `python -m calibration.evaluation.profile_gain DIR` reads the photographs below DIR (with `manifest.json`) in order.
-Each is read without and with the profile of the pictures before it, and only then learnt. `--rendered` does the same
-for several games on each of some rendered tables, lettered in fonts that are not in the training data. Old tiles are
-easy for a profile, so new tiles are also counted separately.
+Each photograph is read without and with the profile of the earlier photographs, and then added to the profile.
+`--rendered` does the same for several games on rendered tables, whose tiles have fonts that are not in the training
+data. Tiles that were on the board in an earlier picture are easy for a profile, so new tiles are also counted
+separately.
 """
 
 from __future__ import annotations
@@ -37,14 +38,15 @@ UNTRAINED_FONTS: Final = {
     "fonts-roboto-slab": ("opentype/roboto/slab/RobotoSlab-Regular.otf",),
     "fonts-paratype": ("truetype/paratype/PTN77F.ttf",),
 }
-"""Fonts that are not in the training data, by Debian package."""
+"""Font files that are not in the training data, relative to `DEBIAN_ROOT`, by Debian package."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of pictures, tiles and wrong squares, without and with the table's profile.
+    """Counts of pictures, tiles and wrongly read squares, without and with the table's profile.
 
-    `new_wrong_...` counts wrong squares without old tiles; `spoiled` counts squares that only the profile reads wrong.
+    `new_wrong_without` and `new_wrong_with` count only new tiles and empty squares. `spoiled` counts squares that are
+    wrong only with the profile.
     """
 
     pictures: int = 0
@@ -57,16 +59,16 @@ class Tally:
     spoiled: int = 0
 
     def add(self, other: Tally) -> None:
-        """Add the counts of `other`."""
+        """Add the counts of `other` to this tally."""
         for name in (field.name for field in fields(self)):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 def replay_shots(shots: Iterable[Shot], misrecorded_share: float = 0.0) -> Iterator[tuple[Shot, Tally]]:
-    """Read each shot without and with the profile of its table, then let the profile learn from it.
+    """Read each shot without and with the profile of its table, then add the shot to the profile.
 
-    Yield the shot and its counts. `misrecorded_share` is the share of letters that are recorded wrong: as the second
-    choice of the reader.
+    Yields each shot with its counts. `misrecorded_share` is the share (0..1) of tiles that the profile learns with a
+    wrong letter, the reader's second choice.
     """
     letters = LetterNet()
     reader = BoardReader(letter_net=letters)
@@ -100,7 +102,10 @@ def _record_face(board: BoardReading, at: int, face: str, chance: random.Random,
 
 
 def _compare_readings(faces: Sequence[str], fresh: set[int], without: BoardReading, after: BoardReading) -> Tally:
-    """Count the wrong squares of both readings; hidden squares are not errors. `fresh` are the squares of new tiles."""
+    """Count the wrong squares of readings without and with (`after`) the profile; hidden squares are not errors.
+
+    `faces` are the 225 true faces, `fresh` the indices of squares with new tiles.
+    """
     wrong = {at for at, face in enumerate(faces) if without.squares[at].symbol not in (face, HIDDEN)}
     still = {at for at, face in enumerate(faces) if after.squares[at].symbol not in (face, HIDDEN)}
     bare = {at for at, face in enumerate(faces) if face == EMPTY}
@@ -117,7 +122,7 @@ def _compare_readings(faces: Sequence[str], fresh: set[int], without: BoardReadi
 
 
 def format_tallies(tallies: Mapping[str, Tally]) -> str:
-    """Return the counts as lines of text, with their sum."""
+    """Format the tallies as a text table, one row per name and a last row with the sums."""
     whole = Tally()
     for tally in tallies.values():
         whole.add(tally)
@@ -142,7 +147,7 @@ def _render_shots(fonts: Sequence[Path], tables: int, games: int, pictures: int,
 
 
 def main() -> None:
-    """Print the counts for the folders and the rendered tables that the command line names."""
+    """Print the numbers of wrong squares without and with a profile, for photographs or rendered tables."""
     parser = argparse.ArgumentParser(prog="python -m calibration.evaluation.profile_gain", description=__doc__)
     parser.add_argument("folder", nargs="*", type=Path, help="photographs with manifest.json")
     parser.add_argument("--rendered", action="store_true", help="rendered tables, by themselves")
@@ -175,7 +180,7 @@ def main() -> None:
 
 
 def _split_by_half(games: Mapping[str, Sequence[Tally]]) -> dict[str, Tally]:
-    """Return the counts of the first and the second half of each game."""
+    """Sum the tallies of the pictures in the first and in the second half of each game."""
     halves: dict[str, Tally] = defaultdict(Tally)
     for name, tallies in games.items():
         for number, tally in enumerate(tallies):

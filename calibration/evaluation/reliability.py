@@ -1,9 +1,9 @@
-"""Reliability of probabilities: of the squares read with 0.99, 99 % should be correct.
+"""Measure the calibration of probabilities: of the squares read with confidence 0.99, 99 % should be correct.
 
 `python -m calibration.evaluation.reliability DIR` reads the photographs below DIR (with `manifest.json`);
-`--rendered N` reads N rendered pictures that are not in the training data. Each square counts with the probability of
-its most likely symbol. Squares read as hidden do not count; squares read as empty are reported separately, because they
-are many and easy.
+`--rendered N` reads N rendered pictures that are not in the training data. The confidence of a square is the
+probability of its most probable symbol. Squares read as hidden are left out; squares read as empty are reported
+separately, because most squares are empty and easy.
 """
 
 from __future__ import annotations
@@ -25,49 +25,52 @@ from engine.tiles import load_tile_set
 from vision.recognition.reader import BoardReader
 
 BIN_EDGES: Final = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.0)
+"""Edges of the confidence bins."""
 VALIDATION_SEED: Final = 424242
-"""Seed of the rendered pictures; training uses small seeds."""
+"""Seed of the rendered pictures for validation; training uses small seeds."""
 _TEMPERATURES: Final = np.exp(np.linspace(np.log(0.5), np.log(3), 61))
 _MIN_PROBABILITY: Final = 1e-6
 _CHART_SIDE_PX: Final = 420
 _CHART_COLOURS: Final = ((190, 120, 40), (40, 110, 210))
-"""BGR of photographs and of rendered pictures."""
+"""Line colours (BGR) in the chart, for photographs and for rendered pictures."""
 
 
 @dataclass(frozen=True, slots=True)
 class SquarePrediction:
-    """The reading of one square, compared with the truth."""
+    """Confidence and correctness of the reading of one square."""
 
     confidence: float
+    """Probability of the most probable symbol."""
     is_right: bool
+    """True if the most probable symbol is the true one."""
     is_empty: bool
     """True if the square was read as empty."""
     truth_probability: float
-    """Probability of the true symbol, among symbols other than hidden."""
+    """Probability of the true symbol, under the condition that the square is not hidden."""
     other_probability: float
-    """Probability of all other symbols."""
+    """1 minus `truth_probability`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The squares with a confidence from `low` up to `high`."""
+    """Statistics of the squares whose confidence is at least `low` and less than `high`."""
 
     low: float
     high: float
     count: int
     confidence: float
-    """Mean confidence."""
+    """Mean confidence of the squares."""
     accuracy: float
-    """Share of correct squares."""
+    """Share (0..1) of correctly read squares."""
 
     @property
     def standard_error(self) -> float:
-        """Standard error of `accuracy` if the confidence is correct."""
+        """Standard error of `accuracy` for perfectly calibrated confidences."""
         return float(np.sqrt(self.confidence * (1 - self.confidence) / self.count))
 
 
 def list_predictions(board: BoardReading, faces: Sequence[str]) -> Iterator[SquarePrediction]:
-    """Yield a prediction for each square of a reading that is not read as hidden; `faces` are the 225 true faces."""
+    """Yield a prediction for each square of a reading, except hidden ones; `faces` are the 225 true faces."""
     for square, face in zip(board.squares, faces, strict=True):
         if square.symbol != HIDDEN:
             seen = 1 - square.probability(HIDDEN)
@@ -76,7 +79,7 @@ def list_predictions(board: BoardReading, faces: Sequence[str]) -> Iterator[Squa
 
 
 def bin_predictions(squares: Iterable[SquarePrediction]) -> tuple[Bin, ...]:
-    """Group the squares by confidence; empty groups are left out."""
+    """Group the predictions by confidence into the bins of `BIN_EDGES`; empty bins are left out."""
     several = list(squares)
     confidence, right = np.array([s.confidence for s in several]), np.array([s.is_right for s in several])
     found = []
@@ -89,20 +92,23 @@ def bin_predictions(squares: Iterable[SquarePrediction]) -> tuple[Bin, ...]:
 
 
 def calibration_error(table: Sequence[Bin]) -> float:
-    """Return the mean distance between confidence and accuracy, weighted by squares (Guo et al., 2017: ECE)."""
+    """Return the expected calibration error (ECE) of the bins (Guo et al., 2017), in 0..1."""
     total = sum(b.count for b in table)
     return sum(b.count * abs(b.confidence - b.accuracy) for b in table) / max(total, 1)
 
 
 def fit_temperature(squares: Iterable[SquarePrediction]) -> float:
-    """Return the divisor of the log-odds that maximises the likelihood; above 1 the reader is overconfident."""
+    """Return the temperature that maximises the likelihood of the true symbols; above 1, the reader is overconfident.
+
+    The temperature is a divisor of the log-odds true symbol : other symbols.
+    """
     odds = np.array([np.log(s.truth_probability / s.other_probability) for s in squares])
     losses = [float(np.logaddexp(0, -odds / t).mean()) for t in _TEMPERATURES]
     return float(_TEMPERATURES[int(np.argmin(losses))])
 
 
 def format_report(name: str, squares: Sequence[SquarePrediction]) -> str:
-    """Return the groups of squares as lines of text."""
+    """Format the calibration of the predictions as text: a summary, then one line per confidence bin."""
     table = bin_predictions(squares)
     wrong = sum(not s.is_right for s in squares)
     lines = [
@@ -119,7 +125,10 @@ def format_report(name: str, squares: Sequence[SquarePrediction]) -> str:
 
 
 def draw_chart(tables: Mapping[str, Sequence[Bin]], path: Path) -> None:
-    """Draw accuracy against confidence, with two standard errors, for each kind of picture, as a PNG."""
+    """Draw a reliability diagram (accuracy against confidence, with two standard errors) and write it as a PNG file.
+
+    `tables` maps the name of each group of pictures to its bins.
+    """
     side, edge = _CHART_SIDE_PX, 40
     chart = np.full((side + 2 * edge, side + 2 * edge, 3), 255, np.uint8)
 
@@ -145,7 +154,7 @@ def draw_chart(tables: Mapping[str, Sequence[Bin]], path: Path) -> None:
 
 
 def render_shots(count: int) -> Iterator[Shot]:
-    """Yield rendered pictures of random boards and tiles that are not in the training data."""
+    """Render `count` pictures of random boards and tiles that are not in the training data."""
     from vision.training.scenes import draw_numbered_scene
 
     for number in range(count):
@@ -154,7 +163,7 @@ def render_shots(count: int) -> Iterator[Shot]:
 
 
 def read_shots(shots: Iterable[Shot]) -> Iterator[SquarePrediction]:
-    """Read each picture and yield the predictions of its squares."""
+    """Read each picture and yield a prediction for each of its squares that is not hidden."""
     reader = BoardReader()
     for shot in shots:
         board = reader.read(shot.image, load_tile_set(shot.language).letters, corners=shot.corners).board
@@ -163,7 +172,7 @@ def read_shots(shots: Iterable[Shot]) -> Iterator[SquarePrediction]:
 
 
 def main() -> None:
-    """Print the reliability of the pictures that the command line names, and draw the chart."""
+    """Print calibration reports for photographs or rendered pictures, and draw the reliability diagram if requested."""
     parser = argparse.ArgumentParser(prog="python -m calibration.evaluation.reliability", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, help="photographs with manifest.json")
     parser.add_argument("--rendered", type=int, default=0, metavar="N", help="drawn pictures")

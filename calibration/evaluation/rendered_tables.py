@@ -1,7 +1,7 @@
-"""Rendered tables for several games: each keeps its board and tiles, in changing light.
+"""Simulated tables for evaluation: each has the same board and tiles in several rendered games.
 
-The board, the tiles and the approximate position of the camera belong to a table. The light, the exact position of the
-camera and the placing of the tiles differ from game to game.
+The board, the tiles and the approximate position of the camera are the same in all games at a table. The lighting, the
+exact position of the camera and the positions of the tiles on their squares differ from game to game.
 """
 
 from __future__ import annotations
@@ -26,31 +26,35 @@ from vision.rendering.tile_art import place_tiles
 from vision.rendering.tile_style import random_tile_style
 
 SQUARE_PX = 32.0
-"""Approximate size of a square in the pictures, in pixels: a camera that sees the board well."""
+"""Approximate side of a square in the rendered pictures, in pixels, as with a well placed camera."""
 FINAL_TILE_SHARE = 0.42
-"""Share of the squares with a tile at the end of a game: 95 of 100 tiles."""
+"""Share of the 225 squares that have a tile at the end of a game: 95 of 100 tiles are on the board."""
 _IMAGE_WIDTH_PX, _IMAGE_HEIGHT_PX = 1000, 760
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shot:
-    """One picture of a game with its truth."""
+    """One picture of a game, with the true faces on the board."""
 
     name: str
     """Name of the picture, for reports."""
     table: str
+    """Name of the table; all its pictures show the same tiles."""
     game: str
+    """Name of the game."""
     image: Image
+    """`(H, W, 3) uint8 BGR`."""
     corners: Floats | None
-    """Corners of the grid `(4, 2)` in px; None if they are not known exactly."""
+    """`(4, 2)` corners of the grid in px; None if the board must be detected."""
     rows: tuple[tuple[str, ...], ...]
-    """Faces on the board, 15 rows of 15."""
+    """True faces on the board, 15 rows of 15."""
     language: str
+    """Name of the tile set."""
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedTable:
-    """A table with tiles lettered in `font`; everything else follows from `seed`."""
+    """A simulated table whose tiles have letters in `font`; `seed` determines all other properties."""
 
     font: Path
     seed: int
@@ -58,11 +62,11 @@ class RenderedTable:
 
     @property
     def name(self) -> str:
-        """The name of the font and the seed."""
+        """Name of the table: font and seed."""
         return f"{self.font.stem} {self.seed}"
 
     def render_game(self, number: int, pictures: int) -> Iterator[Shot]:
-        """Yield `pictures` pictures of one game in which the board fills up."""
+        """Render game `number` as `pictures` pictures with an increasing number of tiles on the board."""
         rng = np.random.default_rng((self.seed, number))
         setting, labels = self._random_setting(rng), self._random_labels(rng)
         laid = place_tiles(rng, labels, setting.tile_style)
@@ -73,7 +77,7 @@ class RenderedTable:
             yield Shot(name, self.name, str(number), scene.image, scene.corners, scene_rows(scene), self.language)
 
     def render_with_hands(self, number: int, pictures: int) -> Iterator[Scene]:
-        """Yield `pictures` scenes of the same board with a hand in different places."""
+        """Render `pictures` scenes of the final board of game `number`, each with a hand at a random place."""
         rng = np.random.default_rng((self.seed, number))
         setting, labels = self._random_setting(rng), self._random_labels(rng)
         laid = place_tiles(rng, labels, setting.tile_style)
@@ -92,7 +96,7 @@ class RenderedTable:
         return random_labels(rng, letters, counts / counts.sum(), FINAL_TILE_SHARE)
 
     def _random_setting(self, rng: Rng) -> SceneSetting:
-        """Return the scene setting: board and tiles from the table's seed, light and camera from `rng`."""
+        """Return a scene setting: board and tiles drawn from the table's own seed, lighting and camera from `rng`."""
         own = np.random.default_rng(self.seed)
         fonts = training_fonts()
         board = random_board_style(own, fonts)
@@ -116,5 +120,5 @@ class RenderedTable:
 
 
 def scene_rows(scene: Scene) -> tuple[tuple[str, ...], ...]:
-    """Return the faces on the board of a rendered scene, 15 rows of 15."""
+    """Return the true faces on the board of a rendered scene, 15 rows of 15; `.` for an empty square."""
     return tuple(tuple(symbol or EMPTY for symbol in row) for row in scene.labels)

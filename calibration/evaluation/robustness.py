@@ -1,4 +1,4 @@
-"""Robustness of readings: letters, whole boards and turns that are read correctly from disturbed pictures."""
+"""Measure the robustness of board readings: shares of correct letters, boards and turns in disturbed pictures."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from vision.recognition.reader import PhotoReader, best_guess
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result for one picture: number of tiles, letters read correctly, and True if all 225 squares are correct.
+    """Result of reading one picture.
 
-    A picture of a turn was `scored` (correctly and without a question), `asked` about, or `wrong` (a wrong total was
-    accepted).
+    `tiles` is the number of tiles on the board, `letters` the number of tiles read correctly; `whole_board` is True if
+    all 225 squares are correct. If the picture shows a turn of a game, one of the other fields is True: `scored`
+    (correct total without a question to the players), `asked` (a question), `wrong` (a wrong total without a question).
     """
 
     tiles: int
@@ -32,10 +33,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class LevelResult:
-    """The results of all pictures at one level of a disturbance.
+    """Summary of the results of all pictures at one level of a disturbance.
 
-    `letters` and `whole` are shares (0..1) of tiles and pictures, `scored` and `asked` of `turns`; `wrong` has the
-    names of the pictures that were accepted with a wrong total.
+    `letters` is the share (0..1) of tiles read correctly, `whole` the share of pictures with all squares correct;
+    `scored` and `asked` are shares of the `turns`. `wrong` has the names of pictures whose wrong total was accepted.
     """
 
     level: float
@@ -51,9 +52,9 @@ class LevelResult:
 def measure_robustness(
     reader: PhotoReader, disturbance: Disturbance, samples: Sequence[Sample], seed: int = 0
 ) -> Iterator[LevelResult]:
-    """Read every sample at every level and yield a result for each level.
+    """Read every sample at every level of a disturbance, and yield a summary for each level.
 
-    The same `seed` disturbs a sample in the same way at each level.
+    The random numbers of a disturbance depend only on `seed` and the sample, not on the level.
     """
     for level in disturbance.levels:
         outcomes: list[tuple[str, Outcome, bool]] = []
@@ -66,7 +67,7 @@ def measure_robustness(
 
 
 def assess_sample(reader: PhotoReader, sample: Sample) -> Outcome:
-    """Read one picture, and infer the play if it shows a turn."""
+    """Read one picture and compare the reading with the true faces; for a turn, also compare the totals."""
     reading = reader.read(sample.image, sample.letters)
     tiles = sum(face != EMPTY for face in sample.faces)
     if reading.board is None:

@@ -1,4 +1,4 @@
-"""Chart of the robustness as a PNG, for the documents. Needs matplotlib (`pip install '.[train]'`)."""
+"""Draw the robustness chart of the documentation as a PNG file. Needs matplotlib (`pip install '.[train]'`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from calibration.evaluation.disturbances import Disturbance
 from calibration.evaluation.robustness import LevelResult
 
 Curves = Mapping[str, Sequence[tuple[Disturbance, Sequence[LevelResult]]]]
-"""Results by kind of picture (rendered, photographs): each disturbance with its levels."""
+"""For each kind of picture (rendered, photographs), the disturbances with their results by level."""
 
 _LINE_COLOURS = {
     "letters right": "#1f5fa8",
@@ -24,7 +24,7 @@ _LINE_STYLES = ("-", "--")
 
 
 def draw_chart(curves: Curves, path: Path) -> None:
-    """Draw a panel for each disturbance, with a line style for each kind of picture and a cross at a wrong total."""
+    """Draw one panel per disturbance, with one line style per kind of picture and crosses at wrong totals, as a PNG."""
     names = list(dict.fromkeys(d.name for kind in curves.values() for d, _ in kind))
     columns = 4
     rows = -(-len(names) // columns)

@@ -1,4 +1,4 @@
-"""Pictures with their truth: the tiles on the board, and the totals after the turn that they show."""
+"""Labelled pictures for robustness tests: the true faces on the board, and the totals after the turn in the picture."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from vision.rendering.tile_style import random_tile_style
 
 @dataclass(frozen=True, slots=True)
 class TurnTruth:
-    """The game before a picture was taken, and the correct totals (points) after its play."""
+    """The game before the turn in a picture, and the correct totals (points) of all players after the turn."""
 
     game_before: Game
     totals: tuple[int, ...]
@@ -37,11 +37,12 @@ class TurnTruth:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """A picture `(H, W, 3) uint8 BGR`, the grid's corners `(4, 2)` px, and the 225 faces (`.` empty, `?` a blank).
+    """A labelled picture.
 
-    `letters` is the alphabet of the tile set. `turn` is None for a picture that is not part of a game. `render_tilted`
-    renders the same picture with every tile rotated by an angle in degrees, in random directions; None for a
-    photograph.
+    `image` is `(H, W, 3) uint8 BGR`, `corners` `(4, 2)` are the corners of the grid in px, `faces` the 225 true faces
+    (`.` empty, `?` a blank), `letters` is the alphabet of the tile set. `turn` is None for a picture that does not show
+    a turn of a game. `render_tilted(degrees)` renders the same picture with every tile rotated by that angle, in a
+    random direction; None for a photograph.
     """
 
     name: str
@@ -54,7 +55,7 @@ class Sample:
 
     @property
     def square_px(self) -> float:
-        """The mean side of a square in px."""
+        """Mean side of a square in the picture, in pixels."""
         sides = np.linalg.norm(self.corners - np.roll(self.corners, -1, axis=0), axis=1)
         return float(sides.mean()) / BOARD_SIZE
 
@@ -62,9 +63,9 @@ class Sample:
 def render_samples(
     games: Sequence[Game], count: int, seed: int = 0, size: tuple[int, int] = (1280, 960)
 ) -> Iterator[Sample]:
-    """Yield `count` rendered pictures of turns of `games` in good light, each with another board, tiles and camera.
+    """Render `count` pictures of random turns of `games` in good light, each with a random board, tiles and camera.
 
-    `size` is (width, height) in pixels.
+    `size` is (width, height) of the pictures in pixels.
     """
     for number in range(count):
         rng = np.random.default_rng([seed, number])
@@ -96,7 +97,7 @@ def _render_sample(
 
 
 def _random_setting(rng: Rng, size: tuple[int, int]) -> SceneSetting:
-    """Return a random board, tiles, table and camera (tilted up to 35 degrees), with good light."""
+    """Return a scene setting in good light, with a random board, tiles, table and camera (tilt up to 35 degrees)."""
     fonts = packaged_fonts()
     board = random_board_style(rng, fonts)
     camera = look_at_board(
@@ -121,7 +122,7 @@ def _random_setting(rng: Rng, size: tuple[int, int]) -> SceneSetting:
 
 
 def load_photo_samples(folder: Path, letters_of: Callable[[str], tuple[str, ...]], step: int = 1) -> Iterator[Sample]:
-    """Yield every `step`-th photograph of the folders in `folder`, with its truth from `manifest.json`.
+    """Load every `step`-th labelled photograph from each `manifest.json` in the folders of `folder`.
 
     A manifest is a list of records: `id`, `photo` (path), `corners`, `board` (15 strings: `.` empty, lower case or `?`
     a blank), `language`, and for games `game`, `index` and `turn` with the `score` of the play. `letters_of` returns
@@ -143,9 +144,10 @@ def _parse_faces(board: Sequence[str]) -> tuple[str, ...]:
 
 
 def _find_turns(records: Sequence[dict[str, Any]]) -> dict[str, TurnTruth]:
-    """Return the truth of each picture that adds one play to its game, by picture; other pictures are left out.
+    """Return the turn of each picture that adds exactly one play to its game, by the picture's id.
 
-    Two players take turns. The recorded score must be the one that the tiles on the board give.
+    `records` are those of a manifest. Two players are assumed to take turns. Pictures are left out if the score in the
+    record differs from the score of the play on the board.
     """
     found: dict[str, TurnTruth] = {}
     for name in dict.fromkeys(record["game"] for record in records if record.get("index") is not None):
