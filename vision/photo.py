@@ -139,7 +139,7 @@ def _find_max_pixels(opened: Pictures.Image) -> int:
 
 
 def _convert_16_bits(picture: Pictures.Image) -> Pictures.Image:
-    """Convert a 16-bit grey image to 8 bits by scaling the values; Pillow's own conversion clips them."""
+    """Convert a 16-bit grey image to 8 bits by scaling the values; Pillow's own conversion clips the values."""
     grey = np.empty((picture.height, picture.width), np.uint8)
     for top in range(0, picture.height, _BAND_ROWS):
         bottom = min(top + _BAND_ROWS, picture.height)

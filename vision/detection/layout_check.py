@@ -185,8 +185,8 @@ _EM_ROUNDS: Final = 4
 _MIN_WHITE_LEVEL: Final = 30.0
 """Minimum level (0..255) that is scaled to white: a darker picture is not brightened further."""
 _CHANCE_RESIDUAL: Final = 4.0
-"""Residual, in squared units of the spread, added to the denominator of the explained share: a picture of one or two
-plain colours has a smaller residual, of which chance explains a large share."""
+"""Constant added to the denominator of the explained share, in squared units of the spread: keeps the share low for a
+picture of one or two plain colours, whose residual is small and random."""
 _PREMIUM_MODEL: Final = _LayoutModel.from_kinds(layout_kinds().ravel())
 _UNIFORM_MODEL: Final = _LayoutModel.from_kinds(np.zeros(BOARD_SIZE * BOARD_SIZE, np.int64))
 _SQUARE_WEIGHTS: Final = np.where(layout_kinds().ravel() > 0, 164 / 61, 1.0)

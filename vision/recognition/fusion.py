@@ -266,7 +266,7 @@ _MAX_GLARE_SHARE: Final = 0.5
 _MIN_BRIGHT_TILE_PROBABILITY: Final = 0.5
 """Minimum letter probability of a square that is used to measure the brightness of tiles."""
 _BLANK_PRIOR_SHIFT: Final = np.array([-1.5, -1.5, -1.5, -2.5, -2.8])
-"""Prior log-odds blank : empty on real boards minus those in training, in nats, for squares with 0 to 4 adjacent tiles.
+"""Difference in prior log-odds blank : empty (nats) between real boards and training scenes, for 0 to 4 adjacent tiles.
 
 The final boards of 600 games have 146, 673, 281 and 64 blanks and 25,381, 17,586, 6501 and 692 empty squares with 1, 2,
 3 and 4 adjacent tiles; a training scene has 1.03, 2.58, 2.11 and 1.02 blanks and 42.3, 14.4, 4.01 and 0.66 empty

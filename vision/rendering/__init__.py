@@ -1,1 +1,1 @@
-"""Rendered photographs of boards, for training, tests and the demo."""
+"""Rendering of synthetic photographs of boards, for training, tests and the demo."""

@@ -1,6 +1,6 @@
-"""A board as flat art: ground, premium squares with their print, grid lines, frame, labels.
+"""Draw a board as flat art: ground, premium squares with their print, grid lines, frame, labels.
 
-The art shows the board from straight above; `scene` projects it into a photograph.
+Flat art is an orthographic top view of the board; `vision.rendering.scene` projects it into a photograph.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _FRAME_WORDS = (
 
 
 def art_to_table(px: int, left: float, top: float) -> npt.NDArray[np.float64]:
-    """Return the (3, 3) map from pixels of flat art to table coordinates (squares).
+    """Return the (3, 3) affine matrix from pixel coordinates of flat art to table coordinates in squares.
 
-    The art has `px` pixels per square and margins `left` and `top` in squares. Pixel centres are at whole numbers, so
-    the edge between two squares is half a pixel before a multiple of `px`.
+    The art has `px` pixels per square and the margins `left` and `top` in squares. Pixel centres are at whole numbers,
+    so the edge between two squares is half a pixel before a multiple of `px`.
     """
     half = 0.5 / px
     return np.array([[1 / px, 0, half - left], [0, 1 / px, half - top], [0, 0, 1]])
@@ -40,21 +40,27 @@ def art_to_table(px: int, left: float, top: float) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class BoardArt:
-    """Flat art, (H, W, 3) uint8 BGR, with `px` pixels per square and margins (left, top, right, bottom) in squares."""
+    """Top view of a board: `image` (H, W, 3) uint8 BGR with `px` pixels per square.
+
+    `margin` is the width of the frame (left, top, right, bottom) in squares.
+    """
 
     image: Picture
     px: int
     margin: tuple[float, float, float, float]
 
     def to_table(self) -> npt.NDArray[np.float64]:
-        """Return the (3, 3) map from art pixels to table coordinates (squares)."""
+        """Return the (3, 3) affine matrix from pixel coordinates of the image to table coordinates in squares."""
         return art_to_table(self.px, *self.margin[:2])
 
 
 def print_mask(
     image: Picture, mask: npt.NDArray[np.uint8], x: float, y: float, colour: Colour, strength: float = 1.0
 ) -> None:
-    """Blend `colour` into `image` through `mask`, centred at (x, y) px and clipped at the edges of the image."""
+    """Blend `colour` into `image` in place, with `mask` (h, w) uint8 times `strength` as opacity.
+
+    The mask is centred at (x, y) px and clipped at the edges of the image.
+    """
     h, w = mask.shape
     x0, y0 = round(x - w / 2), round(y - h / 2)
     left, top = max(x0, 0), max(y0, 0)
@@ -82,7 +88,10 @@ def _draw_rounded_box(
 
 
 def _draw_spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, px: int, count: int) -> None:
-    """Draw ornaments that reach from the premium square at (x, y) into its neighbours: bursts, teeth, arrows."""
+    """Draw ornaments (bursts, teeth, arrows) along the sides of a premium square, overlapping its neighbours.
+
+    (x, y) is the top left corner of the square, in squares.
+    """
     for side in range(4):
         along = (np.arange(count) + 0.5) / count if kind != "arrows" else np.array([0.5])
         half = {"burst": 0.5 / count, "teeth": 0.25 / count, "arrows": 0.13}[kind]
@@ -102,7 +111,10 @@ def _draw_spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, 
 
 
 def star_outline(points: int, centre: float, radius: float) -> npt.NDArray[np.int32]:
-    """Return the corners of a star in sixteenths of a pixel, for OpenCV's `shift=4`."""
+    """Return the outline of a star as a polygon (2 * points, 2), in sixteenths of a pixel for OpenCV's `shift=4`.
+
+    The star is centred at (`centre`, `centre`) px.
+    """
     angles = np.arange(2 * points) * np.pi / points - np.pi / 2
     reach = np.where(np.arange(2 * points) % 2, 0.4 + 0.02 * points, 1.0) * radius
     corners = np.stack([centre + reach * np.cos(angles), centre + reach * np.sin(angles)], axis=1)
@@ -110,7 +122,7 @@ def star_outline(points: int, centre: float, radius: float) -> npt.NDArray[np.in
 
 
 def _render_square_print(style: BoardStyle, kind: str, px: int) -> Picture:
-    """Return the print of a premium square, text or an ornament, as a (px, px) uint8 mask."""
+    """Render the print of a premium square (text or an ornament) as a mask (px, px) uint8, 255 = ink."""
     mask = np.zeros((px, px), np.uint8)
     if kind == "*" and style.centre != "text":
         c = px / 2
@@ -148,7 +160,7 @@ def _render_square_print(style: BoardStyle, kind: str, px: int) -> Picture:
 
 
 def _print_quarter_turns(style: BoardStyle, row: int, column: int) -> int:
-    """Return the quarter turns of the print on a square: constant, or facing the nearest side of the board."""
+    """Return the number of quarter turns of the print on a square: constant, or towards the board's nearest side."""
     if not style.text_faces:
         return style.text_turn
     dx, dy = column - 7, row - 7
@@ -215,7 +227,7 @@ def _draw_grid_lines(image: Picture, style: BoardStyle, left: float, top: float,
 def _draw_frame_print(
     rng: Rng, image: Picture, style: BoardStyle, margin: tuple[float, float, float, float], px: int
 ) -> None:
-    """Draw words on the frame and labels along the grid."""
+    """Draw random words on the frame, and the labels of columns (A to O) and rows (1 to 15) along the grid."""
     left, top, right, bottom = margin
     contrast = (
         (20.0, 20.0, 20.0)
@@ -253,13 +265,13 @@ def _draw_frame_print(
 
 
 def _apply_texture(rng: Rng, image: Picture, style: BoardStyle, px: int) -> None:
-    """Add the grain of the print, wear, and the fold of a folding board."""
+    """Add the grain of the print, stains, and the seam of a folding board to the image, in place."""
     h, w = image.shape[:2]
     if style.grain > 0.004:
         noise = rng.normal(0, 1, (h // 2 + 1, w // 2 + 1)).astype(np.float32)
         field = cv2.resize(noise, (w, h), interpolation=cv2.INTER_LINEAR)
         image[:] = np.clip(image * (1 + style.grain * field[:, :, None]), 0, 255).astype(np.uint8)
-    if rng.random() < 0.12:  # stains, fading, a pattern under the grid
+    if rng.random() < 0.12:  # stains, fading, or a pattern on the ground
         spots = rng.normal(0, 1, (int(rng.integers(4, 40)), int(rng.integers(4, 40)))).astype(np.float32)
         field = cv2.resize(spots, (w, h), interpolation=cv2.INTER_CUBIC)
         image[:] = np.clip(image * (1 + float(rng.uniform(0.02, 0.1)) * field[:, :, None]), 0, 255).astype(np.uint8)
@@ -279,7 +291,7 @@ def _apply_texture(rng: Rng, image: Picture, style: BoardStyle, px: int) -> None
 
 
 def draw_board(rng: Rng, style: BoardStyle, px: int) -> BoardArt:
-    """Draw a board at `px` pixels per square; `rng` chooses the words on the frame and the wear."""
+    """Draw the flat art of a board at `px` pixels per square, with random words on the frame and random wear."""
     band = sum(width for width, _ in style.frame_bands)
     extra = [band + p + (0.7 if style.labels else 0.0) for p in style.frame_panels]
     margin = (extra[0], extra[1], extra[2], extra[3])
@@ -289,7 +301,7 @@ def draw_board(rng: Rng, style: BoardStyle, px: int) -> BoardArt:
     image: Picture = np.empty((h, w, 3), np.uint8)
     image[:] = np.asarray(outer, np.uint8)
     inward = list(style.frame_bands)
-    while inward:  # outermost first, each band a smaller box
+    while inward:  # draw the outermost band first, then smaller boxes over it
         _, colour = inward[-1]
         reach = sum(width for width, _ in inward)
         inward.pop()

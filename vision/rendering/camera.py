@@ -1,7 +1,7 @@
-"""Pinhole camera above a board: projection of table points into the picture.
+"""Pinhole camera above a board: projection of table points to pixels.
 
 Table coordinates are in squares: x to the right along a row, y down along a column, with the grid's top left corner at
-(0, 0) and its bottom right corner at (15, 15). `height` is the height above the board's plane, towards the viewer.
+(0, 0) and its bottom right corner at (15, 15). `height` is the height above the board in squares, towards the camera.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ CENTRE = 7.5
 
 @dataclass(frozen=True)
 class Camera:
-    """A calibrated pinhole camera.
+    """A pinhole camera with known intrinsics, radial distortion and pose relative to the board.
 
     size        (width, height) of the picture in px; pixel centres are at whole numbers, as in OpenCV
     focal       focal length in px; the principal point is the centre of the picture
-    rotation    (3, 3) world to camera; the world's z axis points away from the viewer into the table
-    position    (3,) translation in squares
+    rotation    (3, 3) from table to camera coordinates; the z axis of the table points away from the camera
+    position    (3,) translation from table to camera coordinates, in squares
     distortion  radial distortion k1 on the normalised image plane (0 = none)
-    stretch     height of a square divided by its width; 1.05 to 1.1 on many boards
+    stretch     length of a square along a column divided by its length along a row; 1.05 to 1.1 on many boards
     """
 
     size: tuple[int, int]
@@ -37,7 +37,7 @@ class Camera:
     stretch: float = 1.0
 
     def plane_homography(self, height: float = 0.0) -> Matrix:
-        """Return the (3, 3) homography from table coordinates at `height` squares to undistorted pixels."""
+        """Return the (3, 3) homography from table coordinates in the plane at `height` to undistorted pixels."""
         x, y = self._centre
         intrinsic = np.array([[self.focal, 0, x], [0, self.focal, y], [0, 0, 1]])
         r = self.rotation
@@ -50,7 +50,7 @@ class Camera:
         return (self.size[0] - 1) / 2, (self.size[1] - 1) / 2
 
     def project(self, points: npt.ArrayLike, height: float = 0.0) -> Matrix:
-        """Project table points (N, 2) at `height` to pixels (N, 2), with lens distortion."""
+        """Project table points (N, 2) at `height` to pixel coordinates (N, 2), with lens distortion."""
         flat = cv2.perspectiveTransform(
             np.asarray(points, np.float64).reshape(-1, 1, 2), self.plane_homography(height)
         ).reshape(-1, 2)
@@ -61,7 +61,7 @@ class Camera:
         return np.asarray(centre + (flat - centre) * (1 + self.distortion * (n**2).sum(axis=1, keepdims=True)))
 
     def distortion_maps(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return the maps for `cv2.remap` that apply the lens distortion to an undistorted picture."""
+        """Return the x and y maps, (H, W) float32 each, with which `cv2.remap` distorts an undistorted picture."""
         w, h = self.size
         cx, cy = self._centre
         x, y = np.meshgrid((np.arange(w) - cx) / self.focal, (np.arange(h) - cy) / self.focal)
@@ -81,12 +81,14 @@ def look_at_board(
     distortion: float = 0.0,
     stretch: float = 1.0,
 ) -> Camera:
-    """Return a camera that looks at the board's centre, `tilt` radians off the vertical.
+    """Return a camera whose optical axis is tilted by `tilt` radians from the board's normal.
 
+    size     (width, height) of the picture in px
+    focal    focal length in px
     azimuth  direction of the tilt, radians
-    roll     rotation of the camera about its axis, radians
-    fill     size of the grid as a fraction of the picture, in the direction in which it fills more
-    shift    position of the board's centre as a fraction of the picture's size, from the picture's centre
+    roll     rotation of the camera about its optical axis, radians
+    fill     extent of the grid as a fraction of the picture, the larger of width and height
+    shift    offset of the board's centre from the picture's centre, as a fraction of the picture's width and height
 
     The distance that gives `fill` is found by bisection.
     """

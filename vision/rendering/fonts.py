@@ -1,7 +1,7 @@
-"""Fonts for tiles and boards, and masks of letters drawn with them.
+"""Font files for tiles and boards, and rendering of letters to masks.
 
-`packaged_fonts()` come with Python packages and are available on every machine; the demo uses them. `training_fonts()`
-adds families from Debian packages, so that training sees a wide range of letters.
+`packaged_fonts()` are part of Python packages and available on every machine; the demo uses these. `training_fonts()`
+adds font families from Debian packages, so that the training data has a wide range of letter shapes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PACKAGED_FONTS = {
 
 DEBIAN_ROOT = Path("/usr/share/fonts")
 
-# Debian package -> font files below DEBIAN_ROOT. Upright text faces, sans first: that is what tiles are lettered in.
+# Debian package -> font files below DEBIAN_ROOT. Mostly upright sans-serif typefaces, as on real tiles.
 DEBIAN_FONTS = {
     "fonts-adf-gillius": (
         "truetype/adf/GilliusADF-Bold.otf",
@@ -191,12 +191,12 @@ DEBIAN_FONTS = {
 }
 _HANDWRITTEN_STEMS = ("Breip", "Humor-Sans")
 _SHAPING_CAP_PX = 96
-"""Height of capitals in px at which letters are drawn before their shape is changed."""
+"""Height of capitals, in px, at which letters are rendered before their shape is varied."""
 _ROUND_LETTERS = frozenset("CDGJOQSUОСЭФΘΟΦΩ")
 
 
 def packaged_fonts() -> tuple[Path, ...]:
-    """Return the font files that the program's own dependencies contain."""
+    """Return the font files from Python packages that are dependencies. Raises RuntimeError if a package is missing."""
     paths = []
     for package, files in PACKAGED_FONTS.items():
         spec = importlib.util.find_spec(package)
@@ -207,9 +207,9 @@ def packaged_fonts() -> tuple[Path, ...]:
 
 
 def installed_fonts(packages: Mapping[str, Sequence[str]], root: Path = DEBIAN_ROOT) -> tuple[Path, ...]:
-    """Return the font files of these Debian packages below `root`.
+    """Return the paths of the font files of Debian packages, below `root`.
 
-    Raises RuntimeError with the names of missing packages.
+    `packages` maps the name of each package to its files. Raises RuntimeError with the names of missing packages.
     """
     missing = [package for package, files in packages.items() if not all((root / f).exists() for f in files)]
     if missing:
@@ -218,7 +218,7 @@ def installed_fonts(packages: Mapping[str, Sequence[str]], root: Path = DEBIAN_R
 
 
 def training_fonts(root: Path = DEBIAN_ROOT) -> tuple[Path, ...]:
-    """Return all fonts of the training set. Raises RuntimeError with the names of missing Debian packages."""
+    """Return all font files of the training data. Raises RuntimeError with the names of missing Debian packages."""
     return packaged_fonts() + installed_fonts(DEBIAN_FONTS, root)
 
 
@@ -229,25 +229,28 @@ def _load_font(path: Path, size: int) -> ImageFont.FreeTypeFont:
 
 @lru_cache(maxsize=4096)
 def _can_draw(path: Path, text: str) -> bool:
-    """Return True if the font has a glyph for every character, that is none is drawn as the "missing" box."""
+    """Return True if the font has a glyph for every character of `text`, other than its placeholder glyph."""
     face = _load_font(path, 40)
     missing = bytes(face.getmask("\U000fffff"))
     return all(bytes(face.getmask(c)) != missing for c in text)
 
 
 def select_handwritten_fonts(fonts: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return those of `fonts` that look handwritten, or all if none does."""
+    """Return the fonts among `fonts` that imitate handwriting, or all `fonts` if there are none."""
     return tuple(path for path in fonts if path.stem in _HANDWRITTEN_STEMS) or fonts
 
 
 def select_supporting_fonts(fonts: tuple[Path, ...], text: str) -> tuple[Path, ...]:
-    """Return those of `fonts` that can draw `text`."""
+    """Return the fonts among `fonts` that have a glyph for every character of `text`."""
     return tuple(path for path in fonts if _can_draw(path, text))
 
 
 @lru_cache(maxsize=8192)
 def text_mask(path: Path, text: str, size: int) -> Mask:
-    """Draw `text` on one line, cropped to its ink: (h, w) uint8, 255 = ink. `size` is the font's em in px."""
+    """Render `text` on one line as a mask (h, w) uint8, 255 = ink, cropped to the bounding box of the ink.
+
+    `size` is the em size of the font in px.
+    """
     face = _load_font(path, size)
     left, top, right, bottom = face.getbbox(text)
     width, height = max(int(right - left), 1), max(int(bottom - top), 1)
@@ -258,15 +261,15 @@ def text_mask(path: Path, text: str, size: int) -> Mask:
 
 @lru_cache(maxsize=512)
 def cap_height(path: Path, size: int) -> int:
-    """Return the height of a capital H in px at an em of `size` px."""
+    """Return the height in px of a capital H at an em size of `size` px."""
     return int(text_mask(path, "H", size).shape[0])
 
 
 @lru_cache(maxsize=8192)
 def letter_mask(path: Path, letter: str, cap: int) -> tuple[Mask, int]:
-    """Draw a letter with capitals `cap` px high; return its mask and the height of its ink above the cap line (px).
+    """Render a letter at a cap height of `cap` px; return its mask and the height of its ink above the cap line (px).
 
-    Accented capitals rise above the cap line; Q, J and Ş descend below the base line.
+    Accented capitals extend above the cap line; Q, J and Ş extend below the base line.
     """
     size = max(4, round(cap * 100 / max(cap_height(path, 100), 1)))
     face = _load_font(path, size)
@@ -277,21 +280,21 @@ def letter_mask(path: Path, letter: str, cap: int) -> tuple[Mask, int]:
 
 @dataclass(frozen=True, slots=True)
 class LetterShape:
-    """Variation of a font's letters, because no two makers of tiles use the same ones."""
+    """Geometric variation of the letters of a font: letters differ between makers of tiles."""
 
     width: float = 1.0
-    """Width relative to the font's own."""
+    """Horizontal scale factor."""
     weight: float = 0.0
-    """Additional thickness of strokes on each side, as a fraction of the capitals' height."""
+    """Thickness added to each side of a stroke, as a fraction of the cap height; negative for thinner strokes."""
     squareness: float = 0.0
-    """Squareness of the shoulders of round letters, 0 to 1."""
+    """Amount (0..1) by which round letters are deformed towards their bounding box."""
 
 
 PLAIN_SHAPE = LetterShape()
 
 
 def shaped_mask(path: Path, letter: str, cap: int, shape: LetterShape) -> tuple[Mask, int]:
-    """Return `letter_mask` of a letter with a varied shape."""
+    """Render a letter like `letter_mask`, with its shape varied by `shape`."""
     if shape == PLAIN_SHAPE:
         return letter_mask(path, letter, cap)
     mask, rise = _shape_letter(path, letter, shape)
@@ -317,12 +320,15 @@ def _shape_letter(path: Path, letter: str, shape: LetterShape) -> tuple[Mask, in
         mask = np.pad(mask, more)
         return np.asarray(cv2.dilate(mask, kernel), np.uint8), rise + more
     thin = np.asarray(cv2.erode(mask, kernel, borderType=cv2.BORDER_CONSTANT, borderValue=0), np.uint8)
-    # Keep the mask if thinning would break thin strokes.
+    # Keep the original mask if erosion would break thin strokes.
     return (thin if thin.sum() > 0.5 * mask.sum() else mask), rise
 
 
 def _square_round_parts(mask: Mask, square: float) -> Mask:
-    """Pull round parts towards the corners of their box (elliptical mapping of the disc to the square)."""
+    """Deform a mask towards the corners of its bounding box by the elliptical disc-to-square mapping.
+
+    `square` (0..1) is the amount of the deformation.
+    """
     height, width = mask.shape
     x, y = np.meshgrid(np.linspace(-1, 1, width, dtype=np.float32), np.linspace(-1, 1, height, dtype=np.float32))
     across = (x * np.sqrt(1 - square * y**2 / 2) + 1) * (width - 1) / 2

@@ -1,4 +1,4 @@
-"""Light on the table and camera effects: lamps, shadows, glare, blur, noise, colour, JPEG compression."""
+"""Lighting of the scene, and camera effects: lamps, shadows, glare, blur, noise, colour, JPEG compression."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ Picture = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Light:
-    """Light of the room and the camera's response. Gains multiply; blur is in px, angles in radians."""
+    """Parameters of the lighting and of the camera's image processing."""
 
-    direction: float  # where shadows fall
-    shadow: float  # 0..1 darkness of cast shadows
-    shadow_length: float  # shadow of a tile, in tile heights
-    gradient: float  # fall-off across the picture
-    lamp: float  # a bright pool of light
-    shadow_edge: float  # a hard shadow's edge (a person leaning over), 0 = none
-    glare: float  # reflections on glossy faces
-    exposure: float
-    warmth: float  # -1 cold .. 1 warm
-    green_cast: float  # stray green/magenta
-    contrast: float
-    saturation: float
-    blur: float
-    motion_blur: float
-    noise: float
-    sharpen: float
-    sampling_scale: float  # sampled at this scale and enlarged again, 1 = no
-    jpeg_quality: int
+    direction: float  # direction of cast shadows, radians
+    shadow: float  # darkness of cast shadows, 0..1
+    shadow_length: float  # length of a tile's shadow, in tile heights
+    gradient: float  # brightness fall-off across the picture, 0..1
+    lamp: float  # additional brightness under a lamp, 0 = none
+    shadow_edge: float  # darkness of a large shadow across the picture (a person leaning over), 0 = none
+    glare: float  # strength of reflections on glossy surfaces, 0 = none
+    exposure: float  # brightness factor
+    warmth: float  # colour temperature, -1 cold .. 1 warm
+    green_cast: float  # gain of the green channel minus 1; negative = magenta
+    contrast: float  # factor of the contrast about mid-grey
+    saturation: float  # factor of the saturation
+    blur: float  # standard deviation of defocus blur, px
+    motion_blur: float  # length of motion blur, px
+    noise: float  # standard deviation of sensor noise, approximate grey levels
+    sharpen: float  # strength of the unsharp mask, 0 = none
+    sampling_scale: float  # scale at which the picture is sampled before it is enlarged again, 1 = full resolution
+    jpeg_quality: int  # 0..100
 
 
 def random_light(rng: Rng, square: float) -> Light:
-    """Return random light as in homes: mostly adequate, sometimes dim, warm, patchy or blurred.
+    """Return random lighting and camera parameters as in homes: mostly good, sometimes dim, uneven or blurred.
 
-    `square` is the side of a square in px, to which blur is scaled.
+    `square` is the side of a square in px; blur is proportional to it.
     """
     u = rng.random
     poor = u() < 0.27
@@ -69,14 +69,20 @@ def random_light(rng: Rng, square: float) -> Light:
 
 
 def _blob(shape: tuple[int, int], x: float, y: float, rx: float, ry: float) -> Field:
-    """Return a Gaussian spot of height 1, centred at (x, y) with radii (standard deviations) in px."""
+    """Return a Gaussian of amplitude 1 as an array of `shape`, centred at (x, y) px.
+
+    `rx` and `ry` are the standard deviations in px.
+    """
     yy = ((np.arange(shape[0], dtype=np.float32) - y) / ry) ** 2
     xx = ((np.arange(shape[1], dtype=np.float32) - x) / rx) ** 2
     return np.asarray(np.exp(-0.5 * yy)[:, None] * np.exp(-0.5 * xx)[None, :], np.float32)
 
 
 def draw_illumination(rng: Rng, light: Light, shape: tuple[int, int]) -> Field:
-    """Return the (H, W) gain of the light over the picture; computed at low resolution and enlarged."""
+    """Return a random illumination map (H, W): the factor by which each pixel of the scene is multiplied.
+
+    `shape` is (H, W). The map is smooth, so it is computed at low resolution and enlarged.
+    """
     h, w = 48, 64
     a = rng.uniform(0, 2 * np.pi)
     x, y = np.meshgrid(np.linspace(-1, 1, w, dtype=np.float32), np.linspace(-1, 1, h, dtype=np.float32))
@@ -93,7 +99,7 @@ def draw_illumination(rng: Rng, light: Light, shape: tuple[int, int]) -> Field:
 
 
 def draw_glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
-    """Return the (H, W) light that reflections add, 0 to 1, or None without glare."""
+    """Return a random glare map (H, W), the brightness (0..1) of lamp reflections; None if `light.glare` is 0."""
     if not light.glare:
         return None
     h, w = 96, 128
@@ -110,12 +116,15 @@ def draw_glare(rng: Rng, light: Light, shape: tuple[int, int]) -> Field | None:
 
 @lru_cache(maxsize=1)
 def _noise_sheet() -> Field:
-    """Return a sheet of noise to cut pieces from; drawing new noise takes longer than all other camera effects."""
+    """Return a cached array (2048, 2048) of N(0, 1) noise to cut samples from.
+
+    Generating new noise for each picture would take longer than all other camera effects.
+    """
     return np.random.default_rng(0).standard_normal((2048, 2048), np.float32)
 
 
 def _cut_noise(rng: Rng, height: int, width: int) -> Field:
-    """Return a random (height, width) piece of N(0, 1) noise."""
+    """Return N(0, 1) noise (height, width): a random part of the cached array, or new noise if that is too small."""
     sheet = _noise_sheet()
     if height >= sheet.shape[0] or width >= sheet.shape[1]:
         return rng.standard_normal((height, width), np.float32)
@@ -124,7 +133,10 @@ def _cut_noise(rng: Rng, height: int, width: int) -> Field:
 
 
 def develop(rng: Rng, light: Light, scene: Field) -> Picture:
-    """Turn a lit scene, (H, W, 3) float32 BGR 0 to 255, into the photograph that a camera would save."""
+    """Simulate the camera: convert an illuminated scene to a photograph (H, W, 3) uint8 BGR.
+
+    `scene` is (H, W, 3) float32 BGR, 0 to 255.
+    """
     h, w = scene.shape[:2]
     picture = scene
     # Low resolution.

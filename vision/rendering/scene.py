@@ -1,8 +1,7 @@
-"""Complete photographs of a board: table, board, tiles with their thickness, shadows, hands, light, camera.
+"""Render complete photographs of a board: table, board, tiles with thickness, shadows, hands, lighting, camera.
 
-`random_scene` draws everything at random, for training; `compose_scene` renders a given setting, for the demo and
-tests. Tile tops are drawn at their true height above the board, so from a low camera they appear shifted off their
-squares.
+`random_scene` renders a random board for training; `compose_scene` renders a given setting for the demo and tests. Tile
+tops are projected at their true height above the board, so at an oblique view they are displaced from their squares.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from vision.rendering.tile_style import TileStyle, random_tile_style
 Picture = npt.NDArray[np.uint8]
 Field = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float64]
-MAX_SIDE_PX = 1400  # px; larger pictures take longer and show no more
-TILE_LAYER_MARGIN = 3.0  # squares around the grid in the layer of tile tops (`draw_tile_tops`)
+MAX_SIDE_PX = 1400  # maximum width and height of a rendered picture; larger ones take longer and add no detail
+TILE_LAYER_MARGIN = 3.0  # margin around the grid, in squares, in the layer of tile tops (`draw_tile_tops`)
 Labels = Mapping[tuple[int, int], str]
 
 
@@ -37,11 +36,11 @@ class Scene:
     """A rendered photograph and its ground truth.
 
     image        (H, W, 3) uint8 BGR
-    corners      (4, 2) float64 px, outer corners of the grid, clockwise from the top left as the tiles read
+    corners      (4, 2) float64 px, outer corners of the grid, clockwise from the top left of the upright board
     labels       15 x 15 symbols: '' empty, '?' blank, otherwise the letter
-    hidden       (15, 15) float64, fraction of each square (at tile height) covered by a hand or outside the picture
+    hidden       (15, 15) float64, share of each square (at tile height) covered by a hand or outside the picture
     centres      (15, 15, 2) float64 px, centre of the top of the tile on each square; NaN without a tile
-    right_edges  (15, 15, 2) float64 px, middle of the right edge of that top, as the tile reads
+    right_edges  (15, 15, 2) float64 px, midpoint of the right edge of the upright tile's top; NaN without a tile
     focal        focal length in px
     """
 
@@ -56,7 +55,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class SceneSetting:
-    """Everything in front of the camera except the tiles."""
+    """Parameters of a scene apart from the placed tiles: styles, lighting, camera, board art and table texture."""
 
     board_style: BoardStyle
     tile_style: TileStyle
@@ -64,8 +63,8 @@ class SceneSetting:
     camera: Camera
     art: BoardArt
     table_texture: Picture
-    board_thickness: float  # of the board, squares
-    tile_seed: int  # of the tiles' grain
+    board_thickness: float  # thickness of the board, squares
+    tile_seed: int  # random seed of the wood grain of the tiles
 
 
 def _warp_image(image: Picture | Field, matrix: Matrix, size: tuple[int, int], border: int) -> Field:
@@ -73,7 +72,10 @@ def _warp_image(image: Picture | Field, matrix: Matrix, size: tuple[int, int], b
 
 
 def _downscale_art(image: Field, matrix: Matrix, ratio: float) -> tuple[Field, Matrix]:
-    """Shrink art that the warp would minify, so that fine print does not alias; return it with the adjusted matrix."""
+    """Scale art down by `ratio` before it is warped, to prevent aliasing; return the art and the adjusted matrix.
+
+    `matrix` (3, 3) maps art pixels to picture pixels. Art with a `ratio` above 0.8 is returned unchanged.
+    """
     if ratio > 0.8:
         return image, matrix
     small = cv2.resize(image, None, fx=ratio, fy=ratio, interpolation=cv2.INTER_AREA)
@@ -87,14 +89,17 @@ def _grid_corners(camera: Camera) -> Matrix:
 
 
 def _square_px(camera: Camera) -> float:
-    """Return the mean side of a square in the picture, px."""
+    """Return the mean side of a square in the picture, in px."""
     return float(np.sqrt(abs(cv2.contourArea(_grid_corners(camera).astype(np.float32)))) / 15)
 
 
 def _shade_board(
     art: BoardArt, alpha: npt.NDArray[np.float32], px: int, style: TileStyle, light: Light
 ) -> npt.NDArray[np.float32]:
-    """Return the board's art with the shadows of its tiles."""
+    """Return the board's art as float32 BGR, darkened by the shadows of the tiles.
+
+    `alpha` is the coverage (0..1) of the layer of tile tops, with `px` pixels per square.
+    """
     board = art.image.astype(np.float32)
     left, top = art.margin[:2]
     length = style.height * light.shadow_length
@@ -112,7 +117,7 @@ def _shade_board(
 
 
 def _draw_sides(scene: npt.NDArray[np.float32], setting: SceneSetting, tiles: Sequence[PlacedTile]) -> None:
-    """Draw the side faces of the tiles that the camera sees, far tiles first."""
+    """Draw the visible side faces of the tiles into `scene`, far tiles first."""
     camera, style = setting.camera, setting.tile_style
     if not tiles:
         return
@@ -126,7 +131,7 @@ def _draw_sides(scene: npt.NDArray[np.float32], setting: SceneSetting, tiles: Se
             j = (k + 1) % 4
             face = np.array([low[i, k], low[i, j], high[i, j], high[i, k]])
             area = cv2.contourArea(face.astype(np.float32), oriented=True)
-            if area <= 0:  # anticlockwise on screen: it faces away
+            if area <= 0:  # a face that is anticlockwise in the picture is on the far side of the tile
                 continue
             angle = tiles[i].turn + k * np.pi / 2 - np.pi / 2 - setting.light.direction
             shade = 0.85 - 0.25 * np.cos(angle) * setting.light.shadow
@@ -142,12 +147,13 @@ def compose_scene(
     values: Mapping[str, int] | None = None,
     placed_tiles: Sequence[PlacedTile] | None = None,
 ) -> Scene:
-    """Render a photograph of `labels`, (row, column) -> letter or '?' for a blank, in `setting`.
+    """Render a photograph of the board `labels` in `setting`, with its ground truth.
 
-    loose_tiles   tiles off their squares or beside the grid
-    hands         table points (x, y) at which a finger points
-    values        values of the letters; random digits if None
-    placed_tiles  exact positions of the tiles in `labels`; random ones if None
+    labels        (row, column) -> letter, or '?' for a blank
+    loose_tiles   further tiles that are not on a square, such as beside the grid
+    hands         table points (x, y) in squares; for each, a hand points at it
+    values        point values of the letters; random digits if None
+    placed_tiles  the tiles of `labels` with their exact positions; random positions if None
     """
     camera, style, light = setting.camera, setting.tile_style, setting.light
     tiles = list(placed_tiles) if placed_tiles is not None else place_tiles(rng, labels, style)
@@ -173,7 +179,7 @@ def compose_scene(
 
 
 def _draw_outline(shape: tuple[int, ...], cut: int) -> Picture:
-    """Return a board's outline with corners rounded by `cut` px: (H, W) uint8, 255 = board."""
+    """Return the outline of a board with corners rounded by `cut` px, as a mask (H, W) uint8, 255 = board."""
     if cut <= 1:
         return np.full(shape[:2], 255, np.uint8)
     outline = np.zeros(shape[:2], np.uint8)
@@ -187,7 +193,7 @@ def _draw_outline(shape: tuple[int, ...], cut: int) -> Picture:
 
 
 def _draw_table_and_board(setting: SceneSetting, board: Field) -> tuple[Field, Field]:
-    """Render the table with the board on it; return the picture and the board's coverage (H, W, 1), 0 to 1."""
+    """Render the table with the board; return the picture and the coverage (H, W, 1) by the board, 0 to 1."""
     camera, light, px = setting.camera, setting.light, setting.art.px
     size, square = camera.size, _square_px(camera)
     centre = TABLE_SPAN_SQUARES / 2 - 7.5
@@ -207,7 +213,7 @@ def _draw_table_and_board(setting: SceneSetting, board: Field) -> tuple[Field, F
 
 
 def _overlay_tile_tops(rng: Rng, scene: Field, setting: SceneSetting, tops: Field) -> tuple[Field, Field]:
-    """Draw the tile tops at their height; return the picture and their coverage (H, W, 1), 0 to 1."""
+    """Draw the tile tops over the scene; return the picture and the coverage (H, W, 1) by tile tops, 0 to 1."""
     camera, style, px = setting.camera, setting.tile_style, setting.art.px
     to_table = art_to_table(px, TILE_LAYER_MARGIN, TILE_LAYER_MARGIN)
     layer, lift = _downscale_art(tops, camera.plane_homography(style.height) @ to_table, _square_px(camera) / px * 1.2)
@@ -220,7 +226,7 @@ def _overlay_tile_tops(rng: Rng, scene: Field, setting: SceneSetting, tops: Fiel
 def _draw_hands(
     rng: Rng, scene: Field, setting: SceneSetting, hands: Sequence[tuple[float, float]]
 ) -> tuple[Field, Picture]:
-    """Draw hands over the scene; return the picture and what they cover, (H, W) uint8."""
+    """Draw hands over the scene; return the picture and the coverage (H, W) uint8 by hands, 255 = covered."""
     camera, square = setting.camera, _square_px(setting.camera)
     covered = np.zeros((camera.size[1], camera.size[0]), np.uint8)
     for x, y in hands:
@@ -234,7 +240,10 @@ def _draw_hands(
 
 
 def _apply_light(rng: Rng, scene: Field, setting: SceneSetting, board_seen: Field, tiles_seen: Field) -> Field:
-    """Apply lamps, glare and lens distortion to the scene."""
+    """Apply the illumination map, glare and lens distortion to the scene (H, W, 3).
+
+    `board_seen` and `tiles_seen` (H, W, 1) are the coverage (0..1) by the board and by tile tops.
+    """
     light, camera = setting.light, setting.camera
     scene = np.asarray(scene * draw_illumination(rng, light, (camera.size[1], camera.size[0]))[:, :, None], np.float32)
     shimmer = draw_glare(rng, light, (camera.size[1], camera.size[0]))
@@ -248,7 +257,7 @@ def _apply_light(rng: Rng, scene: Field, setting: SceneSetting, board_seen: Fiel
 
 
 def _compute_hidden_shares(covered: npt.NDArray[np.uint8], camera: Camera, height: float) -> npt.NDArray[np.float64]:
-    """Return the (15, 15) share of each square, at tile height, that a hand covers or that is outside the picture."""
+    """Return the share of each square, at tile height, that is under a hand or outside the picture: (15, 15)."""
     cell = 6
     to_grid = np.diag([cell, cell, 1.0]) @ np.linalg.inv(camera.plane_homography(height))
     flat = cv2.warpPerspective(
@@ -260,7 +269,7 @@ def _compute_hidden_shares(covered: npt.NDArray[np.uint8], camera: Camera, heigh
 def _project_tile_points(
     tiles: Sequence[PlacedTile], points: Sequence[tuple[float, float]], camera: Camera, height: float
 ) -> npt.NDArray[np.float64]:
-    """Project one point of each tile's top; return (15, 15, 2) px by square, NaN without a tile."""
+    """Project one point of each tile's top; return pixel coordinates by square, (15, 15, 2), NaN without a tile."""
     projected = np.full((15, 15, 2), np.nan)
     if tiles:
         projected[[int(tile.y) for tile in tiles], [int(tile.x) for tile in tiles]] = camera.project(points, height)
@@ -268,7 +277,7 @@ def _project_tile_points(
 
 
 def random_camera(rng: Rng) -> Camera:
-    """Return a camera: fixed above the board, or hand-held from the side, with any rotation."""
+    """Return a random camera: mounted above the board, or hand-held at an oblique angle, with any rotation."""
     u = rng.random
     tilt = abs(rng.normal(0, 6)) if u() < 0.45 else 57 * u() ** 0.8
     ratio = float(rng.choice([3 / 4, 4 / 3, 16 / 9, 9 / 16, 1.0], p=[0.25, 0.3, 0.25, 0.1, 0.1]))
@@ -296,7 +305,10 @@ def random_camera(rng: Rng) -> Camera:
 def random_labels(
     rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], density: float
 ) -> dict[tuple[int, int], str]:
-    """Lay random tiles in runs along rows and columns, like words, until `density` of the board is covered."""
+    """Return random labels in runs along rows and columns, like words, that cover the share `density` of the board.
+
+    `letters` are drawn with the probabilities `weights`. The result maps (row, column) to a letter.
+    """
     labels: dict[tuple[int, int], str] = {}
     tile_count = density * 225
     while len(labels) < tile_count:
@@ -316,7 +328,7 @@ def random_labels(
 def _random_crowd(
     rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], there: Labels
 ) -> dict[tuple[int, int], str]:
-    """Return tiles around a few empty squares; such gaps occur between parallel words."""
+    """Return labels of a dense block of tiles with few empty squares, as between parallel words, outside `there`."""
     high, wide = rng.integers(3, 6, 2)
     top, left = int(rng.integers(0, 16 - high)), int(rng.integers(0, 16 - wide))
     places = [(r, c) for r in range(top, top + int(high)) for c in range(left, left + int(wide))]
@@ -326,7 +338,7 @@ def _random_crowd(
 
 
 def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ...] | None = None) -> SceneSetting:
-    """Return a random board on a random table, with random light and camera."""
+    """Return a random scene setting with a board in `fonts` and tiles in `tile_fonts` (`fonts` if None)."""
     board = random_board_style(rng, fonts)
     camera = random_camera(rng)
     px = int(np.clip(round(_square_px(camera) * 1.15), 20, 48))
@@ -345,7 +357,7 @@ def random_setting(rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ..
 
 
 def _random_loose_tiles(rng: Rng, letters: Sequence[str], count: int) -> list[PlacedTile]:
-    """Return tiles beside the grid."""
+    """Return `count` random tiles at random places beside the grid."""
     tiles = []
     for _ in range(count):
         out = rng.uniform(0.8, 2.0)
@@ -369,7 +381,7 @@ def random_scene(
     letters: Sequence[str] = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ?"),
     weights: Sequence[float] | None = None,
 ) -> Scene:
-    """Render a random board with random tiles, drawn from `letters` ('?' is a blank) with `weights`."""
+    """Render a random scene; the tiles are drawn from `letters` ('?' is a blank) with the relative `weights`."""
     usable = select_supporting_fonts(fonts, "".join(c for c in letters if c != BLANK))
     setting = random_setting(rng, fonts, usable)
     chance = np.ones(len(letters)) if weights is None else np.asarray(weights, np.float64)

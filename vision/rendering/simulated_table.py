@@ -1,6 +1,6 @@
-"""A rendered table with one board, one set of tiles and one camera, for the demo and tests.
+"""Simulated table with one board, one set of tiles and one fixed camera, for the demo and tests.
 
-Tiles keep their exact positions from picture to picture; noise and hands change.
+Tiles keep their exact positions from picture to picture; only noise and hands change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from vision.rendering.tile_style import Dimples, TileStyle
 
 @dataclass(frozen=True)
 class Edition:
-    """Colours (BGR) of a printed board, after the rule sheets."""
+    """Colours (BGR) of the printed board of one edition, after the rule sheets."""
 
     ground: Colour
     triple_word: Colour
@@ -36,7 +36,7 @@ class Edition:
 
     @property
     def premium(self) -> dict[str, Colour]:
-        """Colours of the premium squares, by the letters of `LAYOUT`."""
+        """Colours of the premium squares, by the symbols of `vision.rendering.style.LAYOUT`."""
         return {"T": self.triple_word, "D": self.double_word, "t": self.triple_letter, "d": self.double_letter}
 
 
@@ -54,7 +54,7 @@ EDITIONS: Mapping[str, Edition] = {
 
 
 def edition_style(name: str, font: Path) -> BoardStyle:
-    """Return a board style in the colours of an edition. Raises KeyError for an unknown name."""
+    """Return a board style in the colours of the edition `name`. Raises KeyError for an unknown edition."""
     edition = EDITIONS[name]
     return BoardStyle(
         ground=edition.ground,
@@ -83,7 +83,7 @@ def edition_style(name: str, font: Path) -> BoardStyle:
 
 
 def plain_tile_style(font: Path) -> TileStyle:
-    """Return a set of light wooden tiles, laid with ordinary care."""
+    """Return the style of light wooden tiles with small random shifts and rotations on their squares."""
     return TileStyle(
         top=(160, 205, 232),
         side=(110, 150, 182),
@@ -133,19 +133,19 @@ EVENING_LIGHT = Light(
 
 @dataclass(frozen=True)
 class Hands:
-    """Hands in the picture: table points (x, y) at which fingers point."""
+    """Hands in the picture, each given by the table point (x, y), in squares, at which its fingers point."""
 
     fingertips: tuple[tuple[float, float], ...] = ()
 
 
 class SimulatedTable:
-    """A rendered table that keeps its tiles: `lay_tiles`, then `photograph`.
+    """A simulated table: `lay_tiles` changes the tiles on the board, `photograph` renders a picture.
 
     edition  a name in `EDITIONS`
     size     (width, height) of the pictures in px
-    tilt     angle of the camera off the vertical, degrees
+    tilt     angle between the camera's axis and the vertical, degrees
     turn     rotation of the camera about its axis, degrees
-    values   values of the letters, printed on the tiles
+    values   point values of the letters, printed on the tiles; random digits if None
     """
 
     def __init__(
@@ -183,9 +183,9 @@ class SimulatedTable:
         return self._setting.camera
 
     def lay_tiles(self, labels: Mapping[tuple[int, int], str]) -> None:
-        """Make the board show `labels`, (row, column) -> letter or '?' for a blank.
+        """Replace the tiles on the board by `labels`: (row, column) -> letter, or '?' for a blank.
 
-        Unchanged tiles keep their positions.
+        Tiles whose square and letter are unchanged keep their exact positions.
         """
         for at in [at for at, tile in self._placed.items() if labels.get(at) != tile.letter]:
             del self._placed[at]
@@ -194,7 +194,7 @@ class SimulatedTable:
             self._placed[at] = tile
 
     def photograph(self, hands_in_view: Hands | None = None, loose_tiles: Sequence[PlacedTile] = ()) -> Scene:
-        """Take a picture of the table as it is now."""
+        """Render a picture of the table with its current tiles, and with hands and loose tiles if given."""
         labels = {at: tile.letter for at, tile in self._placed.items()}
         hands = hands_in_view.fingertips if hands_in_view else ()
         return compose_scene(

@@ -1,7 +1,7 @@
-"""Styles of boards: values, and random draws of them.
+"""Appearance of boards as parameters, and random generation of these parameters.
 
-Every draw takes a numpy Generator, so the same seed gives the same style. Lengths are in squares, colours BGR 0 to 255.
-The ranges are wide, so that training covers boards that are in no collection of photographs.
+Every random function takes a numpy Generator, so the same seed gives the same style. Lengths are in squares, colours
+are BGR 0 to 255. The ranges are wide, so that the training data covers boards of which there are no photographs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from vision.rendering.fonts import select_supporting_fonts
 Rng = np.random.Generator
 Colour = tuple[float, float, float]
 
-# The standard layout by class: plain, d/t letter x2/x3, D/T word x2/x3, * centre (classic-2008, "premium squares").
+# The standard layout: ' ' plain, d/t double/triple letter, D/T double/triple word, * centre (rule sheet classic-2008).
 LAYOUT = (
     "T  d   T   d  T",
     " D   t   t   D ",
@@ -40,7 +40,7 @@ LAYOUT = (
 def _split_prints(
     triple_word: str, double_word: str, triple_letter: str, double_letter: str
 ) -> dict[str, tuple[str, ...]]:
-    """Return the print of the four kinds of premium squares; `/` separates lines."""
+    """Return the printed lines of text for each kind of premium square; `/` separates lines in the arguments."""
     kinds = zip("TDtd", (triple_word, double_word, triple_letter, double_letter), strict=True)
     return {kind: tuple(text.split("/")) for kind, text in kinds}
 
@@ -73,43 +73,43 @@ PREMIUM_PRINTS: dict[str, dict[str, tuple[str, ...]]] = {
     "none": {},
 }
 _PRINT_WEIGHTS = {"en": 6.0, "en2": 3.0, "none": 4.0}
-"""Relative frequencies of prints, 1.0 unless listed."""
+"""Relative frequencies of the keys of `PREMIUM_PRINTS`; 1.0 for keys that are not listed."""
 _PREMIUM_SHAPES = {"full": 0.34, "inset": 0.12, "rounded": 0.1, "burst": 0.18, "teeth": 0.13, "arrows": 0.13}
-"""Shares of the shapes of premium squares."""
+"""Probabilities of the shapes of premium squares."""
 
 
 @dataclass(frozen=True)
 class BoardStyle:
-    """A printed or moulded board."""
+    """Appearance of a printed or moulded board: colours, lines, premium squares, print, frame and wear."""
 
     ground: Colour
     premium: dict[str, Colour]  # 'T', 'D', 't', 'd' -> colour
     line: Colour
     line_width: float  # 0 = no lines
-    ridge: float  # 0 = flat lines; else how strongly the raised grid is lit
-    premium_shape: str  # of premium squares: full, inset, rounded, burst, teeth, arrows
-    inset: float
-    raised: float  # premium or all squares drawn as raised pads, 0 = flat
-    text: dict[str, tuple[str, ...]]
+    ridge: float  # brightness of the highlight on raised grid lines, 0 = flat lines
+    premium_shape: str  # shape of premium squares: full, inset, rounded, burst, teeth, arrows
+    inset: float  # width of the border around inset and rounded premium squares
+    raised: float  # brightness of the highlight on raised premium squares, 0 = flat
+    text: dict[str, tuple[str, ...]]  # 'T', 'D', 't', 'd' -> printed lines
     text_font: Path
-    text_size: float
+    text_size: float  # height of a line of text
     text_colour: Colour
-    text_turn: int  # quarter turns
-    text_faces: bool  # texts face the nearest side of the board, as on boards that all players read
-    centre: str  # star, heart, text, plain, disc
-    frame_bands: tuple[tuple[float, Colour], ...]  # frame from the grid outwards: width, colour
-    frame_panels: tuple[float, float, float, float]  # more frame at left, top, right, bottom
-    frame_text: bool
-    labels: bool  # A-O and 1-15 along the grid
-    corner_radius: float  # radius of the board's own corners
-    seam: str  # none, vertical, horizontal
-    grain: float  # strength of the ground's texture
-    star_points: int = 5  # of the centre's star
-    hollow_star: bool = False  # the centre's star is an outline
+    text_turn: int  # rotation of all texts, quarter turns
+    text_faces: bool  # texts are rotated towards the nearest side of the board instead
+    centre: str  # print of the centre square: star, heart, text, plain, disc
+    frame_bands: tuple[tuple[float, Colour], ...]  # bands of the frame, from the grid outwards: width, colour
+    frame_panels: tuple[float, float, float, float]  # additional width of the frame: left, top, right, bottom
+    frame_text: bool  # words are printed on the frame
+    labels: bool  # A to O and 1 to 15 are printed along the grid
+    corner_radius: float  # radius of the corners of the board's outline
+    seam: str  # fold of the board: none, vertical, horizontal
+    grain: float  # relative standard deviation of the texture's brightness
+    star_points: int = 5  # number of points of the star on the centre square
+    hollow_star: bool = False  # the star is drawn as an outline
 
 
 def hsv_to_bgr(h: float, s: float, v: float) -> Colour:
-    """Return the BGR colour (0..255) of hue (in turns), saturation and value; the last two are clipped to 0..1."""
+    """Convert HSV to BGR (0..255); hue `h` is in turns, saturation `s` and value `v` are clipped to 0..1."""
     r, g, b = colorsys.hsv_to_rgb(h % 1.0, min(max(s, 0.0), 1.0), min(max(v, 0.0), 1.0))
     return (255 * b, 255 * g, 255 * r)
 
@@ -154,11 +154,11 @@ def _random_ground(rng: Rng) -> Colour:
 
 
 def _random_premium_colours(rng: Rng, ground: Colour) -> dict[str, Colour]:
-    """Return four colours that differ clearly from the ground and from each other."""
+    """Return random colours of the four kinds of premium squares, distinct from `ground` and from each other."""
     u = rng.random
     while True:
         kind = rng.random()
-        if kind < 0.6:  # the usual family: warm for words, cool for letters
+        if kind < 0.6:  # the usual colours: warm for word premiums, cool for letter premiums
             warm, cool = -0.06 + 0.1 * u(), 0.53 + 0.12 * u()
             strong = 0.45 + 0.55 * u()
             colours = {
@@ -181,7 +181,7 @@ def _random_premium_colours(rng: Rng, ground: Colour) -> dict[str, Colour]:
 
 
 def random_board_style(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
-    """Return a random board style, similar to boards on sale."""
+    """Return a random board style, with variations that occur on commercial boards."""
     u = rng.random
     ground = _random_ground(rng)
     line, width = _random_line(rng, ground)
@@ -219,7 +219,7 @@ def random_board_style(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
 
 
 def _random_line(rng: Rng, ground: Colour) -> tuple[Colour, float]:
-    """Return the colour and the width of the lines between squares."""
+    """Return a random colour and a random width, in squares, of the lines between squares."""
     u = rng.random
     light = u() < 0.65
     line = hsv_to_bgr(u(), 0.2 * u(), 0.75 + 0.25 * u()) if light else hsv_to_bgr(u(), 0.4 * u(), 0.4 * u())
@@ -230,7 +230,7 @@ def _random_line(rng: Rng, ground: Colour) -> tuple[Colour, float]:
 
 
 def _random_print(rng: Rng, fonts: tuple[Path, ...]) -> tuple[dict[str, tuple[str, ...]], tuple[Path, ...]]:
-    """Return the print of the premium squares, and those of `fonts` that can draw it."""
+    """Return a random value of `PREMIUM_PRINTS`, and the fonts among `fonts` that have glyphs for its text."""
     prints = {
         name: select_supporting_fonts(fonts, "".join(map("".join, text.values())) or "A")
         for name, text in PREMIUM_PRINTS.items()
@@ -243,7 +243,7 @@ def _random_print(rng: Rng, fonts: tuple[Path, ...]) -> tuple[dict[str, tuple[st
 def _random_frame(
     rng: Rng, ground: Colour, line: Colour
 ) -> tuple[tuple[tuple[float, Colour], ...], tuple[float, float, float, float]]:
-    """Return `BoardStyle.frame_bands` and `BoardStyle.frame_panels`."""
+    """Return random values of `BoardStyle.frame_bands` and `BoardStyle.frame_panels`."""
     u = rng.random
     bands = []
     for _ in range(int(rng.integers(0, 4))):

@@ -1,4 +1,4 @@
-"""Surroundings of the board: the table top, objects on it, hands above it."""
+"""Render the surroundings of the board: the table top, objects on the table, and hands above the board."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from vision.rendering.style import BoardStyle, Rng, hsv_to_bgr, random_colour
 
 Picture = npt.NDArray[np.uint8]
 Point = npt.NDArray[np.float64]
-TABLE_SQUARE_PX = 14  # pixels a square of the table's texture
-TABLE_SPAN_SQUARES = 56  # squares across; beyond that it repeats mirrored
+TABLE_SQUARE_PX = 14  # resolution of the table's texture, in pixels per board square
+TABLE_SPAN_SQUARES = 56  # width and height of the table's texture, in squares; the table beyond it is mirrored
 
 
 def _octave_noise(rng: Rng, side: int, cells: tuple[int, ...], stretch: int = 1) -> npt.NDArray[np.float32]:
@@ -27,7 +27,7 @@ def _octave_noise(rng: Rng, side: int, cells: tuple[int, ...], stretch: int = 1)
 
 
 def _draw_surface(rng: Rng, side: int) -> Picture:
-    """Draw a table top: plain, wood, carpet, checked or striped cloth, marble."""
+    """Draw a random surface as (side, side, 3) uint8 BGR: plain, wood, carpet, checked or striped cloth, marble."""
     base = np.asarray(hsv_to_bgr(rng.random(), rng.random() * 0.7, 0.1 + 0.9 * rng.random()), np.float32)
     if rng.random() < 0.35:
         base = np.asarray(
@@ -65,7 +65,10 @@ def _draw_surface(rng: Rng, side: int) -> Picture:
 
 
 def _draw_clutter(rng: Rng, image: Picture, board: BoardStyle, extent: float) -> None:
-    """Draw paper, boxes, racks and cups on the table; the board is drawn over them later."""
+    """Draw random objects (paper, boxes, racks, cups, words) around the board's place, into `image`.
+
+    `extent` is half the width of the board in squares.
+    """
     px, centre = TABLE_SQUARE_PX, TABLE_SPAN_SQUARES / 2
     for _ in range(int(rng.poisson(2.5))):
         a, d = rng.uniform(0, 2 * np.pi), extent * rng.uniform(0.6, 1.5)
@@ -102,9 +105,10 @@ def _draw_clutter(rng: Rng, image: Picture, board: BoardStyle, extent: float) ->
 
 
 def draw_table_top(rng: Rng, board: BoardStyle, extent: float) -> Picture:
-    """Draw the table, (N, N, 3) uint8 with `TABLE_SQUARE_PX` per square and the board's place in the middle.
+    """Draw the texture of a table top with objects on it, seen from above: (N, N, 3) uint8 BGR.
 
-    `extent` is half the width of the board in squares.
+    The resolution is `TABLE_SQUARE_PX` pixels per square, and the board's place is at the centre. `extent` is half the
+    width of the board in squares.
     """
     image = _draw_surface(rng, TABLE_SPAN_SQUARES * TABLE_SQUARE_PX)
     _draw_clutter(rng, image, board, extent)
@@ -113,7 +117,7 @@ def draw_table_top(rng: Rng, board: BoardStyle, extent: float) -> Picture:
 
 @dataclass(frozen=True)
 class _Limb:
-    """A part of a hand or an arm: a capsule between two points, px."""
+    """A part of a hand or an arm, as a capsule: start point, end point and radius in px."""
 
     start: Point
     end: Point
@@ -121,7 +125,11 @@ class _Limb:
 
 
 def _random_limbs(rng: Rng, shape: tuple[int, int], target: Point, square: float) -> list[_Limb]:
-    """Return a forearm from outside the picture, a palm, and fingers that point at `target`, lowest first."""
+    """Return a forearm, a palm and fingers that point at `target`, in the order in which they are drawn.
+
+    `shape` is (H, W) of the picture, `target` a point (x, y) in px, `square` the side of a square in px. The forearm
+    starts outside the picture.
+    """
     angle = rng.uniform(0, 2 * np.pi)
     away = np.array([np.cos(angle), np.sin(angle)])
     side = np.array([-away[1], away[0]])
@@ -143,9 +151,10 @@ def _random_limbs(rng: Rng, shape: tuple[int, int], target: Point, square: float
 def draw_hand(
     rng: Rng, scene: npt.NDArray[np.float32], target: Point, square: float
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
-    """Draw a hand, a sleeve or a glove over the scene, pointing at `target` px; `square` is the side of a square in px.
+    """Draw a random hand and forearm over a copy of the scene, with the fingers pointing at `target`.
 
-    Returns the new scene (H, W, 3) float32 and what the hand covers, (H, W) uint8, 255 = covered.
+    `target` is a point (x, y) in px, `square` the side of a square in px. Returns the new scene (H, W, 3) float32, and
+    the coverage by the hand as a mask (H, W) uint8, 255 = covered.
     """
     h, w = scene.shape[:2]
     colour = np.asarray(

@@ -1,4 +1,4 @@
-"""Tiles as flat art: each tile's top with letter and value, and the layer of all tops on a board."""
+"""Render the tops of tiles with letter and value from above, and the layer of all tile tops on a board."""
 
 from __future__ import annotations
 
@@ -22,34 +22,37 @@ _BLANK_WORDS = ("WORDS", "GAME", "BLANK", "JOKER", "WILD", "LETTERS")
 
 @dataclass(frozen=True)
 class PlacedTile:
-    """A tile on the table: letter, centre (squares), rotation (radians), and the seed of its grain and wear."""
+    """A tile with its position on the table and the random seed of its appearance."""
 
     letter: str
-    x: float  # centre
-    y: float
-    turn: float
-    seed: int = 0
+    x: float  # centre, in squares to the right of the grid's top left corner
+    y: float  # centre, in squares down from the grid's top left corner
+    turn: float  # clockwise rotation, radians
+    seed: int = 0  # random seed of grain and wear
 
     def right_edge_middle(self, size: float) -> tuple[float, float]:
-        """Return the middle of the tile's right edge, as it reads."""
+        """Return the midpoint (x, y), in squares, of the right edge of a tile with side `size` squares."""
         return self.x + size / 2 * float(np.cos(self.turn)), self.y + size / 2 * float(np.sin(self.turn))
 
     def corners(self, size: float) -> npt.NDArray[np.float64]:
-        """Return the (4, 2) corners of the tile, clockwise from its own top left."""
+        """Return the corners (4, 2), in squares, of a tile with side `size`, clockwise from the tile's top left."""
         c, s = np.cos(self.turn), np.sin(self.turn)
         half = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * size / 2
         return np.asarray(half @ np.array([[c, s], [-s, c]]) + (self.x, self.y))
 
 
 def place_tiles(rng: Rng, labels: Mapping[tuple[int, int], str], style: TileStyle) -> list[PlacedTile]:
-    """Return tiles on their squares (row, column), slightly rotated and displaced, some of them carelessly."""
+    """Place tiles on their squares with the random shifts and rotations of `style`.
+
+    `labels` maps (row, column) to a letter, or '?' for a blank.
+    """
     tiles = []
     for (row, column), letter in labels.items():
         turn = np.deg2rad(np.clip(rng.normal(0, style.turn_sd_deg), -20, 20))
         dx, dy = np.clip(rng.normal(0, style.slip_sd, 2), -0.16, 0.16)
         if style.careless_share and rng.random() < style.careless_share:
             turn = np.deg2rad(rng.uniform(-20, 20))
-            # Displace mainly towards empty squares; towards a neighbour the tiles would overlap.
+            # Shift the tile mainly towards empty squares, so that it does not overlap a neighbour.
             dx, dy = rng.uniform(-0.33, 0.33, 2)
             dx = 0.2 * dx if (row, column + int(np.sign(dx))) in labels else dx
             dy = 0.2 * dy if (row + int(np.sign(dy)), column) in labels else dy
@@ -60,7 +63,7 @@ def place_tiles(rng: Rng, labels: Mapping[tuple[int, int], str], style: TileStyl
 
 
 def _make_grain_sheet(rng: Rng, side: int) -> npt.NDArray[np.float32]:
-    """Return a sheet of wood grain along x, approximately N(0, 1)."""
+    """Return a random texture (side, side) of wood grain along x, with values of approximately N(0, 1)."""
     coarse = rng.normal(0, 1, (side, side // 16 + 2)).astype(np.float32)
     streaks = cv2.resize(coarse, (side, side), interpolation=cv2.INTER_CUBIC)
     slow = cv2.resize(
@@ -72,7 +75,10 @@ def _make_grain_sheet(rng: Rng, side: int) -> npt.NDArray[np.float32]:
 
 
 class TileRenderer:
-    """Renderer of the tile tops of one set, at `px` pixels per square."""
+    """Renderer for the tile tops of one set, at `px` pixels per square.
+
+    `light` is the direction of the light in radians; `values` are the point values, random digits if None.
+    """
 
     def __init__(
         self, seed: int, style: TileStyle, px: int, light: float, values: Mapping[str, int] | None = None
@@ -85,7 +91,7 @@ class TileRenderer:
         self._dimple_light = self._render_dimples()
 
     def _render_outline(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Return the outline (0 to 1) and the light on the bevelled edge of a tile's top."""
+        """Return the coverage (s, s), 0 to 1, of a tile's top, and the relative brightness change by its bevel."""
         s, style = self._side_px, self._style
         big = np.zeros((s * 4, s * 4), np.uint8)
         r = max(1, round(style.rounding * s * 4))
@@ -105,7 +111,7 @@ class TileRenderer:
         return outline, light
 
     def _render_dimples(self) -> npt.NDArray[np.float32]:
-        """Return the gain by which the dimples change the light on a tile's top; 1 without dimples."""
+        """Return the brightness factor (s, s) of a tile's top by its dimples; 1 outside dimples."""
         s, dimples = self._side_px, self._style.dimples
         x, y = np.meshgrid(np.linspace(0, 1, s), np.linspace(0, 1, s))
         light = np.ones((s, s))
@@ -156,7 +162,7 @@ class TileRenderer:
         print_mask(face, value, min(right, s - value.shape[1] / 2 - 1), min(down, 0.97 * s), style.ink, strength)
 
     def _wear_print(self, rng: Rng, mask: Picture) -> Picture:
-        """Return the print with patches worn off."""
+        """Return the print mask with random patches made fainter, as by wear."""
         patches = cv2.resize(rng.random((5, 5)).astype(np.float32), mask.shape[::-1], interpolation=cv2.INTER_CUBIC)
         left = np.clip((patches - self._style.worn_share) * 6 + 0.75, 0.25, 1)
         return np.asarray(mask * left, np.uint8)
@@ -219,7 +225,7 @@ class TileRenderer:
                 pass
 
     def render_top(self, letter: str, seed: int) -> npt.NDArray[np.float32]:
-        """Render the top of one tile: (s, s, 4) float32, BGR 0 to 255 and alpha 0 to 1."""
+        """Render the top of one tile from above as (s, s, 4) float32, BGR 0 to 255 and alpha 0 to 1."""
         s, style, rng = self._side_px, self._style, np.random.default_rng(seed)
         tone = 1 + style.colour_spread * rng.normal(0, 1)
         base = np.ones((s, s, 3), np.float32) * (np.asarray(style.top, np.float32) * tone)
@@ -238,9 +244,9 @@ class TileRenderer:
 
 
 def draw_tile_tops(maker: TileRenderer, tiles: list[PlacedTile], px: int, margin: float) -> npt.NDArray[np.float32]:
-    """Render all tile tops from above: (H, W, 4) float32, colours premultiplied by alpha.
+    """Render all tile tops from above as one layer (H, W, 4) float32, with colours premultiplied by alpha.
 
-    `margin` is the width around the grid in squares.
+    The layer has `px` pixels per square and a margin of `margin` squares around the grid.
     """
     side = round((15 + 2 * margin) * px)
     layer = np.zeros((side, side, 4), np.float32)

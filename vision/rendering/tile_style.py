@@ -1,4 +1,7 @@
-"""Styles of tiles: values, and random draws of them; the conventions are those of `vision.rendering.style`."""
+"""Appearance of tiles as parameters, and random generation of these parameters.
+
+Lengths are in squares unless stated otherwise; colours are BGR 0 to 255.
+"""
 
 from __future__ import annotations
 
@@ -13,44 +16,44 @@ from vision.rendering.style import BoardStyle, Colour, Rng, hsv_to_bgr, random_c
 
 @dataclass(frozen=True)
 class Dimples:
-    """Marks of the mould's ejector pins on plastic tiles: round hollows, or bosses if `depth` is negative."""
+    """Round marks of the mould's ejector pins on plastic tiles: dimples, or bumps if `depth` is negative."""
 
-    centres: tuple[tuple[float, float], ...] = ()  # fractions of the tile
-    radius: float = 0.0
-    depth: float = 0.0  # how much of the light one side of a dimple loses and the other wins
+    centres: tuple[tuple[float, float], ...] = ()  # (x, y) as fractions of the tile's side
+    radius: float = 0.0  # fraction of the tile's side
+    depth: float = 0.0  # relative brightness difference between the centre and the sides of a dimple
 
 
 @dataclass(frozen=True)
 class TileStyle:
-    """A set of tiles."""
+    """Appearance of a set of tiles, and the accuracy with which they are placed."""
 
-    top: Colour
-    side: Colour
-    ink: Colour
+    top: Colour  # colour of the top
+    side: Colour  # colour of the side faces
+    ink: Colour  # colour of the print
     size: float  # side of a tile
-    height: float
-    rounding: float
-    bevel: float
-    bevel_light: float
-    grain: float  # wood, 0 = plastic
-    colour_spread: float  # how much tiles differ in colour
+    height: float  # thickness of a tile
+    rounding: float  # corner radius, fraction of the tile's side
+    bevel: float  # width of the bevel, fraction of the tile's side
+    bevel_light: float  # maximum relative brightness change on the bevel
+    grain: float  # relative standard deviation of the wood grain, 0 = plastic
+    colour_spread: float  # relative standard deviation of brightness between tiles
     font: Path
-    cap_height: float  # cap height as a fraction of the tile
-    letter_centre: tuple[float, float]  # centre of the letter, fraction of the tile
-    value_height: float  # height of the value, 0 = none
-    value_centre: tuple[float, float]
-    engraved: float
+    cap_height: float  # cap height, fraction of the tile's side
+    letter_centre: tuple[float, float]  # centre (x, y) of the letter, fractions of the tile's side
+    value_height: float  # height of the value's digits, fraction of the tile's side, 0 = no value
+    value_centre: tuple[float, float]  # centre (x, y) of the value, fractions of the tile's side
+    engraved: float  # strength of the bright edge of engraved letters, 0 = printed
     dimples: Dimples
-    blank: str  # plain, face, pattern, star, word, pencil
-    turn_sd_deg: float  # standard deviation of the turn, degrees
-    slip_sd: float  # standard deviation of the displacement, squares
-    gloss: float
-    letter_shape: LetterShape = PLAIN_SHAPE  # of the letters
-    mixed_fonts: tuple[Path, ...] = ()  # fonts of a set put together from several
-    pencil_font: Path | None = None  # the hand that writes on blanks
-    subscript: bool = False  # the value follows the letter instead of lying in the corner
-    worn_share: float = 0.0  # share of the print that is rubbed off
-    careless_share: float = 0.0  # share of tiles that lie half off their squares or well turned
+    blank: str  # decoration of blanks: plain, face, pattern, star, word, pencil
+    turn_sd_deg: float  # standard deviation of the rotation on the square, degrees
+    slip_sd: float  # standard deviation of the shift from the square's centre, squares
+    gloss: float  # strength of reflections, 0..1
+    letter_shape: LetterShape = PLAIN_SHAPE  # geometric variation of the font
+    mixed_fonts: tuple[Path, ...] = ()  # if not empty, each tile has one of these fonts
+    pencil_font: Path | None = None  # font of letters written on blanks
+    subscript: bool = False  # the value is next to the letter instead of in the corner
+    worn_share: float = 0.0  # approximate share of the print that is worn off
+    careless_share: float = 0.0  # share of tiles with a large shift and rotation
 
 
 def _luma(colour: Colour) -> float:
@@ -58,7 +61,7 @@ def _luma(colour: Colour) -> float:
 
 
 def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> TileStyle:
-    """Return a random tile style, sometimes in colours close to the board's, as real ones can be."""
+    """Return a random tile style, sometimes with colours similar to those of `board`, as on real boards."""
     u = rng.random
     top, grain, gloss = _random_material(rng, board)
     ink = _random_ink(rng, top)
@@ -104,7 +107,7 @@ def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> T
 
 
 def _random_material(rng: Rng, board: BoardStyle) -> tuple[Colour, float, float]:
-    """Return the colour of the top, the grain of the wood (0 = plastic) and the gloss."""
+    """Return random values of `TileStyle.top`, `TileStyle.grain` and `TileStyle.gloss`."""
     u = rng.random
     kind = rng.choice(
         ["wood", "ivory", "white", "dark", "any", "board", "level"], p=[0.25, 0.22, 0.1, 0.08, 0.05, 0.12, 0.18]
@@ -127,7 +130,7 @@ def _random_material(rng: Rng, board: BoardStyle) -> tuple[Colour, float, float]
             top = (min(max(top[0], 10.0), 250.0), min(max(top[1], 10.0), 250.0), min(max(top[2], 10.0), 250.0))
             grain, gloss = (0.02 + 0.08 * u(), 0.3 * u()) if u() < 0.6 else (0.0, u())
         case "level":
-            # As bright as the ground, of another hue: a blank differs from an empty square only by grain and edges.
+            # Same brightness as the ground, different hue: in grey, only grain and edges distinguish a blank.
             wood = np.array(hsv_to_bgr(0.03 + 0.1 * u(), 0.1 + 0.4 * u(), 0.8))
             wood *= _luma(board.ground) * (0.9 + 0.2 * u()) / _luma((wood[0], wood[1], wood[2]))
             blue, green, red = np.clip(wood, 10, 250)
@@ -139,7 +142,7 @@ def _random_material(rng: Rng, board: BoardStyle) -> tuple[Colour, float, float]
 
 
 def _random_ink(rng: Rng, top: Colour) -> Colour:
-    """Return a colour of the print that is legible on `top`: dark on bright tiles, bright on dark ones."""
+    """Return a random colour of the print that is legible on the colour `top`: dark on bright, bright on dark."""
     u = rng.random
     if sum(top) / 3 > 110:
         return hsv_to_bgr(u(), 0.9 * u() if u() < 0.25 else 0.3 * u(), 0.05 + 0.25 * u())
@@ -147,7 +150,7 @@ def _random_ink(rng: Rng, top: Colour) -> Colour:
 
 
 def _random_dimples(rng: Rng) -> Dimples:
-    """Return random dimples, placed symmetrically: in the corners, in a triangle, in a line, or one alone."""
+    """Return random dimples in a symmetric arrangement: four corners, a triangle, a pair, or a single dimple."""
     u = rng.random
     aside, top, bottom = 0.1 + 0.25 * u(), 0.1 + 0.15 * u(), 0.9 - 0.15 * u()
     left, right = 0.5 - aside, 0.5 + aside
@@ -170,7 +173,7 @@ def _random_font(rng: Rng, fonts: tuple[Path, ...]) -> Path:
 
 
 def _random_letter_shape(rng: Rng) -> LetterShape:
-    """Return a random variation of the font; none in four cases of ten."""
+    """Return a random variation of letter shapes; with probability 0.4, no variation."""
     u = rng.random
     if u() < 0.4:
         return PLAIN_SHAPE

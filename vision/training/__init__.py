@@ -1,1 +1,1 @@
-"""Training of the networks: renders scenes, learns from them, writes the ONNX models. Most modules need torch."""
+"""Training of the neural networks on rendered scenes, and export to ONNX. Most modules need torch."""

@@ -1,9 +1,9 @@
 """Train all networks (python -m vision.training).
 
 Renders the scenes once, extracts the training data of each network, trains the four networks in two processes with one
-thread each, and writes the models to their places in the packages. The same seed gives the same scenes and, on the same
-machine, the same weights. Takes about an hour on two cores with AVX-512; needs `pip install .[train]` and the Debian
-packages of fonts that `vision.rendering.fonts` names.
+thread each, and writes the ONNX files to `vision/models`. The same seed gives the same scenes and, on the same machine,
+the same weights. Takes about an hour on two cores with AVX-512; needs `pip install .[train]` and the Debian font
+packages listed in `vision.rendering.fonts`.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ except ModuleNotFoundError as error:
     raise SystemExit(f"{error}; training needs more than playing: pip install '.[train]'") from error
 
 HELD_OUT_SCENES = 300
+"""Maximum number of scenes kept for evaluation; at most a fifth of all scenes."""
 
 
 def log_progress(begun: float, what: str) -> None:
-    """Print progress with the minutes since `begun` (of `time.monotonic`)."""
+    """Print a progress message to stderr with the minutes since `begun`, a time of `time.monotonic`."""
     print(f"[{(time.monotonic() - begun) / 60:5.1f} min] {what}", file=sys.stderr, flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Render, train and write all networks."""
+    """Render the training scenes, train all networks and write their ONNX files; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m vision.training", description=str(__doc__).split("\n\n")[0])
     parser.add_argument("--out", type=Path, help="folder for all .onnx files (default: vision/models)")
     parser.add_argument("--seed", type=int, default=0)
@@ -83,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         log_progress(begun, "letters done")
 
     log_progress(begun, "training")
-    context = multiprocessing.get_context("fork")  # the children see the scenes without copying them
+    context = multiprocessing.get_context("fork")  # forked processes share the scenes without a copy
     children = [context.Process(target=work, name=work.__name__) for work in (place, read)]
     for child in children:
         child.start()

@@ -1,4 +1,4 @@
-"""Augmentation of the training views: random crops and boards with shift, light, blur and other disturbances."""
+"""Training batches for the square and letter networks, with random shifts, lighting, blur and other augmentation."""
 
 from __future__ import annotations
 
@@ -31,52 +31,60 @@ Rng = np.random.Generator
 Floats = NDArray[np.float32]
 
 MAX_READABLE_COVER: Final = 0.35
-"""Cover up to which a tile must be read; a square covered more than `MIN_HIDDEN_COVER` must be classified as hidden."""
+"""Maximum covered share of a square that is labelled as tile or empty."""
 MIN_HIDDEN_COVER: Final = 0.5
+"""Minimum covered share of a square that is labelled as hidden; between the two limits, the label is `IGNORED`."""
 IGNORED: Final = -100
+"""Label that `cross_entropy` ignores."""
 _EMPTY_SHARE: Final = 0.14
+"""Share of crops of empty squares in a batch."""
 _BLANK_SHARE: Final = 0.07
+"""Share of crops of blanks in a batch."""
 _FOREIGN_SHARE: Final = 0.25
+"""Share of crops of letters other than A to Z in a batch."""
 _CENTRE_ERROR_SQUARES: Final = 0.06
 _LARGE_CENTRE_ERROR_SQUARES: Final = 0.15
-"""Standard deviations, in squares, by which crops miss the centres of their squares: usual and large errors."""
+"""Standard deviations, in squares, of the random shift of a crop: for most crops, and for some with a large shift."""
 _LARGE_ERROR_SHARE: Final = 0.15
-"""Share of the crops with a large error."""
+"""Share of crops with a large shift."""
 _MAX_HOLES_COUNTED: Final = 4
-"""A board is drawn once more for each gap between its tiles, the hardest case, up to this many gaps."""
+"""Maximum number of gaps that increase the sampling weight of a board; a gap is an empty square with at least three
+adjacent tiles, the most difficult case."""
 _EMPTY_SQUARE_WEIGHTS: Final = np.array([[{" ": 1.0, "*": 15.0}.get(kind, 3.0) for kind in row] for row in LAYOUT])
-"""Relative frequencies of empty squares: plain ones, premium squares, the centre with its star."""
+"""`(15, 15)`: sampling weights of empty squares: 1 for plain squares, 3 for premium squares, 15 for the centre."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LetterBatch:
-    """Crops as the network takes them, `(n, 1, 36, 36)`, with class, quarter turns and pose of each.
-
-    A turned crop has no class, and an empty square or a blank has no turn: these are `IGNORED`.
-    """
+    """Batch of input and target arrays for the letter network."""
 
     crops: Floats
+    """`(n, 1, 36, 36)`: input."""
     letters: NDArray[np.int64]
+    """`(n,)`: class index; `IGNORED` for crops rotated by quarter turns."""
     turns: NDArray[np.int64]
+    """`(n,)`: number (0..3) of clockwise quarter turns of the tile; `IGNORED` for empty squares and blanks."""
     pose_offsets: Floats
-    """`(n, 3)`: offset of the tile's centre from the crop's, right and down in squares, and its rotation in radians
-    clockwise without quarter turns; NaN without a tile.
+    """`(n, 3)`: offset (right, down) of the tile's centre from the crop's centre, in squares, and clockwise rotation of
+    the tile in radians, without quarter turns; NaN without a tile.
     """
     allowed: NDArray[np.bool_]
-    """`(n, classes)`: the letters of one tile set that contains the crop's; a reader never expects all letters at
-    once."""
+    """`(n, classes)`: mask of the classes in one tile set that contains the crop's letter; at run time, too, only the
+    letters of one tile set are possible."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SquareBatch:
-    """Boards as the network takes them, `(n, 3, 272, 272)`, and the kind of each square, `(n, 15, 15)`."""
+    """Batch of input and target arrays for the square network."""
 
     boards: Floats
+    """`(n, 3, 272, 272)`: input."""
     kinds: NDArray[np.int64]
+    """`(n, 15, 15)`: class index (empty, tile, hidden) of each square, or `IGNORED`."""
 
 
 def class_shares() -> NDArray[np.float64]:
-    """Return the relative frequency of each class in the batches."""
+    """Return the share of each letter class in a batch, `(classes,)`, with sum 1."""
     names = classes()
     share = np.full(len(names), _FOREIGN_SHARE / (len(names) - 2 - len(LETTERS)))
     share[2 : 2 + len(LETTERS)] = (1 - _EMPTY_SHARE - _BLANK_SHARE - _FOREIGN_SHARE) / len(LETTERS)
@@ -85,10 +93,11 @@ def class_shares() -> NDArray[np.float64]:
 
 
 def prior_correction() -> Floats:
-    """Return offsets to be added to the logits that make the letters of every tile set equally likely.
+    """Return offsets `(classes,)` for the letter logits that give all letters of a tile set the same prior probability.
 
-    In training, letters compete only with those of one tile set that contains them, drawn at random. A letter in few
-    sets therefore occurs in each of them more often than one in many (correction of priors, Saerens et al., 2002).
+    In training, the softmax for a crop is restricted to a random tile set that contains its letter. A letter that is in
+    few tile sets is therefore more frequent within each of these sets than a letter that is in many (correction of
+    priors, Saerens et al., 2002).
     """
     allowed, share = alphabet_masks(), class_shares()
     seen = share / allowed.sum(axis=0)
@@ -99,7 +108,7 @@ def prior_correction() -> Floats:
 
 
 class LetterSampler:
-    """Sampler of tile crops: every class often enough, A to Z most often."""
+    """Random sampler of letter batches from training views, with the class shares of `class_shares`."""
 
     def __init__(self, views: Sequence[TrainingViews]) -> None:
         self._views = views
@@ -107,7 +116,7 @@ class LetterSampler:
         hidden = np.stack([v.hidden for v in views])
         names = classes()
         self._cells_by_class = [np.argwhere((labels == k) & (hidden < MAX_READABLE_COVER)) for k in range(len(names))]
-        # Prefer clear pictures to barely legible ones, and printed squares to plain ones.
+        # Sample high-resolution pictures more often than low-resolution ones, and premium squares than plain squares.
         clear = np.clip([(v.square_px - 8) / 16 for v in views], 0.2, 1.5)[:, None, None]
         weight = np.broadcast_to(clear * np.where(labels == 0, _EMPTY_SQUARE_WEIGHTS, 1.0), labels.shape)
         self._cumulative_weights = [np.cumsum(weight[tuple(c.T)]) for c in self._cells_by_class]
@@ -118,7 +127,7 @@ class LetterSampler:
         self._alphabets_by_class = [np.flatnonzero(self._alphabet_masks[:, k]) for k in range(len(names))]
 
     def draw_batch(self, rng: Rng, size: int, turned_share: float = 0.15) -> LetterBatch:
-        """Return `size` augmented crops; `turned_share` of them may be turned by 1 to 3 quarters."""
+        """Return a batch of `size` augmented crops; the share `turned_share` is rotated by random quarter turns."""
         kinds = rng.choice(len(self._class_shares), size=size, p=self._class_shares)
         cut = np.empty((size, views.CROP_SIDE_PX, views.CROP_SIDE_PX), np.uint8)
         places = np.empty((size, 3), np.float32)
@@ -147,7 +156,7 @@ class LetterSampler:
 
     @staticmethod
     def _draw_crop(rng: Rng, view: TrainingViews, row: int, column: int) -> tuple[Image, Floats]:
-        """Return an augmented crop of a square, and the pose of its tile as in `LetterBatch.pose_offsets`."""
+        """Return an augmented crop of a square, and the offset and rotation of its tile as in `LetterBatch`."""
         turn = rng.normal(0, 0.035)
         zoom = TOPS_SQUARE_PX / views.TOPS_PX_PER_SQUARE * np.exp(rng.normal(0, 0.05))
         stretch = np.exp(rng.normal(0, 0.03))
@@ -176,7 +185,7 @@ class LetterSampler:
 
 
 def _make_motion_kernel(length: float, angle: float) -> Floats:
-    """Return the kernel of a motion blur of `length` pixels: `(9, 9)`, sum 1."""
+    """Return a motion blur kernel `(9, 9)` of sum 1, for a motion of `length` pixels at `angle` radians."""
     kernel = np.zeros((9, 9), np.float32)
     reach = np.array([np.cos(angle), np.sin(angle)]) * length / 2
     ends = (((4 - reach) * 16).round().astype(int).tolist(), ((4 + reach) * 16).round().astype(int).tolist())
@@ -185,7 +194,10 @@ def _make_motion_kernel(length: float, angle: float) -> Floats:
 
 
 def augment_crops(rng: Rng, cut: Image) -> Image:
-    """Return the crops with other contrast, light gradients, shadow edges, reflections and grain, some as negatives."""
+    """Augment crops `(n, side, side) uint8` with contrast, light gradients, shadow edges, reflections and noise.
+
+    A tenth of the crops is inverted.
+    """
     n, side = len(cut), cut.shape[1]
     x = cut.astype(np.float32) / 255
     np.power(x, np.exp(rng.normal(0, 0.3, (n, 1, 1))).astype(np.float32), out=x)
@@ -212,7 +224,7 @@ def augment_crops(rng: Rng, cut: Image) -> Image:
 
 
 class SquareSampler:
-    """Sampler of boards: turned by quarters, with inaccurate corners, in other light."""
+    """Random sampler of square batches from training views, with rotation, corner errors, blur and lighting changes."""
 
     def __init__(self, views: Sequence[TrainingViews]) -> None:
         self._views = views
@@ -226,7 +238,7 @@ class SquareSampler:
         self._view_shares = weight / weight.sum()
 
     def draw_batch(self, rng: Rng, size: int) -> SquareBatch:
-        """Return `size` augmented boards."""
+        """Return a batch of `size` augmented boards."""
         boards, kinds = [], []
         for i in rng.choice(len(self._views), size, p=self._view_shares):
             turn = int(rng.integers(4))
@@ -239,7 +251,7 @@ class SquareSampler:
     def _draw_board(rng: Rng, view: Image, quarter_turns: int) -> Image:
         grid = np.array([[0, 0], [BOARD_SIZE, 0], [BOARD_SIZE, BOARD_SIZE], [0, BOARD_SIZE]], np.float64)
         source = (grid + rng.normal(0, 0.04, (4, 2)) + rng.normal(0, 0.05, 2) + BOARD_MARGIN) * BOARD_SQUARE_PX - 0.5
-        # A quarter turn anticlockwise takes the corner that was second to the first place.
+        # After an anticlockwise quarter turn, the second corner becomes the first.
         source = np.roll(source, -quarter_turns, axis=0)
         target = (grid + squares.VIEW_MARGIN_SQUARES) * squares.VIEW_PX_PER_SQUARE - 0.5
         matrix = cv2.getPerspectiveTransform(source.astype(np.float32), target.astype(np.float32))
@@ -251,7 +263,7 @@ class SquareSampler:
         curves = np.linspace(0, 1, 256)[:, None] ** np.exp(rng.normal(0, 0.25, 3))
         x = np.asarray(cv2.LUT(view, curves.astype(np.float32)[None]), np.float32)
         if rng.random() < 0.4:
-            # Mix the channels: boards differ in colour, so the network must not rely on particular colours.
+            # Mix the channels, so that the network does not depend on particular colours.
             mix = np.eye(3) + rng.normal(0, 0.15, (3, 3))
             x = np.asarray(cv2.transform(x, mix / np.abs(mix).sum(axis=1, keepdims=True)), np.float32)
         if rng.random() < 0.05:

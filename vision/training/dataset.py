@@ -1,7 +1,8 @@
-"""Training data of the reading networks: rendered scenes, reduced to the views from which they are read.
+"""Training data of the square and letter networks: rectified views of rendered scenes with their ground truth.
 
-Each scene keeps its board in colour, at half the height of the tiles, and its tile tops in grey. Both have a higher
-resolution and a wider margin than the reader's views, so that every crop can be shifted, turned, stretched and blurred.
+For each scene, the rectified board (in colour, at half the height of the tiles) and the rectified plane of the tile
+tops (in grey) are kept. The resolution is higher than that of the networks' input, and the margin of the board is
+wider, so that the views can be shifted, rotated, stretched and blurred for augmentation.
 """
 
 from __future__ import annotations
@@ -26,62 +27,69 @@ from vision.rendering.fonts import training_fonts
 from vision.rendering.scene import Scene, random_scene
 
 BOARD_SQUARE_PX: Final = 24
+"""Resolution of the rectified board, in pixels per square."""
 BOARD_MARGIN: Final = 2
+"""Margin of the rectified board, in squares."""
 TOPS_SQUARE_PX: Final = 36
+"""Resolution of the rectified plane of the tile tops, in pixels per square."""
 TOPS_MARGIN: Final = 0.5
+"""Margin of the rectified plane of the tile tops, in squares."""
 CORNER_ERROR_SQUARES: Final = 0.05
-"""Standard deviation, in squares, of the errors of the corners by which the views are rectified."""
+"""Standard deviation, in squares, of the random errors of the corners used for rectification."""
 LETTERS: Final = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+"""The basic Latin letters."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingViews:
-    """One scene as the reader sees it."""
+    """Rectified views of one rendered scene, with ground truth for each square."""
 
     board: Image
     """`(456, 456, 3) uint8 BGR`, rectified at half the height of the tiles."""
     tops: Image
     """`(576, 576) uint8`, rectified at the height of the tile tops."""
     labels: tuple[tuple[str, ...], ...]
+    """15 x 15 true symbols: '' empty, '?' blank, otherwise the letter."""
     hidden: NDArray[np.float32]
-    """`(15, 15)`: covered share of each square."""
+    """`(15, 15)`: share (0..1) of each square that is covered by a hand or outside the picture."""
     square_px: float
-    """Side of a square in the picture, px."""
+    """Mean side of a square in the rendered picture, in px."""
     centres: NDArray[np.float32]
-    """`(15, 15, 2)`: centre of each tile's top, in squares right and down of the grid's corner; NaN without a tile."""
+    """`(15, 15, 2)`: centre (x, y) of each tile's top in board coordinates (squares); NaN without a tile."""
     tile_angles: NDArray[np.float32]
-    """`(15, 15)`: rotation of each tile on its square, radians clockwise; NaN without a tile."""
+    """`(15, 15)`: clockwise rotation of each tile on its square, in radians; NaN without a tile."""
 
 
 @lru_cache(maxsize=1)
 def alphabets() -> tuple[tuple[str, ...], ...]:
-    """Return the letters of every tile set, without duplicates."""
+    """Return the distinct alphabets of all tile sets, each as a tuple of letters."""
     return tuple(dict.fromkeys(tuple(load_tile_set(name).letters) for name in tile_set_names()))
 
 
 def is_latin(alphabet: Sequence[str]) -> bool:
-    """Return True if a tile set is written in Latin letters."""
+    """Return True if an alphabet is Latin, that is if it has the letter E."""
     return "E" in alphabet
 
 
 @lru_cache(maxsize=1)
 def classes() -> tuple[str, ...]:
-    """Return the classes of the letter network: no tile, a blank, A to Z, then all other letters by their shape."""
+    """Return the classes of the letter network: no tile, blank, A to Z, then the shapes of all other letters."""
     beyond = {letter_shape(t) for alphabet in alphabets() for t in alphabet} - set(LETTERS)
     return (EMPTY, BLANK, *LETTERS, *sorted(beyond))
 
 
 def alphabet_masks() -> NDArray[np.bool_]:
-    """Return the classes that occur in each alphabet, `(alphabets, classes)`."""
+    """Return a mask `(alphabets, classes)` that is True for the classes that occur in each alphabet."""
     names = classes()
     rows = [{EMPTY, BLANK, *map(letter_shape, alphabet)} for alphabet in alphabets()]
     return np.array([[name in row for name in names] for row in rows])
 
 
 def draw_scene(rng: np.random.Generator, fonts: tuple[Path, ...] | None = None) -> Scene:
-    """Render a random scene with A to Z, with these and a language's own letters, or with letters of another script.
+    """Render a random scene, with letters of a random kind of alphabet.
 
-    Tiles are lettered in one of `fonts`; default: all fonts of the training set.
+    The letters are A to Z; or A to Z and the additional letters of a Latin alphabet; or the letters of a non-Latin
+    alphabet. The font is one of `fonts`, by default of all fonts of the training data.
     """
     letters: tuple[str, ...] = LETTERS
     weights = [1.0] * len(LETTERS)
@@ -95,12 +103,15 @@ def draw_scene(rng: np.random.Generator, fonts: tuple[Path, ...] | None = None) 
             weights += [0.35 * 27 / len(own) ** 0.5 / 2] * len(own)
         else:
             letters, weights = own, [1.0 if letter_shape(t) in LETTERS else 2.0 for t in own]
-    # More blanks than a bag holds: a tile without print is the hardest to tell from a square without a tile.
+    # Add more blanks than in a real set: they are the most difficult tiles to distinguish from empty squares.
     return random_scene(rng, fonts or training_fonts(), (*letters, BLANK), (*weights, 0.12 * sum(weights)))
 
 
 def extract_views(scene: Scene, number: int) -> TrainingViews:
-    """Rectify the views of a scene, with slightly inaccurate corners as the detector gives them."""
+    """Rectify the views of a scene, with random corner errors like those of the board detector.
+
+    `number` is the seed of the errors.
+    """
     rng = np.random.default_rng(number)
     side = square_side(scene.corners)
     corners = scene.corners + rng.normal(0, CORNER_ERROR_SQUARES * side, (4, 2))
@@ -123,7 +134,7 @@ def extract_views(scene: Scene, number: int) -> TrainingViews:
 
 
 def to_board_views(view: TrainingViews) -> BoardViews:
-    """Return the views at the scale and with the margin of the reader's own."""
+    """Convert training views to the resolution and margin of the networks' input at run time."""
     return BoardViews(
         board=_resize_view(
             view.board, BOARD_SQUARE_PX, BOARD_MARGIN, squares.VIEW_PX_PER_SQUARE, squares.VIEW_MARGIN_SQUARES
@@ -140,7 +151,7 @@ def _resize_view(view: Image, scale: int, margin: float, to_scale: int, to_margi
 
 
 def class_indices(views: Sequence[TrainingViews]) -> NDArray[np.int64]:
-    """Return the class of each square: `(n, 15, 15)`, indices into `classes()`."""
+    """Return the true class of each square in n views: `(n, 15, 15)` indices into `classes()`."""
     index = {name: i for i, name in enumerate(classes())} | {"": 0}
     return np.array([[[index[letter_shape(s)] for s in row] for row in v.labels] for v in views], np.int64).reshape(
         -1, BOARD_SIZE, BOARD_SIZE

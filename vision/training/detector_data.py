@@ -1,7 +1,8 @@
-"""Training data of the board detectors: samples from rendered scenes with random crops, views and light.
+"""Training data of the finder and lattice networks: samples from rendered scenes with random homographies and lighting.
 
-Two small pictures are kept of each scene: the whole (`overview`), and the rectified board with a margin (`flat`). A
-sample is a part of one of these under a random homography, with exactly computed targets.
+Two small pictures are kept of each scene: the whole picture scaled down (`overview`), and the rectified board with a
+margin (`flat`). A sample is one of these pictures warped by a random homography, with target arrays computed from the
+true corners.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ from vision.geometry import Floats, Image, grid_corners, homography, project, re
 from vision.rendering.scene import Scene
 
 OVERVIEW_SIDE_PX = 384
+"""Length of the longer side of `DetectorScene.overview`, in pixels."""
 FLAT_SQUARE_PX = 20
+"""Resolution of `DetectorScene.flat`, in pixels per square."""
 FLAT_MARGIN_SQUARES = 4.5
+"""Margin around the grid in `DetectorScene.flat`, in squares."""
 NO_BOARD_SHARE = 0.1
-"""Share of the finder's samples that contain no board."""
+"""Share of the finder's training samples without a board."""
 CELL_PX = 4
-"""Pixels of the finder's input per cell of its output."""
+"""Side of a cell of the finder's output, in pixels of its input."""
 
 Array = NDArray[np.float32]
 Rng = np.random.Generator
@@ -36,15 +40,18 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True, slots=True)
 class DetectorScene:
-    """The parts of a scene that the detectors' training needs."""
+    """Data of one rendered scene for the training of the finder and lattice networks."""
 
     overview: Image
+    """`(h, w, 3) uint8 BGR`: the whole picture, scaled down."""
     corners: Floats
+    """`(4, 2)`: true corners of the grid, in pixels of `overview`."""
     flat: Image
+    """`(480, 480, 3) uint8 BGR`: the rectified board with a margin."""
 
 
 def extract_detector_scene(scene: Scene) -> DetectorScene:
-    """Reduce a scene to what the detectors learn from."""
+    """Extract from a scene the scaled-down picture, the rectified board and the corners of the grid."""
     height, width = scene.image.shape[:2]
     k = OVERVIEW_SIDE_PX / max(height, width)
     overview = cv2.resize(scene.image, (round(width * k), round(height * k)), interpolation=cv2.INTER_AREA)
@@ -54,10 +61,10 @@ def extract_detector_scene(scene: Scene) -> DetectorScene:
 
 
 def make_finder_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
-    """Return a picture (3, 256, 256) and its targets (5, 64, 64).
+    """Return a random training sample for the finder: input (3, 256, 256) and targets (5, 64, 64).
 
-    The targets are the corner heat map, x and y of the corner in the cell, the mask of the grid, and the weight of x
-    and y.
+    The targets for each cell are: 0 the corner heat map (0..1); 1 and 2 the offset (x, y) of the nearest grid corner
+    from the cell's centre, in cells; 3 the mask of the grid; 4 the mask of cells in which the offset is defined.
     """
     n = FINDER_SIDE_PX
     height, width = kept.overview.shape[:2]
@@ -65,7 +72,7 @@ def make_finder_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
     box = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float64) - 0.5
     if rng.random() < 0.6:
         box = _crop_box(box, grid, rng)
-    # The picture's longer side fills the finder's picture but for a margin, as at run time; then it is bent a bit.
+    # Scale the picture to the finder's input with a margin, as at run time, and add a small random perspective.
     size = box[2] - box[0]
     k = n * rng.uniform(0.84, 0.92) / size.max()
     target = (box - box.mean(axis=0)) * k + (n - 1) / 2 + rng.uniform(-6, 6, 2)
@@ -84,13 +91,13 @@ def make_finder_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
     there = rng.random() >= NO_BOARD_SHARE
     if not there:
         overview = _replace_board(overview, grid, rng)
-    source = cv2.GaussianBlur(overview, (0, 0), 0.45 / k) if k < 0.9 else overview  # against aliasing
+    source = cv2.GaussianBlur(overview, (0, 0), 0.45 / k) if k < 0.9 else overview  # prevents aliasing
     picture = cv2.warpPerspective(source, view, (n, n), borderMode=cv2.BORDER_REPLICATE)
     inside = np.zeros((n, n), np.uint8)
     cv2.fillConvexPoly(inside, np.round(frame * 16).astype(np.int32), 1, cv2.LINE_8, 4)
     picture = augment_photo(np.asarray(picture, np.uint8), rng)
     cells = n // CELL_PX
-    seen = (project(view, grid) + 0.5) / CELL_PX - 0.5  # in cells, whole numbers in the middle of one
+    seen = (project(view, grid) + 0.5) / CELL_PX - 0.5  # in cells; integers are the centres of cells
     targets = np.zeros((5, cells, cells), np.float32)
     if not there:
         return standardise_colours(picture, inside), targets
@@ -107,7 +114,10 @@ def make_finder_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
 
 
 def _replace_board(overview: Image, grid: Floats, rng: Rng) -> Image:
-    """Return the picture with the board covered by a sheet, a chequered cloth, or clouds of colour."""
+    """Return a copy of the picture in which a random plain, chequered or blurred pattern covers the board.
+
+    `grid` are the corners of the grid, `(4, 2)` px.
+    """
     picture = overview.copy()
     reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * rng.uniform(1.25, 1.6)
     fields = rng.integers(1, 24, 2) if rng.random() < 0.7 else np.array([1, 1])
@@ -124,11 +134,11 @@ def _replace_board(overview: Image, grid: Floats, rng: Rng) -> Image:
 
 
 def _crop_box(box: Floats, grid: Floats, rng: Rng) -> Floats:
-    """Return a random part of the picture, usually with the whole grid."""
+    """Return the corners (4, 2) of a random crop of the picture `box`, which usually contains the whole grid."""
     low, high = box[0], box[2]
     reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * rng.uniform(1.0, 1.6)
     if rng.random() < 0.12:
-        reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * 0.6  # cuts the grid
+        reach = grid.mean(axis=0) + (grid - grid.mean(axis=0)) * 0.6  # the crop may cut off parts of the grid
     reach_low, reach_high = np.clip(reach.min(axis=0), low, high), np.clip(reach.max(axis=0), low, high)
     a = low + (reach_low - low) * rng.random(2)
     b = high - (high - reach_high) * rng.random(2)
@@ -138,7 +148,7 @@ def _crop_box(box: Floats, grid: Floats, rng: Rng) -> Floats:
 
 
 def _apply_symmetry(points: Floats, symmetry: int, side: float) -> Floats:
-    """Apply one of the eight symmetries of a square picture whose pixels run from 0 to `side`."""
+    """Apply symmetry number 0..7 of a square with coordinates from 0 to `side` to points (n, 2)."""
     p = points.copy()
     if symmetry & 1:
         p[:, 0] = side - p[:, 0]
@@ -148,20 +158,21 @@ def _apply_symmetry(points: Floats, symmetry: int, side: float) -> Floats:
 
 
 def make_lattice_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
-    """Return a picture (3, 320, 320) and its targets (3, 20, 20).
+    """Return a random training sample for the lattice network: input (3, 320, 320) and targets (3, 20, 20).
 
-    The targets are x and y of the nearest corner of squares, and whether the grid has one there.
+    The targets for each cell are: 0 and 1 the offset (x, y) of the nearest corner of squares from the cell's centre, in
+    cells; 2 the mask of cells on the grid.
     """
     n, p = LATTICE_SIDE_PX, LATTICE_PX_PER_SQUARE
     spread = float(rng.choice([0.06, 0.25, 0.6], p=[0.4, 0.4, 0.2]))
     believed = grid_corners() + rng.normal(0, spread, (4, 2)) + rng.normal(0, spread, 2)
     kind = rng.random()
-    if kind < 0.1:  # the whole grid is off, or one corner is another square's
+    if kind < 0.1:  # shift the whole grid by up to two squares, or one corner by up to three
         believed += rng.uniform(-2, 2, 2)
     elif kind < 0.25:
         believed[int(rng.integers(4))] += rng.uniform(-3, 3, 2)
     believed = _apply_symmetry(believed, int(rng.integers(8)), 15.0)
-    # Pixels of the sample to board coordinates as believed, and on to the kept picture.
+    # Map pixels of the sample to board coordinates under the erroneous corners, then to pixels of `flat`.
     to_believed = np.array(
         [[1 / p, 0, 0.5 / p - LATTICE_MARGIN_SQUARES], [0, 1 / p, 0.5 / p - LATTICE_MARGIN_SQUARES], [0, 0, 1]]
     )
@@ -169,7 +180,7 @@ def make_lattice_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
     f = FLAT_SQUARE_PX
     to_flat = np.array([[f, 0, FLAT_MARGIN_SQUARES * f - 0.5], [0, f, FLAT_MARGIN_SQUARES * f - 0.5], [0, 0, 1]])
     source = kept.flat
-    if rng.random() < 0.3:  # a board that is small in its picture
+    if rng.random() < 0.3:  # simulate a board photographed at low resolution
         k = rng.uniform(0.5, 0.9)
         small = cv2.resize(source, None, fx=k, fy=k, interpolation=cv2.INTER_AREA)
         source = np.asarray(cv2.resize(small, source.shape[1::-1], interpolation=cv2.INTER_LINEAR), np.uint8)
@@ -192,7 +203,7 @@ def make_lattice_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
 
 
 def augment_photo(picture: Image, rng: Rng) -> Image:
-    """Return the picture in other light and with other camera noise."""
+    """Augment a picture `(H, W, 3) uint8` with random colours, brightness, blur, noise and JPEG compression."""
     u = rng.random
     if u() < 0.12:
         picture = picture[:, :, rng.permutation(3)]

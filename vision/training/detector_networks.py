@@ -1,4 +1,7 @@
-"""The two networks that find a board: a coarse one for the whole picture, a fine one for the rectified board."""
+"""Architecture of the two networks for board detection, in torch: the finder and the lattice network.
+
+The finder's input is the whole picture at low resolution; the lattice network's input is the rectified board.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,10 @@ class _Residual(nn.Module):  # type: ignore[misc]  # torch is not typed here
 
 
 class FinderNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
-    """Coarse detector of the grid's corners.
+    """Finder network: coarse detection of the four corners of the grid in a whole picture.
 
-    (N, 3, 256, 256) to (N, 4, 64, 64): logit of a grid corner in the cell, its position in the cell (x, y, from -0.5 to
-    0.5), logit of the cell being on the playing grid.
+    Input (N, 3, 256, 256), output (N, 4, 64, 64). The channels for each cell are the logit of a grid corner in the
+    cell, the offset (x, y) of that corner from the cell's centre in cells, and the logit of the cell being on the grid.
     """
 
     def __init__(self) -> None:
@@ -44,10 +47,10 @@ class FinderNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
         self.head = nn.Conv2d(24, 4, 1)
         nn.init.constant_(self.head.bias, 0.0)
         with torch.no_grad():
-            self.head.bias[0] = -4.0  # corners are rare
+            self.head.bias[0] = -4.0  # a low initial probability, because corners are rare
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the output of the finder for a batch of pictures, `(n, 4, h / 4, w / 4)`."""
+        """Compute the output `(n, 4, h / 4, w / 4)` for a batch of pictures `(n, 3, h, w)`."""
         x4 = self.to_4(x)
         x8 = self.to_8(x4)
         x16 = self.to_16(x8)
@@ -63,11 +66,11 @@ def _upsample_twice(x: Tensor) -> Tensor:
 
 
 class LatticeNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
-    """Fine detector of the corners of squares.
+    """Lattice network: detection of all corners of squares in a rectified picture.
 
-    A rectified picture (N, 3, 320, 320), with 16 pixels per square and 2.5 squares around the grid, to (N, 4, 20, 20).
-    For each cell of 16 pixels: the nearest corner of squares relative to the cell's centre, in cells (x, y); the
-    logarithm of its expected error (Laplace scale); the logit of the grid having a corner of squares there.
+    Input (N, 3, 320, 320) with 16 pixels per square and a margin of 2.5 squares, output (N, 4, 20, 20). The channels
+    for each cell of 16 pixels are the offset (x, y) of the nearest corner of squares from the cell's centre in cells,
+    the logarithm of the expected error of that offset (Laplace scale), and the logit of the cell being on the grid.
     """
 
     def __init__(self) -> None:
@@ -88,5 +91,5 @@ class LatticeNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
         self.head = nn.Conv2d(64, 4, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the output of the lattice network for a batch, with 4 channels."""
+        """Compute the output `(n, 4, h / 16, w / 16)` for a batch of rectified pictures `(n, 3, h, w)`."""
         return self.head(self.body(x))

@@ -1,6 +1,6 @@
-"""Training of the two networks that find a board, on rendered scenes only.
+"""Training of the finder and lattice networks for board detection, on rendered scenes only.
 
-The number of steps is fixed, not the time, so that the same seed gives the same weights.
+The number of steps is fixed rather than the training time, so that the same seed gives the same weights.
 """
 
 from __future__ import annotations
@@ -25,29 +25,31 @@ from vision.training.quantise import quantise_model
 BATCH_SIZE = 24
 MAX_LEARNING_RATE = 4e-3
 _RANGE_PERCENT = 99.9
-"""Percentile of a layer's activations that the eight-bit range covers: with 100 the lattice net's error grows by 14
-%, with this by 2 %."""
+"""Percentage of a layer's activations within the quantisation range. Quantisation increases the error of the lattice
+network by 2 % with this value, and by 14 % with 100."""
 SampleMaker = Callable[[DetectorScene, Rng], tuple[Array, Array]]
+"""Function that makes a random sample (input, targets) from a scene."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Samples as a network takes them, `(n, 3, h, w)`, and their targets, `(n, targets, rows, columns)`."""
+    """Batch of input arrays `pictures` `(n, 3, h, w)` and target arrays `targets` `(n, channels, rows, columns)`."""
 
     pictures: Array
     targets: Array
 
 
 def draw_batch(scenes: Sequence[DetectorScene], make: SampleMaker, rng: Rng) -> Batch:
-    """Return `BATCH_SIZE` samples, each made from a random scene."""
+    """Return a batch of `BATCH_SIZE` samples, each made by `make` from a random scene."""
     made = [make(scenes[int(rng.integers(len(scenes)))], rng) for _ in range(BATCH_SIZE)]
     return Batch(np.stack([picture for picture, _ in made]), np.stack([target for _, target in made]))
 
 
 def finder_loss(answer: Tensor, target: Tensor) -> Tensor:
-    """Return the finder's loss.
+    """Return the finder's training loss for the network output `answer` (N, 4, 64, 64) and targets (N, 5, 64, 64).
 
-    Penalty-reduced focal loss for the corners (Zhou, Objects as points, 2019), cross entropy for the grid.
+    The sum of a penalty-reduced focal loss for the corner heat map (Zhou, Objects as points, 2019), an L1 loss for the
+    offsets, and a cross entropy for the grid mask.
     """
     heat, corner = answer[:, 0], target[:, 0]
     p = torch.sigmoid(heat).clamp(1e-4, 1 - 1e-4)
@@ -62,9 +64,10 @@ def finder_loss(answer: Tensor, target: Tensor) -> Tensor:
 
 
 def lattice_loss(answer: Tensor, target: Tensor) -> Tensor:
-    """Return the loss of the lattice network.
+    """Return the lattice network's training loss for the output `answer` (N, 4, 20, 20) and targets (N, 3, 20, 20).
 
-    Laplace likelihood of the corners of squares, and cross entropy of their presence.
+    The sum of the negative log-likelihood of the corner offsets (Laplace distribution with predicted scale) and a cross
+    entropy for the grid mask.
     """
     scale = answer[:, 2].clamp(-5, 2)
     miss = (answer[:, :2] - target[:, :2]).abs().sum(1)
@@ -76,28 +79,30 @@ def lattice_loss(answer: Tensor, target: Tensor) -> Tensor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """Training task of one network, and the number of its batches."""
+    """Training task of one network: architecture, samples, loss and number of steps."""
 
     name: str
     net_class: type[nn.Module]
     side_px: int
-    """Side of its pictures, px."""
+    """Side of the network's square input, in px."""
     make_sample: SampleMaker
     loss: Callable[[Tensor, Tensor], Tensor]
+    """Function of the network's output and the targets."""
     steps: int
+    """Number of batches."""
     seed: int
 
 
 FINDER = Task("finder", FinderNet, FINDER_SIDE_PX, make_finder_sample, finder_loss, steps=1400, seed=1)
-"""Coarse detection of the grid's corners in the whole picture."""
+"""Training task of the finder network."""
 LATTICE = Task("lattice", LatticeNet, LATTICE_SIDE_PX, make_lattice_sample, lattice_loss, steps=2000, seed=2)
-"""Fine detection of the corners of squares in the rectified board."""
+"""Training task of the lattice network."""
 
 
 def train(task: Task, scenes: Sequence[DetectorScene], steps: int, path: Path) -> None:
-    """Train the network of `task` on `scenes` for `steps` batches and write it to `path`."""
+    """Train the network of `task` on `scenes` for `steps` batches, quantise it and write the ONNX file `path`."""
     torch.manual_seed(task.seed)
-    torch.set_num_threads(1)  # the other core makes the batches
+    torch.set_num_threads(1)  # a second thread makes the batches
     rng = np.random.default_rng((task.seed, 5))
     net = task.net_class().to(memory_format=torch.channels_last)
 
@@ -121,7 +126,7 @@ def train(task: Task, scenes: Sequence[DetectorScene], steps: int, path: Path) -
 
 
 def export_onnx(net: nn.Module, side: int, path: Path) -> None:
-    """Write `net` for pictures of `side` pixels as ONNX, with batch normalisation folded in."""
+    """Export `net` as an ONNX file for input `(n, 3, side, side)`, with batch normalisation folded in."""
     path.parent.mkdir(parents=True, exist_ok=True)
     example: Any = torch.zeros(1, 3, side, side)
     net = net.to(memory_format=torch.contiguous_format)

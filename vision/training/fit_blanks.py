@@ -1,9 +1,9 @@
 """Fit the weights of the evidence for blanks (python -m vision.training.fit_blanks).
 
-A square without print is a blank or empty. The square network, the letter network, and the board's own colours and
-edges give evidence, with correlated errors. Reads rendered scenes that were not used in training and prints the weights
-for `vision.recognition.fusion`, by logistic regression, with the errors of each evidence alone and combined with those
-before it.
+A square without print is a blank or empty. The evidence is the log-odds from the square network, the letter network,
+the colours and the edges of the board; their errors are correlated. This script reads rendered scenes that were not
+used in training and fits the weights for `vision.recognition.fusion` by logistic regression. It prints the weights, and
+the number of errors with each kind of evidence alone and with the first one to four kinds together.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from vision.training.logit import Choices, fit_weights
 from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
 _MIN_SQUARE_PX: Final = 14.0
-"""Pixels per square; in smaller pictures blanks cannot be recognised."""
+"""Minimum resolution of a scene, in pixels per square; below this, blanks cannot be recognised."""
 _EVIDENCE_NAMES: Final = ("squares", "letters", "colours", "edges")
-"""In the order of `BlankEvidence.log_odds`."""
+"""Names of the columns of `BlankEvidence.log_odds`."""
 
 
 def collect_evidence(
     view: dataset.TrainingViews, square_net: SquareNet, letter_net: LetterNet
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the evidence for the visible squares without print, `(n, 4)`, and which of them are blanks."""
+    """Return the log-odds `(n, 4)` of the visible squares without print, and a mask `(n,)` of the true blanks."""
     seen = dataset.to_board_views(view)
     kinds = square_net.predict(seen.board)
     cells = find_likely_tiles(kinds)
@@ -51,12 +51,12 @@ def collect_evidence(
 
 
 def make_choices(odds: Floats, blank: NDArray[np.bool_]) -> Choices:
-    """Return the choices between blank and empty, with the columns of `odds` as features."""
+    """Convert log-odds `(n, features)` and true blanks `(n,)` to binary choices between empty and blank."""
     return Choices(np.stack([np.zeros_like(odds), odds], axis=1), np.zeros((len(odds), 2)), blank.astype(np.intp))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Render scenes, read them, fit the weights and print them."""
+    """Render and read scenes, fit the weights of the evidence, and print the weights and numbers of errors."""
     parser = argparse.ArgumentParser(
         prog="python -m vision.training.fit_blanks", description=str(__doc__).split("\n\n")[0]
     )

@@ -1,7 +1,8 @@
 """Fit the weights of the similarity between tiles (python -m vision.training.fit_similarity).
 
-Reads each tile of rendered scenes that were not used in training, and prints the weights of similarity and of doubt for
-`vision.recognition.letters`, by conditional logit, with the number of errors before and after.
+Reads the tiles of rendered scenes that were not used in training, and fits the weights of similarity and doubt for
+`vision.recognition.letters` by conditional logit. Prints the weights, and the number of errors without and with the
+refinement.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from vision.training.logit import Choices, fit_weights
 from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
 _MIN_PROBABILITY: Final = 1e-9
-"""Lower bound of probabilities, to keep logarithms finite."""
+"""Value added to probabilities, to keep logarithms finite."""
 
 
 def collect_choices(view: dataset.TrainingViews, net: LetterNet) -> Choices | None:
-    """Return the choice of a letter for each visible tile, within the smallest tile set that contains them all.
+    """Read the visible tiles of a view; return the choice of a letter for each tile, with its features and the truth.
 
-    Returns None if there are no two different letters to compare.
+    The alternatives are the letters of the smallest tile set that contains all letters on the board. Returns None if
+    there are fewer than two different letters.
     """
     cells = [
         (r, c) for r, c in np.argwhere(view.hidden < MAX_READABLE_COVER).tolist() if view.labels[r][c] not in ("", "?")
@@ -55,7 +57,7 @@ def collect_choices(view: dataset.TrainingViews, net: LetterNet) -> Choices | No
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Render scenes, read them, fit the weights and print them."""
+    """Render and read scenes, fit the weights of similarity and doubt, and print the weights and numbers of errors."""
     parser = argparse.ArgumentParser(
         prog="python -m vision.training.fit_similarity", description=str(__doc__).split("\n\n")[0]
     )

@@ -33,9 +33,12 @@ def train(
     path: Path = MODELS_DIR / "letters.onnx",
     seed: int = 0,
 ) -> str:
-    """Train on `views` for `steps` batches, write the model to `path`, and return a report on `held_out`."""
+    """Train the letter network for `steps` batches of `views`, write it to `path`, and report its accuracy.
+
+    Returns the text of `report` for the views `held_out`, which are also used to fit the calibration temperatures.
+    """
     torch.manual_seed(seed)
-    torch.set_num_threads(1)  # the other core makes the batches
+    torch.set_num_threads(1)  # a second thread makes the batches
     rng = np.random.default_rng((seed, 1))
     looks = LetterSampler(views)
     net = build_letter_net(len(classes())).to(memory_format=torch.channels_last)
@@ -77,13 +80,13 @@ def _loss(net: HeadedNet, batch: LetterBatch) -> torch.Tensor:
 
 
 def _mask_impossible(letters: torch.Tensor, batch: LetterBatch) -> torch.Tensor:
-    """Return the logits with those of letters outside the tile set set to a very low value."""
+    """Set the logits `(n, classes)` of letters outside the tile set of each crop to a very low value."""
     return letters.masked_fill(~torch.from_numpy(batch.allowed), -1e4)
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator]
 def _fit_temperatures(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str, float]:
-    """Return the calibration temperature of each classification head."""
+    """Fit the calibration temperatures of the heads `letters` and `turns` on the batches `proof`."""
     outputs = [net(torch.from_numpy(b.crops)) for b in proof]
     found = {}
     for k, name in enumerate(("letters", "turns")):
@@ -97,7 +100,7 @@ def _fit_temperatures(net: HeadedNet, proof: Sequence[LetterBatch]) -> dict[str,
 
 
 def report(net: LetterNet, proof: Sequence[LetterBatch]) -> str:
-    """Return accuracy, calibration and the most frequent confusions on held-out batches."""
+    """Evaluate the letter network on held-out batches; return a text with accuracy, calibration and confusions."""
     right: list[NDArray[np.bool_]] = []
     sure: list[NDArray[np.float32]] = []
     turns_right: list[NDArray[np.bool_]] = []

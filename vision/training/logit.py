@@ -1,4 +1,4 @@
-"""Conditional logit: weights of pieces of evidence, fitted to choices with known answers."""
+"""Conditional logit regression: fits the weights of features to choices whose correct alternative is known."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from vision.geometry import Floats
 
 _NEWTON_STEPS: Final = 30
 _RIDGE_PENALTY: Final = 1e-3
-"""L2 penalty that keeps weights finite if the choices do not determine them."""
+"""Coefficient of the L2 penalty, which keeps the weights finite if the data is separable."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
-    """n choices, each between the same number of alternatives."""
+    """Data of n choices, each between the same number of alternatives."""
 
     features: Floats
-    """`(n, alternatives, features)`: evidence for each alternative."""
+    """`(n, alternatives, features)`: features of each alternative, whose weights are fitted."""
     base_logits: Floats
-    """`(n, alternatives)`: log-odds with the fixed weight 1."""
+    """`(n, alternatives)`: logits of each alternative with the fixed weight 1."""
     truth: NDArray[np.intp]
     """`(n,)`: index of the correct alternative."""
 
     def probabilities(self, weights: Floats) -> Floats:
-        """Return the probability of each alternative, `(n, alternatives)`, under these weights of the features."""
+        """Return the probability of each alternative, `(n, alternatives)`, for feature weights `(features,)`."""
         logs = self.base_logits + self.features @ weights
         raised = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(raised / raised.sum(axis=1, keepdims=True), np.float64)
 
     def count_errors(self, weights: Floats) -> int:
-        """Return the number of wrong choices."""
+        """Return the number of choices in which the most probable alternative is not the correct one."""
         return int((self.probabilities(weights).argmax(axis=1) != self.truth).sum())
 
 
 def fit_weights(several: Sequence[Choices]) -> Floats:
-    """Return the weights that maximise the likelihood of the correct choices (Newton's method).
+    """Return the feature weights `(features,)` that maximise the likelihood of the correct choices (Newton's method).
 
-    McFadden, Conditional logit analysis of qualitative choice behavior, 1974; with two alternatives, logistic
+    McFadden, Conditional logit analysis of qualitative choice behavior, 1974; with two alternatives, this is logistic
     regression.
     """
     things = several[0].features.shape[2]

@@ -1,4 +1,4 @@
-"""Metadata in the ONNX files of the networks, which `vision.net.Net` reads."""
+"""Write metadata (class names, sizes) to the ONNX files of the networks, in the form that `vision.net.Net` reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vision.net import METADATA_KEY
 
 
 def add_facts(path: Path, facts: Mapping[str, object]) -> None:
-    """Add `facts` to the metadata of the model at `path`."""
+    """Add the entries of `facts` to the metadata of the ONNX file `path`."""
     model = onnx.load(path)
     properties = {prop.key: prop.value for prop in model.metadata_props}
     all_facts = json.loads(properties.get(METADATA_KEY, "{}")) | dict(facts)

@@ -1,9 +1,9 @@
-"""The Muon optimiser: each layer steps along its orthogonalised momentum, equally far in all directions.
+"""The Muon optimiser, which orthogonalises the momentum of each weight matrix before a step.
 
-So the few directions that dominate the gradient do not dominate the step. Jordan et al., Muon: an optimizer for hidden
-layers in neural networks (2024), with steps of the size of AdamW's (Liu et al., Muon is scalable for LLM training,
-2025). torch's own Muon does not support convolutions and computes in half precision, which takes ten times as long on
-processors without instructions for it.
+All singular values of a step are equal, so that the few directions that dominate the gradient do not dominate the step.
+After Jordan et al., Muon: an optimizer for hidden layers in neural networks (2024), with step sizes matched to AdamW
+(Liu et al., Muon is scalable for LLM training, 2025). The implementation in torch does not support convolutions and
+computes in half precision, which takes ten times as long on processors without half-precision instructions.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from torch import nn
 from vision.training.optimise import WEIGHT_DECAY, make_adamw
 
 _RATE_FACTOR: Final = 3.0
-"""Learning rate of Muon divided by that of AdamW."""
+"""Ratio of the learning rate of Muon to the learning rate of AdamW."""
 _MOMENTUM: Final = 0.95
 _NEWTON_SCHULZ_COEFFICIENTS: Final = (3.4445, -4.7750, 2.0315)
-"""Coefficients with which five iterations bring all singular values close to 1 (Jordan et al.)."""
+"""Polynomial coefficients for which five iterations bring all singular values close to 1 (Jordan et al., 2024)."""
 _NEWTON_SCHULZ_STEPS: Final = 5
 
 
 def make_muon(net: nn.Module, last: Iterable[nn.Module], rate: float) -> list[torch.optim.Optimizer]:
-    """Return Muon for the weights of `net`, and AdamW with this `rate` for its `last` layers and all biases."""
+    """Return two optimisers: Muon for the weights of `net`, AdamW for its `last` layers, biases and normalisation.
+
+    `rate` is the learning rate of AdamW.
+    """
     ends = {id(layer.weight) for layer in last}
     between = [p for p in net.parameters() if p.ndim > 1 and id(p) not in ends]
     others = [p for p in net.parameters() if p.ndim == 1 or id(p) in ends]
@@ -33,14 +36,14 @@ def make_muon(net: nn.Module, last: Iterable[nn.Module], rate: float) -> list[to
 
 
 class Muon(torch.optim.Optimizer):  # type: ignore[misc]  # torch is not typed here
-    """Muon for the weights of linear layers and convolutions, `(outputs, inputs[, height, width])`."""
+    """Muon optimiser for the weights of linear layers and convolutions, `(outputs, inputs[, height, width])`."""
 
     def __init__(self, weights: Iterable[nn.Parameter], lr: float) -> None:
         super().__init__(weights, {"lr": lr})
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def step(self, closure: None = None) -> None:  # noqa: ARG002 (torch's own call)
-        """Take one step along the gradients."""
+        """Update all weights by one optimisation step."""
         for group in self.param_groups:
             for weight in group["params"]:
                 state = self.state[weight]
@@ -54,13 +57,13 @@ class Muon(torch.optim.Optimizer):  # type: ignore[misc]  # torch is not typed h
 
 
 def _compute_step(gradient: torch.Tensor) -> torch.Tensor:
-    """Return the orthogonalised gradient in its own shape, scaled to a root mean square of 0.2."""
+    """Orthogonalise a gradient as a matrix, and scale it to a root mean square of 0.2; the shape is unchanged."""
     flat = orthogonalise(gradient.flatten(1))
     return (0.2 * max(flat.shape) ** 0.5 * flat).view_as(gradient)
 
 
 def orthogonalise(matrix: torch.Tensor) -> torch.Tensor:
-    """Return approximately the nearest matrix `(m, n)` with orthonormal rows, or columns if m > n."""
+    """Return an approximation of the nearest matrix `(m, n)` with orthonormal rows, or columns if m > n."""
     a, b, c = _NEWTON_SCHULZ_COEFFICIENTS
     wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
     wide = wide / (wide.norm() + 1e-7)

@@ -1,4 +1,4 @@
-"""The reading networks in torch, and their export to ONNX."""
+"""Architecture of the square and letter networks in torch, and their export to ONNX."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vision.training.metadata import add_facts
 
 
 def conv_block(inside: int, outside: int, stride: int = 1, side: int = 3) -> list[nn.Module]:
-    """Return a convolution, batch normalisation and ReLU."""
+    """Return a block of convolution, batch normalisation and ReLU, from `inside` to `outside` channels."""
     return [
         nn.Conv2d(inside, outside, side, stride, side // 2, bias=False),
         nn.BatchNorm2d(outside),
@@ -25,9 +25,9 @@ def conv_block(inside: int, outside: int, stride: int = 1, side: int = 3) -> lis
 
 
 class GlobalContext(nn.Module):  # type: ignore[misc]  # torch is not typed here
-    """Layer that adds a projection of the global average to every position: `(n, c, h, w)` keeps its shape.
+    """Layer that adds a projection of the global average of a feature map `(n, c, h, w)` to every position.
 
-    So each square is classified in the context of the tiles and the ground of its own board, even far away.
+    The classification of a square can thereby depend on the colours of tiles and ground on the whole board.
     """
 
     def __init__(self, channels: int) -> None:
@@ -35,12 +35,12 @@ class GlobalContext(nn.Module):  # type: ignore[misc]  # torch is not typed here
         self.context_conv = nn.Conv2d(channels, channels, 1)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return the feature map plus the projection of its mean over the board."""
+        """Return the feature map `x` plus the projection of its spatial mean."""
         return x + self.context_conv(x.mean(dim=(2, 3), keepdim=True))
 
 
 class HeadedNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
-    """A trunk with one or more heads, each a plain sequence of layers."""
+    """Network of a shared trunk and one or more heads, each a sequence of layers."""
 
     def __init__(self, trunk: Sequence[nn.Module], heads: Mapping[str, Sequence[nn.Module]]) -> None:
         super().__init__()
@@ -48,15 +48,15 @@ class HeadedNet(nn.Module):  # type: ignore[misc]  # torch is not typed here
         self.heads = nn.ModuleDict({name: nn.Sequential(*layers) for name, layers in heads.items()})
 
     def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
-        """Return the output of each head for a batch."""
+        """Return the outputs of all heads for a batch, in the order of `heads`."""
         shared = self.trunk(x)
         return [head(shared) for head in self.heads.values()]
 
 
 def build_square_net() -> HeadedNet:
-    """Return the square network, (n, 3, 16 s, 16 s) -> (n, 3, s, s).
+    """Return an untrained square network, from input (n, 3, 16 s, 16 s) to class logits (n, 3, s, s).
 
-    It classifies each square from the five squares around it and from the average of the board.
+    The receptive field of an output is about five squares wide; `GlobalContext` adds averages over the board.
     """
     trunk = [
         *conv_block(3, 24, 2, 5),
@@ -73,9 +73,10 @@ def build_square_net() -> HeadedNet:
 
 
 def build_letter_net(classes: int) -> HeadedNet:
-    """Return the letter network, (n, 1, 36, 36) -> letters (n, classes), quarter turns (n, 4), poses (n, 3).
+    """Return an untrained letter network, from crops (n, 1, 36, 36) to letters, quarter turns and tile offsets.
 
-    The last layer of the letters has `FEATURE_COUNT` inputs, which are also an output of the ONNX model.
+    The outputs are logits of the letters (n, classes), logits of the quarter turns (n, 4), and offset and rotation
+    (n, 3). The last layer for the letters has `FEATURE_COUNT` inputs, which are also an output of the ONNX model.
     """
     trunk = [
         *conv_block(1, 24, 2, 5),
@@ -99,7 +100,7 @@ def build_letter_net(classes: int) -> HeadedNet:
 
 
 class WeightAverage:
-    """Exponential moving average of a network's weights, which generalises better than the last weights."""
+    """Exponential moving average of a network's weights, used because it generalises better than the last weights."""
 
     def __init__(self, net: nn.Module, decay: float = 0.998) -> None:
         self._decay = decay
@@ -108,7 +109,7 @@ class WeightAverage:
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def update(self, net: nn.Module) -> None:
-        """Add the weights after one more step."""
+        """Update the average with the weights of `net` after one more training step."""
         self._steps += 1
         share = 1 - min(self._decay, self._steps / (self._steps + 10))
         for name, value in net.state_dict().items():
@@ -132,13 +133,13 @@ def write_onnx(
     features: Mapping[str, str] | None = None,
     offsets: Mapping[str, np.ndarray] | None = None,
 ) -> None:
-    """Write a network as ONNX, with batch normalisation folded in and `facts` in the file's metadata.
+    """Export a network as an ONNX file, with batch normalisation folded in and `facts` as metadata.
 
-    Written layer by layer, not traced, so that the file depends only on the weights and not on the version of an
-    exporter. Outputs are divided by `facts["temperature"]` (one number for each head) if given. A first layer with a 5
-    x 5 kernel and stride 2 is written over blocks of pixels, so pictures must have even sides. `features` names an
-    additional output for a head: the input of its last layer. `offsets` are added to the scaled outputs of a head, one
-    number for each class.
+    The graph is built layer by layer instead of by tracing, so that the file depends only on the weights and not on the
+    version of an exporter. `shape` and `output_shape` are the shapes of the input and of every head's output. The
+    output of a head is divided by `facts["temperature"][head]` if given; then `offsets[head]`, one number per class, is
+    added. `features[head]` is the name of an additional output: the input of the head's last layer. A first layer with
+    a 5 x 5 kernel and stride 2 is rewritten to blocks of 2 x 2 pixels, so the sides of the input must be even.
     """
     temperature = dict(facts.get("temperature", {}))  # type: ignore[call-overload]
     graph = _OnnxGraph()
@@ -153,7 +154,7 @@ def write_onnx(
         named[name] = (last, list(output_shape))
         if features and name in features:
             named[features[name]] = (graph.last_input, ["n", "features"])
-    # The heads first, in their order, then the features.
+    # Order the outputs: the heads in their order, then the features.
     names = [*net.heads, *(name for name in named if name not in net.heads)]
     model = graph.build_model(shape, {name: named[name] for name in names})
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -162,7 +163,7 @@ def write_onnx(
 
 
 class _OnnxGraph:
-    """An ONNX graph that grows layer by layer; a value is the name of the node that computes it."""
+    """Builder of an ONNX graph, layer by layer; a value is represented by the name of the node that computes it."""
 
     def __init__(self) -> None:
         self._nodes: list[onnx.NodeProto] = []
@@ -170,13 +171,14 @@ class _OnnxGraph:
 
     @property
     def last_input(self) -> str:
-        """The value that the last node takes."""
+        """Name of the value that is the input of the last node."""
         return str(self._nodes[-1].input[0])
 
     def add_layers(self, layers: nn.Sequential, value: str, scale: float = 1.0) -> str:
-        """Add layers that take `value`, the last one's output multiplied by `scale`; return the output.
+        """Add a sequence of layers with the input `value`; return the name of the last layer's output.
 
-        Dropout is left out. Raises TypeError for a layer without an ONNX form.
+        The output of the last layer is multiplied by `scale`. Dropout is left out. Raises TypeError for a layer that
+        cannot be converted to ONNX.
         """
         modules = [m for m in layers if not isinstance(m, nn.Dropout)]
         for layer, after in zip(modules, [*modules[1:], None], strict=True):
@@ -184,14 +186,14 @@ class _OnnxGraph:
         return value
 
     def add_to_weights(self, name: str, offset: np.ndarray) -> None:
-        """Add `offset` to an array of weights."""
+        """Add `offset` to the weights called `name`."""
         array = next(w for w in self._weights if w.name == name)
         array.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(array) + offset, name))
 
     def build_model(
         self, shape: Sequence[int | str], outputs: Mapping[str, tuple[str, Sequence[int | str]]]
     ) -> onnx.ModelProto:
-        """Return the model of input `shape`; `outputs` maps names to values and their shapes."""
+        """Build the ONNX model for an input of `shape`; `outputs` maps output names to values and their shapes."""
         nodes = [*self._nodes, *(helper.make_node("Identity", [value], [name]) for name, (value, _) in outputs.items())]
         graph = helper.make_graph(
             nodes,
@@ -207,7 +209,7 @@ class _OnnxGraph:
     def _add_layer(self, layer: nn.Module, after: nn.Module | None, value: str, gain: float) -> str:
         if isinstance(layer, nn.Conv2d):
             return self._add_convolution(layer, after if isinstance(after, nn.BatchNorm2d) else None, value, gain)
-        if isinstance(layer, nn.BatchNorm2d):  # part of the convolution before it
+        if isinstance(layer, nn.BatchNorm2d):  # folded into the convolution before this layer
             return value
         if isinstance(layer, nn.ReLU):
             return self._add_node("Relu", [value])
@@ -233,7 +235,7 @@ class _OnnxGraph:
     def _add_node(
         self, kind: str, values: Sequence[str], arrays: Sequence[np.ndarray] = (), **attributes: object
     ) -> str:
-        """Add a node with the inputs `values` and the weights `arrays`; return its output."""
+        """Add a node of type `kind` with the inputs `values` and the weights `arrays`; return its output's name."""
         name = f"{kind.lower()}{len(self._nodes)}"
         for i, array in enumerate(arrays):
             self._weights.append(numpy_helper.from_array(np.ascontiguousarray(array, np.float32), f"{name}.{i}"))
@@ -243,10 +245,10 @@ class _OnnxGraph:
 
 
 def _to_block_kernel(kernel: np.ndarray) -> np.ndarray:
-    """Return a kernel `(n, c, 5, 5)` of stride 2 and padding 2 as one of stride 1 over blocks of 2 x 2 pixels.
+    """Convert a kernel `(n, c, 5, 5)` of stride 2 to an equivalent kernel `(n, 4 c, 3, 3)` over 2 x 2 pixel blocks.
 
-    The result is `(n, 4 c, 3, 3)`, and the sums are the same. In eight bits it is faster: with one or three channels, a
-    first layer spends most of its time on gathering few numbers from many places.
+    The original padding is 2; the new kernel has stride 1 and padding 1, after a space-to-depth step. In eight bits
+    this is faster: with one or three input channels, a convolution spends most of its time on memory access.
     """
     outside, inside = kernel.shape[:2]
     even = np.pad(kernel, ((0, 0), (0, 0), (0, 1), (0, 1))).reshape(outside, inside, 3, 2, 3, 2)

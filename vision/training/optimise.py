@@ -1,4 +1,4 @@
-"""Training loop of all networks: batches in, averaged weights and a temperature out."""
+"""Training loop shared by all networks, with weight averaging, learning rate schedule and temperature calibration."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from vision.training.augmentation import IGNORED
 from vision.training.networks import WeightAverage
 
 WEIGHT_DECAY: Final = 0.02
-"""Weight decay per step at a learning rate of 1."""
+"""Weight decay coefficient: a step reduces weights by the learning rate times this share."""
 Net = TypeVar("Net", bound=nn.Module)
 Batch = TypeVar("Batch")
 
 
 def make_adamw(weights: Iterable[nn.Parameter], rate: float) -> Optimizer:
-    """Return AdamW with this maximum learning rate."""
+    """Return an AdamW optimiser for `weights` with the maximum learning rate `rate`."""
     return torch.optim.AdamW(weights, lr=rate, weight_decay=WEIGHT_DECAY)
 
 
@@ -37,10 +37,10 @@ def fit_network(
     optimisers: Sequence[Optimizer],
     report_every: int,
 ) -> None:
-    """Train `net` on `steps` batches of `draw` and leave it with its averaged weights, in evaluation mode.
+    """Train `net` in place for `steps` batches from `draw`; afterwards it has averaged weights and is in eval mode.
 
-    Each of the `optimisers` has some of the weights; its learning rate warms up and then decays once. Prints the loss
-    after every `report_every` steps.
+    `loss_of` computes the loss of a batch. Each of the `optimisers` updates its own part of the weights, with a
+    one-cycle learning rate schedule. The mean loss is printed after every `report_every` steps.
     """
     average = WeightAverage(net)
     learning = [(optimiser, _make_rate_schedule(optimiser, steps)) for optimiser in optimisers]
@@ -69,22 +69,22 @@ def fit_network(
 
 
 def _make_rate_schedule(optimiser: Optimizer, steps: int) -> OneCycleLR:
-    """Return a one-cycle schedule up to the optimiser's rate; AdamW's momentum is lower where the rate is high."""
+    """Return a one-cycle schedule with the optimiser's learning rate as maximum, and inverse momentum for AdamW."""
     forgets = "betas" in optimiser.defaults
     return OneCycleLR(optimiser, optimiser.defaults["lr"], total_steps=steps, pct_start=0.1, cycle_momentum=forgets)
 
 
 def mixed_precision() -> torch.autocast:
-    """Return the context for computing a loss: in half precision where that is faster.
+    """Return a context manager for computing a loss, in half precision (bfloat16) on processors with AVX-512.
 
-    Processors with AVX-512 gain from it; others take ten times as long as in single precision (measured with AVX2).
+    On other processors, half precision takes ten times as long as single precision (measured with AVX2).
     """
     able = torch.backends.cpu.get_cpu_capability() == "AVX512"
     return torch.autocast("cpu", torch.bfloat16, enabled=able)
 
 
 def _prefetch(make: Iterator[Batch]) -> Iterator[Batch]:
-    """Yield the batches of `make`, each made in a thread while the previous one is in use."""
+    """Yield the batches of the iterator `make`; a thread makes each batch while the caller uses the previous one."""
     with ThreadPoolExecutor(1, thread_name_prefix="batches") as worker:
         waiting = worker.submit(next, make, None)
         while (batch := waiting.result()) is not None:
@@ -93,7 +93,7 @@ def _prefetch(make: Iterator[Batch]) -> Iterator[Batch]:
 
 
 def fit_temperature(logits: torch.Tensor, truth: torch.Tensor) -> float:
-    """Return the temperature by which to divide `logits` for calibrated probabilities (Guo et al., 2017)."""
+    """Return the divisor of `logits` that minimises the cross entropy with `truth` (Guo et al., 2017)."""
     temperatures = np.geomspace(0.5, 3.0, 40)
     losses = [functional.cross_entropy(logits / t, truth, ignore_index=IGNORED).item() for t in temperatures]
     return float(temperatures[int(np.argmin(losses))])

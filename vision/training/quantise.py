@@ -1,8 +1,8 @@
 """Quantisation of networks to eight bits: a quarter of the file size, and a half to a third of the run time.
 
-Weights and activations become eight-bit integers, each tensor scaled to its range on examples (Wu et al., Integer
-quantization for deep learning inference: principles and empirical evaluation, 2020). The last layer of each head is not
-quantised, because its outputs become probabilities, which need finer steps.
+Weights and activations become eight-bit integers; the scale of each tensor is its range on calibration batches (Wu et
+al., Integer quantization for deep learning inference: principles and empirical evaluation, 2020). The last layer of
+each head is not quantised, because its outputs become probabilities, which need finer steps.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class _CalibrationBatches(CalibrationDataReader):  # type: ignore[misc]  # not t
 
 
 def quantise_model(path: Path, batches: Sequence[NDArray[np.float32]], range_percent: float = 100.0) -> None:
-    """Rewrite the model at `path` in eight bits, with ranges measured on `batches` of input.
+    """Quantise the ONNX file `path` to eight bits in place, with activation ranges measured on input `batches`.
 
-    `range_percent` of a tensor's numbers are within its range; the others are clipped. Outliers make the steps of all
-    other numbers coarse, which the lattice network does not tolerate; the letter network needs its outliers, and for
-    the square network it makes no difference.
+    `range_percent` is the percentage of a tensor's values within its range; other values are clipped. A range that
+    includes outliers gives coarse steps, which increases the error of the lattice network. Clipping outliers increases
+    the error of the letter network. The square network is not affected.
 
-    Weights use seven of the eight bits. Processors without an instruction for it add pairs of products in sixteen bits,
-    which eight-bit weights would overflow, and all machines must read the same.
+    Weights use seven of the eight bits: processors without VNNI instructions add pairs of products in sixteen bits,
+    which eight-bit weights would overflow, and the outputs must be the same on all machines.
     """
     model = onnx.load(path)
     quantize_static(
@@ -53,7 +53,7 @@ def quantise_model(path: Path, batches: Sequence[NDArray[np.float32]], range_per
 
 
 def _find_last_layers(graph: onnx.GraphProto) -> list[str]:
-    """Return the names of the weighted layers that no other weighted layer follows."""
+    """Return the names of the nodes with weights whose output reaches no other node with weights."""
     makes = {output: node for node in graph.node for output in node.output}
 
     def before(node: onnx.NodeProto) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""The parts of each scene that the trainings keep, so that scenes are rendered only once.
+"""Extraction of the training data of all networks from one scene, so that each scene is rendered only once.
 
-A separate module, because the rendering processes must be able to import it, which is not possible with `__main__`.
+This is a separate module because rendering processes must be able to import it, which is not possible with `__main__`.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from vision.rendering.scene import Scene
 from vision.training import dataset, detector_data
 
 DETECTOR_SCENES = 4000
-"""Number of scenes for the detectors, whose data is larger than the reader's."""
+"""Number of scenes whose data is kept for the finder and lattice networks; limited because this data is large."""
 
 SceneParts = tuple[dataset.TrainingViews, detector_data.DetectorScene | None]
 
 
 def extract_parts(scene: Scene, number: int) -> SceneParts:
-    """Return the training data of all networks from one scene."""
+    """Extract the training data of all networks from a scene; no detector data if `number` >= `DETECTOR_SCENES`."""
     return dataset.extract_views(scene, number), detector_data.extract_detector_scene(
         scene
     ) if number < DETECTOR_SCENES else None

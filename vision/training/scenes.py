@@ -1,7 +1,7 @@
-"""Scenes for training, rendered in order of their numbers by several processes.
+"""Render numbered scenes for training, in several processes.
 
-A training passes a function that reduces each scene to the data it needs, so that full-size pictures do not accumulate.
-Scene `i` under `seed` is the same on every machine with the same fonts, for any number of processes.
+The caller passes a function that extracts the data to keep from each scene, so that full-size pictures do not
+accumulate. Scene number `i` of a `seed` is the same on every machine with the same fonts, for any number of processes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from vision.rendering.scene import Scene, random_scene
 ExtractT = TypeVar("ExtractT")
 Draw = Callable[[np.random.Generator], Scene]
 FIRST_UNSEEN_SCENE: Final = 6000
-"""Number of the first scene that no network was trained on."""
+"""Number of the first scene that is not in the training data of any network."""
 
 
 def draw_numbered_scene(number: int, seed: int = 0, draw: Draw | None = None) -> Scene:
-    """Return the scene of this number; `draw` replaces `random_scene` with its default letters."""
+    """Render scene `number` of `seed` with the function `draw`, by default `random_scene` with its default letters."""
     rng = np.random.default_rng((seed, number))
     return draw(rng) if draw else random_scene(rng, training_fonts())
 
@@ -39,10 +39,10 @@ def extract_scenes(
     workers: int | None = None,
     draw: Draw | None = None,
 ) -> Iterator[ExtractT]:
-    """Yield `extract(scene, number)` for scenes `first` to `first + count - 1`, in order.
+    """Render scenes `first` to `first + count - 1` and yield `extract(scene, number)` for each, in order.
 
-    `extract` runs in the rendering process, so it must be a function at module level or a `functools.partial` of one.
-    Uses one process per core unless `workers` is given.
+    `extract` is called in the rendering process, so it must be a module-level function or a `functools.partial` of a
+    module-level function. The number of processes is `workers`, by default one per core.
     """
     numbers = range(first, first + count)
     render = partial(_draw_and_extract, extract=extract, seed=seed, draw=draw)

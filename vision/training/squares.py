@@ -1,4 +1,4 @@
-"""Training of the network that classifies squares as empty, tile or hidden, and export of the model."""
+"""Training of the square network (empty, tile, hidden), evaluation on held-out scenes, and export of the model."""
 
 from __future__ import annotations
 
@@ -29,9 +29,12 @@ def train(
     path: Path = MODELS_DIR / "squares.onnx",
     seed: int = 0,
 ) -> str:
-    """Train on `views` for `steps` batches, write the model to `path`, and return a report on `held_out`."""
+    """Train the square network for `steps` batches of `views`, write it to `path`, and report its accuracy.
+
+    Returns the text of `report` for the views `held_out`, which are also used to fit the calibration temperature.
+    """
     torch.manual_seed(seed)
-    torch.set_num_threads(1)  # the other core makes the batches
+    torch.set_num_threads(1)  # a second thread makes the batches
     rng = np.random.default_rng((seed, 3))
     looks = SquareSampler(views)
     net = build_square_net().to(memory_format=torch.channels_last)
@@ -74,7 +77,7 @@ def _fit_temperature(net: HeadedNet, proof: Sequence[SquareBatch]) -> float:
 
 
 def report(net: SquareNet, proof: Sequence[SquareBatch]) -> str:
-    """Return the confusion matrix of the kinds of squares on held-out batches."""
+    """Evaluate the square network on held-out batches; return a text with accuracy and confusion matrix."""
     table = np.zeros((3, 3), np.int64)
     for batch in proof:
         for board, kinds in zip(batch.boards, batch.kinds, strict=True):
