@@ -53,7 +53,7 @@ class SquarePrediction:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Statistics of the squares whose confidence is at least `low` and less than `high`."""
+    """Statistics of the squares whose confidence is at least `low` and less than `high`; the last bin includes 1."""
 
     low: float
     high: float

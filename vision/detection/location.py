@@ -34,7 +34,7 @@ class BoardLocation:
     nearest the picture's top left, because the orientation of the tiles is still unknown; after tracking, the order of
     the earlier corners is kept."""
     confidence: float
-    """Confidence (0..1) that the corners are those of a board."""
+    """Confidence (0..1) that the corners are the corners of a board."""
     source: LocationSource = LocationSource.SEARCHED
 
 

@@ -119,8 +119,8 @@ class LocatorConfig:
     min_grid_confidence: float = 0.84
     min_corner_confidence: float = 0.43
     min_quad_iou: float = 0.78
-    """Minimum mean grid probability, maximum corner probability, and intersection over union with a fitted quad, of a
-    patch that is reported as an unclear or partial board."""
+    """Lower limits of the mean grid probability, the highest corner probability and the intersection over union with a
+    fitted quad, for a patch of cells that is reported as an unclear or partial board."""
     closeup_half_side_ratio: float = 0.75
     """Half the side of the close-up crop, divided by the longer side of the patch of grid cells."""
     max_closeup_share: float = 0.8
