@@ -102,7 +102,7 @@ def _turn_table(sample: Sample, degrees: float, _: Rng) -> Sample:
 
 
 def _lean_camera(sample: Sample, degrees: float, rng: Rng) -> Sample:
-    """Simulate an oblique view: rotate the picture plane by `degrees` about a random axis, at a phone's focal length."""
+    """Simulate an oblique view: rotate the picture plane by `degrees` about a random axis, as seen by a phone."""
     height, width = sample.image.shape[:2]
     focal, way, lean = float(max(width, height)), rng.uniform(0, 2 * np.pi), np.deg2rad(degrees)
     turn, _jacobian = cv2.Rodrigues(np.array([np.cos(way), np.sin(way), 0.0]) * lean)
