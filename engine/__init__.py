@@ -1,4 +1,4 @@
-"""The game without pictures and I/O: board, tiles, plays, scoring, rules, events, and inference from readings.
+"""The rules of Scrabble and the course of a game, without pictures and I/O.
 
 >>> import engine
 >>> game = engine.Game.start(("Anna", "Ben"))
@@ -13,11 +13,11 @@
 >>> game.push(*inference.events).totals
 (14, 8)
 
-The modules from the bottom up: `reading`, `tiles`, `board`, `plays` (values on the board), `rules`, `scoring`,
-`events`, `state`, `ending`, `transitions`, `corrections`, `game` (the course of a game), and `inference/` (from
-camera readings to plays). Besides these: `blanks`, `lexicon`, `gcg/`.
+The modules in the order of their dependencies: `reading`, `tiles`, `board`, `plays` (values on the board), `rules`,
+`scoring`, `events`, `state`, `ending`, `transitions`, `corrections`, `game` (the course of a game), and `inference/`
+(from camera readings to plays). The package also has `blanks`, `lexicon` (word lists) and `gcg/` (files of games).
 
-Numbers of rules in docstrings, such as rule 8 or Scoring 9, are those of the rule sheets that `engine.rules` lists.
+Docstrings cite rules by number, such as rule 8 or Scoring 9. `engine.rules` lists the rule sheets with these numbers.
 """
 
 from engine.board import Board, Layout, load_layout

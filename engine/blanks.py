@@ -1,4 +1,4 @@
-"""Letters that a blank may stand for (rule 6), and the words of a play that no letter makes valid."""
+"""Letters that a blank may stand for (rule 6), and the invalid words of a play."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from engine.state import State
 
 
 def unnamed_blanks(state: State) -> tuple[Square, ...]:
-    """Return the squares of blanks that have not been named."""
+    """Return the squares of the blanks on the board whose letter has not been named."""
     return tuple(square for square, tile in enumerate(state.board.squares) if tile and tile.is_unnamed)
 
 
 def find_blank_letters(state: State, square: Square, is_word: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return the letters that make every word through this blank valid, in alphabetical order.
+    """Return the letters that make every word through the blank on `square` valid, in alphabetical order.
 
-    Another unnamed blank in one of the words may be any letter. If no letter fits (a phony), all letters are returned.
+    Any letter is tried for a second unnamed blank in a word. If no letter fits (the play is a phony), return all
+    letters of the tile set.
     """
     words = [word for turn in state.turns if turn.stands for word in turn.words if square in word.squares]
     letters = state.tiles.letters
@@ -31,9 +32,10 @@ def find_blank_letters(state: State, square: Square, is_word: Callable[[str], bo
 
 
 def find_invalid_words(words: Sequence[WordScore], letters: Sequence[str], lexicon: WordList) -> tuple[str, ...]:
-    """Return the words of a play that are not in the list.
+    """Return the words of a play that are not in the word list.
 
-    `letters` are those that an unnamed blank may be: the ones that leave the fewest invalid words are assumed.
+    `letters` are the letters that an unnamed blank may stand for. The function tries every letter for each unnamed
+    blank, and returns the shortest result.
     """
     blanks = sorted({s for word in words for s, tile in zip(word.squares, word.tiles, strict=True) if tile.is_unnamed})
     fewest: tuple[str, ...] | None = None

@@ -1,4 +1,4 @@
-"""The board: the names of its squares, its premium squares (`Layout`), and the tiles on it (`Board`).
+"""The board: names of squares, premium squares (`Layout`), and the tiles on the board (`Board`).
 
 A square is an int, `row * 15 + column`, both from 0 at the top left: the centre, `H8`, is 112. A position is the square
 and the direction of a play in GCG notation: `8H` (row first) is across, `H8` (column first) is down.
@@ -31,7 +31,7 @@ _LAYOUT_DIR = files("engine") / "data" / "layouts"
 
 
 def square_at(row: int, column: int) -> Square:
-    """Return the square in this row and column, both from 0.
+    """Return the square in a row and a column. Both are counted from 0.
 
     >>> square_at(7, 7)
     112
@@ -74,7 +74,9 @@ def position_name(square: Square, across: bool) -> str:
 
 
 def parse_position(text: str) -> tuple[Square, bool]:
-    """Return the first square of a position and True if it is across. Raises `NotationError`.
+    """Return the first square of a position in GCG notation, and True if the position is across.
+
+    Raises `NotationError`.
 
     >>> parse_position("8H")
     (112, True)
@@ -90,7 +92,7 @@ def parse_position(text: str) -> tuple[Square, bool]:
 
 
 def parse_square(text: str) -> Square:
-    """Return the square of this name; letter and number may be in either order. Raises `NotationError`.
+    """Return the square with a name such as `H8` or `8H`. Raises `NotationError`.
 
     >>> parse_square("H8")
     112
@@ -99,7 +101,7 @@ def parse_square(text: str) -> Square:
 
 
 def _build_rays(step: int) -> tuple[tuple[Square, ...], ...]:
-    """Return, for each square, the squares that follow it in steps of `step` up to the edge of the board."""
+    """Return, for each square, the squares between this square and the edge of the board in steps of `step`."""
     rays = []
     for square in SQUARES:
         row, column = divmod(square, BOARD_SIZE)
@@ -108,7 +110,7 @@ def _build_rays(step: int) -> tuple[tuple[Square, ...], ...]:
     return tuple(rays)
 
 
-# The squares before and after each square in its line, nearest first. Indexed by direction (0 down, 1 across).
+# For each direction (0 down, 1 across) and each square: the squares before or after the square, nearest first.
 RAYS_BACK = (_build_rays(-BOARD_SIZE), _build_rays(-1))
 RAYS_FORWARD = (_build_rays(BOARD_SIZE), _build_rays(1))
 NEIGHBOURS = tuple(tuple(rays[s][0] for rays in (*RAYS_BACK, *RAYS_FORWARD) if rays[s]) for s in SQUARES)
@@ -116,7 +118,7 @@ NEIGHBOURS = tuple(tuple(rays[s][0] for rays in (*RAYS_BACK, *RAYS_FORWARD) if r
 
 
 class Premium(StrEnum):
-    """The premium of a square, with its sign in a layout file."""
+    """The premium of a square. The value is the sign for this premium in a layout file."""
 
     NONE = "."
     DOUBLE_LETTER = "'"
@@ -133,7 +135,8 @@ _WORD_MULTIPLIERS = {Premium.DOUBLE_WORD: 2, Premium.TRIPLE_WORD: 3}
 class Layout:
     """The premium squares of a board, and the square that the first play must cover (`centre`).
 
-    `letter_multipliers` and `word_multipliers` hold one multiplier for each of the 225 squares, 1 without a premium.
+    `letter_multipliers` and `word_multipliers` have one multiplier for each of the 225 squares. The multiplier of a
+    square without a premium is 1.
     """
 
     name: str
@@ -147,7 +150,7 @@ class Layout:
 
     @classmethod
     def from_rows(cls, name: str, rows: Sequence[str]) -> Layout:
-        """Return a layout from 15 rows of 15 signs, those of `Premium`. Raises `NotationError`."""
+        """Return a layout from 15 rows of 15 signs. The signs are the values of `Premium`. Raises `NotationError`."""
         if len(rows) != BOARD_SIZE or any(len(row) != BOARD_SIZE for row in rows):
             raise NotationError(f"layout {name!r}: {BOARD_SIZE} rows of {BOARD_SIZE} signs are needed")
         try:
@@ -166,7 +169,7 @@ def layout_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def load_layout(name: str = "standard") -> Layout:
-    """Return the board layout of this name. Raises `UnknownLayoutError`.
+    """Return the packaged board layout with a name. Raises `UnknownLayoutError`.
 
     >>> load_layout().word_multipliers[0], load_layout().letter_multipliers[3]
     (3, 2)
@@ -179,9 +182,10 @@ def load_layout(name: str = "standard") -> Layout:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The tiles on the board, immutable: `with_tiles` returns another board.
+    """The tiles on the board, as an immutable value. `with_tiles` returns a changed board.
 
-    `squares` has the tile of each of the 225 squares, None for an empty one. A board without tiles is false.
+    `squares` has the tile of each of the 225 squares, or None for an empty square. The truth value of a board without
+    tiles is False.
 
     >>> board = Board().with_tiles({112: Tile("A")})
     >>> board[112], board[0]
@@ -201,7 +205,7 @@ class Board:
         return self.squares[square]
 
     def tile(self, square: Square) -> Tile:
-        """Return the tile on a square that holds one. Raises `RulesError` for an empty square."""
+        """Return the tile on a square. Raises `RulesError` for an empty square."""
         tile = self.squares[square]
         if tile is None:
             raise RulesError(said("no-tile-on", "there is no tile on {0}", square_name(square)))
@@ -215,8 +219,9 @@ class Board:
     def from_rows(cls, rows: Sequence[Iterable[str]], tiles: TileSet | None = None) -> Board:
         """Return a board from 15 rows of 15 symbols: `.` empty, `A` a tile, `a` a blank, `?` an unnamed blank.
 
-        A string is a row of one-letter symbols; use a sequence of strings if tiles have several letters. The tile set
-        is needed only if Python's lower case is not that of the language (Turkish). Raises `NotationError`.
+        A row is a string of one-letter symbols, or a sequence of strings if tiles have several letters. The tile set
+        is needed only for a language with other lower-case letters than Python's `str.lower` returns (Turkish). Raises
+        `NotationError`.
         """
         symbols = [list(row) for row in rows]
         if len(symbols) != BOARD_SIZE or any(len(row) != BOARD_SIZE for row in symbols):
@@ -230,21 +235,21 @@ class Board:
         return tuple(tuple(symbols[at : at + BOARD_SIZE]) for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE))
 
     def symbols(self) -> list[str]:
-        """Return the symbol that a correct reading has for each square: `.`, a letter, or `?` for any blank."""
+        """Return the symbol of each square as in a correct `BoardReading`: `.`, a letter, or `?` for any blank."""
         return [EMPTY if tile is None else tile.face for tile in self.squares]
 
     def __str__(self) -> str:
         return "\n".join("".join(row) for row in self.rows())
 
     def with_tiles(self, placed: Mapping[Square, Tile | None]) -> Board:
-        """Return the board with these squares changed; None removes a tile."""
+        """Return the board with other tiles on the squares of `placed`. The value None removes a tile."""
         squares = list(self.squares)
         for square, tile in placed.items():
             squares[square] = tile
         return Board(tuple(squares))
 
     def without_tiles(self, squares: Iterable[Square]) -> Board:
-        """Return the board with these squares empty."""
+        """Return the board without the tiles on `squares`."""
         return self.with_tiles(dict.fromkeys(squares))
 
     def occupied_squares(self) -> tuple[Square, ...]:
@@ -252,7 +257,7 @@ class Board:
         return tuple([square for square, tile in enumerate(self.squares) if tile is not None])
 
     def faces(self) -> list[str]:
-        """Return the faces of all tiles on the board (`?` for a blank), as they are counted in a tile set."""
+        """Return the faces of all tiles on the board: a letter, or `?` for a blank."""
         return [tile.face for tile in self.squares if tile is not None]
 
     def differences(self, other: Board) -> tuple[Square, ...]:
@@ -261,7 +266,7 @@ class Board:
         return tuple([square for square, (a, b) in enumerate(pairs) if a is not b and a != b])
 
     def tile_run(self, square: Square, across: bool) -> range:
-        """Return the squares of the unbroken line of tiles through `square`, which may itself be empty."""
+        """Return the squares of the unbroken line of tiles through `square`. The square itself may be empty."""
         start = end = square
         for before in RAYS_BACK[across][square]:
             if self.squares[before] is None:

@@ -1,7 +1,6 @@
-"""Apply corrections to the ledger: the list of the game's events as they really happened.
+"""Apply corrections to the ledger, the list of the events of a game as they really happened.
 
-A correction does not change the state itself. It changes an earlier event, and the state is computed again from the
-whole ledger.
+A correction changes an earlier event in the ledger. `Game.push` then computes the state again from the whole ledger.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from engine.tiles import Tile
 
 @dataclass(frozen=True, slots=True)
 class CorrectedEvent:
-    """An event of the ledger; `score` (points) replaces the computed score of its turn if a player corrected it."""
+    """An event of the ledger. If a player corrected the score of its turn, `score` (points) is the corrected score."""
 
     event: StateEvent
     score: int | None = None
@@ -43,9 +42,9 @@ Ledger = tuple[CorrectedEvent, ...]
 
 
 def apply_correction(ledger: Ledger, turns: Sequence[Turn], event: Correction) -> Ledger:
-    """Return the ledger after a correction; `turns` are the turns of the game so far.
+    """Return the ledger after a correction.
 
-    Raises `RulesError` if the turn, tile or blank to be corrected does not exist.
+    `turns` are the turns of the game so far. Raises `RulesError` if the turn, tile or blank to correct does not exist.
     """
     match event:
         case BlankNamed(square, letter):
@@ -82,7 +81,7 @@ def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
 
 
 def _find_end_index(ledger: Ledger) -> int:
-    """Return the index of the end of the game, or the length of the ledger if the game goes on."""
+    """Return the index of the `GameEnded` event. If the game is not over, return the length of the ledger."""
     return next((at for at, entry in enumerate(ledger) if isinstance(entry.event, GameEnded)), len(ledger))
 
 
@@ -91,7 +90,7 @@ def _replace_event(ledger: Ledger, at: int, entry: CorrectedEvent) -> Ledger:
 
 
 def _find_covering_index(ledger: Ledger, square: Square) -> int | None:
-    """Return the index of the entry that last put or changed a tile on this square; None if there is none."""
+    """Return the index of the last ledger entry that put or changed a tile on `square`, or None."""
     for at in range(len(ledger) - 1, -1, -1):
         event = ledger[at].event
         if isinstance(event, TileRecycled) and event.square == square:
@@ -102,9 +101,9 @@ def _find_covering_index(ledger: Ledger, square: Square) -> int | None:
 
 
 def _change_tile(ledger: Ledger, at: int, square: Square, change: Callable[[Tile], Tile | None]) -> Ledger:
-    """Return the ledger with the tile that entry `at` put on `square` replaced by `change(tile)`.
+    """Return the ledger after replacing the tile that entry `at` put on `square` with `change(tile)`.
 
-    If `change` returns None, the tile is removed; a play without tiles becomes a pass.
+    If `change` returns None, the tile is removed. If the play then has no tiles, it becomes a pass.
     """
     event = ledger[at].event
     if isinstance(event, TileRecycled):

@@ -15,7 +15,7 @@ _MID_TURN_KINDS = (TurnKind.RECYCLED, TurnKind.BLANK_TAKEN)
 
 @dataclass(frozen=True, slots=True)
 class EndScore:
-    """A line of the score sheet for unplayed letters (`ENDRACK`) or overtime (`TIME`)."""
+    """A line of the score sheet for unplayed letters (kind `ENDRACK`) or overtime (kind `TIME`)."""
 
     player: int
     kind: TurnKind
@@ -25,10 +25,10 @@ class EndScore:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a game, in points; more than one winner means a draw.
+    """The result of a game, in points. More than one winner means a draw.
 
-    The winners are provisional while unplayed letters that count are not known (`find_wanted_racks`).
-    `totals_before_unplayed` are the totals without the lines for unplayed letters. They break a tie.
+    The winners are provisional until all unplayed letters that count are known (`find_wanted_racks`).
+    `totals_before_unplayed` are the totals without the lines for unplayed letters. These totals break a tie.
     """
 
     reason: EndReason
@@ -38,9 +38,9 @@ class Outcome:
 
 
 def find_due_end(state: State) -> EndReason | None:
-    """Return why the game should end now by the rules in force; None while it goes on.
+    """Return the reason to end the game now by the rules in force, or None if the game goes on.
 
-    This is a proposal to the players: only they end a game, because the last play may still be challenged.
+    The reason is a proposal. Only the players end a game, because the last play may still be challenged.
     """
     turns = [turn for turn in state.turns if turn.kind not in _MID_TURN_KINDS]
     if state.end_reason or not turns:
@@ -56,7 +56,8 @@ def find_due_end(state: State) -> EndReason | None:
     if stuck and count_consecutive_passes(turns) >= len(state.players):
         return EndReason.NO_PLAY_LEFT
     limit = state.rules.scoreless_turns
-    # Under the first-word variation the players pass until one has a first word: those passes do not end the game.
+    # Under the first-word variation the players pass until a player has a long enough first word. These passes do not
+    # end the game.
     waiting = state.rules.first_word_minimum > 2 and not state.board
     if limit and not waiting and count_scoreless_turns(state) >= limit:
         return EndReason.SCORELESS
@@ -74,9 +75,10 @@ def count_consecutive_passes(turns: list[Turn]) -> int:
 
 
 def count_scoreless_turns(state: State) -> int:
-    """Return the number of turns in succession, up to now, that scored nothing.
+    """Return the number of consecutive turns without a score, counted back from the last turn.
 
-    These are passes, exchanges, withdrawn plays, plays of 0 points, and turns lost by a failed challenge.
+    Turns without a score are passes, exchanges, withdrawn plays, plays of 0 points, and turns lost by a failed
+    challenge.
     """
     count = 0
     for turn in reversed(state.turns):
@@ -95,9 +97,10 @@ def _is_finish_line_reached(state: State) -> bool:
 
 
 def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
-    """Return the letters on each player's rack at the end of the game; None where they are not known.
+    """Return the letters on each player's rack at the end of the game, or None for a rack that is not known.
 
-    A rack is known if it was revealed or is empty. With an empty bag, a single unknown rack holds all unseen tiles.
+    A rack is known if the player revealed the letters or if the rack is empty. If the bag is empty and only one rack
+    is unknown, this rack holds all unseen tiles.
     """
     known: list[tuple[str, ...] | None] = [
         state.revealed_racks.get(player, () if count == 0 and state.bag_count == 0 else None)
@@ -111,7 +114,7 @@ def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
 
 
 def find_wanted_racks(state: State) -> tuple[int, ...]:
-    """Return the players whose unplayed letters must be entered before the final scores are correct."""
+    """Return the players who must enter their unplayed letters before the final scores are correct."""
     if not _is_unplayed_counted(state):
         return ()
     held = find_known_racks(state)
@@ -121,7 +124,7 @@ def find_wanted_racks(state: State) -> tuple[int, ...]:
 
 
 def compute_end_scores(state: State) -> list[EndScore]:
-    """Return the lines for unplayed letters (Scoring 9) and overtime by the rules in force."""
+    """Return the lines of the score sheet for unplayed letters (Scoring 9) and overtime."""
     lines = _score_unplayed_letters(state) if _is_unplayed_counted(state) else []
     rules = state.rules
     if rules.clock_seconds:
@@ -139,7 +142,7 @@ def _is_unplayed_counted(state: State) -> bool:
 
 
 def _find_player_out(state: State) -> int | None:
-    """Return the player who used all letters; None if none has or tiles are left in the bag."""
+    """Return the player with an empty rack. If tiles are left in the bag or no rack is empty, return None."""
     if state.bag_count:
         return None
     return next((player for player, count in enumerate(state.rack_counts) if count == 0), None)
@@ -162,11 +165,11 @@ def _score_unplayed_letters(state: State) -> list[EndScore]:
 
 
 def determine_outcome(state: State) -> Outcome | None:
-    """Return the outcome; None while the game goes on.
+    """Return the outcome of a game that is over, or None while the game goes on.
 
-    The highest total wins; a tie goes to the highest total before unplayed letters (How to Win). The Finish Line game
-    is won by the player who reaches the line first. If the round is finished, the sheets do not say who wins: here it
-    is the player with the most points above the own line.
+    The highest total wins. In a tie, the highest total before unplayed letters wins (How to Win). The player who first
+    reaches the finish line wins a Finish Line game. The sheets do not name a winner if the players finish the round:
+    in this program the winner is the player whose total exceeds the player's own finish line by the most points.
     """
     if state.end_reason is None:
         return None
@@ -182,7 +185,11 @@ def determine_outcome(state: State) -> Outcome | None:
 
 
 def _find_finishers(state: State, lines: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the player who reached the line first, or all who reached it in the round; empty if nobody did."""
+    """Return the player who reached the finish line first.
+
+    If the players finish the round, return all players who reached the finish line in that round. If no player
+    reached the line, return an empty tuple.
+    """
     if not state.rules.finish_line:
         return ()
     played = [turn for turn in state.turns if turn.stands and turn.kind not in CLOSING_KINDS]

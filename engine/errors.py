@@ -1,6 +1,6 @@
-"""The root of all exceptions of Tilekeeper, and the exceptions of the game.
+"""The base class of all exceptions of Tilekeeper, and the exceptions of the game.
 
-The exceptions of the game are `ValueError`s too; their messages quote the input.
+The exceptions of the game are also `ValueError`s. Their messages quote the input.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ class NotationError(TilekeeperError, ValueError):
 
 
 class UnknownTileSetError(NotationError):
-    """Unknown name of a tile set; the message lists the known ones."""
+    """Unknown name of a tile set. The message lists the available tile sets."""
 
 
 class UnknownLayoutError(NotationError):
-    """Unknown name of a board layout; the message lists the known ones."""
+    """Unknown name of a board layout. The message lists the available layouts."""
 
 
 class RulesError(TilekeeperError, ValueError):

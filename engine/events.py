@@ -1,9 +1,9 @@
-"""Events of a game, as values. Everything else about a game is computed from its events.
+"""Events of a game, as values. The board, the turns and the totals of a game are computed from these events.
 
-Each event is written as plain data with a version (`to_json`) and read back by every later version (`from_json`):
-fields are only ever added, with a default. Kinds, field names and the values of enums never change, whatever the Python
-names become: stores and archives contain them, and `tests/engine/data/events.jsonl` has a sample of each. Players are
-numbers from 0 in seat order; turns are counted from 0 (`Game.turns`).
+`to_json` writes an event as plain data with a version number. Every later version of the program must read this data
+(`from_json`), because stores and archives contain it. Therefore new fields have a default, and the kinds, field names
+and enum values never change, even if a Python class is renamed. `tests/engine/data/events.jsonl` has a sample of each
+event. Players are numbers from 0 in seat order. Turns are counted from 0 (`Game.turns`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from engine.tiles import Tile
 EVENT_VERSION = 1
 
 LOG_FIELDS = frozenset({"press", "way"})
-"""Fields that `device.storage.game_log` writes beside those of an event; `from_json` skips them."""
+"""Additional fields that `device.storage.game_log` writes with an event. `from_json` skips these fields."""
 
 
 class EndReason(StrEnum):
@@ -42,8 +42,8 @@ class EndReason(StrEnum):
 class GameStarted:
     """The start of a game: players in seat order, rules, tile set, word list and board layout.
 
-    `first` is the player who begins. With `draw`, the players draw tiles for first play before anything else (Setup).
-    `lexicon` is the name of a word list, None for a game without one.
+    `first` is the player who begins. If `draw` is True, the players first draw tiles to decide who begins (Setup).
+    `lexicon` is the name of a word list, or None for a game without a word list.
     """
 
     kind: ClassVar[str] = "started"
@@ -58,9 +58,10 @@ class GameStarted:
 
 @dataclass(frozen=True, slots=True)
 class FirstDrawn:
-    """A draw for first play: the tile of each player, in seat order (Setup). The one closest to A begins.
+    """A draw for first play: the tile of each player, in seat order. The player with the tile closest to A begins.
 
-    The string is empty for a player who did not draw. If several tie, only these draw again (the sheets do not say).
+    The string is empty for a player who did not draw. In a tie, only the tied players draw again. (Setup describes the
+    draw. The sheets do not mention a tie.)
     """
 
     kind: ClassVar[str] = "drawn"
@@ -78,7 +79,7 @@ class PlayMade:
 
 @dataclass(frozen=True, slots=True)
 class Exchanged:
-    """An exchange of `count` tiles; `tiles` names those put back, if they were entered."""
+    """An exchange of `count` tiles. `tiles` are the letters put back into the bag, if the player entered them."""
 
     kind: ClassVar[str] = "exchange"
     player: int
@@ -88,7 +89,7 @@ class Exchanged:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A pass."""
+    """A pass: the player neither plays nor exchanges tiles."""
 
     kind: ClassVar[str] = "pass"
     player: int
@@ -96,9 +97,10 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Challenged:
-    """A challenge of the last play by player `by`. If it is upheld, the tiles and the points are taken back.
+    """A challenge of the last play by player `by`. If the challenge is upheld, the play and its points are withdrawn.
 
-    `words` are the words challenged; empty means all words of the play, as in the sheets (rule 8).
+    `words` are the challenged words. If `words` is empty, all words of the play are challenged, as in the sheets
+    (rule 8).
     """
 
     kind: ClassVar[str] = "challenge"
@@ -109,7 +111,7 @@ class Challenged:
 
 @dataclass(frozen=True, slots=True)
 class PlayWithdrawn:
-    """The last play of a player, taken back with its points. The turn is lost."""
+    """The withdrawal of a player's last play with its points. The player loses the turn."""
 
     kind: ClassVar[str] = "withdrawn"
     player: int
@@ -117,7 +119,7 @@ class PlayWithdrawn:
 
 @dataclass(frozen=True, slots=True)
 class TileRecycled:
-    """A tile of the board exchanged for `tile` of the rack, which takes its place (travel-case, rule 5 B)."""
+    """An exchange of the tile on a square for a tile of the player's rack, `tile` (travel-case, rule 5 B)."""
 
     kind: ClassVar[str] = "recycled"
     player: int
@@ -127,7 +129,7 @@ class TileRecycled:
 
 @dataclass(frozen=True, slots=True)
 class BlankTaken:
-    """A blank on the board taken in exchange for the letter that it stands for (travel-case, rule 6)."""
+    """An exchange of a blank on the board for a tile of the rack with the blank's letter (travel-case, rule 6)."""
 
     kind: ClassVar[str] = "blank-taken"
     player: int
@@ -136,7 +138,7 @@ class BlankTaken:
 
 @dataclass(frozen=True, slots=True)
 class BlankNamed:
-    """The letter that the blank on a square stands for, named by a player."""
+    """The naming of a blank: the letter that the blank on a square stands for."""
 
     kind: ClassVar[str] = "blank-named"
     square: Square
@@ -145,11 +147,11 @@ class BlankNamed:
 
 @dataclass(frozen=True, slots=True)
 class SquareCorrected:
-    """The correct tile of a square that was misread when the tile was placed; None if the square was empty.
+    """A correction of a misread square: `tile` is the correct tile, or None if the square was empty.
 
-    The tile is replaced in the play that covered the square. If no play did, it is added to the play of `turn`, or to
-    the last play if `turn` is None.
-    `told` is True for a correction by a player: later readings do not change the square again.
+    The correction changes the play that covered the square. If no play covered the square, the tile is added to the
+    play of turn number `turn`, or to the last play if `turn` is None. `told` is True for a correction by a player:
+    later readings do not change the square again.
     """
 
     kind: ClassVar[str] = "square-corrected"
@@ -170,7 +172,7 @@ class ScoreCorrected:
 
 @dataclass(frozen=True, slots=True)
 class TurnCorrected:
-    """A correction of a turn: `event` is what really happened; None deletes the turn."""
+    """A correction of a turn: `event` replaces the recorded event of the turn. If `event` is None, delete the turn."""
 
     kind: ClassVar[str] = "turn-corrected"
     turn: int
@@ -179,7 +181,7 @@ class TurnCorrected:
 
 @dataclass(frozen=True, slots=True)
 class TurnInserted:
-    """A turn that was not recorded: `event` happened before the turn with the number `turn`."""
+    """The insertion of a turn that was not recorded: `event` happened before the turn with the number `turn`."""
 
     kind: ClassVar[str] = "turn-inserted"
     turn: int
@@ -188,7 +190,7 @@ class TurnInserted:
 
 @dataclass(frozen=True, slots=True)
 class ClockRead:
-    """The time used so far on a player's chess clock, in seconds."""
+    """A reading of a player's chess clock: the time used so far, in seconds."""
 
     kind: ClassVar[str] = "clock"
     player: int
@@ -197,7 +199,7 @@ class ClockRead:
 
 @dataclass(frozen=True, slots=True)
 class RackRevealed:
-    """The unplayed letters on a player's rack."""
+    """The unplayed letters on a player's rack, as the player entered or revealed the letters."""
 
     kind: ClassVar[str] = "rack"
     player: int
@@ -206,7 +208,7 @@ class RackRevealed:
 
 @dataclass(frozen=True, slots=True)
 class PlayerRenamed:
-    """Another name for a player, from the start of the game on."""
+    """A new name for a player. The name applies to the whole game, including earlier turns."""
 
     kind: ClassVar[str] = "renamed"
     player: int
@@ -215,7 +217,7 @@ class PlayerRenamed:
 
 @dataclass(frozen=True, slots=True)
 class GameEnded:
-    """The end of the game; from now on unplayed letters and overtime count, by the rules in force."""
+    """The end of the game. Unplayed letters and overtime are now scored by the rules in force."""
 
     kind: ClassVar[str] = "ended"
     reason: EndReason = EndReason.AGREED
@@ -223,7 +225,7 @@ class GameEnded:
 
 @dataclass(frozen=True, slots=True)
 class RecordImported:
-    """The GCG file that a game was imported from, as lines: racks, notes and headers that no other event has."""
+    """The lines of the imported GCG file. They keep racks, notes and headers for which there is no other event."""
 
     kind: ClassVar[str] = "imported"
     lines: tuple[str, ...]
@@ -231,14 +233,14 @@ class RecordImported:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The undoing of the last event that has not been undone; only in the log of a game."""
+    """An undo: it cancels the last event in effect. `Undone` occurs only in the log of a game, never in a `Game`."""
 
     kind: ClassVar[str] = "undone"
 
 
 @dataclass(frozen=True, slots=True)
 class Redone:
-    """The redoing of the event that was undone last; only in the log of a game."""
+    """A redo: it restores the event undone last. `Redone` occurs only in the log of a game, never in a `Game`."""
 
     kind: ClassVar[str] = "redone"
 
@@ -246,7 +248,7 @@ class Redone:
 TurnEvent = PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | GameEnded
 Correction = BlankNamed | SquareCorrected | ScoreCorrected | TurnCorrected | TurnInserted
 StateEvent = FirstDrawn | TurnEvent | ClockRead | RackRevealed | PlayerRenamed | RecordImported
-"""The events that change the state of a game; `engine.transitions` applies them."""
+"""The events that `engine.transitions` applies to the state of a game."""
 Event = GameStarted | StateEvent | Correction | Undone | Redone
 
 _EVENT_TYPES: Mapping[str, type[Any]] = MappingProxyType({event.kind: event for event in get_args(Event)})
@@ -266,10 +268,11 @@ def to_json(event: Event) -> dict[str, Any]:
 
 
 def from_json(data: Mapping[str, Any]) -> Event:
-    """Return the event from plain data; `LOG_FIELDS` are skipped.
+    """Return the event from plain data. The additional fields in `LOG_FIELDS` are skipped.
 
-    Raises `NotationError` for data that no version of this program has written. A field name that is not known is an
-    error too: without it the event could mean something else, and it would be lost when the event is written again.
+    Raises `NotationError` for data that no version of this program has written. An unknown field name is also an
+    error: the event could have another meaning without this field, and the field would be lost when the event is
+    written again.
 
     >>> from_json({"v": 1, "kind": "pass", "player": 1, "press": 4})
     Passed(player=1)
@@ -308,7 +311,7 @@ def loads(line: str) -> Event:
 
 
 def _write_tile(tile: Tile) -> str:
-    """Return a tile as a string: its letter, preceded by `?` for a blank; `?` alone is an unnamed blank."""
+    """Return a tile as a string: `A` for a tile, `?A` for a blank that stands for A, `?` for an unnamed blank."""
     return tile.letter if not tile.is_blank or tile.is_unnamed else BLANK + tile.letter
 
 

@@ -1,4 +1,4 @@
-"""A game as an immutable value: events go in; board, score sheet, totals and the player to move come out."""
+"""A game as an immutable value: board, score sheet, totals and the player to move, computed from events."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from engine.transitions import apply_event
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """An immutable game: `push` returns the game after one more event.
+    """An immutable game. `push` returns the game after one more event.
 
-    `events` are the events in effect; a log that also holds what was undone is replayed by `device.storage`.
+    `events` are the events in effect. The log in `device.storage` also contains the events that were undone.
 
     >>> from engine.events import PlayMade
     >>> game = Game.start(("Anna", "Ben"))
@@ -62,7 +62,7 @@ class Game:
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> Game:
-        """Return the game that these events make. Raises `RulesError`."""
+        """Return the game after all these events. The first event must be `GameStarted`. Raises `RulesError`."""
         events = iter(events)
         first = next(events, None)
         if not isinstance(first, GameStarted):
@@ -73,10 +73,10 @@ class Game:
         return game
 
     def push(self, event: Event) -> Game:
-        """Return the game after one more event. The event is trusted: call `check_play` first to verify a play.
+        """Return the game after one more event. An illegal play is accepted: verify a play with `check_play` first.
 
-        Raises `RulesError` for an event that is impossible, such as a challenge without a play, and `NotationError`
-        for a tile that the set does not have.
+        Raises `RulesError` for an impossible event, such as a challenge without a play, and `NotationError` for a tile
+        that is not in the tile set.
         """
         if isinstance(event, GameStarted):
             raise RulesError(said("already-started", "the game has already started"))
@@ -98,7 +98,7 @@ class Game:
 
     @property
     def start_event(self) -> GameStarted:
-        """The first event: players, rules, tile set, word list and layout."""
+        """The first event of the game, with the players, rules, tile set, word list and layout."""
         first = self.events[0]
         assert isinstance(first, GameStarted)
         return first
@@ -145,7 +145,7 @@ class Game:
 
     @property
     def drawing(self) -> tuple[int, ...]:
-        """The players who have to draw for first play now; empty once it is decided who begins."""
+        """The players who must now draw a tile for first play. The tuple is empty when the first player is decided."""
         return self.state.drawing
 
     @property
@@ -155,7 +155,7 @@ class Game:
 
     @property
     def bag_count(self) -> int:
-        """The number of tiles left to draw."""
+        """The number of tiles in the bag."""
         return self.state.bag_count
 
     @property
@@ -165,22 +165,22 @@ class Game:
 
     @property
     def end_due(self) -> EndReason | None:
-        """The reason to end the game now, as a proposal to the players; None while it goes on."""
+        """The reason to end the game now, as a proposal to the players, or None if the game goes on."""
         return find_due_end(self.state)
 
     @property
     def racks_wanted(self) -> tuple[int, ...]:
-        """The players whose unplayed letters must be entered before the final scores are correct."""
+        """The players who must enter their unplayed letters before the final scores are correct."""
         return find_wanted_racks(self.state)
 
     @property
     def outcome(self) -> Outcome | None:
-        """The result with the winners; None while the game goes on."""
+        """The result of the game with the winners, or None while the game goes on."""
         return determine_outcome(self.state)
 
     @property
     def challengeable_turn(self) -> Turn | None:
-        """The play that may be challenged now; None if there is none."""
+        """The turn of the play that may be challenged now, or None if no play may be challenged."""
         return find_challengeable_turn(self.state)
 
     def can_exchange(self, count: int = 1) -> bool:
@@ -188,9 +188,10 @@ class Game:
         return can_exchange(self.state, count, self.to_move)
 
     def find_void_words(self, lexicon: WordList) -> tuple[str, ...]:
-        """Return the words for which the last play does not count if there are no challenges (`ChallengeRule.VOID`).
+        """Return the invalid words of the last play under `ChallengeRule.VOID`, and no words under any other rule.
 
-        `lexicon` is the agreed list. If there are any, the play is to be withdrawn (`PlayWithdrawn`).
+        Under this rule there are no challenges, and a play with an invalid word must be withdrawn (`PlayWithdrawn`).
+        `lexicon` is the agreed word list.
         """
         last = self.turns[-1] if self.turns else None
         if last is None or last.kind is not TurnKind.PLAY or self.rules.challenge is not ChallengeRule.VOID:
@@ -198,9 +199,12 @@ class Game:
         return find_invalid_words(last.words, self.tiles.letters, lexicon)
 
     def check_play(self, play: Play, player: int | None = None) -> Status:
-        """Return all defects of a play now; the turn is only checked if `player` is given."""
+        """Return all defects of a play in the current position.
+
+        If `player` is given, also check that it is this player's turn and that the rack has enough tiles.
+        """
         return check_play(self.state, play, player)
 
     def score_play(self, play: Play) -> PlayScore:
-        """Return the score of a play on the board as it is now."""
+        """Return the score of a play on the current board."""
         return score_play(self.board, play, self.layout, self.tiles, self.rules)

@@ -1,10 +1,11 @@
 """Word lists in a compact trie.
 
-A list is built from words (`Lexicon.from_words`), from the bytes of a text file (`parse_entries`) or from the bytes of
-a compiled list (`Lexicon.from_bytes`). Files and the cache of compiled lists belong to `device.storage.lexicons`.
+A list is built from words (`Lexicon.from_words`) or from the bytes of a compiled list (`Lexicon.from_bytes`).
+`parse_entries` returns the words in the bytes of a text file. `device.storage.lexicons` reads the files and keeps
+compiled lists in a cache.
 
-The trie comes from marisa-trie, the only library that the engine needs: a quarter of a million words load in two
-milliseconds, and a look-up takes less than one microsecond.
+The trie is that of marisa-trie, the only library that the engine needs. With marisa-trie, a list of 250,000 words
+loads in two milliseconds, and a look-up takes less than one microsecond.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from engine.messages import said
 from engine.tiles import TileSet
 
 MIN_WORD_TILES, MAX_WORD_TILES = 2, 15
-"""Length of a word, in tiles, on a board of 15 x 15."""
+"""Minimum and maximum length of a word, in tiles, on a board of 15 x 15 squares."""
 
 _SHIPPED_LIST_DIR = files("engine") / "data" / "lexicon"
-_MARISA_MAGIC = b"We love Marisa."  # first bytes of a trie that marisa-trie has written
+_MARISA_MAGIC = b"We love Marisa."  # first bytes of every trie written by marisa-trie
 _CONTROL_BYTES = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f\x7f]")
 _END_OF_WORD = re.compile(r"[\s,;=]")
 _APOSTROPHES = "'’ʼ`´"
@@ -37,7 +38,7 @@ _MIDDLE_DOT = "·"  # Catalan L·L is one tile
 
 
 class WordList(Protocol):
-    """Anything that can be asked with `in` if it has a word."""
+    """The protocol of word lists: a container of words that supports the operator `in`."""
 
     def __contains__(self, word: str, /) -> bool:
         """Return True if the word is in the list."""
@@ -45,16 +46,16 @@ class WordList(Protocol):
 
 
 class LexiconError(NotationError):
-    """The data is not a word list; the message contains the remedy."""
+    """Data that is not a word list. The message explains how to fix the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """A set of good words, in capitals.
+    """A set of valid words, in capitals.
 
-    `excluded_counts` counts the entries of the source that are not words of the game, by reason. `is_authoritative`
-    is False for a list that is too incomplete to decide a challenge: then a missing word is only a hint to the
-    players.
+    `excluded_counts` has the number of entries of the source that are not valid words, for each reason.
+    `is_authoritative` is False for an incomplete list that must not decide a challenge. With such a list, an unlisted
+    word is only reported to the players as a hint.
 
     >>> lexicon = Lexicon.from_words("example", ["farm", "Ohio", "x-ray"])
     >>> "FARM" in lexicon, "OHIO" in lexicon, dict(lexicon.excluded_counts)
@@ -81,10 +82,10 @@ class Lexicon:
 
     @classmethod
     def from_bytes(cls, name: str, data: bytes, excluded_counts: Mapping[str, int] = MappingProxyType({})) -> Lexicon:
-        """Return the list that `to_bytes` wrote. Raises `LexiconError`.
+        """Return the word list from the bytes of a compiled list, as `to_bytes` returns. Raises `LexiconError`.
 
-        marisa-trie does not check its input beyond the header, and a damaged trie can crash the interpreter: verify
-        data that may be damaged before it is passed in.
+        Do not pass data that may be damaged without a check such as a checksum: marisa-trie verifies only the header,
+        and a damaged trie can crash the interpreter.
         """
         if not is_compiled(data):
             raise LexiconError(said("list-not-compiled", "{0}: not a compiled word list ({1})", name, "wrong header"))
@@ -94,17 +95,18 @@ class Lexicon:
             raise LexiconError(said("list-not-compiled", "{0}: not a compiled word list ({1})", name, error)) from None
 
     def to_bytes(self) -> bytes:
-        """Return the compiled list; the same words give the same bytes."""
+        """Return the word list as bytes, in compiled form. The same words always give the same bytes."""
         data: bytes = self._words.tobytes()
         return data
 
     @classmethod
     def from_words(cls, name: str, entries: Iterable[str], tiles: TileSet | None = None) -> Lexicon:
-        """Build a list from the entries of a dictionary.
+        """Build a word list from the entries of a dictionary.
 
-        Entries that the rule sheets forbid are left out and counted: words that are always capitalised, words with a
-        hyphen or an apostrophe, and words that do not fit the board. In a list that is all in capitals, and in German
-        ones, capitals have no meaning. Letters that `tiles` does not have lose their accents (French É is played E).
+        Entries that the rule sheets forbid are excluded and counted: words that are always capitalised, words with a
+        hyphen or an apostrophe, and words that do not fit the board. Capital letters are no reason to exclude an entry
+        in a list that is all in capitals, or in a German list. Accents are removed from letters that are not in
+        `tiles` (French É is played as E).
         """
         entries = [unicodedata.normalize("NFC", entry) for entry in entries]
         small = sum(entry[:1].islower() for entry in entries)
@@ -128,14 +130,14 @@ class Lexicon:
 
 
 def is_compiled(data: bytes) -> bool:
-    """Return True if the data begins like a compiled list."""
+    """Return True if the data has the header of a compiled word list."""
     return data.startswith(_MARISA_MAGIC)
 
 
 def load_shipped_lexicon(language: str) -> Lexicon | None:
-    """Return the packaged list of a language, None if there is none (only English has one).
+    """Return the word list in this package for a language, or None for a language without a packaged list.
 
-    `language` is the name of a tile set.
+    `language` is the name of a tile set. Only English has a packaged list.
 
     >>> lexicon = load_shipped_lexicon("en")
     >>> "QI" in lexicon, "HRON" in lexicon
@@ -147,10 +149,10 @@ def load_shipped_lexicon(language: str) -> Lexicon | None:
 
 
 def parse_entries(source: str, data: bytes) -> list[str]:
-    """Return the first word of each line of a word list; `#` begins a comment line.
+    """Return the first word of each line in a text file with a word list. Lines that begin with `#` are skipped.
 
     A definition may follow the word. The text is UTF-8, UTF-16 with a byte order mark, or Latin-1, with any line
-    ends. `source` names the list in errors. Raises `LexiconError` if the data is not text.
+    ends. `source` is the name of the list in error messages. Raises `LexiconError` if the data is not text.
 
     >>> parse_entries("club", b"# our list\\nAAH to exclaim in surprise\\nQI\\n")
     ['AAH', 'QI']
@@ -177,7 +179,10 @@ def _decode_text(source: str, data: bytes) -> str:
 
 
 def _find_fault(entry: str, has_apostrophe: bool) -> str:
-    """Return why an entry is not a word, whatever its case; empty if it is one."""
+    """Return the reason to exclude an entry of a dictionary, or an empty string for a valid word.
+
+    This function does not check the case of letters or the length of the word.
+    """
     letters = entry.translate(_NO_APOSTROPHES) if has_apostrophe else entry
     if letters.replace(_MIDDLE_DOT, "").isalpha():
         return ""
@@ -189,7 +194,11 @@ def _find_fault(entry: str, has_apostrophe: bool) -> str:
 
 
 def _count_tiles(word: str, tiles: TileSet | None) -> int:
-    """Return the number of tiles of a word; only a long word has to be split for that."""
+    """Return the number of tiles that a word needs.
+
+    For a word of at most `MAX_WORD_TILES` letters, return the number of letters: this saves time, and such a word fits
+    the board in any case.
+    """
     if tiles is None or len(word) <= MAX_WORD_TILES:
         return len(word)
     try:

@@ -1,80 +1,99 @@
-"""Limits on what comes from outside: files, requests, connections. All in one place, with the reason for each.
+"""Limits for files, requests and connections from outside the program, with the reason for each limit.
 
-They are in `engine` because every package may import it. A refusal names the limit.
+The limits are in `engine` because every package may import `engine`. The error message for a rejected file or request
+contains the limit.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-# Games and word lists from elsewhere
+# Imported games and word lists
 
 MAX_GCG_LINES: Final = 1000
-"""Lines of a GCG file; the longest of a thousand published games has 90."""
+"""Maximum number of lines in a GCG file. The longest of 1,000 published games has 90 lines."""
 MAX_GCG_LINE_CHARS: Final = 20_000
-"""Characters of a line; notes are long, turns have up to 80."""
+"""Maximum number of characters in a line of a GCG file. Notes can be long. Turns have up to 80 characters."""
 MAX_GCG_PRAGMAS: Final = 200
-"""Lines that begin with #; published games have up to 19."""
+"""Maximum number of lines in a GCG file that begin with `#`. Published games have up to 19 such lines."""
 MAX_GCG_EVENTS: Final = 500
-"""Turns: several times the longest game. Each corrected score computes all events before it again."""
+"""Maximum number of turns in a GCG file, several times the number in the longest known game.
+
+The number is limited because all events are computed again for each corrected score.
+"""
 
 MAX_LEXICON_BYTES: Final = 12_000_000
-"""Word list as text; compiling it takes thirty times as much memory."""
+"""Maximum size of a word list as text. Compilation of the list takes thirty times this amount of memory."""
 MAX_LEXICON_LINE_BYTES: Final = 10_000
-"""Line of a word list: a word, and perhaps its definition."""
+"""Maximum size of a line in a word list. A line has a word and optionally the definition of the word."""
 MAX_ARCHIVE_DIRECTORY_BYTES: Final = 1_000_000
-"""List of the files in an archive of a game: two pictures for each turn make 0.2 MB."""
+"""Maximum size of the ZIP directory of a game archive. Two pictures for each turn need 0.2 MB."""
 MAX_ARCHIVE_UNPACKED_BYTES: Final = 512_000_000
-"""All files in an archive of a game together, unpacked."""
+"""Maximum size of all files of a game archive together, after unpacking."""
 MAX_ARCHIVE_GAME_BYTES: Final = 8_000_000
-"""The events in an archive of a game."""
+"""Maximum size of the events in a game archive."""
 MAX_GCG_BYTES: Final = 1_000_000
-"""A GCG file that is imported."""
+"""Maximum size of an imported GCG file."""
 MAX_PICTURE_SIDE_PX: Final = 4096
-"""Longer side of a picture in an archive of a game, in pixels."""
+"""Maximum length of the longer side of a picture in a game archive, in pixels."""
 
-# Pictures from elsewhere
+# Uploaded pictures
 
 MAX_PICTURE_PIXELS: Final = 32_000_000
-"""Pixels of a picture, which is decoded whole: up to 8 bytes for each."""
+"""Maximum number of pixels of a picture. The whole picture is decoded, which takes up to 8 bytes for each pixel."""
 MAX_WEBP_PIXELS: Final = 12_000_000
-"""Pixels of a WebP, whose decoder takes 20 bytes for each."""
+"""Maximum number of pixels of a WebP picture. The WebP decoder takes 20 bytes for each pixel."""
 MAX_JPEG_PIXELS: Final = 178_000_000
-"""Pixels of a JPEG that is not progressive: it is reduced while it is decoded (Pillow's own limit)."""
+"""Maximum number of pixels of a JPEG picture that is not progressive (the limit of Pillow).
 
-# Requests to the page
+The limit is higher than `MAX_PICTURE_PIXELS` because such a picture is reduced in size during decoding.
+"""
+
+# Requests to the web server
 
 MAX_BODY_BYTES: Final = 64 * 1024
-"""Body of a request; forms and commands have a few hundred bytes."""
+"""Maximum size of a request body. Forms and commands have a few hundred bytes."""
 MAX_LARGE_BODIES: Final = 2
-"""Bodies of games that are received at the same time."""
+"""Maximum number of imported games that the server receives at the same time."""
 BODY_TIMEOUT_S: Final = 10.0
-"""Seconds within which a body must be complete; for a body of games, seconds between two of its parts."""
-SEND_TIMEOUT_S: Final = 10.0
-"""Seconds in which a client must take the next part of a response. A phone that is asleep takes none."""
+"""Maximum time until a request body is complete, in seconds.
 
-# Connections to the page
+For an imported game, the maximum time between two parts of the body.
+"""
+SEND_TIMEOUT_S: Final = 10.0
+"""Maximum time for a client to receive the next part of a response, in seconds. A sleeping phone receives nothing."""
+
+# Connections to the web server
 
 MAX_CONNECTIONS: Final = 1024
-"""Connections of all clients. A further one replaces the one that has been idle longest."""
+"""Maximum number of connections of all clients.
+
+At the limit, a new connection replaces the connection that has been idle longest.
+"""
 MAX_CONNECTIONS_PER_ADDRESS: Final = 32
-"""Connections of one device, in IPv6 of one /64 network; a browser opens six to a host."""
+"""Maximum number of connections of one IPv4 address or one IPv6 /64 network. A browser opens six to one host."""
 MAX_REQUESTS_PER_ADDRESS: Final = 8
-"""Requests of one device that are worked on at the same time; more of them wait."""
+"""Maximum number of requests of one device that are processed at the same time. Further requests wait."""
 IDLE_TIMEOUT_S: Final = 15.0
-"""Seconds after which a connection without a request is closed; a request's headers must be complete by then."""
+"""Time after which a connection without a request is closed, in seconds.
+
+The headers of a request must be complete within the same time.
+"""
 MAX_STREAMS: Final = 128
-"""Open event streams of all clients. Others poll."""
+"""Maximum number of open event streams of all clients. Further clients must poll."""
 MAX_STREAMS_PER_ADDRESS: Final = 8
-"""Open event streams of one device."""
+"""Maximum number of open event streams of one device."""
 MAX_HOST_CHARS: Final = 260
-"""Characters of a `Host` header: a name of 253 and a port (RFC 1035, 2.3.4)."""
+"""Maximum length of a `Host` header: a name of 253 characters and a port (RFC 1035, 2.3.4)."""
 MAX_PAIRED_CLIENTS: Final = 64
-"""Paired devices. A further one takes the place of one that was not used since the program was started."""
+"""Maximum number of paired devices.
+
+At the limit, a new device replaces a device that was not used since the program was started.
+"""
 
 
 def format_size(size: int) -> str:
-    """Return a number of bytes as text.
+    """Return a number of bytes as text in kB or MB.
 
     >>> format_size(64 * 1024), format_size(32 * 1024 * 1024)
     ('64 kB', '32 MB')

@@ -1,4 +1,7 @@
-"""Messages to the players: English texts with a key, by which the page and the voice translate them."""
+"""Messages to the players: English texts with a key to their translations.
+
+The web page and the speech output translate the messages.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ from collections.abc import Sequence
 
 
 class Said(str):
-    """An English text with its `key` in the catalogues, the `template` and the `values` filled into it.
+    """A message: an English text with its `key` in the catalogues of translations.
 
-    It is a `str`, so it can be used untranslated. `template` is the English text with `{0}`, `{1}` ... for the values,
-    which may themselves be messages. A message without a key has the same template in every language.
+    The message is a `str`, so it can be used without translation. `template` is the English text with the placeholders
+    `{0}`, `{1}` ... for the `values`. A value may itself be a message. A message without a key has the same template
+    in every language.
     """
 
     __slots__ = ("key", "template", "values")
@@ -19,7 +23,7 @@ class Said(str):
     values: tuple[str, ...]
 
     def __new__(cls, text: str, key: str = "", template: str = "", values: tuple[str, ...] = ()) -> Said:
-        """Create the message from its English `text` and the parts it was formatted from."""
+        """Create a message from the complete English `text`, its key, its template and its values."""
         self = super().__new__(cls, text)
         self.key, self.template, self.values = key, template, values
         return self
@@ -30,7 +34,7 @@ class Said(str):
 
 
 def said(key: str, english: str, *values: object) -> Said:
-    """Return a message: the template `english` filled with `values`, and the key of its translations.
+    """Return a message from an English template and its values. `key` identifies the translations of the template.
 
     >>> said("no-tile-on", "there is no tile on {0}", "H8")
     'there is no tile on H8'
@@ -40,22 +44,22 @@ def said(key: str, english: str, *values: object) -> Said:
 
 
 def key_of(text: str) -> str:
-    """Return the key of a message; empty for a plain string."""
+    """Return the key of a message, or an empty string for a plain string."""
     return text.key if isinstance(text, Said) else ""
 
 
 def values_of(text: str) -> tuple[str, ...]:
-    """Return the values of a message; empty if it has no key."""
+    """Return the values of a message, or an empty tuple for a plain string or a message without a key."""
     return text.values if isinstance(text, Said) and text.key else ()
 
 
 def join_messages(separator: str, texts: Sequence[str]) -> Said:
-    """Return several messages joined as one; each is translated by itself."""
+    """Join several messages to one message. Each part is translated separately."""
     return Said(separator.join(texts), "", separator.join(["{}"] * len(texts)), tuple(texts))
 
 
 def format_list(names: Sequence[str]) -> str:
-    """Return the names as an enumeration with `and` before the last.
+    """Return names as a text with commas between the names and `and` before the last name.
 
     >>> format_list(["A1", "A2", "A3"])
     'A1, A2 and A3'

@@ -1,4 +1,4 @@
-"""A play as a value: the newly placed tiles and their squares, to and from GCG notation."""
+"""A play as a value: the newly placed tiles and their squares. Converts plays to and from GCG notation."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _THROUGH_TILE = re.compile(r"(\.|\([^()]*\))")
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """The tiles a player places in one turn.
+    """The tiles that a player places on the board in one turn.
 
-    `tiles` pairs each newly covered square with its tile, in ascending order of squares. `rearranged` pairs squares
-    that were covered before with the tile that is on them afterwards; it is only used under rule 5 A of travel-case
-    (the letters of a word on the board are rearranged, and tiles added to it).
+    `tiles` has each newly covered square with its tile, in ascending order of squares. `rearranged` is only used under
+    rule 5 A of travel-case: a player may rearrange the letters of a word on the board and add tiles to this word.
+    `rearranged` then has the changed squares of the old word, each with its tile after the play.
 
     >>> Play.from_tiles({112: Tile("A"), 113: Tile("T")}).to_gcg(Board())
     '8H AT'
@@ -34,15 +34,16 @@ class Play:
 
     @classmethod
     def from_tiles(cls, tiles: Mapping[Square, Tile], rearranged: Mapping[Square, Tile] | None = None) -> Play:
-        """Return a play from squares and tiles in any order."""
+        """Return a play from mappings of squares to tiles, in any order."""
         return cls(tuple(sorted(tiles.items())), tuple(sorted((rearranged or {}).items())))
 
     @classmethod
     def from_gcg(cls, board: Board, position: str, word: str, tiles: TileSet) -> Play:
-        """Return the play from GCG notation, for example `8H HORN` or `H6 FA.M`.
+        """Parse a play in GCG notation, for example `8H HORN` or `H6 FA.M`.
 
-        A tile on the board may be written as a dot, in parentheses, or as its letter. Raises `NotationError` for text
-        that cannot be parsed, and `RulesError` for a word that does not fit the tiles on the board.
+        A tile that was already on the board may be written as a dot, in parentheses, or as its letter. Raises
+        `NotationError` for text that cannot be parsed, and `RulesError` for a word that does not fit the tiles on the
+        board.
         """
         start, across = parse_position(position)
         step, room = (1, BOARD_SIZE - column_of(start)) if across else (BOARD_SIZE, BOARD_SIZE - row_of(start))
@@ -74,19 +75,22 @@ class Play:
         return board.with_tiles(dict(self.tiles + self.rearranged))
 
     def is_across(self, board: Board) -> bool:
-        """Return True if the play is across; a single tile takes the direction of its longer word."""
+        """Return True if the play is across. A play of one tile has the direction of the longer word through the tile.
+
+        `board` is the board before the play.
+        """
         squares = self.squares
         if len(squares) > 1:
             return row_of(squares[0]) == row_of(squares[-1])
         return len(board.tile_run(squares[0], True)) >= len(board.tile_run(squares[0], False))
 
     def position(self, board: Board) -> str:
-        """Return the position of the main word in GCG notation (`8H` across, `H8` down)."""
+        """Return the position of the main word in GCG notation: `8H` for across, `H8` for down."""
         across = self.is_across(board)
         return position_name(self.apply_to(board).tile_run(self.squares[0], across).start, across)
 
     def word(self, board: Board, tiles: TileSet | None = None) -> str:
-        """Return the main word in GCG notation: `.` for a tile of the board, lower case for a blank.
+        """Return the main word in GCG notation: `.` for a tile that was on the board, lower case for a blank.
 
         Tiles of several letters are in brackets, for example `[CH]`.
         """
@@ -100,7 +104,7 @@ class Play:
         return word + _format_tiles(laid, tiles)
 
     def to_gcg(self, board: Board, tiles: TileSet | None = None) -> str:
-        """Return position and word in GCG notation; `board` is the board before the play."""
+        """Return the position and the word in GCG notation. `board` is the board before the play."""
         return f"{self.position(board)} {self.word(board, tiles)}"
 
 
@@ -111,12 +115,18 @@ def _format_tiles(laid: list[Tile], tiles: TileSet | None) -> str:
 
 
 def _is_same_tile(old: Tile, new: Tile) -> bool:
-    """Return True if a written tile repeats the old one; old GCG files write a blank as its capital."""
+    """Return True if `new`, a tile in a written word, can be `old`, the tile on the board.
+
+    Old GCG files write a blank as a capital letter, so a tile and a blank of the same letter are equal here.
+    """
     return old.letter == new.letter or old.is_unnamed
 
 
 def _parse_word(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
-    """Return, for each square of a written word, its tile (None for a dot) and True if it is marked as on the board."""
+    """Return the tile of each square of a word in GCG notation, and True if the tile is marked as on the board.
+
+    A square that is written as a dot has no tile: None.
+    """
     letters: list[tuple[Tile | None, bool]] = []
     for part in _THROUGH_TILE.split(word):
         if part == ".":

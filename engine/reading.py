@@ -1,6 +1,7 @@
-"""Readings of a board: for each square the symbols it may hold, with probabilities.
+"""Readings of a board: the possible symbols of each square, with probabilities.
 
-The types belong to the engine because it explains readings; `vision` creates them.
+`vision` creates readings from pictures. The types are in `engine` because `engine.inference` uses readings, and
+`engine` does not import `vision`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ HIDDEN = "#"
 
 @dataclass(frozen=True, slots=True)
 class SquareReading:
-    """The reading of one square: symbols with their probabilities, the most likely first.
+    """The reading of one square: its possible symbols with their probabilities, the most likely symbol first.
 
     A symbol in `candidates` is `.` (empty), `?` (a blank tile), `#` (hidden by a hand or by glare, or outside the
-    picture) or a tile of the tile set (`A`, `Ä`, `CH`). Probabilities are in 0..1, in descending order, and sum to at
-    most 1. Raises `ValueError` without candidates.
+    picture) or a tile of the tile set (`A`, `Ä`, `CH`). The probabilities are in 0..1 and in descending order. Their
+    sum is at most 1. Raises `ValueError` if there are no candidates.
     """
 
     candidates: tuple[tuple[str, float], ...]
@@ -41,7 +42,7 @@ class SquareReading:
         return self.candidates[0][1]
 
     def probability(self, symbol: str) -> float:
-        """Return the probability of `symbol`; 0 if it is not among the candidates."""
+        """Return the probability of `symbol`, or 0 for a symbol that is not among the candidates."""
         for candidate, probability in self.candidates:
             if candidate == symbol:
                 return probability
@@ -67,10 +68,11 @@ class SquareReading:
 
 @dataclass(frozen=True)
 class BoardReading:
-    """The readings of all 225 squares, row by row from the top left of the board as its tiles are read.
+    """The readings of all 225 squares, row by row from the top left square.
 
-    `orientation_confidence` and `offset_confidence` are the probabilities that the tiles are read the right way up, and
-    that the grid is not one square off. Raises `ValueError` for another number of squares.
+    The top of the board is the side at which the letters are the right way up. `orientation_confidence` is the
+    probability that this side is correct. `offset_confidence` is the probability that no square is confused with its
+    neighbour because the grid is one square off. Raises `ValueError` for another number of squares.
     """
 
     squares: tuple[SquareReading, ...]
@@ -97,7 +99,7 @@ class BoardReading:
 
     @cached_property
     def occupancy(self) -> tuple[tuple[float, float, float], ...]:
-        """For each square the probabilities that it is empty, that it is hidden, and that it holds a tile."""
+        """The probabilities of each square to be empty, to be hidden, and to hold a tile."""
         return tuple([square.occupancy() for square in self.squares])
 
     @property
@@ -106,7 +108,7 @@ class BoardReading:
         return not {EMPTY, HIDDEN}.issuperset(self.symbols)
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """Return the most likely symbols, 15 rows of 15."""
+        """Return the most likely symbols as 15 rows of 15 symbols."""
         symbols = self.symbols
         return tuple(tuple(symbols[i : i + BOARD_SIZE]) for i in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE))
 
@@ -114,6 +116,6 @@ class BoardReading:
     def from_rows(cls, rows: Sequence[Iterable[str]]) -> BoardReading:
         """Return a reading in which every probability is 1.
 
-        `rows` are 15 rows of 15 symbols; a string is a row of one-letter symbols.
+        `rows` are 15 rows of 15 symbols. A row may be a string if all its symbols have one letter.
         """
         return cls(tuple(SquareReading(((symbol, 1.0),)) for row in rows for symbol in row))

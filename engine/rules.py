@@ -1,6 +1,6 @@
-"""The rules in force, as one frozen value; every setting names its rule sheet and number.
+"""The rules of a game, as one immutable value. A comment at each setting gives the rule sheet and the rule number.
 
-The sheets, by their short names: `classic-2008` (Hasbro 04264), `travel-case` (the one with the variations),
+The rule sheets have these short names: `classic-2008` (Hasbro 04264), `travel-case` (the sheet with rule variations),
 `giant-deluxe-2020`, `crossword-game`, `summary`.
 """
 
@@ -15,7 +15,10 @@ from engine.messages import said
 
 
 class ChallengeRule(StrEnum):
-    """The cost of a challenge. If it is upheld, the play is always withdrawn and its turn lost."""
+    """The cost of a failed challenge.
+
+    If a challenge is upheld, the challenged player always withdraws the play and loses the turn.
+    """
 
     DOUBLE = "double"  # the rule of the sheets (8): after a failed challenge the challenger loses a turn
     SINGLE = "single"  # a failed challenge costs nothing
@@ -24,10 +27,10 @@ class ChallengeRule(StrEnum):
 
 
 class UnplayedRule(StrEnum):
-    """The effect of unplayed letters at the end."""
+    """The rule for scoring unplayed letters at the end of the game."""
 
-    BOTH = "both"  # the sheets (Scoring 9): each player loses their points, the player who went out gains them
-    TWICE = "twice"  # tournaments: the player who went out gains twice the others' letters, no player loses any
+    BOTH = "both"  # the sheets (Scoring 9): each player loses points, and the player who went out gains these points
+    TWICE = "twice"  # tournaments: the player who went out gains twice the others' letters, and no player loses points
     NONE = "none"
 
 
@@ -39,7 +42,7 @@ class FinishLineLevel(StrEnum):
     EXPERT = "expert"
 
 
-# Finish Line (all four sheets that have it): points to reach, by number of players.
+# Points to reach in the Finish Line game, by number of players. All four sheets with this game agree.
 FINISH_LINE_POINTS = {
     2: {FinishLineLevel.BEGINNER: 70, FinishLineLevel.INTERMEDIATE: 120, FinishLineLevel.EXPERT: 200},
     3: {FinishLineLevel.BEGINNER: 60, FinishLineLevel.INTERMEDIATE: 100, FinishLineLevel.EXPERT: 180},
@@ -49,7 +52,7 @@ FINISH_LINE_POINTS = {
 
 @dataclass(frozen=True, slots=True)
 class PremiumColours:
-    """The colours of the premium squares of an edition, each an English name and `#rrggbb`."""
+    """The colours of the premium squares of an edition. Each colour is an English name and a `#rrggbb` code."""
 
     double_letter: tuple[str, str]
     triple_letter: tuple[str, str]
@@ -74,7 +77,7 @@ EDITION_COLOURS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The rules that the players agree on before the game; the defaults are the standard game.
+    """The rules that the players agree on before the game. The defaults are the rules of the standard game.
 
     >>> Rules(rack_size=9).bonus(7), Rules().bonus(6)
     (50, 0)
@@ -90,17 +93,17 @@ class Rules:
     recycle: bool = False  # travel-case, variation B of rule 5
     retake_blanks: bool = False  # travel-case, variation of rule 6
     open_dictionary: bool = True  # travel-case, variation of rule 8: invalid words are shown at once
-    list_decides: bool = True  # rule 8: the agreed list decides a challenge; if not, the players do
+    list_decides: bool = True  # rule 8: the agreed list decides a challenge; False: the players decide
     challenge: ChallengeRule = ChallengeRule.DOUBLE  # rule 8
     challenge_points: int = 0  # clubs: 5 or 10, gained by the challenged player after a failed challenge
     challenge_each_word: bool = False  # clubs: the points count for each word challenged
     challenger_pays: bool = False  # clubs: the challenger loses the points, and the challenged player gains none
-    scoreless_turns: int = 0  # tournaments: the game ends after this number in succession; 0: no such rule
+    scoreless_turns: int = 0  # tournaments: the game ends after this number of scoreless turns; 0: no such rule
     unplayed: UnplayedRule = UnplayedRule.BOTH  # Scoring 9
-    finish_line: tuple[FinishLineLevel, ...] = ()  # Finish Line: a level for each player, or one for all; empty: off
-    finish_round: bool = False  # not said in the sheets: the others finish the round
-    finish_unplayed: bool = False  # not said in the sheets: unplayed letters count in a Finish Line game
-    clock_seconds: int = 0  # no sheet: time of each player; 0: no clock
+    finish_line: tuple[FinishLineLevel, ...] = ()  # levels of the players, or one level for all; empty: not Finish Line
+    finish_round: bool = False  # not in the sheets: in a Finish Line game the other players finish the round
+    finish_unplayed: bool = False  # not in the sheets: unplayed letters count in a Finish Line game
+    clock_seconds: int = 0  # not in the sheets: time of each player; 0: no clock
     overtime_points: int = 10  # tournaments: for each minute begun over the time
 
     def __post_init__(self) -> None:
@@ -112,13 +115,13 @@ class Rules:
             raise RulesError("a rack and a bingo need at least one tile")
 
     def bonus(self, tiles: int) -> int:
-        """Return the bonus for playing `tiles` tiles in one turn: `bingo_bonus` from `bingo_tiles` tiles on, else 0."""
+        """Return the bonus for a play of `tiles` tiles: `bingo_bonus` for at least `bingo_tiles` tiles, otherwise 0."""
         return self.bingo_bonus if tiles >= self.bingo_tiles else 0
 
     def finish_lines(self, players: int) -> tuple[int, ...]:
-        """Return the points each player needs in the Finish Line game; empty in any other game.
+        """Return the points that each player needs in the Finish Line game, or an empty tuple in any other game.
 
-        Raises `RulesError` if the number of levels fits neither one for all nor one for each of `players`.
+        Raises `RulesError` if the number of levels is neither 1 (one level for all) nor the number of players.
         """
         if not self.finish_line:
             return ()
@@ -144,7 +147,7 @@ class Rules:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Rules:
-        """Return the rules from plain data; missing settings are as in the standard game. Raises `RulesError`."""
+        """Return rules from plain data. Missing settings have the default values. Raises `RulesError`."""
         unknown = set(data) - {f.name for f in fields(cls)}
         if unknown:
             raise RulesError(f"unknown rules: {', '.join(sorted(unknown))}")
@@ -180,7 +183,7 @@ PRESETS = {
 
 
 def rules_preset(name: str) -> Rules:
-    """Return the preset of this name. Raises `RulesError` if there is none."""
+    """Return the preset rules with a name, such as `tournament`. Raises `RulesError` for an unknown name."""
     if name not in PRESETS:
         raise RulesError(f"there are no rules called {name!r}: choose one of {', '.join(PRESETS)}")
     return PRESETS[name]

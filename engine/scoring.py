@@ -1,7 +1,7 @@
-"""Score of a play, word by word, and the check of its placement.
+"""Score a play, word by word, and check its placement.
 
-Rules: Gameplay 1, 3, 4 (placing) and Scoring 1 to 8 of every sheet. The scores are named tuples because they are
-cheap to create: a search for plays scores 50,000 a second.
+The rules are Gameplay 1, 3, 4 (placing) and Scoring 1 to 8 of every sheet. Scores are named tuples because these are
+cheap to create: a search for plays scores 50,000 plays per second.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from engine.tiles import Tile, TileSet
 
 
 class LetterScore(NamedTuple):
-    """A letter in a word: its value and the letter premium of its square (1 if it was on the board already)."""
+    """A letter in a word: its tile, its value, and the letter multiplier of its square.
+
+    `premium` is 1 for a tile that was on the board before the play.
+    """
 
     tile: Tile
     value: int
@@ -29,7 +32,7 @@ class LetterScore(NamedTuple):
 class WordScore(NamedTuple):
     """A word formed or altered by a play, and the parts of its score.
 
-    `start` is the first square. `tiles`, `values` and `premiums` (letter multipliers) have one entry for each square;
+    `start` is the first square. `tiles`, `values` and `premiums` (letter multipliers) have one entry for each square.
     `multiplier` is the product of the word premiums.
     """
 
@@ -64,7 +67,7 @@ class WordScore(NamedTuple):
 
 
 class PlayScore(NamedTuple):
-    """The words of a play, the main word first, the bingo bonus, and the total (points)."""
+    """The score of a play: its words with the main word first, the bingo bonus, and the total in points."""
 
     words: tuple[WordScore, ...]
     bonus: int
@@ -72,7 +75,7 @@ class PlayScore(NamedTuple):
 
 
 class Status(IntFlag):
-    """The defects of a play, as flags; `VALID` if there is none."""
+    """The defects of a play, as flags. `VALID` means no defect."""
 
     VALID = 0
     NO_TILES = 1
@@ -108,16 +111,16 @@ STATUS_TEXT = {
 
 
 def describe_status(status: Status) -> str:
-    """Return the defects in words; empty for a valid play."""
+    """Return the defects of a play as a text, or an empty text for a valid play."""
     return join_messages(", ", [text for flag, text in STATUS_TEXT.items() if flag in status])
 
 
 def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: Rules) -> PlayScore:
-    """Return the score of a play on this board, legal or not.
+    """Return the score of a play. The play need not be legal.
 
     All words that contain a newly covered or a rearranged square count. Premiums count only on newly covered squares
-    (Scoring 5; for a rearranged word travel-case, rule 5 A), blanks count zero but keep the premium of their square
-    (Scoring 6), and a letter common to two words counts in both (Scoring 7).
+    (Scoring 5; for a rearranged word travel-case, rule 5 A). Blanks count zero, but a word premium under a blank counts
+    (Scoring 6). A letter common to two words counts in both words (Scoring 7).
     """
     merged = list(board.squares)
     fresh = dict(play.tiles)
@@ -193,9 +196,10 @@ def _score_word(
 
 
 def check_placement(board: Board, play: Play, layout: Layout, rules: Rules) -> Status:
-    """Return the defects of the placement, regardless of whose turn it is and how many tiles the set has.
+    """Return the defects of the placement of a play: squares, first word, number of tiles, rearranged tiles.
 
-    A test of the squares alone, fast enough for a search: `engine.state.check_play` makes the other tests.
+    This check is fast enough for a search. `engine.state.check_play` also checks the turn, the player's rack, the end
+    of the game and the number of tiles in the set.
     """
     old = board.squares
     placed = play.tiles
@@ -238,7 +242,7 @@ def check_placement(board: Board, play: Play, layout: Layout, rules: Rules) -> S
 
 
 def _has_neighbour(tiles: Sequence[Tile | None], squares: Iterable[Square]) -> bool:
-    """Return True if one of the squares has a tile beside it."""
+    """Return True if a tile is on a neighbour of at least one of the squares."""
     for square in squares:
         for near in NEIGHBOURS[square]:
             if tiles[near] is not None:
@@ -247,10 +251,10 @@ def _has_neighbour(tiles: Sequence[Tile | None], squares: Iterable[Square]) -> b
 
 
 def is_one_word_rearranged(board: Board, play: Play) -> bool:
-    """Return True if the old tiles of one word were rearranged, none lost, and tiles of the rack added to it.
+    """Return True if a play rearranges the tiles of one word on the board and adds tiles of the rack (rule 5 A).
 
-    Old tiles may have moved to newly covered squares, tiles of the rack to squares of the old word (travel-case,
-    rule 5 A).
+    All tiles of the old word must be in the new word. These tiles may be on newly covered squares, and tiles of the
+    rack may be on squares of the old word. The rule is that of travel-case.
     """
     moved = [square for square, _ in play.rearranged]
     olds = [tile.face for square in moved if (tile := board[square])]

@@ -1,4 +1,4 @@
-"""State of a game as a value, and its turns (the lines of the score sheet).
+"""The state of a game as a value, with its turns (the lines of the score sheet).
 
 `engine.transitions` applies events to a state.
 """
@@ -26,33 +26,35 @@ from engine.tiles import TileSet, load_tile_set
 
 
 class TurnKind(StrEnum):
-    """The kind of a turn."""
+    """The kind of a line of the score sheet (`Turn`)."""
 
     PLAY = "play"
     EXCHANGE = "exchange"
     PASS = "pass"
     WITHDRAWN = "withdrawn"  # a play was taken back, after a challenge or by its player
     CHALLENGE = "challenge"  # a challenge failed
-    RECYCLED = "recycled"  # a tile of the board was exchanged for one of the rack; the player's turn goes on
-    BLANK_TAKEN = "blank-taken"  # a blank of the board was taken for its letter; the player's turn goes on
+    RECYCLED = "recycled"  # a tile of the board was exchanged for a tile of the rack; the player's turn goes on
+    BLANK_TAKEN = "blank-taken"  # a blank of the board was exchanged for its letter; the player's turn goes on
     ENDRACK = "endrack"  # points for unplayed letters
     TIME = "time"  # points for overtime
 
 
 CLOSING_KINDS = frozenset({TurnKind.ENDRACK, TurnKind.TIME})
-"""Lines that the end of a game adds; they come after all others."""
+"""Kinds of the lines that the end of a game adds after all other lines of the score sheet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One line of the score sheet.
 
-    `number` counts from 0; `ledger_index` is the index of its event in the ledger. `score` and `total` are points,
-    `total` and `board` are those after the turn. `at` and `word` are the play in GCG notation, `status` its defects.
-    `count` tiles were exchanged, `drawn_count` were taken from the bag. `tiles` are letters that were exchanged or
-    left unplayed. `target` is the number of the play that was withdrawn or challenged, `by` the challenger.
-    `computed_score` is the score by the rules if a player corrected it. `stands` is False for a play that was
-    withdrawn later.
+    `number` is the index of the turn, from 0. `ledger_index` is the index of the turn's event in the ledger. `score`
+    and `total` are points. `total` and `board` are the player's total and the board after the turn.
+
+    For a play, `at` is its position, `word` its main word in GCG notation, and `status` its defects. `count` is the
+    number of exchanged tiles, and `drawn_count` the number of tiles drawn from the bag. `tiles` are the exchanged or
+    unplayed letters. `target` is the number of a withdrawn or challenged turn, and `by` is the challenger. If a player
+    corrected the score, `computed_score` is the score by the rules. `stands` is False for a play that was later
+    withdrawn.
     """
 
     player: int
@@ -77,28 +79,28 @@ class Turn:
 
     @property
     def words(self) -> tuple[WordScore, ...]:
-        """The words that the play formed or altered, the main word first."""
+        """The words that the play formed or altered, the main word first. Empty for other kinds of turns."""
         return self.play_score.words if self.play_score else ()
 
     @property
     def bonus(self) -> int:
-        """The bingo bonus in the score."""
+        """The bingo bonus included in the score, in points."""
         return self.play_score.bonus if self.play_score else 0
 
     @property
     def placements(self) -> tuple[Placement, ...]:
-        """The newly covered squares and their tiles."""
+        """The newly covered squares of the play and their tiles. Empty for other kinds of turns."""
         return self.play.tiles if self.play else ()
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A game after the events so far.
+    """The state of a game after the events so far.
 
-    `totals` (points), `rack_counts` (tiles held), `turns_to_skip` (turns still to be lost) and `clocks` (seconds used)
-    have one entry for each player, in seat order. `rack_counts` and `bag_count` (tiles left to draw) are as the rules
-    determine them. `revealed_racks` maps players to the letters that were entered for their racks. `drawing` has the
-    players who still have to draw for first play.
+    `totals` (points), `rack_counts` (tiles on the rack), `turns_to_skip` (turns that the player must still miss) and
+    `clocks` (seconds used) have one entry for each player, in seat order. `rack_counts` and `bag_count` (tiles in the
+    bag) are computed from the plays, because the camera sees neither racks nor bag. `revealed_racks` has the letters
+    on the racks of players who revealed these letters. `drawing` are the players who must still draw for first play.
     """
 
     players: tuple[str, ...]
@@ -122,11 +124,14 @@ class State:
         return self.turns[turn.number - 1].board if turn.number else EMPTY_BOARD
 
     def unseen(self) -> Counter[str]:
-        """Return the tiles that are not on the board: in the bag or on the racks. No count is negative."""
+        """Return the tiles that are in the bag or on the racks. No count is negative."""
         return +self.stock()
 
     def stock(self) -> Counter[str]:
-        """Return the number left of each tile of the set; negative if the board holds more than the set has."""
+        """Return, for each tile of the set, the number that is not on the board.
+
+        The number is negative if the board has more of a tile than the tile set.
+        """
         return self.tiles.count_remaining(self.board.faces())
 
 
@@ -159,10 +164,11 @@ def create_state(event: GameStarted) -> State:
 
 
 def find_first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...]:
-    """Return the players who drew the tile closest to A; a blank beats any letter (Setup). Several must draw again.
+    """Return the players who drew the tile closest to A. A blank is closer to A than any letter (Setup).
 
-    `drawn` has one tile for each player, an empty string for one who did not draw. Raises `RulesError` for a tile that
-    the set does not have, or if no player drew.
+    If the function returns several players, these must draw again. `drawn` has one tile for each player, or an empty
+    string for a player who did not draw. Raises `RulesError` for a tile that is not in the tile set, or if no player
+    drew a tile.
     """
     order = {tile: place for place, tile in enumerate((BLANK, *tiles.letters))}
     unknown = [tile for tile in drawn if tile and tile not in order]
@@ -174,13 +180,19 @@ def find_first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...
 
 
 def can_exchange(state: State, count: int, player: int) -> bool:
-    """Return True if a player can exchange `count` tiles now (rule 7, with the minimum of the rules in force)."""
+    """Return True if a player may exchange `count` tiles now.
+
+    By rule 7, the bag must contain at least `count` tiles and at least `Rules.exchange_minimum_bag` tiles.
+    """
     most = min(state.bag_count, state.rack_counts[player])
     return 0 < count <= most and state.bag_count >= state.rules.exchange_minimum_bag
 
 
 def check_play(state: State, play: Play, player: int | None = None) -> Status:
-    """Return all defects of a play in this state; turn and rack of the player are only checked if `player` is given."""
+    """Return all defects of a play in a state of the game.
+
+    If `player` is given, also check that it is this player's turn and that the rack has enough tiles.
+    """
     found = check_placement(state.board, play, state.layout, state.rules)
     if player is not None and player != state.to_move:
         found |= Status.OUT_OF_TURN
@@ -194,14 +206,18 @@ def check_play(state: State, play: Play, player: int | None = None) -> Status:
 
 
 def find_excess_tiles(state: State, play: Play) -> tuple[str, ...]:
-    """Return the tiles of which the board would hold more after the play than the set has."""
+    """Return the tiles of which the board has more than the tile set after a play."""
     return tuple(
         tile for tile, left in state.tiles.count_remaining(play.apply_to(state.board).faces()).items() if left < 0
     )
 
 
 def find_challengeable_turn(state: State) -> Turn | None:
-    """Return the last play while it may be challenged, that is until the next turn (rule 8); None otherwise."""
+    """Return the turn of the last play if this play may still be challenged, otherwise None.
+
+    By rule 8, a play may be challenged until the next turn begins. No play may be challenged under
+    `ChallengeRule.VOID`.
+    """
     last = state.turns[-1] if state.turns else None
     if last is None or last.kind is not TurnKind.PLAY or state.rules.challenge is ChallengeRule.VOID:
         return None

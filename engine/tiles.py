@@ -1,7 +1,7 @@
 """Tiles, and the tile sets of languages and editions.
 
-In a tile set a tile is a string: one letter or more (`A`, `Ä`, Spanish `CH`), or `?` for the blank. On the board a
-tile is a `Tile`, which also knows the letter of a named blank.
+A tile of a tile set is a string: one letter or more (`A`, `Ä`, Spanish `CH`), or `?` for the blank. A tile on the
+board is a `Tile`, which also has the letter that a blank stands for.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from engine.reading import BLANK, BOARD_SIZE
 
 _TILE_SET_DIR = files("engine") / "data" / "tilesets"
 _APOSTROPHE, _BLANK_APOSTROPHE = "'", "`"
-"""The Ukrainian apostrophe is a tile. It has no small form, so a blank that stands for it is written with a sign that
-no keyboard puts in its place."""
+"""The tile with the Ukrainian apostrophe, and the sign for a blank that stands for this apostrophe.
+
+An apostrophe has no lower case. The sign for the blank is one that no keyboard uses for the apostrophe.
+"""
 # Other spellings of letters: ligatures, the Greek final sigma, and the apostrophes of keyboards and word lists.
 _SPELLINGS = str.maketrans(
     {"Œ": "OE", "œ": "oe", "ς": "σ", "’": "'", "ʼ": "'", "´": "'", "Ǆ": "DŽ", "ǅ": "Dž", "ǆ": "dž", "Ǉ": "LJ",
@@ -34,7 +36,7 @@ _SPELLINGS = str.maketrans(
 class Tile:
     """A tile on the board.
 
-    `letter` is what it stands for, in capitals; `?` for a blank that has not been named.
+    `letter` is the letter that the tile stands for, in capitals, or `?` for a blank without a named letter.
 
     >>> str(Tile("A")), str(Tile("A", is_blank=True)), str(Tile.unnamed())
     ('A', 'a', '?')
@@ -43,7 +45,7 @@ class Tile:
     letter: str
     is_blank: bool = False
     face: str = field(init=False, repr=False, compare=False)
-    """The symbol printed on the tile: its letter, or `?` for a blank."""
+    """The symbol printed on the tile: a letter, or `?` for a blank."""
 
     def __post_init__(self) -> None:
         if self.letter == BLANK and not self.is_blank:
@@ -52,12 +54,12 @@ class Tile:
 
     @classmethod
     def unnamed(cls) -> Tile:
-        """Return a blank that has not been named."""
+        """Return a blank whose letter has not been named."""
         return cls(BLANK, is_blank=True)
 
     @property
     def is_unnamed(self) -> bool:
-        """True for a blank that has not been named."""
+        """True for a blank whose letter has not been named."""
         return self.letter == BLANK
 
     def __str__(self) -> str:
@@ -66,10 +68,10 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class TileSet:
-    """The tiles of one language or edition, with their numbers and values.
+    """The tiles of one language or edition, with the number and the value of each tile.
 
-    `counts` and `values` are keyed by tile, in alphabetical order of the language with the blank last. A blank counts
-    zero (rule sheets, Scoring 1). `board_size` is the number of squares on a side of the board.
+    The keys of `counts` and `values` are the tiles, in alphabetical order of the language with the blank last. The
+    value of a blank is 0 (rule sheets, Scoring 1). `board_size` is the number of squares on a side of the board.
     """
 
     name: str
@@ -115,24 +117,27 @@ class TileSet:
         return sum(self.counts.values())
 
     def points(self, tiles: Iterable[str]) -> int:
-        """Return the sum of the values of tiles on a rack or in the bag."""
+        """Return the sum of the values of tiles, without premiums. `?` is a blank."""
         return sum(self.values[tile] for tile in tiles)
 
     def lower(self, letter: str) -> str:
-        """Return the lower-case form of a letter, used for blanks (Turkish has dotted and dotless I)."""
+        """Return a letter in the lower case of the language, as in the notation of blanks.
+
+        Turkish has a dotted and a dotless I, which Python's `str.lower` does not distinguish.
+        """
         if letter == "I" and "İ" in self.counts:
             return "ı"
         return _lower(letter)
 
     def text(self, tile: Tile) -> str:
-        """Return a tile as text: upper case, lower case for a named blank, `?` for an unnamed one."""
+        """Return a tile as text: its letter in upper case, in lower case for a blank, or `?` for an unnamed blank."""
         return self.lower(tile.letter) if tile.is_blank else tile.letter
 
     def parse(self, text: str) -> tuple[Tile, ...]:
-        """Return the tiles of a text: upper case for tiles, lower case for named blanks, `?` for unnamed ones.
+        """Parse tiles in a text: upper case for tiles, lower case for named blanks, `?` for unnamed blanks.
 
-        A tile of several letters may be written in square brackets; without them the longest tile that fits is taken.
-        Raises `NotationError`.
+        A tile of several letters may be written in square brackets. Without brackets, the longest possible tile is
+        used: `CH` is one tile. Raises `NotationError`.
 
         >>> [str(tile) for tile in load_tile_set("es").parse("CHIcO")]
         ['CH', 'I', 'c', 'O']
@@ -156,7 +161,7 @@ class TileSet:
         return tuple(tiles)
 
     def write(self, tiles: Sequence[Tile]) -> str:
-        """Return a text that `parse` reads back; brackets are added where letters alone would be misread.
+        """Return tiles as a text that `parse` can read. Brackets are added where the text would be ambiguous.
 
         >>> spanish = load_tile_set("es")
         >>> spanish.write(spanish.parse("CHI[L]L"))
@@ -171,7 +176,7 @@ class TileSet:
         return "".join(written)
 
     def split(self, word: str) -> tuple[str, ...]:
-        """Return the tiles that a word needs, ignoring its case. Raises `NotationError`.
+        """Return the tiles that a word needs. The case of the word is ignored. Raises `NotationError`.
 
         >>> load_tile_set("es").split("chico"), load_tile_set("fr").split("cœur")
         (('CH', 'I', 'C', 'O'), ('C', 'O', 'E', 'U', 'R'))
@@ -179,7 +184,7 @@ class TileSet:
         return tuple(tile.letter for tile in self.parse(self.upper(word)))
 
     def fold(self, word: str) -> str:
-        """Return a word in capitals, as it is spelled with tiles: letters that the set lacks lose their accents."""
+        """Return a word in capitals, with accents removed from letters that are not in the tile set."""
         text = self.upper(word.translate(_SPELLINGS))
         if self._characters.issuperset(text):
             return text
@@ -194,7 +199,10 @@ class TileSet:
         return word.replace("i", "İ").upper() if "İ" in self.counts else word.upper()
 
     def count_remaining(self, tiles: Iterable[str]) -> Counter[str]:
-        """Return the number left of each tile if these are taken out; negative if the set has fewer."""
+        """Return the number of each tile in the set minus the number of this tile in `tiles`.
+
+        The result is negative for a tile of which `tiles` has more than the set.
+        """
         left = Counter(self.counts)
         left.subtract(tiles)
         return left
@@ -214,13 +222,13 @@ def tile_set_names() -> tuple[str, ...]:
 
 
 def playable_tile_set_names() -> tuple[str, ...]:
-    """Return the names of the tile sets for a board of 15 x 15 squares, the only one that new games have."""
+    """Return the names of the tile sets for a board of 15 x 15 squares, the only size for new games."""
     return tuple(name for name in tile_set_names() if load_tile_set(name).board_size == BOARD_SIZE)
 
 
 @lru_cache(maxsize=64)
 def load_tile_set(name: str) -> TileSet:
-    """Return the tile set of this name (`en`, `de`, `ro`, ...). Raises `UnknownTileSetError`.
+    """Return the packaged tile set with a name such as `en` or `de`. Raises `UnknownTileSetError`.
 
     >>> load_tile_set("de").values["Ä"]
     6

@@ -46,10 +46,12 @@ _Item = TypeVar("_Item")
 def apply_event(state: State, event: StateEvent, entry: int = 0, score: int | None = None) -> State:
     """Return the state after an event.
 
-    `entry` is the index of the event in the ledger; `score` (points) replaces the computed score. Events are trusted:
-    an illegal play is applied as it was made, and its defects are recorded in `Turn.status`. Raises `RulesError` only
-    for an event that is impossible, such as a challenge without a play, and `NotationError` for a tile that the set
-    does not have. After the end of the game, unplayed letters and overtime are computed again with each event.
+    `entry` is the index of the event in the ledger. `score` (points) replaces the computed score. An illegal play is
+    applied without an error, and its defects are recorded in `Turn.status`. After the end of the game, the scores for
+    unplayed letters and overtime are computed again with each event.
+
+    Raises `RulesError` for an impossible event, such as a challenge without a play, and `NotationError` for a tile that
+    is not in the tile set.
     """
     return _add_closing_turns(_dispatch_event(_remove_closing_turns(state), event, entry, score), entry)
 
@@ -60,7 +62,7 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
             return _apply_play(state, event, entry, score)
         case Passed(player):
             return _advance_turn(_add_turn(state, Turn(player, TurnKind.PASS, score or 0, entry)), player)
-        case Exchanged(player, 0):  # an exchange of none is a pass (rule 7: "all, some, or none")
+        case Exchanged(player, 0):  # an exchange of 0 tiles is a pass (rule 7: "all, some, or none")
             return _dispatch_event(state, Passed(player), entry, score)
         case Exchanged(player, count, tiles):
             status = Status.VALID if can_exchange(state, count, player) else Status.BAG_TOO_LOW
@@ -195,7 +197,10 @@ def _find_standing_play(state: State, player: int) -> Turn:
 
 
 def _add_turn(state: State, turn: Turn) -> State:
-    """Return the state with one more turn on the score sheet, numbered and with the total and board after it."""
+    """Return the state with one more turn on the score sheet.
+
+    The function sets the number of the turn and the total and the board after the turn.
+    """
     total = state.totals[turn.player] + turn.score
     turn = replace(turn, number=len(state.turns), total=total, board=state.board)
     totals = _replace_at(state.totals, turn.player, total)
@@ -203,7 +208,7 @@ def _add_turn(state: State, turn: Turn) -> State:
 
 
 def _advance_turn(state: State, player: int) -> State:
-    """Return the state with the next player to move (rule 3), skipping players who lost a turn (rule 8)."""
+    """Return the state with the next player to move (rule 3). Players who lost a turn are skipped (rule 8)."""
     return _skip_lost_turns(replace(state, to_move=(player + 1) % len(state.players)))
 
 
@@ -227,12 +232,12 @@ def _remove_closing_turns(state: State) -> State:
 
 
 def _add_closing_turns(state: State, entry: int) -> State:
-    """Return the state with unplayed letters and overtime counted if the game is over."""
+    """Return the state with the lines for unplayed letters and overtime. Before the end of the game, add no lines."""
     for line in compute_end_scores(state) if state.end_reason else ():
         state = _add_turn(state, Turn(line.player, line.kind, line.score, entry, tiles=line.tiles))
     return state
 
 
 def _replace_at(values: tuple[_Item, ...], at: int, value: _Item) -> tuple[_Item, ...]:
-    """Return the values with the one at index `at` replaced."""
+    """Return a tuple of values in which `value` replaces the value at index `at`."""
     return (*values[:at], value, *values[at + 1 :])

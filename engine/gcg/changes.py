@@ -1,6 +1,7 @@
-"""Changes of old tiles (travel-case, rules 5 A, 5 B and 6), which GCG does not have, as marks in notes.
+"""Notes in a GCG file for rule variations that change tiles on the board (travel-case, rules 5 A, 5 B and 6).
 
-Other programs show the notes as text; `replay` and `build_game` read the marks back.
+GCG has no notation for these changes. Each change is therefore a mark such as `H8=A` in a note. Other programs show
+the note as text, and `replay` and `build_game` read the marks.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ _MARKS = re.compile(rf"({'|'.join((_REARRANGED, *_TEXT_BY_KIND.values()))}):((?:
 
 
 class TileChange(NamedTuple):
-    """A tile taken from the board, the player's turn going on: `kind` is `RECYCLED` or `BLANK_TAKEN`."""
+    """An exchange of a tile on the board for a tile of the rack: `kind` is `RECYCLED` or `BLANK_TAKEN`."""
 
     kind: TurnKind
     placement: Placement
-    """The square and the tile that is on it afterwards."""
+    """The square of the exchanged tile, and the tile on this square after the exchange."""
 
 
 def format_rearranged(placements: Iterable[Placement], tiles: TileSet) -> str:
-    """Return the note for old squares that hold another tile after a play.
+    """Return the note for the tiles that a play moved to other squares of a word on the board (rule 5 A).
 
     >>> from engine.tiles import Tile, load_tile_set
     >>> format_rearranged([(112, Tile("A"))], load_tile_set("en"))
@@ -42,17 +43,17 @@ def format_rearranged(placements: Iterable[Placement], tiles: TileSet) -> str:
 
 
 def format_change(change: TileChange, tiles: TileSet) -> str:
-    """Return the note for a tile taken from the board."""
+    """Return the note for the exchange of a tile on the board."""
     return f"{_TEXT_BY_KIND[change.kind]}:{_format_marks([change.placement], tiles)}"
 
 
 def parse_rearranged(note: str, tiles: TileSet) -> tuple[Placement, ...]:
-    """Return the rearranged squares that a note marks, with their tiles."""
+    """Return the squares of rearranged tiles that are marked in a note, with the tiles after the play."""
     return tuple(placement for text, placement in _parse_marks(note, tiles) if text == _REARRANGED)
 
 
 def parse_changes(note: str, tiles: TileSet) -> list[TileChange]:
-    """Return the tiles taken from the board that a note marks, in order."""
+    """Return the exchanges of tiles on the board that are marked in a note, in order."""
     kinds = {text: kind for kind, text in _TEXT_BY_KIND.items()}
     return [TileChange(kinds[text], placement) for text, placement in _parse_marks(note, tiles) if text in kinds]
 
@@ -62,7 +63,10 @@ def _format_marks(placements: Iterable[Placement], tiles: TileSet) -> str:
 
 
 def _parse_marks(note: str, tiles: TileSet) -> Iterator[tuple[str, Placement]]:
-    """Yield the text before each mark and the mark; marks that are no tile of the set are left out."""
+    """Yield the text before each mark of a note, and the square and tile of the mark.
+
+    A mark with a tile that is not in the tile set is left out.
+    """
     for match in _MARKS.finditer(note):
         for mark in match[2].split():
             square, _, text = mark.partition("=")

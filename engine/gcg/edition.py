@@ -1,4 +1,4 @@
-"""Tile set and board of a recorded game, as far as its file names them."""
+"""Find the tile set, the board layout and the kind of game of a GCG file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.gcg.record import Pragma, Record
 from engine.state import TurnKind
 from engine.tiles import TileSet, load_tile_set, tile_set_names
 
-# Names of word lists as the programs of players write them, without the year or edition that follows (`CSW24`).
+# Names of word lists for each language in `#lexicon` pragmas, without the year or edition (`CSW24` is `CSW`).
 _LEXICON_NAMES = {
     "en": ("NWL", "CSW", "TWL", "OWL", "OSPD", "OTCWL", "OSW", "SOWPODS", "ECWL", "CEL", "COLLINS", "ENABLE"),
     "fr": ("FRA", "ODS"),
@@ -26,7 +26,7 @@ _LEXICON_NAMES = {
     "sv": ("SAOL", "SWEDISH"),
     "pt": ("PORTUGUESE",),
 }
-# Macondo's names of letter distributions; the names of the tile sets themselves are accepted as well.
+# Names of letter distributions in the program Macondo. The names of the tile sets (`en`, `de`) are accepted, too.
 TILE_SET_BY_DISTRIBUTION = {
     "english": "en", "french": "fr", "german": "de", "polish": "pl", "spanish": "es", "catalan": "ca",
     "norwegian": "no", "dutch": "nl", "romanian": "ro", "italian": "it", "swedish": "sv", "portuguese": "pt",
@@ -39,7 +39,10 @@ STANDARD_GAMES = frozenset({"", "classic", "wordsmog", "scrabble", "crosswordgam
 
 
 def find_named_tile_set(record: Record) -> TileSet | None:
-    """Return the tile set that `#tile-distribution`, `#tile-set` or `#lexicon` names; None if none does."""
+    """Return the tile set for the `#tile-distribution`, `#tile-set` or `#lexicon` pragma of a file.
+
+    If none of these pragmas has a known name, return None.
+    """
     for pragma in ("tile-distribution", "tile-set"):
         first = (record.pragma_text(pragma) or "").lower().split(maxsplit=1)[:1]
         for name in first:
@@ -54,7 +57,7 @@ _EDITION_OF_LIST = re.compile(r"[ _-]*(\d|\().*\Z")
 
 
 def find_possible_tile_sets(record: Record) -> tuple[TileSet, ...]:
-    """Return the tile sets that have every tile of the file, English first."""
+    """Return the tile sets that contain every letter used in the file, the English set first."""
     texts = {entry.text for entry in record.entries if entry.kind is TurnKind.PLAY}
     texts |= {entry.rack for entry in record.entries if entry.rack}
     names = sorted(tile_set_names(), key=lambda name: (name != "en", name))
@@ -75,8 +78,8 @@ _NON_TILE_SIGNS = dict.fromkeys(map(ord, ".()"))
 def bracket_tiles(record: Record, tiles: TileSet) -> Record:
     """Return the record with every tile in brackets if the file uses brackets for tiles of several letters.
 
-    Only brackets distinguish two tiles L from the Spanish tile LL. A file without brackets, and without a `#tile` line
-    that announces them, is returned as it is: there the longest tile is meant.
+    Only brackets distinguish two tiles L from the Spanish tile LL. If the file has neither brackets nor a `#tile` line,
+    return the record unchanged. In such a file `LL` is the tile LL.
     """
     if all(len(letter) == 1 for letter in tiles.letters):
         return record
@@ -99,19 +102,23 @@ _BRACKET_OR_LETTER = re.compile(r"\[[^\]]*\]|[^\W\d_]")
 
 
 def find_named_layout(record: Record) -> Layout | None:
-    """Return the board layout that `#board-layout` names; None if it is missing or unknown."""
+    """Return the board layout for the `#board-layout` pragma, or None if the pragma is missing or its name unknown."""
     name = record.pragma_text("board-layout")
     return load_layout(name) if name in layout_names() else None
 
 
 def find_unknown_game(record: Record) -> Pragma | None:
-    """Return the `#game-type` pragma if it names an unknown game, else None."""
+    """Return the `#game-type` pragma if its game is not one that this program can score. Otherwise return None."""
     pragma = record.find_pragma("game-type")
     return pragma if pragma and _normalise_text(pragma.text) not in STANDARD_GAMES else None
 
 
 def find_unknown_board(record: Record) -> Pragma | None:
-    """Return the pragma that names an unknown board, such as the one of 21 x 21 squares; None if there is none."""
+    """Return the pragma for a board layout that is not in this package, such as the board of 21 x 21 squares.
+
+    The layout is in the `#board-layout` or `#game-board` pragma. A `#game-type` pragma for Super Scrabble also means
+    the board of 21 x 21 squares. If the record has no such pragma, return None.
+    """
     boards = STANDARD_BOARDS | set(layout_names())
     named = [pragma for name in ("board-layout", "game-board") if (pragma := record.find_pragma(name))]
     game = record.find_pragma("game-type")

@@ -1,4 +1,4 @@
-"""A game as a GCG record, for files that other programs open."""
+"""Convert a game to a GCG record, for files that other programs can open."""
 
 from __future__ import annotations
 
@@ -21,22 +21,24 @@ from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.state import Turn, TurnKind
 from engine.tiles import TileSet
 
-_LOST_TURN_NOTE = "#unsuccessful-challenge"  # Macondo's mark for the pass after a failed challenge
+_LOST_TURN_NOTE = "#unsuccessful-challenge"  # the note of the program Macondo for the pass after a failed challenge
 _GENERATED_PRAGMAS = frozenset({"lexicon", "tile-distribution", "tile-set", "tile", "board-layout"})
 
 
 def build_record(game: Game, title: str = "", double_end_rack: bool = False, lexicon: WordList | None = None) -> Record:
-    """Return the game so far as a record.
+    """Return the game so far as a GCG record.
 
-    GCG has no blank without a letter: one that was not named becomes the first letter that makes its words valid in
-    `lexicon`, the first of the tile set without one, and a note says so.
+    GCG has no notation for a blank without a letter. Therefore each unnamed blank gets the first letter that makes its
+    words valid in `lexicon`, or the first letter of the tile set if `lexicon` is None. A note marks this letter as an
+    assumption.
 
-    The camera sees no racks. A rack in the record has the tiles that the player is known to have held: the tiles played
-    in this turn and, once no more are drawn, those played or revealed later. A turn lost by a failed challenge (rule 8)
-    becomes a pass; an event that GCG does not have becomes a note.
+    The camera does not see the racks. A rack in the record contains only the known tiles of the player: the tiles
+    played in this turn and, when the bag is empty, the tiles that the player played or revealed later. A turn lost by
+    a failed challenge (rule 8) becomes a pass. An event without a GCG notation becomes a note.
 
-    With `double_end_rack`, in a game of two, the player who went out gains twice the other's letters and the other
-    loses none, for programs that support only this end.
+    With `double_end_rack`, unplayed letters in a game of two players are scored by the North American rule: the player
+    who went out gains twice the value of the opponent's letters, and the opponent loses no points. Some programs
+    support only this rule.
     """
     blanks = unnamed_blanks(game.state)
     for square in blanks:
@@ -74,7 +76,7 @@ def build_record(game: Game, title: str = "", double_end_rack: bool = False, lex
 def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record:
     """Return the record with the headers, racks and notes of the file that the game was imported from.
 
-    An event of the file that was deleted or corrected since has no counterpart; its rack and notes are left out.
+    If a player deleted or corrected an event after the import, the rack and the notes of this event are left out.
     """
     entries: list[Entry] = []
     at = 0
@@ -98,7 +100,7 @@ def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record
 
 
 def _normalise_rack(rack: str | None, tiles: TileSet) -> str | None:
-    """Return a rack as this program writes it; None if it is not known or cannot be read."""
+    """Return a rack in the notation of this program, or None if the rack is not known or cannot be parsed."""
     try:
         return _format_tiles(tiles.split(tiles.fold(rack))) if rack else None
     except NotationError:
@@ -119,7 +121,7 @@ def _build_pragmas(game: Game, title: str) -> list[Pragma]:
     if variants := _describe_variants(game.rules):
         pragmas.append(Pragma("description", variants))
     lexicon = game.start_event.lexicon
-    if lexicon and lexicon != game.tiles.name:  # the built-in list of a language is no lexicon of another program
+    if lexicon and lexicon != game.tiles.name:  # other programs do not know the packaged word lists
         pragmas.append(Pragma("lexicon", lexicon))
     names = {code: name for name, code in TILE_SET_BY_DISTRIBUTION.items()}
     pragmas.append(Pragma("tile-distribution", names.get(game.tiles.name, game.tiles.name)))
@@ -130,7 +132,10 @@ def _build_pragmas(game: Game, title: str) -> list[Pragma]:
 
 
 def _describe_variants(rules: Rules) -> str:
-    """Return the variants that another program would take for errors; empty for the standard game."""
+    """Return a description of rule variations that another program would report as errors.
+
+    For the standard game, return an empty string.
+    """
     variants = [f"{rules.rack_size} tiles on a rack"] if rules.rack_size != STANDARD_RULES.rack_size else []
     if rules.finish_line:
         variants.append(f"Finish Line game ({', '.join(rules.finish_line)})")
@@ -152,7 +157,7 @@ def _build_entry(turn: Turn, rack: tuple[str, ...] | None) -> Entry:
 
 
 def _build_lost_turns(entries: list[Entry], turn: Turn, lost: list[int], players: int) -> list[Entry]:
-    """Return the passes of players who lost their turn between the last turn and this one.
+    """Return passes for the players who lost their turn between the last entry and `turn`.
 
     The counts in `lost` (turns still to be lost, by seat) are reduced.
     """
@@ -179,9 +184,9 @@ def _add_note(entries: list[Entry], note: str) -> list[Entry]:
 
 
 def _infer_racks(turns: Sequence[Turn], players: int, most: int) -> list[tuple[str, ...] | None]:
-    """Return the tiles that the player is known to have held at each turn, computed from the last turn back.
+    """Return the known tiles on the player's rack at each turn, or None for a rack that is not known.
 
-    `most` is the size of a rack; None stands for a rack that is not known.
+    The racks are inferred from the last turn back to the first. `most` is the number of tiles on a full rack.
     """
     held: dict[int, tuple[str, ...] | None] = {}
     for turn in turns:
@@ -190,7 +195,7 @@ def _infer_racks(turns: Sequence[Turn], players: int, most: int) -> list[tuple[s
     racks: list[tuple[str, ...] | None] = []
     for turn in reversed(turns):
         later = held.get(turn.player) or ()
-        if turn.kind is TurnKind.PLAY and turn.stands:  # a withdrawn play was made from the rack found below
+        if turn.kind is TurnKind.PLAY and turn.stands:  # for a withdrawn play see the last branch
             laid = [tile.face for _, tile in turn.placements]
             kept = () if turn.drawn_count or len(laid) + len(later) > most else later
             held[turn.player] = tuple(sorted((*laid, *kept)))
@@ -206,7 +211,7 @@ def _infer_racks(turns: Sequence[Turn], players: int, most: int) -> list[tuple[s
 def _double_end_rack(turns: Sequence[Turn]) -> tuple[Turn, ...]:
     """Return the turns scored by the North American rule for unplayed letters.
 
-    The player who went out gains the other's letters twice, and the other loses none.
+    The player who went out gains twice the value of the opponent's letters, and the opponent loses no points.
     """
     lost = sum(-turn.score for turn in turns if turn.kind is TurnKind.ENDRACK and turn.score < 0)
     gains = [turn for turn in turns if turn.kind is TurnKind.ENDRACK and turn.score >= 0]
@@ -218,7 +223,7 @@ def _double_end_rack(turns: Sequence[Turn]) -> tuple[Turn, ...]:
         if turn.kind is TurnKind.ENDRACK and turn.score < 0:
             continue
         score = turn.score + lost if turn is gain else turn.score
-        more = 0 if turn.number < gain.number else lost  # both totals rise by `lost`, their difference stays
+        more = 0 if turn.number < gain.number else lost  # for both totals, so their difference stays
         moved.append(replace(turn, score=score, total=turn.total + more))
     return tuple(moved)
 

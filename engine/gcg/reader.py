@@ -1,6 +1,7 @@
-"""Reader of GCG files. It accepts the forms that all common programs write, and reports errors with their line.
+"""Reader of GCG files. It accepts the notations of all common programs, and reports each error with its line number.
 
-Notation: http://www.poslfit.com/scrabble/gcg/, and what Quackle, Macondo and MAGPIE read and write.
+The notation is described at http://www.poslfit.com/scrabble/gcg/. The reader also accepts the extensions of the
+programs Quackle, Macondo and MAGPIE.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ _PRAGMA_BY_OLD_SETTING = {
 _REPEATABLE_PRAGMAS = frozenset({"description", "tile", ""})
 _TRAILING_PRAGMAS = frozenset({"incomplete"})
 
-_EDITED_MARK = "✏ "  # ScrabScrap's mark of an event that was edited
+_EDITED_MARK = "✏ "  # the program ScrabScrap marks edited events with this prefix
 
 EVENT_FORM = ">NICK: RACK 8H WORD +12 34"
 
 
 def parse_gcg(data: bytes | str) -> Record:
-    """Return the game in a GCG file. Never raises: errors are among the `problems` of the record.
+    """Parse the text of a GCG file. Never raises an exception: errors are in the `problems` of the returned record.
 
     >>> record = parse_gcg(">A: HORN 8F HORN +14 14")
     >>> record.entries[0].kind, record.entries[0].text, record.problems[0].reason
@@ -61,7 +62,10 @@ def _build_empty_record(reason: str) -> Record:
 
 
 def _find_excess(lines: list[str]) -> str:
-    """Return which limit the file exceeds, an empty text if none. No game does; reading would take minutes."""
+    """Return a message with the limit that a file exceeds, or an empty string if the file exceeds no limit.
+
+    No real game exceeds a limit, and reading such a file would take minutes.
+    """
     counts = {
         "lines": (len(lines), MAX_GCG_LINES),
         "characters in a line": (max(map(len, lines)), MAX_GCG_LINE_CHARS),
@@ -78,7 +82,10 @@ def _is_binary(data: bytes) -> bool:
 
 
 def _decode_text(data: bytes, problems: list[Problem]) -> str:
-    """Return the text of a file in the encoding it names, else in UTF-8, else in ISO-8859-1, which never fails."""
+    """Return the text of a file, decoded as in its `#character-encoding` line, as UTF-8 or as ISO-8859-1.
+
+    The first encoding in this order without an error is used. ISO-8859-1 never fails.
+    """
     named = _ENCODING.match(data.removeprefix(codecs.BOM_UTF8))
     name = named[1].decode("ascii", "replace") if named else "utf-8"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -98,14 +105,14 @@ def _decode_text(data: bytes, problems: list[Problem]) -> str:
 
 
 class _Reader:
-    """Content of a file as far as it has been read."""
+    """The state of the parser: the content of the lines that were read so far."""
 
     def __init__(self) -> None:
-        self.seats: dict[int, Player] = {}  # by number of the #player line; a repeated number gets the next free one
-        self.entries: list[tuple[str, Entry]] = []  # the nickname as written, and the event without its seat
+        self.seats: dict[int, Player] = {}  # by number of the #player line; a repeated number is changed
+        self.entries: list[tuple[str, Entry]] = []  # nickname in the file, and the event without its seat
         self.pragmas: list[Pragma] = []
         self.pragma_names: set[str] = set()
-        self.racks: list[Rack] = []  # here `player` is the number of the #rack line, less one
+        self.racks: list[Rack] = []  # here `Rack.player` is the number of the #rack line minus 1
         self.problems: list[Problem] = []
         self.first_event_line = self.first_rack_line = 0
         self.has_lettered_rows = False
@@ -148,7 +155,7 @@ class _Reader:
                 self.add_problem(number, "#character-encoding must be the first line; it has no effect here")
         elif name == "orientation":
             self.has_lettered_rows = text == "lettered-rows"
-        elif name == "-" and self.pragmas:  # continues the pragma before
+        elif name == "-" and self.pragmas:  # `#-` continues the text of the previous pragma
             self.pragmas[-1] = replace(self.pragmas[-1], text=f"{self.pragmas[-1].text} {text}")
         else:
             self._add_setting(number, name, text)
@@ -197,7 +204,10 @@ class _Reader:
     # Events
 
     def _read_event(self, number: int, line: str) -> None:
-        """Read an event line. ScrabScrap's begin with a space and have no racks, and their rows are letters."""
+        """Read an event line.
+
+        The program ScrabScrap writes a space after `>` and no racks, and its positions have letters for rows.
+        """
         self.first_event_line = self.first_event_line or number
         match = _EVENT.match(line)
         if not match or not match[1]:
@@ -220,7 +230,7 @@ class _Reader:
     # Result
 
     def to_record(self) -> Record:
-        """Return everything read as a record, with a seat for each event."""
+        """Return the record of all lines, with the player's seat for each event."""
         players = [self.seats[number] for number in sorted(self.seats)]
         seat_of_number = {number - 1: seat for seat, number in enumerate(sorted(self.seats))}
         entries = self._assign_seats(players)
@@ -234,7 +244,7 @@ class _Reader:
         return Record(tuple(players), entries, tuple(self.pragmas), tuple(racks), problems)
 
     def _assign_seats(self, players: list[Player]) -> tuple[Entry, ...]:
-        """Return the events with their seats; unknown players are added to `players`."""
+        """Return the events with the seats of their players. Adds players without a `#player` line to `players`."""
         entries: list[Entry] = []
         for written, entry in self.entries:
             seats = [seat for seat, player in enumerate(players) if written in (player.nick, player.name)]
@@ -255,6 +265,9 @@ class _Reader:
 
 
 def _transpose_position(position: str) -> str:
-    """Return a position with lettered rows in the usual notation: `H4` becomes `8D`. Raises `NotationError`."""
+    """Convert a position with letters for rows to the usual notation with numbers for rows: `H4` becomes `8D`.
+
+    Raises `NotationError`.
+    """
     square, across = parse_position(position)
     return position_name(transpose(square), not across)

@@ -1,4 +1,4 @@
-"""A recorded game as values: players, events in the order of the file, pragmas and problems."""
+"""The content of a GCG file as values: players, events in the order of the file, pragmas and problems."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from engine.reading import BLANK
 from engine.state import TurnKind
 
 UNKNOWN_RACK = "UNKNOWN"
-"""Word that files have in the place of an unknown rack."""
+"""The text for an unknown rack in a GCG file."""
 
 TURN_KINDS = frozenset({TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.PASS})
-"""Kinds of events after which the next player is to move."""
+"""Kinds of events that end a turn, so that the next player is to move."""
 
 _UNREAD_LINE_KEYS = frozenset({"gcg-form", "gcg-names-none", "gcg-neither"})
 _POSITION = re.compile(r"[A-Za-z]\d{1,3}\Z|\d{1,3}[A-Za-z]\Z")
-_SCORE = re.compile(r"([+-]*)(\d{1,6})\Z")  # bounded, because `int` raises for numbers of more than 4300 digits
+_SCORE = re.compile(r"([+-]*)(\d{1,6})\Z")  # at most 6 digits, because `int` raises for more than 4300 digits
 _COUNT = re.compile(r"\d{1,3}\Z")
 _MINUS_SIGNS = str.maketrans("\u2212\u2013", "--")
-_BANK_PREFIX = "bank="  # written by ScrabScrap before the tiles on a rack at the end
+_BANK_PREFIX = "bank="  # the program ScrabScrap writes this before unplayed tiles
 _KIND_BY_SIGN = {
     "-": TurnKind.PASS,
     "--": TurnKind.WITHDRAWN,
@@ -32,7 +32,7 @@ _KIND_BY_SIGN = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """An error in a file, with its line (from 1) and the reason."""
+    """An error in a GCG file, with its line number (from 1) and the reason."""
 
     line: int
     reason: str
@@ -43,7 +43,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """A player of a recorded game; `nick` has no spaces, and the events refer to it."""
+    """A player of a recorded game. The event lines of a file name the player by `nick`, a nickname without spaces."""
 
     nick: str
     name: str
@@ -51,7 +51,7 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Pragma:
-    """A line that begins with `#` and has no field of its own in `Record`."""
+    """A line of a GCG file that begins with `#`, except the lines for players, racks and notes on events."""
 
     name: str
     text: str
@@ -60,11 +60,12 @@ class Pragma:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event line.
+    """One event line of a GCG file.
 
-    `player` is the seat, from 0. `rack` is as written, None if it is missing. `position` (`8H`) is only set for a
-    play. `text` is the word of a play, the tiles (or their number) of an exchange, or the tiles of an end rack. `score`
-    and `total` (points) are as recorded. `words` are the words formed, which old files append.
+    `player` is the seat, from 0. `rack` is the rack as in the file, or None if the rack is missing. `position` (`8H`)
+    is empty except for a play. `text` is the word of a play, the tiles (or the number of tiles) of an exchange, or the
+    tiles of an end rack. `score` and `total` (points) are those in the file. `words` are the words formed by a play,
+    which some old files contain.
     """
 
     player: int
@@ -80,7 +81,7 @@ class Entry:
 
     @classmethod
     def from_gcg(cls, text: str) -> Entry:
-        """Return the event from the part of a line after `>NICK:`, with player 0. Raises `NotationError`.
+        """Parse the part of an event line after `>NICK:`. The returned entry has player 0. Raises `NotationError`.
 
         >>> Entry.from_gcg("AFM H6 FA.M +9 9").to_gcg()
         'AFM H6 FA.M +9 9'
@@ -107,7 +108,8 @@ class Entry:
             TurnKind.EXCHANGE: f"-{self.text}",
             TurnKind.ENDRACK: f"({self.text})",
         }.get(self.kind) or next(sign for sign, kind in _KIND_BY_SIGN.items() if kind is self.kind)
-        # Quackle reads the first word as the rack, and Macondo requires one; Quackle itself writes UNKNOWN.
+        # The program Quackle reads the first field as the rack, and Macondo requires a rack. UNKNOWN is Quackle's text
+        # for an unknown rack.
         rack = (
             {TurnKind.ENDRACK: None, TurnKind.TIME: ""}.get(self.kind, UNKNOWN_RACK) if self.rack is None else self.rack
         )
@@ -116,18 +118,21 @@ class Entry:
 
     @property
     def exchange_count(self) -> int | None:
-        """The number of tiles exchanged if only the number is written (`-5`), else None."""
+        """The number of tiles in an exchange without letters (`-5`). None for any other event."""
         return int(self.text) if self.kind is TurnKind.EXCHANGE and _COUNT.match(self.text) else None
 
     @property
     def is_penalty(self) -> bool:
-        """True for an end rack whose points its player loses; one of 0 points counts if a rack is written before it."""
+        """True for an end rack line with points that the player loses.
+
+        An end rack of 0 points is a penalty if the line begins with a rack.
+        """
         return self.kind is TurnKind.ENDRACK and (self.score < 0 or (self.score == 0 and self.rack is not None))
 
 
 @dataclass(frozen=True, slots=True)
 class Rack:
-    """The tiles on a player's rack at the end of an unfinished game, as written; `player` is the seat, from 0."""
+    """A player's rack at the end of an unfinished game, with the tiles as in the file. `player` is the seat, from 0."""
 
     player: int
     tiles: str
@@ -136,7 +141,7 @@ class Rack:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The content of a file; `racks` are those at the end of an unfinished game."""
+    """The content of a GCG file. `racks` are the players' racks at the end of an unfinished game."""
 
     players: tuple[Player, ...]
     entries: tuple[Entry, ...] = ()
@@ -145,39 +150,43 @@ class Record:
     problems: tuple[Problem, ...] = field(default=(), compare=False)
 
     def find_pragma(self, name: str) -> Pragma | None:
-        """Return the first pragma of this name (`title`, `lexicon`, ...), None if there is none."""
+        """Return the first pragma with a name such as `title` or `lexicon`, or None if there is no such pragma."""
         return next((pragma for pragma in self.pragmas if pragma.name == name), None)
 
     def pragma_text(self, name: str) -> str | None:
-        """Return the text of the first pragma of this name, None if there is none."""
+        """Return the text of the first pragma with a name, or None if there is no such pragma."""
         found = self.find_pragma(name)
         return found.text if found else None
 
     @property
     def unread_lines(self) -> tuple[Problem, ...]:
-        """The lines that cannot be read and may be events; without them the record is another game."""
+        """The unreadable lines that may have been events. If there are any, the record may lack events of the game."""
         return tuple(problem for problem in self.problems if key_of(problem.reason) in _UNREAD_LINE_KEYS)
 
     def labels(self) -> tuple[str, ...]:
-        """Return a unique name for each player: the nickname, with the seat (from 1) if players share it."""
+        """Return a unique name for each player: the nickname, plus the seat (from 1) if two nicknames are equal."""
         nicks = [player.nick for player in self.players]
         return tuple(n if nicks.count(n) == 1 else f"{n}/{seat}" for seat, n in enumerate(nicks, start=1))
 
 
 def quote_text(text: str) -> str:
-    """Return the text in quotes, cut after 37 characters if it has more than 40."""
+    """Return a text in quotes. A text of more than 40 characters is cut after 37 characters."""
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
 
 
 def _is_descriptor(text: str) -> bool:
-    """Return True for a word that can follow the rack: a position, or one that begins with `-`, `(` or `bank=`."""
+    """Return True if a field of an event line is not a rack: a position, or text with the prefix `-`, `(` or `bank=`.
+
+    In an event line this field follows the rack, and the rack may be missing.
+    """
     return text[0] in "-(" or text.startswith(_BANK_PREFIX) or _POSITION.match(text) is not None
 
 
 def _parse_descriptor(what: str, rest: list[str]) -> tuple[TurnKind, str, str]:
-    """Return kind, position and text of an event from the word after its rack.
+    """Return the kind, position and text of an event from `what`, the field after the rack in an event line.
 
-    The word of a play is removed from `rest`. Raises `NotationError`.
+    `rest` are the fields after `what`. The first of these fields is removed if it is the word of a play. Raises
+    `NotationError`.
     """
     if kind := _KIND_BY_SIGN.get(what):
         return kind, "", ""
@@ -194,7 +203,7 @@ def _parse_descriptor(what: str, rest: list[str]) -> tuple[TurnKind, str, str]:
 
 
 def _parse_score(text: str) -> int:
-    """Return a score in points; `+-6` occurs in files for minus six. Raises `NotationError`."""
+    """Parse a score in points. Some files write `+-6` for minus six. Raises `NotationError`."""
     match = _SCORE.match(text.translate(_MINUS_SIGNS))
     if not match:
         raise NotationError(said("gcg-score", "{0} is no score", quote_text(text)))

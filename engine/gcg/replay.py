@@ -1,4 +1,4 @@
-"""Replay of a recorded game: each event on the board, with its computed score beside the recorded one."""
+"""Replay a recorded game: place the tiles of each event on a board, and compare recorded and computed scores."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from engine.state import TurnKind
 from engine.tiles import TileSet, load_tile_set
 
 MIN_SCORES_GAINED = 2
-"""Another tile set or board is only assumed if it explains at least this number of recorded scores more ..."""
+"""Another tile set or layout is assumed only if at least this number of additional recorded scores become correct."""
 MIN_MISMATCH_RATIO = 3
-"""... and if at most one in this number of the mismatches remains."""
+"""Another tile set or layout is assumed only if at most 1 / `MIN_MISMATCH_RATIO` of the mismatches remain."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayedEvent:
     """A recorded event and its computed score.
 
-    `score` (points) is None if it cannot be computed because the event does not fit the board. `word` is the main word
-    of a play including tiles of the board, with blanks in lower case.
+    `score` (points) is None if the event does not fit the board, because then no score can be computed. `word` is the
+    main word of a play including tiles that were on the board, with blanks in lower case.
     """
 
     entry: Entry
@@ -46,7 +46,7 @@ class ReplayedEvent:
 
     @property
     def counted_score(self) -> int:
-        """The computed score, or the recorded one if there is none; this is added to the total."""
+        """The points added to the player's total: the computed score, or the recorded score if `score` is None."""
         return self.entry.score if self.score is None else self.score
 
 
@@ -54,7 +54,7 @@ class ReplayedEvent:
 class Replay:
     """The result of a replay.
 
-    `totals` are computed, in seat order; `notes` describe a tile set or a board layout that was assumed.
+    `totals` are the computed totals in seat order. `notes` describe a tile set or a board layout that was assumed.
     """
 
     tiles: TileSet
@@ -67,18 +67,19 @@ class Replay:
 
     @property
     def mismatches(self) -> tuple[ReplayedEvent, ...]:
-        """The events whose recorded score differs from the computed one, or for which none could be computed."""
+        """The events with a wrong recorded score, and the events for which no score could be computed."""
         return tuple(event for event in self.events if event.score != event.entry.score)
 
 
 def replay(
     record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None, rules: Rules = STANDARD_RULES
 ) -> Replay:
-    """Replay a recorded game. Never raises: errors in the record are among the `problems` of the result.
+    """Replay a recorded game. Never raises an exception: errors in the record are in the `problems` of the result.
 
-    Without `tiles` the pragmas of the file name the tile set, without `board_layout` the layout; the defaults are
-    English and the standard board. If the file names none and the recorded scores disagree, the tile sets that have the
-    letters of the file and all known layouts are tried. One that explains nearly all scores is taken, with a note.
+    If `tiles` or `board_layout` is None, the tile set or the layout in the pragmas of the file is used. If there is no
+    such pragma, the defaults are the English tile set and the standard layout. If many recorded scores then differ from
+    the computed scores, all known layouts and all tile sets with the letters of the file are tried. A tile set or
+    layout for which nearly all recorded scores are correct replaces the default, and a note describes this assumption.
     """
     if not board_layout and (unknown := find_unknown_board(record)):
         return _replay_as_recorded(_add_unknown_problem(record, unknown, "no score can be computed"))
@@ -113,7 +114,7 @@ def _add_unknown_problem(record: Record, unknown: Pragma, what: str) -> Record:
 
 
 def _replay_as_recorded(record: Record) -> Replay:
-    """Return a replay with the recorded scores only, none computed."""
+    """Return a replay with the recorded scores. No scores are computed."""
     events = tuple(ReplayedEvent(entry, None) for entry in record.entries)
     totals = [
         sum(event.counted_score for event in events if event.entry.player == p) for p in range(len(record.players))
@@ -134,19 +135,19 @@ def _replay_with(record: Record, tiles: TileSet, board_layout: Layout, rules: Ru
 
 
 class _Replayer:
-    """Board and totals in the course of a replay."""
+    """The state of a replay: the board and the totals after the events so far."""
 
     def __init__(self, record: Record, tiles: TileSet, board_layout: Layout, rules: Rules) -> None:
         self.record, self.tiles, self.layout, self.rules = record, tiles, board_layout, rules
         self.board = Board()
         self.totals = [0] * len(record.players)
         self.recorded_totals = [0] * len(record.players)
-        self.total_offsets = [0] * len(record.players)  # recorded total less sum of scores, once reported
+        self.total_offsets = [0] * len(record.players)  # known errors of recorded totals: total minus sum of scores
         self.problems: list[Problem] = []
-        self.last_play: tuple[Entry, Board, int] | None = None  # the last play, the board before it, its score
+        self.last_play: tuple[Entry, Board, int] | None = None  # last play, board before the play, score
 
     def replay_events(self) -> Iterator[ReplayedEvent]:
-        """Replay the events in order, yielding each with its computed score."""
+        """Replay the events in order. Yield each event with its computed score."""
         for entry in self.record.entries:
             event = self._replay_event(entry)
             if event.score is not None and event.score != entry.score and not self._is_net_withdrawal(entry):
@@ -172,9 +173,9 @@ class _Replayer:
         elif entry.kind is TurnKind.ENDRACK:
             event = ReplayedEvent(entry, self._score_end_rack(entry))
         elif entry.kind in (TurnKind.CHALLENGE, TurnKind.TIME):
-            event = ReplayedEvent(entry, entry.score)  # agreed between the players: no rule computes it
+            event = ReplayedEvent(entry, entry.score)  # these scores depend on agreements between the players
         else:
-            self.last_play = None  # the play before can no longer be challenged
+            self.last_play = None  # the previous play can no longer be challenged
         for reason in check_entry(entry, play, before, self.tiles, last, self.rules):
             self._add_problem(entry, reason)
         self.board = self.board.with_tiles(dict(c.placement for c in parse_changes(entry.note, self.tiles)))
@@ -195,7 +196,10 @@ class _Replayer:
         return ReplayedEvent(entry, scored.total, word, play)
 
     def _withdraw_play(self, entry: Entry) -> int | None:
-        """Withdraw the last play and return its score, negated; None if it is not a play of the same player."""
+        """Withdraw the last play and return its negated score.
+
+        If the last play was made by another player, or if there is none, change nothing and return None.
+        """
         if self.last_play is None or self.last_play[0].player != entry.player:
             return None
         _, self.board, score = self.last_play
@@ -203,10 +207,11 @@ class _Replayer:
         return -score
 
     def _score_end_rack(self, entry: Entry) -> int | None:
-        """Return the score of unplayed letters (Scoring 9); None if they cannot be parsed.
+        """Return the score of unplayed letters (Scoring 9), or None if the letters cannot be parsed.
 
-        A player loses their own letters, and the player who went out gains those of the others. If no player loses
-        any, the player who went out gains them twice (North American tournaments).
+        Each player loses the value of the player's own letters, and the player who went out gains the value of all
+        other players' letters. If no player loses points, the player who went out gains twice this value (North
+        American tournaments).
         """
         try:
             points = self.tiles.points(self.tiles.split(entry.text))
@@ -218,7 +223,7 @@ class _Replayer:
         return points if lost else 2 * points
 
     def _is_net_withdrawal(self, entry: Entry) -> bool:
-        """Return True for a withdrawn play with score +0 and the total before the play, as old files write it."""
+        """Return True for a withdrawn play with the score +0 and the total before the play, a notation of old files."""
         return entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total is not None
 
     def _check_total(self, entry: Entry, event: ReplayedEvent) -> None:

@@ -1,4 +1,4 @@
-"""A recorded game as a `Game`, which has its events and can be corrected and continued."""
+"""Convert a recorded game to a `Game`, which can be corrected and continued."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from engine.rules import ChallengeRule, Rules, UnplayedRule
 from engine.state import CLOSING_KINDS, TurnKind
 from engine.tiles import TileSet
 
-_DEFAULT_CLOCK_S = 25 * 60  # the usual time of a player, in seconds; files only record overtime
+_DEFAULT_CLOCK_S = 25 * 60  # usual time of a player; files do not record the time, only overtime
 
 
 def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layout | None = None) -> Game:
-    """Return the game as it was recorded; tile set and board are chosen as by `replay`.
+    """Return a game with the recorded events. The tile set and the layout are chosen as in `replay`.
 
-    A recorded score that differs from the computed one is kept as a correction (`Turn.computed_score` has the computed
-    one). A file does not name the rules agreed on, so they are inferred from their effects: points for a failed
-    challenge, unplayed letters once or twice, overtime. Raises `RulesError` with the line of an event that is
-    impossible, or of one that cannot be read.
+    If a recorded score differs from the computed score, the recorded score is kept as a correction, and
+    `Turn.computed_score` has the computed score. A GCG file does not contain the rules agreed on. The rules are
+    inferred from the events: points for a failed challenge, unplayed letters counted once or twice, overtime. Raises
+    `RulesError` with the line number if an event is impossible or a line cannot be read.
     """
     if len(record.entries) > MAX_GCG_EVENTS:
         text = "a game has up to {0} events, this file has {1}"
@@ -86,7 +86,7 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
 
 
 def _attach_file(game: Game, file: Record) -> Game:
-    """Return the game with the lines of its file, if it has anything that an export of the events would lose."""
+    """Return the game with the lines of its GCG file if an export of the events would not contain all of the file."""
     text = format_gcg(file)
     if text == format_gcg(build_record(game)):
         return game
@@ -95,7 +95,7 @@ def _attach_file(game: Game, file: Record) -> Game:
 
 
 def _infer_rules(entries: Sequence[Entry], tiles: TileSet) -> Rules:
-    """Return rules under which the recorded challenges, end racks, overtime and changed tiles are possible."""
+    """Return rules that allow the recorded challenges, end racks, overtime and changes of tiles."""
     changes = {change.kind for entry in entries for change in parse_changes(entry.note, tiles)}
     costs = [entry.score for entry in entries if entry.kind is TurnKind.CHALLENGE and entry.score]
     end_racks = [entry for entry in entries if entry.kind is TurnKind.ENDRACK]
@@ -105,7 +105,7 @@ def _infer_rules(entries: Sequence[Entry], tiles: TileSet) -> Rules:
         rearrange=any(parse_rearranged(entry.note, tiles) for entry in entries),
         recycle=TurnKind.RECYCLED in changes,
         retake_blanks=TurnKind.BLANK_TAKEN in changes,
-        challenge=ChallengeRule.POINTS if costs else ChallengeRule.SINGLE,  # a turn lost is written as a pass
+        challenge=ChallengeRule.POINTS if costs else ChallengeRule.SINGLE,  # files record a lost turn as a pass
         challenge_points=abs(costs[0]) if costs else 0,
         challenger_pays=bool(costs) and costs[0] < 0,
         unplayed=UnplayedRule.NONE if not end_racks else UnplayedRule.BOTH if lost else UnplayedRule.TWICE,
@@ -117,7 +117,7 @@ def _infer_rules(entries: Sequence[Entry], tiles: TileSet) -> Rules:
 def _push_entry(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet) -> Game:
     """Return the game after one event line, with the recorded score."""
     if entry.kind is TurnKind.CHALLENGE and (entry.score < 0) != game.rules.challenger_pays and entry.score:
-        # a file with points gained and points lost: no rule has both
+        # the file has points gained and points lost by challenges, and no single rule allows both
         last = next((turn for turn in reversed(game.turns) if turn.player == entry.player), None)
         if last is None:
             raise RulesError(said("gcg-no-challenge", "nothing was played that could have been challenged"))
@@ -149,7 +149,7 @@ def _build_event(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet)
 
 
 def _build_end_events(record: Record, rules: Rules, tiles: TileSet) -> list[Event]:
-    """Return the events for the racks at the end and for the time used."""
+    """Return the events for the unplayed letters and for the time used at the end of the game."""
     told: list[Event] = [RackRevealed(rack.player, tiles.split(rack.tiles)) for rack in record.racks]
     for entry in record.entries:
         if entry.kind is TurnKind.ENDRACK and entry.is_penalty:

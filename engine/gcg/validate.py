@@ -1,4 +1,4 @@
-"""Checks of a recorded game: tiles that were not available, turns out of order, a wrong end."""
+"""Checks of a recorded game for tiles that were not available, turns out of order, and a wrong end."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from engine.tiles import TileSet
 def check_entry(
     entry: Entry, play: Play | None, before: Board, tiles: TileSet, last: Entry | None, rules: Rules
 ) -> Iterator[str]:
-    """Yield the errors in tiles and player of one event, as texts.
+    """Yield a text for each error in the tiles or the player of one event.
 
-    `before` is the board before the event; `last` is the last play, None if it was withdrawn or can no longer be
-    challenged.
+    `before` is the board before the event. `last` is the last play, or None if the last play was withdrawn or can no
+    longer be challenged.
     """
     unseen = tiles.count_remaining(face for face in before.faces() if face in tiles.counts)
     rack: Counter[str] | None = None
@@ -45,7 +45,7 @@ def check_entry(
 
 
 def parse_rack(entry: Entry, tiles: TileSet) -> Counter[str] | None:
-    """Return the tiles on the rack of an event; None if it is not written. Raises `NotationError`."""
+    """Return the tiles on the rack of an event, or None if the file has no rack. Raises `NotationError`."""
     if entry.rack is None:
         return None
     return Counter(tiles.split(tiles.fold(entry.rack)))
@@ -79,7 +79,7 @@ def _check_challenge(entry: Entry, last: Entry | None) -> Iterator[str]:
     if last is None:
         yield f"no play {what}: none came right before"
     elif entry.score < 0 and entry.kind is TurnKind.CHALLENGE:
-        return  # points that the challenger loses
+        return  # the challenger, not the player of the last play, loses points
     elif last.player != entry.player:
         yield f"no play {what}: the one before (line {last.line}) is another player's"
     elif entry.kind is TurnKind.WITHDRAWN and entry.rack and last.rack and sorted(entry.rack) != sorted(last.rack):
@@ -125,7 +125,7 @@ def check_order(record: Record) -> Iterator[Problem]:
 
 
 def _check_player_out(record: Record) -> Iterator[Problem]:
-    """Yield the end racks credited to another player than the one who made the last play."""
+    """Yield a problem for each end rack credited to a player who did not make the last play."""
     last: Entry | None = None
     for entry in record.entries:
         if entry.kind is TurnKind.PLAY:

@@ -10,7 +10,7 @@ _LINE_BREAK = re.compile(r"[\r\n]+")  # in a name or a title
 
 
 def format_gcg(record: Record) -> str:
-    """Return the text of the file, with its header and a line feed after each line; it is to be encoded as UTF-8.
+    """Return the text of the GCG file for a record. Encode the text as UTF-8, because its first line says so.
 
     >>> from engine.gcg.reader import parse_gcg
     >>> print(format_gcg(parse_gcg("#player1 A Ann\\n#player2 B Bob\\n>A: HORN 8F HORN +14 14")), end="")
@@ -35,7 +35,7 @@ def format_gcg(record: Record) -> str:
 
 
 def make_nickname(name: str) -> str:
-    """Return a name in the form that events need: without spaces and colons."""
+    """Return a nickname for event lines: the name without spaces and colons."""
     return "_".join(name.replace(":", " ").split()) or "_"
 
 
