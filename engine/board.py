@@ -101,7 +101,10 @@ def parse_square(text: str) -> Square:
 
 
 def _build_rays(step: int) -> tuple[tuple[Square, ...], ...]:
-    """Return, for each square, the squares between this square and the edge of the board in steps of `step`."""
+    """Return, for each square, the line of squares from its neighbour to the edge of the board.
+
+    `step` is the difference between two neighbours in the line: 1 right, -1 left, 15 down, -15 up.
+    """
     rays = []
     for square in SQUARES:
         row, column = divmod(square, BOARD_SIZE)
@@ -169,7 +172,7 @@ def layout_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def load_layout(name: str = "standard") -> Layout:
-    """Return the packaged board layout with a name. Raises `UnknownLayoutError`.
+    """Return the packaged board layout with the given name. Raises `UnknownLayoutError`.
 
     >>> load_layout().word_multipliers[0], load_layout().letter_multipliers[3]
     (3, 2)

@@ -199,7 +199,7 @@ class ClockRead:
 
 @dataclass(frozen=True, slots=True)
 class RackRevealed:
-    """The unplayed letters on a player's rack, as the player entered or revealed the letters."""
+    """The unplayed letters on a player's rack, entered by a player."""
 
     kind: ClassVar[str] = "rack"
     player: int
@@ -225,7 +225,7 @@ class GameEnded:
 
 @dataclass(frozen=True, slots=True)
 class RecordImported:
-    """The lines of the imported GCG file. They keep racks, notes and headers for which there is no other event."""
+    """The lines of the imported GCG file, with the racks, notes and headers that no other event contains."""
 
     kind: ClassVar[str] = "imported"
     lines: tuple[str, ...]
@@ -233,14 +233,14 @@ class RecordImported:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """An undo: it cancels the last event in effect. `Undone` occurs only in the log of a game, never in a `Game`."""
+    """An undo of the last event in effect. `Undone` occurs only in the log of a game, never in a `Game`."""
 
     kind: ClassVar[str] = "undone"
 
 
 @dataclass(frozen=True, slots=True)
 class Redone:
-    """A redo: it restores the event undone last. `Redone` occurs only in the log of a game, never in a `Game`."""
+    """A redo of the event that was undone last. `Redone` occurs only in the log of a game, never in a `Game`."""
 
     kind: ClassVar[str] = "redone"
 

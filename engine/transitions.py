@@ -1,4 +1,4 @@
-"""Apply events to the state of a game. Every function here is pure."""
+"""Apply events to the state of a game. All functions in this module are pure."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def _withdraw_play(state: State, target: Turn, entry: int, override: int | None,
 
 
 def _find_standing_play(state: State, player: int) -> Turn:
-    """Return the last play of a player that has not been withdrawn. Raises `RulesError` if there is none."""
+    """Return a player's last play that was not withdrawn. Raises `RulesError` if the player has no such play."""
     for turn in reversed(state.turns):
         if turn.kind is TurnKind.PLAY and turn.stands and turn.player == player:
             return turn

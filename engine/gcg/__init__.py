@@ -1,4 +1,4 @@
-"""GCG, the file format of recorded games: read and write it, replay it, or turn it into a `Game`.
+"""Read, write and replay GCG, the file format of recorded Scrabble games, and convert GCG records to a `Game`.
 
 >>> record = parse_gcg("#player1 A Ann\\n#player2 B Bob\\n>A: HORN 8F HORN +14 14\\n>B: FAM H6 FA.M +9 9\\n")
 >>> [event.score for event in replay(record).events]

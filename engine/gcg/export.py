@@ -177,7 +177,7 @@ def _build_lost_turns(entries: list[Entry], turn: Turn, lost: list[int], players
 
 
 def _add_note(entries: list[Entry], note: str) -> list[Entry]:
-    """Return the events with `note` added to the last one."""
+    """Return the event lines with `note` added to the last line."""
     if not entries:
         return entries
     return [*entries[:-1], replace(entries[-1], note=f"{entries[-1].note}\n{note}".strip())]

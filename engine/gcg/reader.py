@@ -82,9 +82,9 @@ def _is_binary(data: bytes) -> bool:
 
 
 def _decode_text(data: bytes, problems: list[Problem]) -> str:
-    """Return the text of a file, decoded as in its `#character-encoding` line, as UTF-8 or as ISO-8859-1.
+    """Decode a file in the encoding of its `#character-encoding` line, in UTF-8 or in ISO-8859-1.
 
-    The first encoding in this order without an error is used. ISO-8859-1 never fails.
+    The first of these encodings without a decoding error is used. ISO-8859-1 never fails.
     """
     named = _ENCODING.match(data.removeprefix(codecs.BOM_UTF8))
     name = named[1].decode("ascii", "replace") if named else "utf-8"

@@ -154,13 +154,13 @@ class Record:
         return next((pragma for pragma in self.pragmas if pragma.name == name), None)
 
     def pragma_text(self, name: str) -> str | None:
-        """Return the text of the first pragma with a name, or None if there is no such pragma."""
+        """Return the text of the first pragma with the given name, or None if there is no such pragma."""
         found = self.find_pragma(name)
         return found.text if found else None
 
     @property
     def unread_lines(self) -> tuple[Problem, ...]:
-        """The unreadable lines that may have been events. If there are any, the record may lack events of the game."""
+        """The unreadable lines that may be events. A record with such lines may lack events of the game."""
         return tuple(problem for problem in self.problems if key_of(problem.reason) in _UNREAD_LINE_KEYS)
 
     def labels(self) -> tuple[str, ...]:
@@ -175,9 +175,9 @@ def quote_text(text: str) -> str:
 
 
 def _is_descriptor(text: str) -> bool:
-    """Return True if a field of an event line is not a rack: a position, or text with the prefix `-`, `(` or `bank=`.
+    """Return True if a field of an event line is the one after the rack.
 
-    In an event line this field follows the rack, and the rack may be missing.
+    This field is a position, or text that begins with `-`, `(` or `bank=`. In some files there is no rack before it.
     """
     return text[0] in "-(" or text.startswith(_BANK_PREFIX) or _POSITION.match(text) is not None
 

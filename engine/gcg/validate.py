@@ -87,7 +87,7 @@ def _check_challenge(entry: Entry, last: Entry | None) -> Iterator[str]:
 
 
 def check_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Problem]:
-    """Yield the errors in the racks at the end of an unfinished game."""
+    """Yield a problem for each error in the racks at the end of an unfinished game."""
     unseen = tiles.count_remaining(face for face in board.faces() if face in tiles.counts)
     for rack in record.racks:
         try:
@@ -100,7 +100,7 @@ def check_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Proble
 
 
 def check_order(record: Record) -> Iterator[Problem]:
-    """Yield the errors in the order of turns, end racks and time penalties."""
+    """Yield a problem for each error in the order of turns, end racks and time penalties."""
     entries, players = record.entries, record.players
     turns = [entry for entry in entries if entry.kind in TURN_KINDS]
     for before, after in pairwise(turns):

@@ -10,7 +10,7 @@ _LINE_BREAK = re.compile(r"[\r\n]+")  # in a name or a title
 
 
 def format_gcg(record: Record) -> str:
-    """Return the text of the GCG file for a record. Encode the text as UTF-8, because its first line says so.
+    """Return the text of the GCG file for a record. Save the text as UTF-8, the encoding declared in its first line.
 
     >>> from engine.gcg.reader import parse_gcg
     >>> print(format_gcg(parse_gcg("#player1 A Ann\\n#player2 B Bob\\n>A: HORN 8F HORN +14 14")), end="")
