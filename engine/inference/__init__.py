@@ -1,10 +1,11 @@
-"""Infer what was played from readings of the board.
+"""Infer the play from readings of the board.
 
-`infer_play` is the entry: it aligns and weighs the reading (`history`), finds the plays that it may show
-(`placements`), generates hypotheses (`hypotheses`) and returns the explanations in order of likelihood (`explain`).
+`infer_play` is the entry point. The function aligns the reading with the recorded board and computes likelihoods
+(`history`), finds the plays that are possible in the reading (`placements`), generates hypotheses (`hypotheses`) and
+returns the explanations in order of likelihood (`explain`).
 
-An old tile was on the recorded board before the reading, a new tile was not. A lettering is an assignment of tiles to
-the squares of a play.
+Docstrings use these terms. An old tile was on the recorded board before the reading. A new tile was not. A lettering is
+an assignment of tiles to the squares of a play.
 """
 
 from engine.inference.explain import Explanation, Inference, infer_play

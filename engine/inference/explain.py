@@ -1,7 +1,8 @@
-"""Infer what was played from readings of the board, and describe it in a sentence or a question.
+"""Infer the play from readings of the board, and describe the play in a sentence or a question to the players.
 
-An explanation is a list of events that the rules in force allow. Its likelihood is that of the reading given the board
-after the events, times the prior of the events. The word list plays no part: a phony is inferred like any other word.
+An explanation is a list of events that the rules in force allow. The likelihood of an explanation is the probability
+of the reading given the board after the events, multiplied by the prior of the events. The word list is not used: a
+phony is inferred like any other word.
 """
 
 from __future__ import annotations
@@ -31,26 +32,26 @@ from engine.state import Turn, TurnKind
 from engine.tiles import Tile
 
 MIN_CERTAINTY = 0.95
-"""With less certainty the players are asked: at 0.9 worn print and glare still turn letters into others."""
-_MIN_ALARM_PROBABILITY = 0.8  # a tile that is read, or read as missing, with this probability calls for a question
-_MIN_COVERED_PROBABILITY = 0.2  # a square hidden with this probability may hold one more tile of the play
+"""Certainty (0..1) below which the players are asked. At 0.9, worn print and glare still caused wrong letters."""
+_MIN_ALARM_PROBABILITY = 0.8  # probability of a surplus or missing tile from which the players are asked
+_MIN_COVERED_PROBABILITY = 0.2  # probability from which a square counts as covered by a hand or glare
 _MAX_EXPLANATIONS = 6
-_MAX_STRANGE_READINGS = 2  # after more readings that do not match the board in succession, the record is doubted
+_MAX_STRANGE_READINGS = 2  # consecutive readings that are rejected; the next reading is used even without a match
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One way to explain a reading.
+    """A possible explanation of a reading: the events since the last turn.
 
-    `events` are to be pushed to the game, which is then `game`; empty if nothing was added. `likelihood` (0..1) is
-    relative to the other explanations of the same reading; their sum is at most 1.
+    `game` is the game after `events`. If nothing happened, `events` is empty. `likelihood` (0..1) is relative to the
+    other explanations of the same reading. The sum of the likelihoods is at most 1.
 
-    `leftover_squares` hold a tile that belongs to no play; `status` gives the defects of these tiles as one play.
-    `missing_squares` hold an old tile that is not seen, `misread_squares` an old tile that is clearly read as another
-    one, and `moved_tiles` pairs the square of an old tile with the one where it is seen now (rule 5 forbids all
-    three). `unsure_squares` hold a new tile whose letter is in doubt. `covered_squares` at the end of a play are
-    hidden: the word may be longer. `is_waiting` is True while tiles that must be taken back (rule 8) are still on the
-    board: the next turn has not begun.
+    `leftover_squares` are squares with a tile that belongs to no play. `status` has the defects of these tiles as one
+    play. `missing_squares` are squares whose old tile is not visible, and `misread_squares` are squares whose old tile
+    is clearly read as another tile. Each pair in `moved_tiles` has the old and the new square of an old tile that was
+    moved. (Rule 5 forbids the removal, exchange or move of an old tile.) `unsure_squares` are squares with a new tile
+    whose letter is in doubt. `covered_squares` are hidden squares at the ends of a play, so the word may be longer.
+    `is_waiting` is True while the tiles of a withdrawn play (rule 8) are still on the board, before the next turn.
     """
 
     events: tuple[Event, ...]
@@ -69,11 +70,11 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """All explanations of a reading, the most likely first; there is always one.
+    """The result of `infer_play`: at least one explanation of the reading, the most likely explanation first.
 
-    `question` is the question to the players if two explanations are close or none fits, None otherwise;
-    `doubtful_squares` are the squares that it concerns. Pass `history` to the next call, so that an old tile that was
-    read wrong is corrected once later readings contradict it.
+    `question` is a question to the players if two explanations are nearly equally likely or no explanation fits,
+    otherwise None. `doubtful_squares` are the squares in this question. Pass `history` to the next call of
+    `infer_play`: a misread old tile is then corrected as soon as later readings contradict the recorded letter.
     """
 
     explanations: tuple[Explanation, ...]
@@ -103,10 +104,10 @@ def infer_play(
     history: ReadingHistory | None = None,
     correctable_squares: Container[Square] = SQUARES,
 ) -> Inference:
-    """Infer what was played since the last turn. Pure; takes milliseconds.
+    """Infer the events since the last turn from a reading of the board.
 
-    Pass the `history` of the previous inference, None for the first reading. Old tiles on `correctable_squares` are
-    corrected if the readings contradict them.
+    `history` is `Inference.history` of the previous call, or None for the first reading. Old tiles are only corrected
+    on `correctable_squares`. The function has no side effects and takes milliseconds.
 
     >>> game = Game.start(("Anna", "Ben"))
     >>> rows = ["." * 15] * 7 + [".....HORN......"] + ["." * 15] * 7
@@ -150,7 +151,7 @@ def infer_play(
 
 
 def _reject_reading(game: Game, reading: BoardReading, memory: ReadingHistory) -> Inference:
-    """Return the inference for a reading that is not of this game's board: no events, and a question."""
+    """Return the inference for a reading that does not match this game's board: no events, and a question."""
     missing = tuple(s for s in find_inconsistent_squares(reading, game.board) if game.board[s])
     text = said("strange-board", "this does not look like the board of this game")
     nothing = Explanation((), 1.0, text, game, missing_squares=missing)
@@ -186,7 +187,7 @@ def _build_explanation(before: Game, one: Hypothesis, evidence: Evidence, likeli
 
 
 def _find_covered_squares(before: Game, one: Hypothesis, evidence: Evidence) -> tuple[Square, ...]:
-    """Return the hidden squares just before and after the main word, where it may continue."""
+    """Return the hidden squares directly before and after the main word of a play."""
     if not any(isinstance(event, PlayMade) for event in one.events):
         return ()
     board, squares = one.game.board, evidence.reading.squares
@@ -198,16 +199,19 @@ def _find_covered_squares(before: Game, one: Hypothesis, evidence: Evidence) -> 
 
 
 def _find_end_squares(run: range, across: bool) -> list[Square]:
-    """Return the squares just before and just after a run of tiles that are on the board and in the same line."""
+    """Return the squares directly before and after a run of tiles in a row or column.
+
+    A square outside the board is left out.
+    """
     step, line = (1, row_of) if across else (BOARD_SIZE, column_of)
     return [s for s in (run[0] - step, run[-1] + step) if s in SQUARES and line(s) == line(run[0])]
 
 
 def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> float:
-    """Return the probability of the best explanation, also against letterings that were not generated.
+    """Return the probability of the best explanation, including letterings for which there is no hypothesis.
 
-    Only the likeliest letters are combined into hypotheses; if seven letters are each slightly in doubt, the play as a
-    whole is very much in doubt.
+    Hypotheses contain only the likeliest letters of each square. Therefore the probabilities of the letters are also
+    multiplied here: seven letters that are each slightly in doubt make the whole play doubtful.
     """
     board = best.game.board
     fresh = [s for s in before.board.differences(board) if board[s] and s not in evidence.hidden_squares]
@@ -220,19 +224,23 @@ def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> 
 
 
 def _is_confirmation_needed(best: Explanation) -> bool:
-    """Return True if the players must act or confirm: old tiles were changed (rule 5) or a turn was not ended."""
+    """Return True if the players must confirm an explanation or remove tiles.
+
+    This is necessary if old tiles were changed (rule 5), if there are several plays because the end of a turn was not
+    reported, or if the tiles of a withdrawn play are still on the board.
+    """
     plays = [event for event in best.events if isinstance(event, PlayMade)]
     changed = any(isinstance(event, TileRecycled | BlankTaken | TurnCorrected) for event in best.events)
     return best.is_waiting or changed or len(plays) > 1 or any(event.play.rearranged for event in plays)
 
 
 def _tile_confidence(read: SquareReading, tile: Tile | None) -> float:
-    """Return the probability that a square is read as `tile`; a blank may be read as its letter."""
+    """Return the probability of `tile` in the reading of a square. A blank may be read as its letter."""
     return max(read.probability(face_of(tile)), read.probability(tile.letter) if tile else 0.0)
 
 
 def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
-    """Return the squares that need the players' attention whichever explanation is right."""
+    """Return the squares of surplus, missing and moved tiles about which the players must be asked."""
     squares = evidence.reading.squares
     chances = evidence.reading.occupancy
     loose = [s for s in best.leftover_squares if chances[s][2] > _MIN_ALARM_PROBABILITY]
@@ -241,7 +249,7 @@ def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, 
 
 
 def _update_history(memory: ReadingHistory, evidence: Evidence, before: Game, best: Explanation) -> ReadingHistory:
-    """Return the history for the next call; squares whose tile has changed start again from this reading."""
+    """Return the history for the next call. For squares whose tile changed, the history starts with this reading."""
     changed = set(before.board.differences(best.game.board))
     fresh = ReadingHistory().with_reading(evidence.reading, Board(), changed).log_likelihoods
     kept = {square: sums for square, sums in memory.log_likelihoods.items() if square not in changed}
@@ -278,7 +286,7 @@ def turn_text(game: Game, turn: Turn) -> str:
 
 
 def explanation_text(before: Game, after: Game, events: Sequence[Event], note: str) -> str:
-    """Return a sentence for what the events changed between two games; a `note` replaces it."""
+    """Return a sentence that describes the events between two games, or `note` if the note is not empty."""
     if note:
         return note
     parts: list[str] = []
@@ -301,7 +309,8 @@ def explanation_text(before: Game, after: Game, events: Sequence[Event], note: s
 def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> str:
     """Return the most urgent question to the players about an unclear reading.
 
-    `alarms` are the squares that need attention in any case, `rival` is an explanation that is nearly as likely.
+    `rival` is an explanation nearly as likely as `best`, or None. `alarms` are the squares of surplus, missing and
+    moved tiles.
     """
     names = _format_squares(best.leftover_squares)
     if best.leftover_squares and best.status and not best.events:

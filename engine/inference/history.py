@@ -1,8 +1,9 @@
-"""Likelihood of tiles given a reading (`Evidence`), its sum over several readings (`ReadingHistory`), and alignment.
+"""Likelihood of tiles given one reading (`Evidence`) and given several readings (`ReadingHistory`), and alignment.
 
-The likelihoods mix the probabilities of the camera with the ways in which it errs: a letter read as another, a letter
-washed out by glare and read as a blank, a printed square read as a tile, a tile missed. So no single square can decide
-alone, however high its probability. Alignment (`align_reading`) corrects a grid that was placed one square off.
+The likelihoods combine the probabilities in a reading with the probabilities of reading errors: a letter read as
+another letter, a letter read as a blank because of glare, a printed square read as a tile, and a missed tile.
+Therefore no single square can decide between explanations, even with a very high probability. Alignment
+(`align_reading`) corrects a grid that was placed one square off.
 """
 
 from __future__ import annotations
@@ -20,25 +21,25 @@ from engine.state import TurnKind
 from engine.tiles import Tile
 
 P_OLD_TILE_MISREAD = 0.01  # an old tile is read as another letter
-P_NEW_TILE_MISREAD = 0.0005  # a new tile is read as another letter: for each letter that it might be
-P_LETTER_READ_AS_BLANK = 0.1  # an old letter is read as a blank: glare, a shadow, a hand
+P_NEW_TILE_MISREAD = 0.0005  # a new tile is read as one particular other letter
+P_LETTER_READ_AS_BLANK = 0.1  # an old letter is read as a blank because of glare, a shadow or a hand
 P_TILE_MISSED_OR_INVENTED = 0.002  # an empty square is read as a tile, or a tile as an empty square
 P_BLANK_MARKED = 0.02  # a letter is written on a blank
 P_FALSE_TILE_REPEATED = 0.8  # an empty square that was once read as a tile is read as a tile again
 MIN_CANDIDATE_PROBABILITY = 0.05  # tile probability from which a square may hold a tile
 MIN_CLEAR_PROBABILITY = 0.5  # probability above which a symbol counts as clearly read
-MIN_FAINT_PROBABILITY = 0.002  # tile probability from which an empty square is remembered as one that may hold a tile
-_MIN_LOG_LIKELIHOOD = log(0.01)  # floor: the weight of one reading of a square against a symbol
+MIN_FAINT_PROBABILITY = 0.002  # tile probability from which an empty square is kept in `faint_tiles`
+_MIN_LOG_LIKELIHOOD = log(0.01)  # floor for one reading of a square, so that one reading cannot exclude a symbol
 
-# Log-odds (nats), over all readings, from which a symbol replaces the recorded one.
+# Log-odds (nats) over all readings from which another symbol replaces the recorded tile.
 _MIN_CORRECTION_LOG_ODDS = log(20)
 
 _MIN_LIKELIHOOD = 1e-9  # keeps the logarithm finite
 _NO_SYMBOL = ""  # stands for a symbol that is not among the candidates of a square
 
-MIN_TILES_IN_SIGHT = 6  # with fewer visible old tiles the agreement means nothing
-MIN_AGREEMENT = 0.5  # a reading with less agreement does not show this board, or not on its grid
-MAX_PLAYS_TAKEN_BACK = 4  # plays withdrawn between two readings
+MIN_TILES_IN_SIGHT = 6  # minimum number of visible old tiles for a reliable agreement
+MIN_AGREEMENT = 0.5  # below: the reading shows another board, or its grid is misplaced
+MAX_PLAYS_TAKEN_BACK = 4  # maximum number of plays withdrawn between two readings
 MIN_SHIFTED_AGREEMENT = 0.8  # agreement that a shifted reading needs
 
 _HIDDEN_SQUARE = SquareReading(((HIDDEN, 1.0),))
@@ -46,7 +47,7 @@ _SHIFTS = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
 def new_tile_likelihood(square: SquareReading, face: str) -> float:
-    """Return the likelihood of `face` newly on a square: a letter, `?` for a blank, `.` for an empty square."""
+    """Return the likelihood of a new tile with `face` on a square: a letter, `?` for a blank, `.` for no tile."""
     empty, hidden, tile = square.occupancy()
     if face == EMPTY:
         return empty + hidden / 2 + P_TILE_MISSED_OR_INVENTED * tile + _MIN_LIKELIHOOD
@@ -56,9 +57,10 @@ def new_tile_likelihood(square: SquareReading, face: str) -> float:
 
 
 def old_tile_likelihood(square: SquareReading, face: str) -> float:
-    """Return the likelihood of `face` on a square if it was there before this reading.
+    """Return the likelihood of an old tile with `face` on a square.
 
-    An old tile is known, so another symbol is taken for an error of the camera more readily than for a new tile.
+    An old tile was already recorded. Therefore another symbol in the reading is a reading error with a higher
+    probability than for a new tile.
     """
     if face == EMPTY:
         return new_tile_likelihood(square, face)
@@ -73,12 +75,12 @@ def _has_adjacent_tile(evidence: Evidence, board: Board, square: Square) -> bool
 
 
 def face_of(tile: Tile | None) -> str:
-    """Return the symbol of a correct reading: `.` for no tile, `?` for a blank."""
+    """Return the symbol for a tile in a correct reading: a letter, `?` for a blank, or `.` for no tile."""
     return EMPTY if tile is None else tile.face
 
 
 def is_consistent(symbol: str, tile: Tile | None) -> bool:
-    """Return True if `symbol` is a correct reading of `tile`; a blank may be read as its letter."""
+    """Return True if `symbol` is a correct reading of `tile`. The letter of a blank is also a correct reading."""
     return symbol == EMPTY if tile is None else symbol in (tile.face, tile.letter)
 
 
@@ -94,11 +96,11 @@ def find_inconsistent_squares(reading: BoardReading, board: Board) -> list[Squar
 
 @dataclass(frozen=True)
 class Evidence:
-    """A reading made after `old_board` was recorded, and the log-likelihood of boards given it.
+    """A reading made after `old_board` was recorded, with methods for the log-likelihood of boards and tiles.
 
-    `false_readings` maps squares where earlier readings reported a tile by mistake (print, a stain) to those readings.
-    `has_marked_blanks` is True if a letter may be written on a named blank, so that reading this letter does not
-    contradict the blank.
+    `false_readings` has the earlier readings of squares that were read as a tile by mistake (print or a stain).
+    `has_marked_blanks` is True if players may write the letter of a named blank on the tile. The letter is then also a
+    correct reading of the blank.
     """
 
     reading: BoardReading
@@ -108,7 +110,7 @@ class Evidence:
 
     @cached_property
     def _empty_log_likelihoods(self) -> tuple[float, ...]:
-        """The log-likelihood of each square without a tile: that of `new_tile_likelihood`, and of false readings."""
+        """The log-likelihood (nats) of each square to be empty, including repeated false readings of a tile."""
         likelihoods = [
             empty + hidden / 2 + P_TILE_MISSED_OR_INVENTED * tile + _MIN_LIKELIHOOD
             for empty, hidden, tile in self.reading.occupancy
@@ -118,7 +120,7 @@ class Evidence:
         return tuple(map(log, likelihoods))
 
     def _repeated_false_probability(self, square: Square) -> float:
-        """Return the tile probability that an earlier false reading of the square has in common with this one."""
+        """Return the tile probability of a square that an earlier false reading of the same symbols explains."""
         if square not in self.false_readings:
             return 0.0
         before, now = self.false_readings[square], self.reading.squares[square]
@@ -126,7 +128,7 @@ class Evidence:
 
     @cached_property
     def _old_board_log_likelihoods(self) -> tuple[float, ...]:
-        """The log-likelihood of each square as on the old board."""
+        """The log-likelihood (nats) of each square to be the same as on the old board."""
         values = list(self._empty_log_likelihoods)
         for square in self.old_board.occupied_squares():
             tile, read = self.old_board.tile(square), self.reading.squares[square]
@@ -136,7 +138,7 @@ class Evidence:
 
     @cached_property
     def candidate_squares(self) -> frozenset[Square]:
-        """The squares that may hold a tile."""
+        """The squares with a tile probability of at least `MIN_CANDIDATE_PROBABILITY`."""
         chances = enumerate(self.reading.occupancy)
         return frozenset([square for square, (_, _, tile) in chances if tile >= MIN_CANDIDATE_PROBABILITY])
 
@@ -154,7 +156,7 @@ class Evidence:
 
     @cached_property
     def clear_tile_squares(self) -> frozenset[Square]:
-        """The squares clearly read as a tile, beyond what an earlier false reading explains."""
+        """The squares clearly read as a tile, except squares with the same false reading as before."""
         chances = {square: self.reading.occupancy[square][2] for square in self.candidate_squares}
         return frozenset(
             [s for s, tile in chances.items() if tile - self._repeated_false_probability(s) > MIN_CLEAR_PROBABILITY]
@@ -168,7 +170,7 @@ class Evidence:
         return sum(values)
 
     def tile_log_likelihood(self, square: Square, tile: Tile | None) -> float:
-        """Return the log-likelihood (nats) of `tile` on a square; the tile of `old_board` counts as old."""
+        """Return the log-likelihood (nats) of `tile`, an old or a new tile, on a square. None means no tile."""
         if tile is None:
             return self._empty_log_likelihoods[square]
         if tile == self.old_board[square]:
@@ -180,12 +182,15 @@ class Evidence:
         return self._empty_log_likelihoods[square]
 
     def new_tile_log_likelihood(self, square: Square, tile: Tile) -> float:
-        """Return the log-likelihood (nats) of a tile newly on a square."""
+        """Return the log-likelihood (nats) of a new tile on a square."""
         marked = P_BLANK_MARKED if tile.is_blank and tile.letter != BLANK else 1.0
         return log(marked * self.symbol_likelihoods(square)[tile.letter])
 
     def symbol_likelihoods(self, square: Square) -> Mapping[str, float]:
-        """Return the likelihood of each symbol for a tile newly on a square; it has a value for any symbol."""
+        """Return the likelihood of each symbol for a new tile on a square.
+
+        The mapping also has a value for symbols that are not in the reading.
+        """
         if square not in self._symbol_likelihoods:
             read = self.reading.squares[square]
             other = new_tile_likelihood(read, _NO_SYMBOL)
@@ -209,7 +214,7 @@ class Evidence:
 
 
 def _add_log_likelihoods(before: Mapping[str, float], read: SquareReading) -> dict[str, float]:
-    """Return the sums of log-likelihoods of an old tile's symbols after one more reading of its square."""
+    """Return the sum of the log-likelihoods of each possible symbol of an old tile, after one more reading."""
     symbols = set(before) | {symbol for symbol, _ in read.candidates} - {HIDDEN}
     never = min(_MIN_LOG_LIKELIHOOD, *before.values()) if before else 0.0
     return {s: before.get(s, never) + max(_MIN_LOG_LIKELIHOOD, log(old_tile_likelihood(read, s))) for s in symbols}
@@ -217,16 +222,16 @@ def _add_log_likelihoods(before: Mapping[str, float], read: SquareReading) -> di
 
 @dataclass(frozen=True, slots=True)
 class ReadingHistory:
-    """The sum of all readings of each tile on the board since it was placed.
+    """The combined readings of each tile since the tile was placed on the board.
 
-    `log_likelihoods` maps a square to the symbols reported there and the sum of their log-likelihoods, in nats. An old
-    tile without an entry counts as read once, clearly, as recorded. `false_readings` maps squares where an isolated
-    tile was seen and judged to be a mistake to those readings. `faint_tiles` maps the squares that the last reading
-    took for empty to the probability of a tile there, from `MIN_FAINT_PROBABILITY`. `strange_count` counts the readings
-    since the last one of this game's board.
+    `log_likelihoods` has, for each square, the symbols in the readings and the sum of the log-likelihoods of each
+    symbol (nats). If an old tile has no entry, this counts as one clear reading of the recorded tile. `false_readings`
+    has the readings of empty squares on which an isolated tile was read by mistake. `faint_tiles` has the tile
+    probability of squares that the last reading shows as empty, from `MIN_FAINT_PROBABILITY`. `strange_count` is the
+    number of consecutive readings that do not match this game's board.
 
-    The history is not stored with the events: after a restart it is empty. A misread tile is then corrected one reading
-    later, and the question about a false reading is asked once more.
+    The history is not stored with the events, so the history is empty after a restart. A misread tile is then corrected
+    one reading later, and the question about a false reading is asked again.
     """
 
     log_likelihoods: Mapping[Square, Mapping[str, float]] = field(default_factory=dict)
@@ -235,7 +240,10 @@ class ReadingHistory:
     faint_tiles: Mapping[Square, float] = field(default_factory=dict)
 
     def with_reading(self, reading: BoardReading, old: Board, squares: Iterable[Square] = SQUARES) -> ReadingHistory:
-        """Return the history of `squares` after one more reading; those without a tile on `old` start again from it."""
+        """Return the history of `squares` after one more reading.
+
+        `old` is the recorded board. For a square that is empty on `old`, the history starts with this reading.
+        """
         sums: dict[Square, Mapping[str, float]] = {}
         for square in squares:
             tile, (empty, hidden, _) = old.squares[square], reading.occupancy[square]
@@ -250,9 +258,9 @@ class ReadingHistory:
         return replace(self, log_likelihoods=sums, faint_tiles=faint)
 
     def with_false_readings(self, evidence: Evidence, board: Board) -> ReadingHistory:
-        """Return the history after a reading has been explained by `board`.
+        """Return the history with the false readings in `evidence`, if `board` is the correct board.
 
-        An isolated tile that was read where the board has none counts as a false reading.
+        A square is a false reading if it is empty on `board`, is read as a tile, and has no tile beside it.
         """
         squares = evidence.reading.squares
         known = {
@@ -263,7 +271,7 @@ class ReadingHistory:
         return replace(self, false_readings={**alone, **known})
 
     def find_contradictions(self, board: Board) -> dict[Square, str]:
-        """Return the squares of old tiles that all readings together contradict, with the symbol that they support."""
+        """Return the squares whose recorded tile is contradicted by all readings together, with the better symbol."""
         found: dict[Square, str] = {}
         for square in board.occupied_squares():
             said = self.log_likelihoods.get(square)
@@ -280,9 +288,9 @@ class ReadingHistory:
 
 
 def measure_agreement(board: Board, reading: BoardReading, ignored_squares: Collection[Square] = ()) -> float | None:
-    """Return the share (0..1) of the visible old tiles that are read as recorded; None if too few are visible.
+    """Return the share (0..1) of the visible old tiles that are read correctly.
 
-    Tiles on `ignored_squares` do not count.
+    If fewer than `MIN_TILES_IN_SIGHT` old tiles are visible, return None. Tiles on `ignored_squares` are not counted.
     """
     in_sight = {
         square
@@ -296,7 +304,10 @@ def measure_agreement(board: Board, reading: BoardReading, ignored_squares: Coll
 
 
 def shift_reading(reading: BoardReading, rows: int, columns: int) -> BoardReading:
-    """Return the reading moved `rows` down and `columns` to the right; squares without a reading are hidden."""
+    """Return a reading moved `rows` squares down and `columns` squares to the right.
+
+    Squares that get no reading are hidden (`#`).
+    """
     squares = []
     for square in SQUARES:
         row, column = square // BOARD_SIZE - rows, square % BOARD_SIZE - columns
@@ -306,7 +317,11 @@ def shift_reading(reading: BoardReading, rows: int, columns: int) -> BoardReadin
 
 
 def align_reading(game: Game, reading: BoardReading) -> BoardReading | None:
-    """Return the reading, moved by one square if its grid was off; None if it does not show this game's board."""
+    """Return the reading aligned with the board of the game.
+
+    If the grid was one square off, the returned reading is moved by one square. If the reading does not match the
+    board of the game, return None.
+    """
     if game.rules.rearrange or game.rules.recycle:
         return reading  # these rules allow any old tile to change
     without = _find_removable_squares(game, reading)
@@ -319,9 +334,9 @@ def align_reading(game: Game, reading: BoardReading) -> BoardReading | None:
 
 
 def _find_removable_squares(game: Game, reading: BoardReading) -> set[Square]:
-    """Return the squares of the last play, which may have been withdrawn.
+    """Return the squares of the last play, because the players may have withdrawn this play.
 
-    If no tile is visible at all, those of the last `MAX_PLAYS_TAKEN_BACK` plays.
+    If no tile is visible on the whole board, return the squares of the last `MAX_PLAYS_TAKEN_BACK` plays.
     """
     plays = [turn.placements for turn in reversed(game.turns) if turn.kind is TurnKind.PLAY and turn.stands]
     few = 1 if reading.shows_tiles else MAX_PLAYS_TAKEN_BACK

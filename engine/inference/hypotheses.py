@@ -1,7 +1,7 @@
-"""Generate the hypotheses that may explain a reading, each with its log-posterior.
+"""Generate hypotheses that may explain a reading, each with its log-posterior.
 
-The log-priors (nats) say how often something happens at a table: one play or none is normal and costs nothing,
-everything else is an exception.
+The log-priors (nats) are the frequencies of events at a table: one play or no play is normal and has the log-prior 0.
+All other events are exceptions with a negative log-prior.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ from engine.state import Turn, TurnKind
 
 WITHDRAWN_LOG_PRIOR = log(0.05)
 STILL_LYING_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
-TWO_PLAYS_LOG_PRIOR = log(0.005)  # for each play after the first: a player forgot to end the turn
-# For each square of a withdrawn play that is read as before; once if its tiles are now all on other squares.
+TWO_PLAYS_LOG_PRIOR = log(0.005)  # added for each play after the first, because a player forgot to end the turn
+# Added for each square of a withdrawn play that is read as before, or once if all its tiles are now on other squares.
 REPEATED_PLAY_LOG_PRIOR = log(0.05)
 SHIFTED_PLAY_LOG_PRIOR = log(0.05)  # a player moved the last play, with all its tiles
 OVERLOOKED_TILE_LOG_PRIOR = log(0.01)  # a tile of an earlier play was missed when that play was read
 NUDGED_TILE_LOG_PRIOR = log(0.005)  # an old tile slipped to a square nearby
 
-_MAX_SQUARE_SETS = 40  # sets of squares for which letters are tried
-_MAX_LETTERINGS = 4  # letterings tried for each set of squares
-_MAX_UNEXPLAINED_TILES = 20  # with more of them the reading is too poor for plays with missed tiles
-_BEAM_WIDTH = 6  # hypotheses that are extended by one more play
-_MAX_PLAYS = 8  # plays between two readings
+_MAX_SQUARE_SETS = 40  # maximum number of sets of squares for which letters are tried
+_MAX_LETTERINGS = 4  # maximum number of letterings for each set of squares
+_MAX_UNEXPLAINED_TILES = 20  # with more, the reading is too poor to look for missed tiles
+_BEAM_WIDTH = 6  # maximum number of hypotheses that are extended by one more play
+_MAX_PLAYS = 8  # maximum number of plays between two readings
 _MAX_REMOVED_TILES = 3  # old tiles removed from the record at once; with more, the board is being cleared
-_MAX_NUDGE_SQUARES = 2  # squares that a nudged tile can have moved
+_MAX_NUDGE_SQUARES = 2  # maximum distance that a tile slips, in squares
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """Events that may explain a reading, and the game after them.
+    """Events that may explain a reading, and the game after these events.
 
-    `log_prior` is in nats. `moved_tiles` pairs the square of an old tile with the one where it is seen now.
-    `lying_board` is the board that the camera should see if it differs from that of the game: tiles of a play that was
-    challenged off are still there. `note` describes the hypothesis if its events do not.
+    `log_prior` is in nats. Each pair in `moved_tiles` has the old and the new square of an old tile that was moved. If
+    the tiles of a withdrawn play are still on the table, `lying_board` is the board with these tiles, otherwise None.
+    `note` describes a hypothesis that has no events.
     """
 
     game: Game
@@ -73,29 +73,32 @@ class Hypothesis:
 
     @property
     def board(self) -> Board:
-        """Return the board that the camera should see."""
+        """The board that the camera should see under this hypothesis."""
         return self.game.board if self.lying_board is None else self.lying_board
 
     @cached_property
     def log_posterior(self) -> float:
-        """Return the log-likelihood with the prior, in nats, up to a constant of the reading."""
+        """The log-prior plus the log-likelihood, in nats. A constant that is equal for all hypotheses is left out."""
         return self.log_prior + self.evidence.board_log_likelihood(self.board)
 
     def push(self, *events: Event, log_prior: float = 0.0) -> Hypothesis:
-        """Return the hypothesis with more events; `log_prior` is added to its own."""
+        """Return the hypothesis with more events. `log_prior` (nats) is added to the prior of the hypothesis."""
         game = self.game
         for event in events:
             game = game.push(event)
         return replace(self, game=game, events=self.events + events, log_prior=self.log_prior + log_prior)
 
     def find_unexplained_squares(self) -> frozenset[Square]:
-        """Return the squares where a tile is clearly seen and the board has none."""
+        """Return the squares that are clearly read as a tile but are empty under this hypothesis."""
         on_board = self.board.squares
         return frozenset([square for square in self.evidence.clear_tile_squares if on_board[square] is None])
 
 
 def generate_hypotheses(game: Game, evidence: Evidence, corrections: Sequence[SquareCorrected]) -> list[Hypothesis]:
-    """Return all hypotheses that may explain the evidence, the most likely first; all begin with the `corrections`."""
+    """Return all hypotheses that may explain the evidence, the most likely hypothesis first.
+
+    The events of every hypothesis begin with `corrections`.
+    """
     begin = Hypothesis(game, (), 0.0, evidence).push(*corrections)
     bases = [begin, *_withdraw_plays(begin), *_restore_lying_tiles(begin), *_shift_last_play(begin)]
     bases += [
@@ -109,17 +112,17 @@ def generate_hypotheses(game: Game, evidence: Evidence, corrections: Sequence[Sq
         )
     found = _add_plays(bases, allow_overlooked=False)
     best = max(found, key=lambda one: one.log_posterior)
-    plays = sum(isinstance(event, PlayMade) for event in best.events)  # two may be one with a tile that was missed
+    plays = sum(isinstance(event, PlayMade) for event in best.events)  # two plays may be one play with a missed tile
     if 0 < len(best.find_unexplained_squares()) <= _MAX_UNEXPLAINED_TILES or plays > 1:
         found += _add_plays(bases, allow_overlooked=True)
     return sorted(_remove_duplicates(found), key=lambda one: -one.log_posterior)
 
 
 def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothesis]:
-    """Return the hypotheses and each of them extended by one play, or by several if a turn was not ended.
+    """Return the hypotheses in `bases`, and these hypotheses with one or more plays added.
 
-    This is a beam search: at each step the `_BEAM_WIDTH` best extensions are kept. With `allow_overlooked`, one square
-    of each play may be read as empty.
+    Several plays are possible if a player forgot to end a turn. The search is a beam search: each step keeps the
+    `_BEAM_WIDTH` best hypotheses. With `allow_overlooked`, one square of each play may be read as empty.
     """
     found = list(bases)
     front = bases
@@ -147,7 +150,7 @@ def _remove_duplicates(found: list[Hypothesis]) -> list[Hypothesis]:
 
 
 class _PlayCandidate(NamedTuple):
-    """A play that may have been made, with the gain in log-posterior by adding it and its log-prior (both in nats)."""
+    """A possible play, its log-prior, and the increase of the log-posterior by this play (both in nats)."""
 
     score_gain: float
     play: Play
@@ -155,7 +158,7 @@ class _PlayCandidate(NamedTuple):
 
 
 def _find_candidate_plays(base: Hypothesis, prior: float, allow_overlooked: bool) -> Iterator[_PlayCandidate]:
-    """Yield the plays that the player to move may have made; `prior` is added to the log-prior of each."""
+    """Yield the possible plays of the player to move. `prior` (nats) is added to the log-prior of each play."""
     game, evidence = base.game, base.evidence
     if game.is_over or base.lying_board is not None:
         return
@@ -174,9 +177,10 @@ def _find_candidate_plays(base: Hypothesis, prior: float, allow_overlooked: bool
 
 
 def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
-    """Return the log-prior (nats) of a play that resembles the play withdrawn just before; 0 if there is none.
+    """Return the log-prior (nats) of a play that resembles a play withdrawn in the turn before.
 
-    After a challenge the next player may well cover the same squares, but rarely with the same tiles.
+    After a challenge the next player often covers the same squares, but rarely with the same tiles. If no play was
+    withdrawn in the turn before, return 0.
     """
     last = base.game.turns[-1] if base.game.turns else None
     if last is None or last.kind is not TurnKind.WITHDRAWN or last.target is None:
@@ -190,15 +194,15 @@ def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
 
 
 def _log_likelihood_gain(base: Hypothesis, play: Play) -> float:
-    """Return the gain in log-likelihood (nats) if the squares of `play` hold its tiles and are not empty."""
+    """Return the log-likelihood (nats) of the tiles of `play` minus the log-likelihood of empty squares."""
     evidence = base.evidence
     return sum([evidence.tile_log_likelihood(s, tile) - evidence.empty_log_likelihood(s) for s, tile in play.tiles])
 
 
 def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistory) -> tuple[SquareCorrected, ...]:
-    """Return the corrections of old tiles that this reading and all readings of the `history` together contradict.
+    """Return corrections for old tiles that are contradicted by this reading and by all readings in `history` together.
 
-    Tiles that a player has named or corrected are left alone.
+    Tiles that a player has named or corrected are not changed.
     """
     told = {e.square for e in game.events if isinstance(e, BlankNamed) or (isinstance(e, SquareCorrected) and e.told)}
     contradictions = history.find_contradictions(game.board)
@@ -220,7 +224,7 @@ def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistor
 
 
 def find_last_play(game: Game) -> Turn | None:
-    """Return the last play that has not been withdrawn; None if there is none."""
+    """Return the turn of the last play that was not withdrawn, or None if there is no such play."""
     for turn in reversed(game.turns):
         if turn.kind is TurnKind.PLAY and turn.stands:
             return turn
@@ -228,10 +232,10 @@ def find_last_play(game: Game) -> Turn | None:
 
 
 def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield the hypothesis with the last play withdrawn if its tiles are not read as played.
+    """Yield the hypothesis that the last play was withdrawn, if the reading contradicts the tiles of this play.
 
-    If the tiles of all plays, at most `MAX_PLAYS_TAKEN_BACK`, are gone, the hypothesis with all of them withdrawn
-    follows: the players started again.
+    If at most `MAX_PLAYS_TAKEN_BACK` plays are on the board and all their tiles are gone, also yield the hypothesis
+    that all these plays were withdrawn because the players started again.
     """
     seen = base.evidence.reading.squares
     for number in range(MAX_PLAYS_TAKEN_BACK):
@@ -250,7 +254,7 @@ def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield the hypothesis that the tiles of the play withdrawn last are still on the board."""
+    """Yield the hypothesis that the tiles of the last withdrawn play are still on the board."""
     last = base.game.turns[-1] if base.game.turns else None
     if last and last.kind is TurnKind.WITHDRAWN and last.target is not None:
         play = base.game.turns[last.target].play
@@ -263,7 +267,7 @@ def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses in which an unexplained tile belongs to an earlier play and was missed at the time."""
+    """Yield hypotheses in which an unexplained tile belongs to an earlier play but was missed in that reading."""
     state = base.game.state
     for square in base.find_unexplained_squares():
         for turn in state.turns:
@@ -278,7 +282,7 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses in which the last play was moved: the same tiles in the same order on other squares."""
+    """Yield hypotheses in which the player moved the last play: the same tiles in the same order on other squares."""
     last = find_last_play(base.game)
     if last is None or last.play is None or not base.find_unexplained_squares():
         return
@@ -290,7 +294,7 @@ def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _nudge_tile(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses in which an old tile slipped from its square to an unexplained one nearby."""
+    """Yield hypotheses in which an old tile slipped to a nearby square on which an unexplained tile is read."""
     evidence, board = base.evidence, base.board
     gone = [
         s for s in board.occupied_squares() if evidence.reading.squares[s].probability(EMPTY) > MIN_CLEAR_PROBABILITY

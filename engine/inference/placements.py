@@ -1,6 +1,6 @@
-"""Find the plays that a reading may show: sets of squares, tiles for them, and changes of old tiles.
+"""Find the plays that are possible in a reading: sets of squares, tiles for these squares, and changes of old tiles.
 
-Old tiles may only be changed under a rule variation (travel-case, rules 5 A, 5 B and 6).
+Players may change old tiles only under a rule variation (travel-case, rules 5 A, 5 B and 6).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Lettering = tuple[float, tuple[Tile, ...]]
 _LINES = tuple(tuple(square_at(row, column) for column in range(BOARD_SIZE)) for row in range(BOARD_SIZE)) + tuple(
     tuple(square_at(row, column) for row in range(BOARD_SIZE)) for column in range(BOARD_SIZE)
 )
-_MIN_RELATIVE_LOG_LIKELIHOOD = log(1e-3)  # relative to the best letter of a square; less likely ones are not tried
-_EXHAUSTED_TILE_COUNT = 0.1  # number assumed for a letter of which none is left: the players may have miscounted
-_BEAM_WIDTH = 12  # letterings kept from square to square
+_MIN_RELATIVE_LOG_LIKELIHOOD = log(1e-3)  # relative to the best letter of a square; less likely letters are not tried
+_EXHAUSTED_TILE_COUNT = 0.1  # number of tiles assumed for a letter of which no tiles are left
+_BEAM_WIDTH = 12  # letterings kept after each square
 _PLACEHOLDER = Tile("A")
 
 VARIATION_LOG_PRIOR = log(0.1)
@@ -42,10 +42,10 @@ Variation = tuple[tuple[Event, ...], float]
 
 
 def find_play_squares(state: State, evidence: Evidence, allow_overlooked: bool = False) -> Iterator[tuple[Square, ...]]:
-    """Yield each set of squares that one legal play may have covered: a line without a gap.
+    """Yield each set of squares that can be one legal play: new tiles in a line without a gap.
 
-    One square of a set may show no tile because it is hidden or, with `allow_overlooked`, because the camera missed
-    the tile.
+    One square of a set may be hidden. With `allow_overlooked`, one square of a set may also be read as empty, because
+    the camera may have missed the tile.
     """
     on_board = state.board.squares
     free = {square for square in evidence.candidate_squares if on_board[square] is None}
@@ -65,15 +65,16 @@ def find_play_squares(state: State, evidence: Evidence, allow_overlooked: bool =
 
 
 def is_legal_placement(state: State, squares: Sequence[Square]) -> bool:
-    """Return True if tiles on these squares would be a legal play, whatever their letters."""
+    """Return True if new tiles on `squares` are a legal placement. The letters do not matter."""
     play = Play(tuple([(square, _PLACEHOLDER) for square in squares]))
     return check_placement(state.board, play, state.layout, state.rules) == Status.VALID
 
 
 def find_letterings(evidence: Evidence, squares: Sequence[Square], stock: Counter[str], best: int) -> list[Lettering]:
-    """Return up to `best` letterings of the squares with tiles from `stock`: (log-likelihood, tiles), best first.
+    """Return the `best` likeliest letterings of the squares: pairs of a log-likelihood (nats) and tiles, best first.
 
-    The prior favours tiles of which many are left, but less than in proportion to their number.
+    `stock` has the number of each tile that is not on the board. A letter with more remaining tiles gets a higher
+    prior (see `_rank_tiles`).
     """
     found: list[tuple[float, tuple[Tile, ...], tuple[str, ...]]] = [(0.0, (), ())]
     for square in squares:
@@ -89,11 +90,11 @@ def find_letterings(evidence: Evidence, squares: Sequence[Square], stock: Counte
 
 
 def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list[tuple[float, Tile]]:
-    """Return the tiles that may be on a square with their log-likelihoods, the likeliest first.
+    """Return the possible tiles of a square with their log-likelihoods (nats), the likeliest tile first.
 
-    The likelihood of each letter is multiplied by the square root of the number left. The weights are then scaled so
-    that their sum stays the same: the number left does not change the probability that the square holds a tile. A
-    letter of which none is left may still be a blank with that letter written on it.
+    The likelihood of each letter is multiplied by the square root of the number of remaining tiles. The results are
+    then scaled to the same sum as before, so that the numbers of tiles do not change the probability of a tile on the
+    square. If no tile of a letter is left, a blank with this letter written on the tile is still possible.
     """
     likelihoods = evidence.symbol_likelihoods(square)
     seen = {face: likelihoods[face] for face in stock}
@@ -104,7 +105,7 @@ def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list
         marked = (Tile(face, is_blank=True) for face, number in stock.items() if number <= 0)
         options += [(evidence.new_tile_log_likelihood(square, tile), tile) for tile in marked]
     options.sort(key=itemgetter(0), reverse=True)
-    # The first four are kept whatever their weight, because other squares may use up the better letters.
+    # Keep at least four tiles, because the remaining tiles of the better letters may be used on other squares.
     return [
         option
         for place, option in enumerate(options)
@@ -114,12 +115,15 @@ def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list
 
 @cache
 def tile_from_face(face: str) -> Tile:
-    """Return the tile for a symbol of a reading; a blank has no name yet."""
+    """Return the tile for a symbol of a reading. The symbol `?` gives an unnamed blank."""
     return Tile(face, is_blank=face == BLANK)
 
 
 def build_play_as_seen(state: State, evidence: Evidence) -> Play | None:
-    """Return all tiles clearly read on empty squares as one play, legal or not; None if there are none."""
+    """Return one play of all new tiles that are clearly read. The play may be illegal.
+
+    If there are no such tiles, return None.
+    """
     squares = [square for square in sorted(evidence.clear_tile_squares) if state.board[square] is None]
     if not squares:
         return None
@@ -131,7 +135,7 @@ def build_play_as_seen(state: State, evidence: Evidence) -> Play | None:
 
 
 def find_variations(game: Game, evidence: Evidence) -> Iterator[Variation]:
-    """Yield the events in which old tiles, now read as others, were changed as the rules allow."""
+    """Yield the events of rule variations that explain why old tiles are now read as other tiles."""
     rules = game.rules
     changed = _find_changed_tiles(game.board, evidence)
     if not changed or game.is_over:
@@ -143,7 +147,7 @@ def find_variations(game: Game, evidence: Evidence) -> Iterator[Variation]:
 
 
 def _find_changed_tiles(board: Board, evidence: Evidence) -> dict[Square, str]:
-    """Return the squares of old tiles that are clearly read as another tile, with the symbol that is read."""
+    """Return the squares whose old tile is clearly read as another tile, with the symbol in the reading."""
     changed = {}
     marked = evidence.has_marked_blanks
     for square in board.occupied_squares():
@@ -158,7 +162,7 @@ def _find_changed_tiles(board: Board, evidence: Evidence) -> dict[Square, str]:
 
 
 def _recycle_tiles(game: Game, changed: dict[Square, str]) -> Iterator[Variation]:
-    """Yield the events by which blanks are taken for their letters and old tiles exchanged for tiles of the rack."""
+    """Yield the exchanges of tiles between board and rack that explain the changed tiles (rules 5 B and 6)."""
     player = game.to_move
     stock = game.unseen
     events: list[Event] = []
@@ -178,11 +182,11 @@ def _recycle_tiles(game: Game, changed: dict[Square, str]) -> Iterator[Variation
 
 
 def _rearrange_word(game: Game, evidence: Evidence, changed: dict[Square, str]) -> Iterator[Variation]:
-    """Yield the plays by which the letters of one word were rearranged and tiles added to it."""
+    """Yield the plays that rearrange the letters of one word and add tiles to this word (rule 5 A)."""
     blank = next((tile for square in changed if (tile := game.board.tile(square)).is_blank), Tile.unnamed())
 
     def same(face: str) -> Tile:
-        """Return the tile for a symbol; a blank of the word keeps its letter."""
+        """Return the tile for a symbol of the reading. A blank that was in the old word keeps its letter."""
         return blank if face == BLANK else Tile(face)
 
     moved = {square: same(face) for square, face in changed.items()}

@@ -1,7 +1,7 @@
 """Validate a turn before it is recorded: accept it, accept it with notices, or ask the players.
 
-`validate_turn` runs small checks on a `Proposal`, once, when a turn enters, whatever its source. It never runs when
-stored events are replayed: older games keep their totals.
+`validate_turn` runs a series of checks on a `Proposal` before a turn from the camera, a player or an import is
+recorded. The checks do not run when stored events are replayed, so older games keep their totals.
 
 >>> from engine.events import PlayMade
 >>> from engine.game import Game

@@ -1,7 +1,8 @@
-"""Plays that look like the one that was read, and would be valid: the word list as evidence, not as judge.
+"""Find plays with listed words that resemble a play with an unlisted word, in case a tile was misread.
 
-An alternative must be plausible from the picture: a letter that the reading considers, one of the same shape, or a tile
-beside the word. Nearly every short word has a neighbour in the list, so the list alone would prove nothing.
+An alternative must be plausible from the picture: a letter among the candidates of the reading, a letter of similar
+shape, or one more tile beside the word. The word list alone is no evidence of a misread tile, because nearly every
+short phony differs from a valid word in only one letter.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from engine.tiles import Tile
 from engine.validation.findings import WordList
 
 MIN_PLAUSIBLE_PROBABILITY = 0.001
-"""Probability from which a symbol that the reading considers is plausible."""
+"""Probability from which a symbol among the candidates of a reading is plausible."""
 MAX_EXCLUDING_PROBABILITY = 0.99
-"""Confidence of a letter from which its shape alone makes no other letter plausible."""
+"""Confidence of a letter from which other letters of similar shape are not plausible."""
 MIN_TILE_BESIDE_PROBABILITY = 0.005
-"""Probability of a tile from which a square at the end of a word may hold one that was not seen.
+"""Probability of a tile from which an empty square at the end of a word may have a missed tile.
 
-Of the empty squares of photographs one in 500 has it.
+In photographs, one in 500 empty squares reaches this probability.
 """
 
 _SIMILAR_SHAPES = (
     "AÀÁÂÄÅĄ", "BPR", "CGOQÖD", "EFĘÉÈ", "HNMKW", "ILTJ", "UVY", "SZ", "OÖÓ", "UÜÚ", "NÑŃ", "CČĆ", "SŠŚ", "ZŽŻŹ",
     "ЕЭВ", "ИНМ", "ШЩЦ", "ЬЪЫ", "ΕΣΞ", "ΟΘΦ", "ΛΑΔ",
 )  # fmt: skip
-"""Letters of similar shape in print, which readers of printed letters confuse most."""
+"""Groups of letters with similar shapes in print, which character recognition confuses most often."""
 
 
 def _collect_similar_letters() -> Mapping[str, frozenset[str]]:
@@ -46,9 +47,9 @@ _SIMILAR_LETTERS = _collect_similar_letters()
 
 
 def find_listed_alternatives(game: Game, play: Play, reading: BoardReading, words: WordList) -> tuple[Play, ...]:
-    """Return the legal plays with listed words that differ from `play` by one plausible tile, the most plausible first.
+    """Return the legal plays with listed words that differ from `play` in one tile, the most plausible play first.
 
-    Either one of its tiles is another letter, or one more tile is at an end of its words.
+    An alternative has either another plausible letter for one tile, or one more tile at an end of the main word.
     """
     found: dict[Play, float] = {}
     for other, probability in (*_replace_one_tile(game, play, reading), *iterate_longer_plays(game, play, reading)):
@@ -60,7 +61,7 @@ def find_listed_alternatives(game: Game, play: Play, reading: BoardReading, word
 
 
 def find_unlisted_words(score: PlayScore, words: WordList) -> tuple[str, ...]:
-    """Return the words of a play that the list lacks; those with an unnamed blank are left out."""
+    """Return the words of a play that are not in the word list. Words with an unnamed blank are left out."""
     return tuple(word.word for word in score.words if BLANK not in word.word and word.word not in words)
 
 
@@ -72,7 +73,10 @@ def _replace_one_tile(game: Game, play: Play, reading: BoardReading) -> Iterator
 
 
 def find_plausible_letters(game: Game, reading: BoardReading, square: Square, tile: Tile) -> Mapping[str, float]:
-    """Return the other letters that a tile may be, with their probability; 0 for those with its shape only."""
+    """Return other plausible letters for a tile, with their probabilities.
+
+    The probability is 0 for a letter that is plausible only because of its similar shape.
+    """
     read = reading.squares[square]
     known = {
         symbol: probability
@@ -86,7 +90,10 @@ def find_plausible_letters(game: Game, reading: BoardReading, square: Square, ti
 
 
 def iterate_longer_plays(game: Game, play: Play, reading: BoardReading) -> Iterator[tuple[Play, float]]:
-    """Yield the plays with one more tile at an end of the main word, where the picture does not exclude one."""
+    """Yield longer plays with one more tile at an end of the main word, each with the probability of this tile.
+
+    Squares that are certainly empty in the reading are left out.
+    """
     tiles = dict(play.tiles)
     for square in find_faint_end_squares(game, play, reading):
         for letter in game.tiles.letters:
@@ -95,15 +102,15 @@ def iterate_longer_plays(game: Game, play: Play, reading: BoardReading) -> Itera
 
 
 def find_faint_end_squares(game: Game, play: Play, reading: BoardReading) -> tuple[Square, ...]:
-    """Return the squares at the ends of the main word that may hold a tile which was not seen."""
+    """Return the squares directly before and after the main word that may have a missed tile."""
     ends = find_end_squares(play.apply_to(game.board), play)
     return tuple(s for s in ends if 1.0 - reading.squares[s].probability(EMPTY) >= MIN_TILE_BESIDE_PROBABILITY)
 
 
 def find_end_squares(board: Board, play: Play) -> tuple[Square, ...]:
-    """Return the empty squares before and after the main word of a play; `board` has its tiles.
+    """Return the empty squares directly before and after the main word of a play.
 
-    A single tile has two main words, if it makes one across and one down.
+    `board` is the board after the play. A play of a single tile may form two words. Both then count as main words.
     """
     squares = play.squares
     lines = [

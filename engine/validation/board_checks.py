@@ -1,6 +1,6 @@
-"""Checks of the picture as a whole: the board of this game, the right way up, without new tiles at a pass.
+"""Checks of the whole board: its identity, its orientation, the offset of the grid, and new tiles at a pass.
 
-Nothing is recorded before these questions are answered.
+Nothing is recorded before the players answer these questions.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from engine.state import TurnKind
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 
 MIN_ORIENTATION_CONFIDENCE = 0.99
-"""Probability of the orientation below which the players are asked, while few tiles are on the board."""
+"""Probability of the orientation below which the players are asked if few tiles are on the board."""
 MIN_OFFSET_CONFIDENCE = 0.99
-"""Probability of the offset of the grid below which the players are asked, while few tiles are on the board."""
+"""Probability of the correct offset of the grid below which the players are asked if few tiles are on the board."""
 _NEAREST_SHIFTS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 MAX_UNEXPLAINED_TILES = 2
-"""Tiles that the inferred events may leave over; with more, the picture is not what the events say."""
+"""Maximum number of new tiles that the inferred events do not explain. With more tiles, the players are asked."""
 MAX_LOST_TILES = 2
-"""Old tiles that may be missing beside those of the last play; with more, the board is being cleared."""
+"""Maximum number of missing old tiles, without the last play. With more, the players are clearing the board."""
 MAX_CLEARED_SHARE = 0.2
-"""Largest share of the old tiles that is still on a board that has been cleared."""
+"""Maximum share (0..1) of the old tiles that are still on a cleared board."""
 MAX_PLAYS = 3
-"""Plays that one picture may add; more are never recorded unasked."""
+"""Maximum number of plays from one picture that are recorded without a question."""
 MIN_NEW_TILE_PROBABILITY = 0.02
-"""Probability of a new tile from which a pass is in doubt."""
+"""Probability of a new tile from which the players are asked to confirm a pass."""
 
 
 def check_cleared_board(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if most old tiles are gone: the game may be over, or the next one may begin."""
+    """Ask the players if most old tiles are gone. The game may be over, or the next game may begin."""
     reading, game = proposal.reading, proposal.game
     if reading is None or game.is_over:
         return
@@ -52,7 +52,7 @@ def check_cleared_board(proposal: Proposal) -> Iterator[Finding]:
     if len(gone - last) <= MAX_LOST_TILES and not (gone - last and len(gone) == len(old)):
         return
     if len(find_unexplained_squares(game, reading)) > game.rules.rack_size:
-        return  # another board
+        return  # this is another board: see `check_board_identity`
     if game.rules.rearrange and len(gone) < (1 - MAX_CLEARED_SHARE) * len(old):
         return
     yield Finding(
@@ -61,21 +61,21 @@ def check_cleared_board(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_board_identity(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if the old tiles are not where they were: another game's board, or noise."""
+    """Ask the players if the reading contradicts the old tiles. The picture may show another board or be unusable."""
     reading, game = proposal.reading, proposal.game
     if reading is None or game.is_over or game.rules.rearrange or game.rules.recycle:
         return
     old = [square for square in game.board.occupied_squares() if not _is_hidden(reading, square)]
     wrong = tuple(s for s in old if not is_consistent(reading.squares[s].symbol, game.board[s]))
     last = find_last_play_squares(game)
-    few = len({*old} - last) < MIN_TILES_IN_SIGHT  # with more, `align_reading` decides
+    few = len({*old} - last) < MIN_TILES_IN_SIGHT  # with more tiles, `align_reading` decides
     differs = few and len(wrong) > len(old) * MIN_AGREEMENT and not {*wrong} <= last
     if differs or (align_reading(game, reading) is None and reading.shows_tiles):
         yield Finding(Reason.OTHER_BOARD, (), _offer_end(proposal), wrong, needs_picture=True)
 
 
 def check_first_board(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if a game begins with more tiles than two players can lay."""
+    """Ask the players if the first reading of a game has more tiles than two plays can have."""
     reading, game = proposal.reading, proposal.game
     if reading is None or game.board:
         return
@@ -89,7 +89,7 @@ def check_first_board(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if the events leave tiles over, or need many plays: one picture cannot show how they came there."""
+    """Ask the players if the events do not explain all new tiles, or if there are more than `MAX_PLAYS` plays."""
     reading = proposal.reading
     if reading is None:
         return
@@ -103,7 +103,7 @@ def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_orientation(proposal: Proposal) -> Iterator[Finding]:
-    """Ask which side of the board is up while too few tiles show it."""
+    """Ask which side of the board is the top, if the board has too few tiles to determine the orientation."""
     reading = proposal.reading
     if reading is None or not _shows_new_tiles(proposal, reading) or _has_enough_tiles(proposal.game):
         return
@@ -114,7 +114,7 @@ def check_orientation(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_offset(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if the squares are the right ones while too few tiles show where the grid is."""
+    """Ask if the play is on the correct squares, if the board has too few tiles to determine the offset of the grid."""
     reading = proposal.reading
     if reading is None or not _shows_new_tiles(proposal, reading) or _has_enough_tiles(proposal.game):
         return
@@ -126,7 +126,7 @@ def check_offset(proposal: Proposal) -> Iterator[Finding]:
 
 
 def _offer_readings(proposal: Proposal, readings: Iterable[BoardReading]) -> tuple[Option, ...]:
-    """Return the options to read again, to accept the events, and what other readings of the picture say."""
+    """Return the options to read again, to accept the events, and to record the plays inferred from `readings`."""
     options = [LOOK_AGAIN]
     if any(isinstance(event, PlayMade) for event in proposal.events):
         options.append(Option(proposal.events))
@@ -138,7 +138,7 @@ def _offer_readings(proposal: Proposal, readings: Iterable[BoardReading]) -> tup
 
 
 def _rotate_reading(reading: BoardReading, quarter_turns: int) -> BoardReading:
-    """Return the reading of the board turned anticlockwise; its letters are taken as they were read."""
+    """Return a reading turned anticlockwise by quarter turns. The letters of the squares do not change."""
     rows = [reading.squares[start : start + BOARD_SIZE] for start in range(0, len(SQUARES), BOARD_SIZE)]
     for _ in range(quarter_turns):
         rows = list(zip(*(row[::-1] for row in rows), strict=True))
@@ -146,7 +146,7 @@ def _rotate_reading(reading: BoardReading, quarter_turns: int) -> BoardReading:
 
 
 def check_pass(proposal: Proposal) -> Iterator[Finding]:
-    """Ask before a pass is recorded of a board on which something may be new, or a tile missing."""
+    """Ask the players to confirm a pass if the board may have a new tile or if an old tile is missing."""
     reading, game = proposal.reading, proposal.game
     if reading is None or not any(isinstance(event, Passed) for event in proposal.events):
         return
@@ -173,7 +173,7 @@ def check_pass(proposal: Proposal) -> Iterator[Finding]:
 
 
 def find_last_play_squares(game: Game) -> set[Square]:
-    """Return the squares of the last play on the board; empty if there is none."""
+    """Return the squares of the last play on the board, or an empty set if the board has no play."""
     for turn in reversed(game.turns):
         if turn.kind is TurnKind.PLAY and turn.stands:
             return {square for square, _ in turn.placements}
@@ -181,9 +181,9 @@ def find_last_play_squares(game: Game) -> set[Square]:
 
 
 def find_unexplained_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
-    """Return the squares that are clearly read as a tile and are empty on the board of the game."""
+    """Return the squares that are clearly read as a tile but are empty on the board of the game."""
     last = game.turns[-1] if game.turns else None
-    back = game.turns[last.target].placements if last and last.target is not None else ()  # must still be taken off
+    back = game.turns[last.target].placements if last and last.target is not None else ()  # tiles to remove
     waiting = {square for square, _ in back}
     return tuple(
         square
@@ -197,7 +197,7 @@ def _is_hidden(reading: BoardReading, square: Square) -> bool:
 
 
 def _offer_end(proposal: Proposal) -> tuple[Option, ...]:
-    """Return the options to read again, to end the game, and to record the events if they are more than a pass."""
+    """Return the options to read again, to end the game, and to record the events unless these are only a pass."""
     meant: tuple[Event, ...] = tuple(event for event in proposal.events if not isinstance(event, Passed))
     first, end = LOOK_AGAIN, Option((GameEnded(proposal.game.end_due) if proposal.game.end_due else GameEnded(),))
     return (first, end, Option(proposal.events)) if meant else (first, end)
@@ -208,7 +208,7 @@ def _shows_new_tiles(proposal: Proposal, reading: BoardReading) -> bool:
 
 
 def _has_enough_tiles(game: Game) -> bool:
-    """Return True if the old tiles show where and which way up the board is."""
+    """Return True if the board has enough old tiles to determine its offset and orientation."""
     return len(game.board.occupied_squares()) >= MIN_TILES_IN_SIGHT
 
 

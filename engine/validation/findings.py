@@ -1,4 +1,4 @@
-"""What a validation takes and returns: proposals, findings and verdicts."""
+"""The input and output of a validation: proposals, findings and verdicts."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from engine.reading import BoardReading, SquareReading
 from engine.tiles import Tile
 
 MIN_LETTER_CONFIDENCE = 0.98
-"""Confidence of a letter below which the reader itself gives reason to ask: 1 % of the letters of photographs."""
+"""Confidence of a letter below which the letter counts as doubtful. This applies to 1 % of the letters in photographs.
+"""
 
 
 class Source(StrEnum):
-    """Where a turn comes from."""
+    """The source of a turn: the camera, a player or an imported file."""
 
     CAMERA = "camera"
     HAND = "hand"  # entered by a player on the page, or by a program
-    IMPORT = "import"  # never asks: what would be a question becomes a notice
+    IMPORT = "import"  # an import has no questions, only notices
 
 
 class Reason(StrEnum):
-    """Why a turn is questioned or noted."""
+    """The reason for a question or a notice about a turn."""
 
-    # The picture as a whole: nothing is recorded before the answer.
+    # Reasons in the whole picture: nothing is recorded before the answer.
     OTHER_BOARD = "other-board"
     BOARD_CLEARED = "board-cleared"
     BOARD_ALREADY_FULL = "board-already-full"
@@ -38,19 +39,19 @@ class Reason(StrEnum):
     WHICH_SIDE_UP = "which-side-up"
     GRID_MISPLACED = "grid-misplaced"
     PASS_UNSURE = "pass-unsure"
-    # Turns that were recorded before.
+    # Reasons in turns that were recorded before.
     TILES_REMOVED = "tiles-removed"
     OLD_TILE_DIFFERS = "old-tile-differs"
     TILE_ADDED = "tile-added"
     TILE_OF_EARLIER_PLAY = "tile-of-earlier-play"
-    # The play.
+    # Reasons in the new play.
     RACK_TOO_SMALL = "rack-too-small"
     BLANK_UNNAMED = "blank-unnamed"
     BLANK_OR_LETTER = "blank-or-letter"
     WORD_UNLISTED = "word-unlisted"
     TILE_BESIDE = "tile-beside"
     LETTER_UNSURE = "letter-unsure"
-    # A turn that was entered by hand or imported.
+    # Reasons in a turn that was entered by hand or imported.
     CENTRE_MISSED = "centre-missed"
     NOT_JOINED = "not-joined"
     NOT_IN_LINE = "not-in-line"
@@ -63,7 +64,7 @@ class Reason(StrEnum):
 
 
 class WordList(Protocol):
-    """Anything that can be asked with `in` if it has a word."""
+    """The protocol of word lists: a container of words that supports the operator `in`."""
 
     def __contains__(self, word: str, /) -> bool:
         """Return True if the word is in the list."""
@@ -72,7 +73,7 @@ class WordList(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An answer to choose from: the events that it records. Without events the board is read again."""
+    """A possible answer to a question, with the events to record. If there are no events, the board is read again."""
 
     events: tuple[Event, ...] = ()
 
@@ -82,11 +83,12 @@ LOOK_AGAIN = Option()
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check: a question if it has options, otherwise a notice.
+    """The result of a check: a question if there are options to choose from, otherwise a notice.
 
-    `values` are the parameters of the sentence that describes it, `squares` those that it is about, `words` the
-    unlisted words. The events of the first option count until another one is chosen; if that is `LOOK_AGAIN`, nothing
-    is recorded before the answer. `needs_picture` is True if another picture might settle it.
+    `values` are the parameters of the sentence that describes the finding. `squares` are the squares that the finding
+    is about, and `words` are the unlisted words. Before the players answer a question, the events of its first option
+    count. If the first option is `LOOK_AGAIN`, nothing is recorded before the answer. `needs_picture` is True if
+    another picture may answer the question.
     """
 
     reason: Reason
@@ -99,11 +101,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class QuestionHistory:
-    """What was asked before: each word and each old tile is asked about once.
+    """The questions asked before. The players are asked about each word and each old tile only once.
 
-    `words` are kept from game to game, the others for one game. `squares` are those of old tiles. `open_squares` are
-    those of questions about plays: they are open until later readings settle them. `doubtful_squares` were read with
-    less than certainty when their tile was laid.
+    `words` are the unlisted words in earlier questions. They are kept for the next game, the other fields are not.
+    `squares` are the squares of old tiles in earlier questions. `open_squares` are the squares of questions about plays
+    that were not answered yet. `doubtful_squares` are squares whose tile had a confidence below
+    `MIN_LETTER_CONFIDENCE` when the tile was placed.
     """
 
     words: frozenset[str] = frozenset()
@@ -112,23 +115,23 @@ class QuestionHistory:
     doubtful_squares: frozenset[Square] = frozenset()
 
     def with_finding(self, finding: Finding) -> QuestionHistory:
-        """Return the history after a question."""
+        """Return the history with the question of a finding added."""
         if finding.reason is Reason.OLD_TILE_DIFFERS:
             return replace(self, squares=self.squares | {*finding.squares})
         return replace(self, words=self.words | {*finding.words}, open_squares=self.open_squares | {*finding.squares})
 
     def with_play(self, play: Play, reading: BoardReading) -> QuestionHistory:
-        """Return the history after a play was read."""
+        """Return the history with the doubtful squares of a new play added."""
         unsure = {s for s, tile in play.tiles if read_confidence(reading, s, tile) < MIN_LETTER_CONFIDENCE}
         return replace(self, doubtful_squares=self.doubtful_squares | unsure)
 
     def without_squares(self, squares: Iterable[Square]) -> QuestionHistory:
-        """Return the history after the question about these squares was answered."""
+        """Return the history after the players answered a question about `squares`."""
         gone = {*squares}
         return replace(self, open_squares=self.open_squares - gone, doubtful_squares=self.doubtful_squares - gone)
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:
-        """Return the reading with the old tiles that the players were asked about as they are on record."""
+        """Return the reading with the recorded tile on each old square that the players were already asked about."""
         known = [square for square in self.squares if game.board[square] is not None]
         if not known:
             return reading
@@ -138,17 +141,17 @@ class QuestionHistory:
         return replace(reading, squares=tuple(squares))
 
     def for_new_game(self) -> QuestionHistory:
-        """Return what is still known at the next game."""
+        """Return the history for the next game. Only the unlisted words are kept."""
         return QuestionHistory(self.words)
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A turn that is about to be recorded: the events that would follow in `game`.
+    """A turn before it is recorded: the new events, and the game to which the events are added.
 
-    `reading` is the picture that they were inferred from, `earlier` what earlier readings of this board say, `words`
-    the word list in use; each is None if there is none. `seat` is the player whose button or phone ended the turn, None
-    if it belongs to none.
+    `reading` is the reading from which the events were inferred, `earlier` is the history of earlier readings, and
+    `words` is the word list in use. Each of these may be None. `asked` has the earlier questions. `seat` is the player
+    whose button or phone ended the turn, or None if no player's button or phone did.
     """
 
     game: Game
@@ -162,30 +165,33 @@ class Proposal:
 
     @property
     def game_after(self) -> Game:
-        """The game once the events are recorded. Raises `RulesError`, `NotationError` for impossible events."""
+        """The game after the proposed events. Raises `RulesError` or `NotationError` for impossible events."""
         return push_events(self.game, self.events)
 
     @property
     def single_play(self) -> PlayMade | None:
-        """The play if there is exactly one among the events."""
+        """The only play among the events, or None if there is no play or more than one play."""
         plays = [event for event in self.events if isinstance(event, PlayMade)]
         return plays[0] if len(plays) == 1 else None
 
     def iterate_events(self) -> Iterator[tuple[Game, Event]]:
-        """Yield each event with the game before it."""
+        """Yield each event with the game before this event."""
         game = self.game
         for event in self.events:
             yield game, event
             game = game.push(event)
 
     def iterate_plays(self) -> Iterator[tuple[Game, PlayMade]]:
-        """Yield each play with the game before it."""
+        """Yield each play with the game before this play."""
         return ((game, event) for game, event in self.iterate_events() if isinstance(event, PlayMade))
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of a validation: the events that count now, the most urgent question (None: accepted), all notices."""
+    """The result of a validation: the events to record now, the most urgent question, and all notices.
+
+    `question` is None if the turn is accepted.
+    """
 
     events: tuple[Event, ...]
     question: Finding | None = None
@@ -193,13 +199,13 @@ class Verdict:
 
 
 def read_confidence(reading: BoardReading, square: Square, tile: Tile) -> float:
-    """Return the confidence (0..1) that a square holds this tile; a blank may be read as its letter."""
+    """Return the confidence (0..1) that `tile` is on a square. A blank may be read as its letter."""
     read = reading.squares[square]
     return max(read.probability(tile.face), read.probability(tile.letter))
 
 
 def push_events(game: Game, events: Iterable[Event]) -> Game:
-    """Return the game after the events. Raises `RulesError`, `NotationError` for impossible ones."""
+    """Return the game after the events. Raises `RulesError` or `NotationError` for impossible events."""
     for event in events:
         game = game.push(event)
     return game

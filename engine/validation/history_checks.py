@@ -1,4 +1,4 @@
-"""Checks of turns that were recorded before: points that were announced change only with an answer."""
+"""Checks of turns that were recorded before. The score of such a turn changes only after an answer of the players."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from engine.validation.board_checks import find_last_play_squares
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason, WordList, push_events
 
 MIN_EARLIER_TILE_PROBABILITY = 0.005
-"""Probability of a tile in an earlier reading from which it may have been on the board then."""
+"""Probability of a tile in an earlier reading from which the tile may already have been on the board."""
 
 
 def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if a play is to be withdrawn because its tiles are gone, while no challenge was upheld."""
+    """Ask the players before a play is withdrawn because its tiles are gone. No challenge was upheld in this case."""
     withdrawn = [event for event in proposal.events if isinstance(event, PlayWithdrawn)]
     if not withdrawn:
         return
@@ -37,9 +37,10 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask before a tile on the board is corrected, once a square; the record counts until it is answered.
+    """Ask the players before a misread tile on the board is corrected, once for each square.
 
-    A tile that was in doubt when it was laid is corrected until then.
+    The recorded tile counts until the question is answered. If the confidence of the tile was low when it was placed,
+    the correction counts instead.
     """
     reading, game, asked = proposal.reading, proposal.game, proposal.asked
     if reading is None or not proposal.events:
@@ -64,7 +65,7 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if a tile that was not seen before belongs to an earlier play; it does until it is answered."""
+    """Ask if a tile that was missed before belongs to an earlier play. Until the answer, the tile is in that play."""
     game, asked = proposal.game, proposal.asked
     added = [e for e in proposal.events if isinstance(e, SquareCorrected) and game.board[e.square] is None]
     if added and not all(event.square in asked.open_squares for event in added):
@@ -73,10 +74,10 @@ def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if an end tile of the new play was laid with the play before, and was not seen then.
+    """Ask if a tile at an end of the new play belongs to the previous play and was missed in that play's reading.
 
-    It may have been if the earlier reading did not exclude a tile there, or if the play before has an unlisted word
-    that the tile completes.
+    The tile may belong to the previous play if the earlier reading does not exclude a tile on the square, or if the
+    tile completes an unlisted word of the previous play to a valid word.
     """
     event, last = proposal.single_play, _find_last_turn(proposal.game)
     if event is None or last is None or last.play is None or last.player == event.player or last.play.rearranged:
@@ -110,7 +111,7 @@ def _are_possible(game: Game, events: tuple[Event, ...]) -> bool:
 
 
 def _find_last_turn(game: Game) -> Turn | None:
-    """Return the last turn if it is a play that stands."""
+    """Return the last turn if this turn is a play that was not withdrawn, otherwise None."""
     last = game.turns[-1] if game.turns else None
     return last if last is not None and last.kind is TurnKind.PLAY and last.stands else None
 
@@ -121,7 +122,7 @@ def _may_be_earlier(proposal: Proposal, last: Turn, before: Board, square: Squar
 
 
 def _is_completed(proposal: Proposal, last: Turn, before: Board, square: Square, tile: Tile) -> bool:
-    """Return True if the play before has an unlisted word, and none with the tile."""
+    """Return True if the previous play has an unlisted word, and if all its words are listed with one more tile."""
     words, game = proposal.words, proposal.game
     if words is None or not game.rules.open_dictionary or last.play is None:
         return False
@@ -134,7 +135,10 @@ def _find_unlisted(game: Game, before: Board, play: Play, words: WordList) -> tu
 
 
 def _move_tile(proposal: Proposal, last: Turn, before: Board, square: Square, tile: Tile) -> tuple[Event, ...] | None:
-    """Return the events in which a tile belongs to the play before; None if the rules do not allow that."""
+    """Return the events in which a tile of the new play belongs to the previous play.
+
+    If the rules do not allow these events, return None.
+    """
     event, game = proposal.single_play, proposal.game
     assert event is not None and last.play is not None
     longer = Play.from_tiles({**dict(last.play.tiles), square: tile})

@@ -1,4 +1,4 @@
-"""Checks of the play itself: its tiles, its blanks, its words, and whose turn it is."""
+"""Checks of a new play: its tiles, its blanks, its words, and the player's turn."""
 
 from __future__ import annotations
 
@@ -35,9 +35,12 @@ from engine.validation.findings import (
 )
 
 MIN_MARKED_BLANK_PROBABILITY = 0.01
-"""Probability of a blank from which a letter may be written on one; none of 7,521 letters of photographs has it."""
+"""Probability of a blank from which a letter may be written on a blank.
+
+None of 7,521 letters in photographs reached this probability.
+"""
 MAX_ALTERNATIVES = 2
-"""Alternatives of a play that are offered."""
+"""Maximum number of alternatives to a play in one question."""
 
 _REASON_BY_STATUS: Mapping[Status, Reason] = MappingProxyType(
     {
@@ -52,9 +55,10 @@ _REASON_BY_STATUS: Mapping[Status, Reason] = MappingProxyType(
 
 
 def check_record(proposal: Proposal) -> Iterator[Finding]:
-    """Note the plays that the rules do not allow: off the centre, not joined, with a gap, too long, out of turn.
+    """Report plays that the rules do not allow, for example off the centre, not joined, or with a gap.
 
-    Plays that had the same defect before are left out, so a correction names those that it concerns.
+    A play that had the same defects before the proposed events is left out. After a correction, only the plays with new
+    defects are therefore reported.
     """
     known = {(turn.play, turn.status) for turn in proposal.game.turns}
     after = proposal.game_after
@@ -71,14 +75,14 @@ def check_record(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_exchanges(proposal: Proposal) -> Iterator[Finding]:
-    """Note an exchange of more tiles than a rack holds."""
+    """Report an exchange of more tiles than the player has on the rack."""
     for game, event in proposal.iterate_events():
         if isinstance(event, Exchanged) and event.count > game.state.rack_counts[event.player]:
             yield Finding(Reason.TOO_MANY_EXCHANGED, (game.players[event.player], str(event.count)))
 
 
 def check_order(proposal: Proposal) -> Iterator[Finding]:
-    """Note a turn of a player who is not to move."""
+    """Report a turn of a player who is not to move."""
     game = proposal.game
     for event in proposal.events:
         if isinstance(event, PlayMade | Passed | Exchanged):
@@ -88,7 +92,10 @@ def check_order(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_seat(proposal: Proposal) -> Iterator[Finding]:
-    """Ask whose turn it was if another player's button or phone ended it; without a seat it never is a question."""
+    """Ask whose turn it was if another player's button or phone ended the turn.
+
+    If no button or phone of a player ended the turn, ask nothing.
+    """
     game, event, seat = proposal.game, proposal.single_play, proposal.seat
     if event is None or seat is None or seat == event.player or len(proposal.events) != 1:
         return
@@ -99,7 +106,7 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_rack(proposal: Proposal) -> Iterator[Finding]:
-    """Ask about a play with more tiles than the player has left: with an empty bag that number is known."""
+    """Ask about a play with more tiles than the player has on the rack, if the bag is empty."""
     for game, event in proposal.iterate_plays():
         held, laid = game.state.rack_counts[event.player], len(event.play.tiles)
         if game.bag_count == 0 and laid > held:
@@ -109,7 +116,7 @@ def check_rack(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_blank(proposal: Proposal) -> Iterator[Finding]:
-    """Ask which letter a new blank stands for (rule 6), or if it is a tile whose letter was not seen."""
+    """Ask which letter a new blank stands for (rule 6), or if the tile is a letter that was read as a blank."""
     event = proposal.single_play
     blanks = [square for square, tile in event.play.tiles if tile.is_unnamed] if event else []
     if event is None or not blanks:
@@ -130,7 +137,7 @@ def check_blank(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_marked_blank(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if a new letter is a blank on which a letter is written: it has no points."""
+    """Ask if a new letter is a blank with a letter written on it. Such a tile scores no points."""
     event, reading = proposal.single_play, proposal.reading
     if event is None or reading is None:
         return
@@ -146,7 +153,7 @@ def check_marked_blank(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_imported_blanks(proposal: Proposal) -> Iterator[Finding]:
-    """Note the blanks of an imported game whose letter is not known."""
+    """Report the blanks without a known letter in an imported game."""
     board = proposal.game_after.board
     for square in board.occupied_squares():
         if board.tile(square).is_unnamed:
@@ -154,7 +161,7 @@ def check_imported_blanks(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_words(proposal: Proposal) -> Iterator[Finding]:
-    """Ask about a play with an unlisted word, once a word, if the picture leaves room for a listed one."""
+    """Ask about an unlisted word if a tile may be misread. The players are asked only once about each word."""
     event, reading, words = proposal.single_play, proposal.reading, _get_open_words(proposal)
     if event is None or reading is None or words is None:
         return
@@ -175,7 +182,7 @@ def check_words(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_word_ends(proposal: Proposal) -> Iterator[Finding]:
-    """Ask if a word goes on where the picture does not exclude a tile: one more letter makes a word of it."""
+    """Ask if a tile at an end of the main word was missed. The tile must be possible and make a valid word."""
     event, reading, words = proposal.single_play, proposal.reading, _get_open_words(proposal)
     if event is None or reading is None:
         return
@@ -199,7 +206,7 @@ def check_word_ends(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_closed_letters(proposal: Proposal) -> Iterator[Finding]:
-    """Ask about a letter of which the reader is not sure, while only a challenge may look words up."""
+    """Ask about a letter with low confidence in a game in which words are looked up only after a challenge."""
     event, reading = proposal.single_play, proposal.reading
     if event is None or reading is None or proposal.words is None or proposal.game.rules.open_dictionary:
         return
@@ -219,12 +226,12 @@ def check_closed_letters(proposal: Proposal) -> Iterator[Finding]:
 
 
 def find_least_confidence(play: Play, reading: BoardReading) -> float:
-    """Return the least confidence of the new tiles of a play."""
+    """Return the lowest confidence (0..1) among the new tiles of a play."""
     return min(read_confidence(reading, square, tile) for square, tile in play.tiles)
 
 
 def _get_open_words(proposal: Proposal) -> WordList | None:
-    """Return the word list if words may be looked up during the game."""
+    """Return the word list if the rules allow looking up words during the game, otherwise None."""
     return proposal.words if proposal.game.rules.open_dictionary else None
 
 
@@ -233,7 +240,7 @@ def _find_game_before(proposal: Proposal, play: PlayMade) -> Game:
 
 
 def _replace_play(proposal: Proposal, play: Play) -> tuple[Event, ...]:
-    """Return the events with the single play replaced."""
+    """Return the proposed events with `play` in place of the recorded play."""
     return tuple(replace(event, play=play) if isinstance(event, PlayMade) else event for event in proposal.events)
 
 

@@ -1,4 +1,4 @@
-"""The one validation step of every turn: run the checks that fit its source, and choose the most urgent question."""
+"""Validate a turn: run the checks for the source of the turn, and choose the most urgent question."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from engine.validation.findings import Finding, Proposal, Source, Verdict
 Check = Callable[[Proposal], Iterator[Finding]]
 
 _CAMERA_CHECKS: tuple[Check, ...] = (
-    # The picture as a whole, before anything that is read in it.
+    # Checks of the whole picture. These come first, because all other checks assume that the picture is correct.
     board_checks.check_first_board,
     board_checks.check_cleared_board,
     board_checks.check_board_identity,
     board_checks.check_unexplained_tiles,
     board_checks.check_orientation,
     board_checks.check_offset,
-    # Turns on record.
+    # Checks of turns that were recorded before.
     history_checks.check_removed_tiles,
     board_checks.check_pass,
     history_checks.check_old_tiles,
     history_checks.check_earlier_play,
     history_checks.check_added_tiles,
-    # The play.
+    # Checks of the new play.
     play_checks.check_seat,
     play_checks.check_rack,
     play_checks.check_blank,
@@ -52,14 +52,14 @@ _IMPORT_CHECKS: tuple[Check, ...] = (
 CHECKS: Mapping[Source, tuple[Check, ...]] = MappingProxyType(
     {Source.CAMERA: _CAMERA_CHECKS, Source.HAND: _HAND_CHECKS, Source.IMPORT: _IMPORT_CHECKS}
 )
-"""The checks of each source, the most urgent first."""
+"""The checks for each source of a turn, the most urgent check first."""
 
 
 def validate_turn(proposal: Proposal) -> Verdict:
-    """Run all checks for the source of a turn. Pure; takes milliseconds.
+    """Run all checks for the source of a turn. The function has no side effects and takes milliseconds.
 
-    The first question wins; its first option says which events count until it is answered. An import never asks: its
-    questions become notices.
+    The first question is returned. Until the players answer this question, the events of its first option count. An
+    imported game has no questions: all questions become notices.
     """
     findings = [finding for check in CHECKS[proposal.source] for finding in check(proposal)]
     if proposal.source is Source.IMPORT:
