@@ -1,6 +1,6 @@
 """Cameras with one common interface: a folder of pictures, a USB camera, a Raspberry Pi camera, a simulated table.
 
-`open_camera("folder:DIR")`, `open_camera("usb:0")` or `open_camera("pi")` opens the camera that a setting names.
+`open_camera` opens a camera by the value of the setting `camera.source`, such as `folder:DIR`, `usb:0` or `pi`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ __all__ = [
 def open_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None = None) -> Camera:
     """Open the camera that `spec` names: `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...` or `pi` (a camera module).
 
-    `open_record` returns the record of the pictures of a folder that were shown; without it all are shown. Raises
-    `CameraError` if there is no such camera; the message gives what to do next.
+    `open_record` returns, for a folder, the record of the pictures that earlier cameras returned; these pictures are
+    skipped. If `open_record` is None, no picture is skipped. Raises `CameraError` if there is no such camera; the
+    message explains what to do.
     """
     kind, _, where = spec.partition(":")
     if kind == "folder" and where:
@@ -64,7 +65,8 @@ def open_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None =
 def open_reconnecting_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None = None) -> Camera:
     """Open the camera that `spec` names; a USB or Pi camera may be connected later.
 
-    `open_record` as in `open_camera`. Raises `CameraError` for other cameras that are not there.
+    `open_record` has the same meaning as in `open_camera`. Raises `CameraError` if a folder does not exist or `spec` is
+    invalid.
     """
     if spec != "pi" and not spec.startswith("usb:"):
         return open_camera(spec, open_record)

@@ -1,4 +1,4 @@
-"""The interface of all cameras, their pictures and their errors."""
+"""Interface of all cameras, the class of their pictures, and the errors that cameras raise."""
 
 from __future__ import annotations
 
@@ -14,24 +14,28 @@ from engine.messages import said
 Image = npt.NDArray[np.uint8]
 """`(H, W, 3) uint8 BGR`."""
 BLACK_LEVEL = 6
-"""Brightness (of 255) up to which a picture is black, measured at its 99.9th percentile."""
+"""Largest 99.9th percentile of the pixel values (0 to 255) for which a picture counts as black."""
 
 
 class CameraError(TilekeeperError):
-    """The camera gives no picture; the message gives the reason and what to do next, on one line."""
+    """A failure of the camera to return a picture; the message gives the reason and the remedy on one line."""
 
 
 class NoMorePicturesError(CameraError):
-    """All pictures of a folder have been returned."""
+    """No picture is left: the camera has returned all pictures of its folder or list."""
 
 
 class BlackPictureError(CameraError):
-    """The camera gives pictures, but they are black."""
+    """A black picture from a camera that otherwise works."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One picture: `image` `(H, W, 3) uint8 BGR`, `time` in seconds of `time.monotonic()`, and a file name or `""`."""
+    """One picture from a camera.
+
+    `image` is `(H, W, 3) uint8 BGR`. `time` is in seconds of `time.monotonic()`. `name` is the path of the file, or
+    empty for a picture from a live camera.
+    """
 
     image: Image
     time: float
@@ -39,17 +43,20 @@ class Frame:
 
 
 class Camera(Protocol):
-    """A source of pictures of the table. It is used from one thread; `close` may be called from another."""
+    """Interface of a camera over the table.
+
+    One thread uses a camera; only `close` may be called from another thread.
+    """
 
     @property
     def live(self) -> bool:
-        """True if each picture shows the table as it is now; False if each can be returned only once (a folder)."""
+        """True if each picture shows the table at the time of the call; False for a folder or list of files."""
 
     def still(self) -> Frame:
-        """Return a picture of the best quality, exposed after the call. Raises `CameraError`."""
+        """Return a picture of the best quality that was exposed after the call. Raises `CameraError`."""
 
     def preview(self) -> Frame | None:
-        """Return a small picture for detecting motion, None from a camera without live pictures.
+        """Return a small picture for motion detection, or None if the camera is not live.
 
         Raises `CameraError`.
         """
@@ -60,14 +67,20 @@ class Camera(Protocol):
 
 @runtime_checkable
 class AutoExposureCamera(Protocol):
-    """A camera that adjusts exposure, white balance and focus and then locks them, so that tiles look the same."""
+    """Interface of a camera that locks exposure, white balance and focus, so that tiles look the same all the time."""
 
     def settle(self) -> None:
-        """Adjust and lock them again, at the beginning of each game. Raises `CameraError`."""
+        """Adjust exposure, white balance and focus to the present light, then lock them. Raises `CameraError`.
+
+        Called at the beginning of each game.
+        """
 
 
 class AbsentCamera:
-    """A camera that gives no pictures, with a message why; the game goes on with what players enter."""
+    """Replacement for a camera that is not available; `still` and `preview` raise `CameraError` with a given message.
+
+    The game is continued with the plays that players enter on the page.
+    """
 
     live = True
 
@@ -75,15 +88,15 @@ class AbsentCamera:
         self._message = message
 
     def still(self) -> Frame:
-        """Raise `CameraError`."""
+        """Raise `CameraError` with the message of this camera."""
         raise CameraError(self._message)
 
     def preview(self) -> Frame | None:
-        """Raise `CameraError`."""
+        """Raise `CameraError` with the message of this camera."""
         raise CameraError(self._message)
 
     def close(self) -> None:
-        """Do nothing."""
+        """Do nothing, because no device is open."""
 
 
 CLOSED_MESSAGE = said("camera-closed", "the camera was closed")
@@ -92,5 +105,5 @@ BLACK_MESSAGE = said("camera-black", "the camera's picture is black: is its cap 
 
 
 def is_black(image: Image) -> bool:
-    """Return True if `image` is black but for at most one pixel in a thousand."""
+    """Return True if `image` is black, except for at most one pixel in a thousand."""
     return float(np.quantile(image[::8, ::8], 0.999)) <= BLACK_LEVEL

@@ -1,4 +1,4 @@
-"""Pictures from files: a list of files, or a folder to which pictures are added during the game."""
+"""A camera that returns pictures from files: a list of files, or a folder to which files are added during the game."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from vision.photo import PhotoError, load_photo
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 WRITE_TIMEOUT_S = 2.0
-"""Age, in seconds, up to which a file in a watched folder that cannot be read may still be being written."""
+"""Seconds after its last change during which an unreadable file in a folder is tried again: it may be incomplete."""
 _NEVER = -1
-"""The time of a file that is gone."""
+"""Modification time that stands for a missing file."""
 
 
 class ShownPictures(Protocol):
-    """The pictures of a folder that were shown, by name, with the time of each file in ns since 1970."""
+    """Interface of the record of the pictures of a folder that a camera has returned.
+
+    The record contains the modification time of each file (in ns since 1970) by file name.
+    """
 
     def load(self) -> dict[str, int]:
-        """Return the pictures that were shown before."""
+        """Return the recorded modification times by file name."""
 
     def save(self, times: Mapping[str, int]) -> None:
-        """Keep the pictures shown up to now, in place of those before."""
+        """Replace the recorded modification times by `times`."""
 
 
 class FolderCamera:
-    """A camera that returns the pictures of a list or a folder in order, each once."""
+    """A camera that returns each picture of a list or a folder once, in order."""
 
     live = False
 
@@ -42,10 +45,10 @@ class FolderCamera:
 
     @classmethod
     def from_folder(cls, folder: Path, record: ShownPictures | None = None) -> FolderCamera:
-        """Return a camera for the pictures in `folder`, in the order of their names, including those added later.
+        """Return a camera for the pictures in `folder`, in the order of file names; files may be added later.
 
-        Pictures in `record` are left out, and those that are shown are added to it. A file that is written again under
-        the name of a picture is a new one. Raises `CameraError` if there is no such folder.
+        The camera skips pictures in `record`, and adds each picture that it returns to `record`. A file that was
+        overwritten counts as a new picture. Raises `CameraError` if there is no such folder.
         """
         if not folder.is_dir():
             text = "no folder {0}: make it, and put a picture of the board there after each turn"
@@ -61,7 +64,7 @@ class FolderCamera:
     def still(self) -> Frame:
         """Return the next picture.
 
-        Raises `NoMorePicturesError` if all were returned, and `CameraError` for one that cannot be read.
+        Raises `NoMorePicturesError` if no picture is left, and `CameraError` for a file that cannot be read.
         """
         if self._closed:
             raise CameraError(CLOSED_MESSAGE)
@@ -74,13 +77,13 @@ class FolderCamera:
         path = self._pending.pop(0)
         try:
             image = _load_picture(path, WRITE_TIMEOUT_S if self._folder else 0.0)
-        finally:  # a broken picture is not shown again either
+        finally:  # an unreadable picture is not tried again either
             if self._folder is not None:
                 self._record_picture(path)
         return Frame(image, time.monotonic(), str(path))
 
     def preview(self) -> None:
-        """Return None: files have no live picture."""
+        """Return None, because pictures from files show no motion."""
 
     def close(self) -> None:
         """Close the camera; further pictures raise `CameraError`."""
@@ -95,14 +98,17 @@ class FolderCamera:
         return sorted((p for p in found if self._shown.get(p.name, _NEVER) != _read_time(p)), key=lambda p: p.name)
 
     def _record_picture(self, path: Path) -> None:
-        """Record a picture as shown before its turn is stored: after a crash in between it is not shown again."""
+        """Record that the picture at `path` was returned.
+
+        The record is saved before the turn is stored. After a crash between the two, the picture is not returned again.
+        """
         self._shown[path.name] = _read_time(path)
         if self._record:
             self._record.save(self._shown)
 
 
 def _read_time(path: Path) -> int:
-    """Return when a file was last written, in ns since 1970; `_NEVER` if it is gone."""
+    """Return the modification time of a file in ns since 1970, or `_NEVER` if the file does not exist."""
     try:
         return path.stat().st_mtime_ns
     except OSError:
@@ -110,9 +116,9 @@ def _read_time(path: Path) -> int:
 
 
 def _load_picture(path: Path, patience_s: float) -> Image:
-    """Return the picture at `path`; a file that cannot be read is tried again until it is `patience_s` seconds old.
+    """Return the picture at `path`. Raises `CameraError`.
 
-    Raises `CameraError`.
+    A file that cannot be read is tried again until `patience_s` seconds after its last change.
     """
     while True:
         try:

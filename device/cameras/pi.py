@@ -1,7 +1,8 @@
 """The Raspberry Pi camera modules (1, 2, 3, HQ) through picamera2.
 
-One still configuration is used throughout, so no turn waits for a change of mode. Exposure, white balance and focus
-adjust for about two seconds; then they are read and locked for the game, so that tiles look the same in every picture.
+The camera keeps one still configuration, so that no turn waits for a change of mode. Exposure, white balance and focus
+adjust automatically for about two seconds. Then their values are read and locked for the game, so that tiles look the
+same in every picture.
 """
 
 from __future__ import annotations
@@ -31,17 +32,19 @@ from engine.messages import said
 _log = logging.getLogger(__name__)
 
 STILL_WIDTH_PX = 2304
-"""Width of stills, in pixels: 100 or more for a square of the board; wider ones need memory and are read no better."""
+"""Width of stills in pixels: at least 100 for each square of the board. Wider stills need memory and are read no
+better."""
 PREVIEW_WIDTH_PX = 320
 SETTLE_S = 2.0
 FRAME_TIMEOUT_S = 2.0
 """Time without a picture, in seconds, after which the camera counts as stalled."""
 RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 LIGHT_CHANGE_RATIO = 1.6
-"""Ratio of brightness, either way, from which exposure is adjusted again: dusk, or a lamp that was switched on."""
+"""Ratio of two brightnesses (the larger to the smaller) above which exposure is adjusted again, for example at dusk or
+when a lamp was switched on."""
 
 AF_MANUAL, AF_CONTINUOUS = 0, 2
-"""Values of libcamera's control `AfMode`."""
+"""Values of libcamera's control `AfMode` (autofocus mode)."""
 
 _YUV_CONVERSIONS: Mapping[str, int] = {
     "YUV420": cv2.COLOR_YUV2BGR_I420,
@@ -58,10 +61,10 @@ Controls = dict[str, Any]
 
 
 class PiCamera:
-    """A camera module; the constructor opens it and locks exposure, white balance and focus.
+    """A camera module; the constructor opens the camera and locks exposure, white balance and focus.
 
-    `picamera` creates the `Picamera2` object, also again after the camera was lost. `settle_s` is the time for
-    adjustment in seconds. Raises `CameraError`.
+    `picamera` creates the `Picamera2` object; it is called again after the camera failed. `settle_s` is the time in
+    seconds for the automatic adjustment. Raises `CameraError`.
     """
 
     live = True
@@ -93,7 +96,7 @@ class PiCamera:
         self.close()
 
     def still(self) -> Frame:
-        """Return a picture exposed after the call; if the light has changed much, exposure is adjusted first.
+        """Return a picture that was exposed after the call; adjust the exposure first if the light has changed much.
 
         Raises `CameraError`.
         """
@@ -106,7 +109,10 @@ class PiCamera:
         return frame
 
     def preview(self) -> Frame:
-        """Return a picture of the low-resolution stream, or a reduced still if there is none. Raises `CameraError`."""
+        """Return a picture of the low-resolution stream, or a reduced still if the camera has no such stream.
+
+        Raises `CameraError`.
+        """
         self._ensure_open()
         if self._camera.camera_configuration().get("lores"):
             return self._capture_frame("lores", fresh=False)
@@ -115,7 +121,7 @@ class PiCamera:
         return Frame(np.ascontiguousarray(frame.image[::step, ::step]), frame.time)
 
     def settle(self) -> None:
-        """Adjust exposure, white balance and focus, then lock them. Raises `CameraError`."""
+        """Adjust exposure, white balance and focus, then lock the three. Raises `CameraError`."""
         self._ensure_open()
         try:
             self._settle_controls(self._camera)
@@ -128,7 +134,7 @@ class PiCamera:
         self._close_camera()
 
     def _open(self) -> None:
-        """Open, configure, start and adjust the camera. Raises `CameraError`."""
+        """Open, configure and start the camera, then adjust and lock its controls. Raises `CameraError`."""
         try:
             self._camera = self._picamera_factory()
             _configure_streams(self._camera)
@@ -157,7 +163,7 @@ class PiCamera:
             raise self._record_failure(error) from error
 
     def _capture_image(self, camera: Any, stream: str, *, fresh: bool = True) -> Image:
-        """Return the picture of the next request; with `fresh`, of the first one exposed after the call."""
+        """Return the picture of the next request; if `fresh`, skip requests that were exposed before the call."""
         asked = time.monotonic_ns() if fresh else 0
         end = self._clock() + FRAME_TIMEOUT_S
         while True:
@@ -170,7 +176,7 @@ class PiCamera:
                 request.release()
 
     def _ensure_open(self) -> None:
-        """Open the camera again if it was lost and the time for the next attempt has come. Raises `CameraError`."""
+        """Open the camera again if it has failed and the next attempt is due. Raises `CameraError`."""
         if self._closed:
             raise CameraError(CLOSED_MESSAGE)
         if self._camera is None:
@@ -179,7 +185,7 @@ class PiCamera:
             self._open()
 
     def _record_failure(self, error: Exception) -> CameraError:
-        """Close the camera, set the time of the next attempt and return the error to raise."""
+        """Close the camera, set the time of the next attempt to open it, and return the `CameraError` to raise."""
         self._close_camera()
         self._next_try = self._clock() + self._backoff.record_failure()
         return error if isinstance(error, CameraError) else CameraError(describe_error(error))
@@ -191,21 +197,21 @@ class PiCamera:
         try:
             camera.cancel_all_and_flush()
             camera.close()
-        except Exception as error:  # a disconnected camera may fail to close, too
+        except Exception as error:  # closing a disconnected camera may fail, too
             _log.info("the lost camera did not close: %s", error)
 
 
 def make_auto_controls(offered: Container[str]) -> Controls:
-    """Return the controls that turn on automatic exposure, white balance and focus, as far as they are `offered`."""
+    """Return the controls for automatic exposure, white balance and focus, restricted to the `offered` names."""
     wanted: Controls = {"AeEnable": True, "AwbEnable": True, "AfMode": AF_CONTINUOUS}
     return {name: value for name, value in wanted.items() if name in offered}
 
 
 def make_locked_controls(metadata: Mapping[str, Any], offered: Container[str]) -> Controls:
-    """Return the controls that lock the values in `metadata`, as far as they are `offered`.
+    """Return the controls that lock exposure, white balance and focus, restricted to the `offered` names.
 
-    Each value is set in addition to turning its automatic off, which alone does not lock it (picamera2 issues 7 and
-    977).
+    The values come from the `metadata` of a picture. Switching an automatic control off does not lock its value, so the
+    value is set as well (picamera2 issues 7 and 977).
     """
     wanted: Controls = {}
     for switch, names in (("AeEnable", ("ExposureTime", "AnalogueGain")), ("AwbEnable", ("ColourGains",))):
@@ -218,7 +224,7 @@ def make_locked_controls(metadata: Mapping[str, Any], offered: Container[str]) -
 
 
 def fit_still_size(sensor: tuple[int, int], width: int = STILL_WIDTH_PX) -> tuple[int, int]:
-    """Return the sensor's (width, height) scaled to at most `width`, with its proportions and even numbers."""
+    """Return the sensor's (width, height) scaled down to at most `width`; both numbers are even."""
     scale = min(1.0, width / sensor[0])
     return round(sensor[0] * scale) // 2 * 2, round(sensor[1] * scale) // 2 * 2
 
@@ -226,8 +232,8 @@ def fit_still_size(sensor: tuple[int, int], width: int = STILL_WIDTH_PX) -> tupl
 def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
     """Convert a stream's array to `(H, W, 3) uint8 BGR`; `form` is libcamera's format, `size` is (width, height).
 
-    libcamera names formats by the order in a little-endian word: `RGB888` is blue, green, red in memory. Rows may be
-    padded beyond the width. Raises `CameraError` for an unknown format.
+    libcamera names formats by the order in a little-endian word, so `RGB888` is blue, green, red in memory. The rows of
+    `array` may be longer than the width. Raises `CameraError` for an unknown format.
     """
     width, height = size
     if form in _YUV_CONVERSIONS:
@@ -243,20 +249,20 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
 
 
 def exposure_start_ns(metadata: Mapping[str, Any]) -> float:
-    """Return the start of a picture's exposure in ns of the monotonic clock; infinity if the metadata lack it."""
+    """Return the start of a picture's exposure in ns of the monotonic clock; infinity if not in the metadata."""
     if "SensorTimestamp" not in metadata or "ExposureTime" not in metadata:
         return float("inf")
     return float(metadata["SensorTimestamp"]) - 1000.0 * float(metadata["ExposureTime"])
 
 
 def has_light_changed(before: float, now: float) -> bool:
-    """Return True if two mean brightnesses (0..255) differ too much to be pictures in the same light."""
+    """Return True if the mean brightnesses (0..255) of two pictures differ too much for the same light."""
     darker, brighter = sorted((max(before, 1.0), max(now, 1.0)))
     return brighter / darker > LIGHT_CHANGE_RATIO
 
 
 def describe_error(error: Exception) -> str:
-    """Return a message for an error of picamera2 or libcamera: its meaning and what to do next."""
+    """Return a message for an error of picamera2 or libcamera, with the reason and the remedy."""
     text = " ".join(str(error).split())
     if isinstance(error, ModuleNotFoundError):
         wanted = "sudo apt install python3-picamera2 --no-install-recommends"
@@ -264,7 +270,7 @@ def describe_error(error: Exception) -> str:
         return said("camera-not-installed", how, error.name, wanted)
     if isinstance(error, TimeoutError):
         return STALLED_MESSAGE
-    if isinstance(error, IndexError) or "No camera number" in text:  # older picamera2, and that of 2026
+    if isinstance(error, IndexError) or "No camera number" in text:  # older picamera2, and picamera2 of 2026
         wrong = "no camera module found: is its cable in the right way round? rpicam-hello --list-cameras shows it"
         return said("camera-no-module", wrong)
     if "acquire" in text or "busy" in text.lower() or "__init__ sequence" in text:
@@ -281,7 +287,7 @@ def _make_picamera2() -> Any:
 
 
 def _configure_streams(camera: Any) -> None:
-    """Configure a stream of stills and, if the camera can, one of small pictures for detecting motion."""
+    """Configure a stream of stills and, if the camera supports a second stream, small pictures for motion detection."""
     size = fit_still_size(camera.sensor_resolution)
     main = {"format": "RGB888", "size": size}
     small = {"format": "YUV420", "size": fit_still_size(size, PREVIEW_WIDTH_PX)}

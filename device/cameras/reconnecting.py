@@ -1,4 +1,4 @@
-"""A camera that may be missing at start-up or unplugged: it is opened as soon as it is there."""
+"""A camera that may be missing at start-up or be unplugged; it is opened when it is connected."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ RETRY_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
 
 
 class ReconnectingCamera:
-    """A live camera that `opener` opens: at once if possible, otherwise on demand, with back-off between attempts.
+    """A live camera that is opened at once if possible, and otherwise at a later call of `still` or `preview`.
 
-    `opener` raises `CameraError` while there is no camera. `clock` returns seconds.
+    `opener` opens the camera; it raises `CameraError` if no camera is connected. The delay between attempts grows with
+    each failure. `clock` returns seconds.
     """
 
     live = True
@@ -30,7 +31,7 @@ class ReconnectingCamera:
         self._backoff = Backoff(RETRY_DELAYS_S)
         self._next_try = clock()
         self.trouble = ""
-        """The reason why there is no camera, on one line; empty while it is open."""
+        """The reason why the camera is not open, on one line; empty if the camera is open."""
         with suppress(CameraError):  # the reason is kept in `trouble` and raised by `still` and `preview`
             self._get_camera()
 
@@ -38,15 +39,18 @@ class ReconnectingCamera:
         return f"<PatientCamera: {self._camera or self.trouble}>"
 
     def still(self) -> Frame:
-        """Take a picture of the best quality, exposed after the call. Raises `CameraError`."""
+        """Return a picture of the best quality that was exposed after the call. Raises `CameraError`."""
         return self._get_camera().still()
 
     def preview(self) -> Frame | None:
-        """Return a small picture for detecting motion. Raises `CameraError`."""
+        """Return a small picture for motion detection. Raises `CameraError`."""
         return self._get_camera().preview()
 
     def settle(self) -> None:
-        """Let the camera adjust exposure and focus if it is open and can; a camera does so anyway when it is opened."""
+        """Adjust exposure, white balance and focus, if the camera is open and supports it. Raises `CameraError`.
+
+        If the camera is not open, nothing is done, because a camera adjusts itself when it is opened.
+        """
         if isinstance(camera := self._camera, AutoExposureCamera):
             camera.settle()
 

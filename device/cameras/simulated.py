@@ -1,4 +1,4 @@
-"""A camera over the simulated table: each still is rendered."""
+"""A camera over a simulated table, which renders its pictures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SimulatedCamera:
         self._closed = False
 
     def lay_tiles(self, labels: Mapping[tuple[int, int], str]) -> None:
-        """Show exactly the tiles `labels`: (row, column) to letter, `?` for a blank."""
+        """Replace the tiles on the table by `labels`, which maps (row, column) to a letter, or to `?` for a blank."""
         with self._lock:
             self._table.lay_tiles(labels)
             self._preview = None
@@ -38,7 +38,7 @@ class SimulatedCamera:
         return Frame(image, time.monotonic())
 
     def preview(self) -> Frame:
-        """Return a picture of the table at a quarter of the size; it is only rendered again if the tiles changed."""
+        """Return a picture at a quarter of the size; a new picture is rendered only after the tiles have changed."""
         with self._lock:
             if self._preview is None:
                 self._render_picture()

@@ -1,4 +1,4 @@
-"""A USB camera through V4L2 (1080p, MJPG), opened again after it was unplugged."""
+"""A USB camera through V4L2 (1080p, MJPG) that is opened again after it was unplugged."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 class UsbCamera:
-    """A V4L2 device; a thread reads all its frames and keeps the newest one.
+    """A USB camera (V4L2 device); a thread reads all frames of the camera and keeps the newest frame.
 
-    `device` is a number (`0`) or, better, the path by id (`/dev/v4l/by-id/...`): numbers change if cameras are plugged
-    in in another order. Every frame is read, so that a still is never an old one from the driver's queue. Only frames
-    show that the camera works: after it is unplugged `isOpened()` stays true. Raises `CameraError` if it cannot be
-    opened.
+    `device` is a number (`0`) or, better, the path by id (`/dev/v4l/by-id/...`), because numbers change if cameras are
+    plugged in in another order. Every frame is read, so that a still is never an old frame from the driver's queue.
+    Only new frames prove that the camera works, because `isOpened()` remains true after the camera was unplugged.
+    Raises `CameraError` if the camera cannot be opened.
     """
 
     live = True
@@ -64,7 +64,7 @@ class UsbCamera:
         return frame
 
     def preview(self) -> Frame:
-        """Return the newest frame at a third of the size. Raises `CameraError` at once if that frame is too old."""
+        """Return the newest frame at a third of the size. Raises `CameraError` if the newest frame is too old."""
         frame = self._wait_for_frame(time.monotonic() - FRAME_TIMEOUT_S, 0.0 if self._newest_frame else FRAME_TIMEOUT_S)
         small = np.ascontiguousarray(frame.image[::3, ::3])
         return Frame(small, frame.time)
@@ -97,7 +97,7 @@ class UsbCamera:
     def _open_capture(self) -> cv2.VideoCapture | None:
         try:
             capture = cv2.VideoCapture(self._device, cv2.CAP_V4L2)
-        except cv2.error:  # raised for a number that is too large for a device
+        except cv2.error:  # raised for a number that is too large for a device number
             return None
         if not capture.isOpened():
             return None
@@ -118,7 +118,7 @@ class UsbCamera:
                     self._frame_arrived.notify_all()
                 continue
             with self._frame_arrived:
-                self._lost = True  # wakes waiting calls: an unplugged camera is not waited for
+                self._lost = True  # ends waiting calls at once; an unplugged camera will not return a frame
                 self._frame_arrived.notify_all()
             if capture is not None:
                 capture.release()

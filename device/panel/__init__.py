@@ -1,6 +1,7 @@
 """The panel: buttons, lights, buzzer and small displays, on GPIO pins or on the page.
 
-Pure logic: `buttons` turns edges into presses and holds, `button_commands` maps them to table commands, `lights`
-computes what is shown. `panel` runs them in one thread; `gpio` and `displays` are thin layers over the hardware.
-Without GPIO the same `Panel` serves the page alone.
+Three modules are pure logic: `buttons` detects gestures (presses and holds) in the edges of the pins, `button_commands`
+maps gestures to table commands, and `lights` computes the lights and beeps. `panel` uses the three modules in one
+thread; `gpio` and `displays` are thin layers over the hardware. On a machine without GPIO pins, `Panel` has only the
+buttons and lights of the page.
 """

@@ -1,6 +1,6 @@
-"""Map gestures to commands: each gesture is a command to the session, a refusal that is shown, or nothing. Pure.
+"""The mapping from gestures on buttons (presses, holds) to commands of the session and to refusals.
 
-`docs/panel.md` has the whole table.
+All functions are pure. `docs/panel.md` lists the responses to all gestures.
 """
 
 from __future__ import annotations
@@ -16,33 +16,40 @@ from device.session.messages import get_text
 from device.session.snapshot import PASS_OR_EXCHANGE, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0
-"""Seconds after a turn in which a shared button is ignored: the press was meant for the turn before."""
+"""Seconds after a turn in which a press of the shared end-turn button is refused; it was meant for the same turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A press that changes nothing: the reason, and the player whose light blinks, if any."""
+    """Response to a press that is not allowed now: the reason as a text, and the player whose light blinks, if any."""
 
     text: str
     player: int | None = None
 
     @classmethod
     def from_key(cls, key: str, *values: str) -> Refusal:
-        """Return the refusal with the text of a key."""
+        """Return the refusal whose text has this key in the catalogue; `values` fill the placeholders of the text."""
         return cls(get_text(key, *values))
 
 
 @dataclass(frozen=True, slots=True)
 class OpenPairing:
-    """A press that lets one device be paired without a code."""
+    """Response to a tap of the power button: one device may be paired without a code."""
 
 
 ButtonResponse = TableCommand | Literal[Button.NEW_GAME, Button.POWER] | OpenPairing | Refusal | None
-"""A command, or a button that was held for what `PanelActions` has: new game, power."""
+"""Response of the panel to a gesture.
+
+A command is sent to the session. `Button.NEW_GAME` and `Button.POWER` stand for the actions in `PanelActions`. None
+means that the gesture has no effect.
+"""
 
 
 def command_for(gesture: Gesture, state: TableSnapshot, since_turn: float) -> ButtonResponse:
-    """Return the response to a gesture in this state, `since_turn` seconds after the last event of the game."""
+    """Return the response to a gesture, given the snapshot of the table.
+
+    `since_turn` is the time since the last event of the game, in seconds.
+    """
     button = gesture.button
     match gesture.kind:
         case GestureKind.PRESS if button.ends_turn:
@@ -87,9 +94,10 @@ def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: floa
 
 
 def _command_for_challenge(state: TableSnapshot) -> ButtonResponse:
-    """Return the response to the challenge button: it chooses the next answer while a question is open.
+    """Return the response to the challenge button.
 
-    The question \"pass or exchange?\" it answers with an exchange.
+    The button challenges the last play. While a question is open, the button chooses the next answer instead. If the
+    question is \"pass or exchange?\", the button confirms the exchange.
     """
     if refusal := _find_refusal(state):
         return refusal
@@ -110,7 +118,7 @@ def _command_for_hold(button: Button, state: TableSnapshot) -> ButtonResponse:
 
 
 def _find_refusal(state: TableSnapshot) -> Refusal | None:
-    """Return the refusal of a phase in which no turn is played; None during a turn."""
+    """Return the refusal of a press if the game is in a phase without turns; return None during a turn."""
     match state.phase:
         case Phase.LOOKING:
             return Refusal.from_key("busy")

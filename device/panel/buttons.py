@@ -1,7 +1,8 @@
 """The buttons of the panel, their pins, and the detection of presses, holds, double presses and stuck buttons.
 
-`GestureDetector` is pure: all times are passed in. A press counts at its first edge, so that it takes effect at once;
-edges within the debounce time belong to it. A release counts once the contact has been open for the debounce time.
+`GestureDetector` reads no clock: the caller passes all times. A press is detected at the first edge and takes effect at
+once; further edges within the debounce time are ignored as bounces. A release is detected once the contact has been
+open for the debounce time.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from math import inf
 from engine.errors import TilekeeperError
 
 MAX_PLAYERS = 4
-"""Number of players that buttons and lights are designed for."""
+"""Largest number of players for which the panel has buttons and lights."""
 FIRST_PIN, LAST_PIN = 2, 27
-"""GPIO numbers that are free on the 40-pin header; 0 and 1 are reserved for the ID EEPROM of add-on boards."""
+"""First and last usable GPIO number of the 40-pin header; 0 and 1 are reserved for the ID EEPROM of add-on boards."""
 
 
 class Button(StrEnum):
-    """A button of the panel. A turn is ended with one shared button, or each player has a button."""
+    """A button of the panel.
+
+    Players end their turns with one shared button (`END_TURN`), or each player has a button (`END_TURN_1` to `_4`).
+    """
 
     END_TURN = "end-turn"
     END_TURN_1 = "end-turn-1"
@@ -35,12 +39,12 @@ class Button(StrEnum):
 
     @property
     def ends_turn(self) -> bool:
-        """True for the shared end-turn button and for each player's own."""
+        """True for the shared end-turn button and for the end-turn button of each player."""
         return self.startswith("end-turn")
 
     @property
     def player(self) -> int | None:
-        """Index of the player to whom this end-turn button belongs; None for all other buttons."""
+        """Index of the player whose end-turn button this is; None for the shared and all other buttons."""
         return int(self[-1]) - 1 if self[-1].isdecimal() else None
 
 
@@ -48,7 +52,7 @@ END_TURN_BUTTONS = (Button.END_TURN_1, Button.END_TURN_2, Button.END_TURN_3, But
 
 
 class PinsError(TilekeeperError, ValueError):
-    """An unusable assignment of pins; `key` is the setting with the error."""
+    """An invalid pin assignment; `key` is the name of the setting with the error."""
 
     def __init__(self, key: str, text: str) -> None:
         super().__init__(f"{key} {text}")
@@ -58,11 +62,12 @@ class PinsError(TilekeeperError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """GPIO numbers (BCM numbers, not header positions) of everything on the panel; None or empty if not wired.
+    """GPIO numbers (BCM numbers, not header positions) of all buttons, lights and the buzzer of the panel.
 
-    Buttons connect their pin to ground. Lights get 3.3 V through a resistor; `common_anode` is for an RGB LED whose
-    common leg is positive. One pin in `end_turn` is a shared button, two to four are one for each player.
-    `status_light` is red, green, blue. Raises `PinsError`.
+    A part that is not wired is None or an empty tuple. Buttons connect their pin to ground. Lights get 3.3 V through a
+    resistor; `common_anode` is for an RGB LED whose common leg is positive. One pin in `end_turn` is a button that all
+    players share; two to four pins are one button for each player. `status_light` is red, green, blue. Raises
+    `PinsError`.
     """
 
     end_turn: tuple[int, ...] = (5, 6, 13, 19)
@@ -108,7 +113,7 @@ class Pins:
         return ends | {button: pin for button, pin in others.items() if pin is not None}
 
     def list_wired_pins(self) -> list[tuple[str, int]]:
-        """Return (setting, pin) for every pin in use, in the order of the settings."""
+        """Return the pairs (name of the setting, GPIO number) of all pins in use, in the order of the settings."""
         lists = {
             "end_turn": self.end_turn,
             "challenge": (self.challenge,),
@@ -123,21 +128,22 @@ class Pins:
 
 
 DEBOUNCE_S = 0.03
-"""Seconds. Contacts of push buttons settle within about 10 ms, and no user presses twice within 30 ms."""
+"""Debounce time in seconds: push-button contacts bounce for about 10 ms, and no user presses twice within 30 ms."""
 DOUBLE_PRESS_S = 0.7
-"""Seconds after a press within which the same button counts as pressed twice by accident."""
+"""Seconds after a press within which a second press of the same button counts as accidental."""
 STUCK_AFTER_S = 10.0
-"""Seconds after which a pressed button counts as stuck."""
+"""Seconds after which a button that is still pressed counts as stuck."""
 HOLD_S: Mapping[Button, float] = {Button.PAUSE: 1.0, Button.NEW_GAME: 2.0, Button.POWER: 3.0}
-"""Seconds for which these buttons must be held; the others have no hold."""
+"""Seconds for which a button must be held to cause `GestureKind.HOLD`; buttons that are not listed have no hold."""
 
 
 class GestureKind(StrEnum):
-    """The kinds of gestures.
+    """Kinds of gestures on a button.
 
-    PRESS is reported as the button goes down; PRESSED_AGAIN instead of it for the second half of a double press. A
-    button with a hold then ends in TAP, HOLD, or TOGETHER (another button was pressed meanwhile). STUCK is reported
-    once, FREED when that button comes up.
+    PRESS is reported when a button goes down; for the second press of a double press, PRESSED_AGAIN is reported instead
+    of PRESS. A button in `HOLD_S` then reports one of TAP (released early), HOLD (held long enough) and TOGETHER
+    (another button was pressed meanwhile). STUCK is reported once for a stuck button, and FREED when that button is
+    released.
     """
 
     PRESS = "press"
@@ -151,7 +157,7 @@ class GestureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gesture:
-    """A gesture on a button, and the time at which it was recognised (seconds of the caller's clock)."""
+    """A gesture on a button; `time` is when the gesture was recognised, in seconds of the caller's clock."""
 
     button: Button
     kind: GestureKind
@@ -160,7 +166,10 @@ class Gesture:
 
 @dataclass(slots=True)
 class _Contact:
-    """State of one button: raw (`closed`, `changed_at`) and debounced (`down`, `down_since`)."""
+    """State of one button's contact: raw (`closed`, `changed_at`) and debounced (`down`, `down_since`).
+
+    `counted_at` is the time of the last reported PRESS. `is_hold_possible` is True while the press may become a hold.
+    """
 
     closed: bool = False
     changed_at: float = -inf
@@ -172,7 +181,7 @@ class _Contact:
 
 
 class GestureDetector:
-    """Detector of gestures for all buttons of a panel. Pass it edges and times in chronological order."""
+    """Detector of gestures on all buttons of a panel; edges and times must be passed in chronological order."""
 
     def __init__(self, pressed: Iterable[Button] = (), now: float = 0.0) -> None:
         """Start at time `now`; buttons already `pressed` cause no gestures until they are released."""
@@ -181,7 +190,7 @@ class GestureDetector:
             self._contacts[button] = _Contact(closed=True, changed_at=now, down=True, down_since=now)
 
     def handle_edge(self, button: Button, down: bool, now: float) -> tuple[Gesture, ...]:
-        """Process an edge: the contact of a button closed (`down`) or opened. Return the gestures up to `now`."""
+        """Process an edge (a contact that closed if `down`, or opened) and return the gestures completed by `now`."""
         before = self.advance_time(now)
         contact = self._contacts[button]
         if contact.closed == down:
@@ -196,26 +205,26 @@ class GestureDetector:
         return (*before, self._count_press(button, now), *self._cancel_holds(now))
 
     def tap(self, button: Button, now: float) -> tuple[Gesture, ...]:
-        """Return the gestures of a tap on the page's button, which has no contact and handles double taps itself."""
+        """Return the gestures of a tap on a button of the page; the page itself ignores double taps."""
         taps = (Gesture(button, GestureKind.TAP, now),) if button in HOLD_S else ()
         return (*self.advance_time(now), Gesture(button, GestureKind.PRESS, now), *taps)
 
     def hold(self, button: Button, now: float) -> tuple[Gesture, ...]:
-        """Return the gestures of a button on the page that was held or confirmed in a dialog."""
+        """Return the gestures for a button of the page that was held, or that was confirmed in a dialog."""
         return (*self.advance_time(now), Gesture(button, GestureKind.HOLD, now))
 
     def advance_time(self, now: float) -> tuple[Gesture, ...]:
-        """Return the gestures that are complete by `now`."""
+        """Return the gestures that have been completed by `now`: holds, releases and stuck buttons."""
         return tuple(gesture for button in self._contacts for gesture in self._update_button(button, now))
 
     @property
     def deadline(self) -> float:
-        """Time at which `advance_time` will report the next gesture; infinity while no button is pressed."""
+        """Time of the next gesture that needs no further edge, such as a hold; infinity if no gesture is pending."""
         return min(self._button_deadline(button) for button in self._contacts)
 
     @property
     def is_holding(self) -> bool:
-        """True while a button is down that may still become a hold."""
+        """True while a button is down whose press may still become a hold."""
         return any(contact.down and contact.closed and contact.is_hold_possible for contact in self._contacts.values())
 
     @property
@@ -231,9 +240,9 @@ class GestureDetector:
         return Gesture(button, GestureKind.PRESS, now)
 
     def _cancel_holds(self, now: float) -> tuple[Gesture, ...]:
-        """End the holds of all buttons that are down at the same time as another one.
+        """Cancel the holds of all buttons if two or more buttons are down, and return the TOGETHER gestures.
 
-        Stuck buttons do not count, or no hold would work any more.
+        Stuck buttons are not counted. Otherwise one stuck button would prevent all holds.
         """
         down = [button for button, contact in self._contacts.items() if contact.closed and not contact.stuck]
         cancelled = [button for button in down if self._contacts[button].is_hold_possible] if len(down) > 1 else []

@@ -1,7 +1,8 @@
 """Small displays driven by luma: a player's name, total, clock and last play.
 
-An OLED shows all four, a row of eight 7-segment digits the total and the clock. Between games and in pauses they also
-show how to pair a phone. Writing to a display takes tens of milliseconds, so a thread named `displays` does it.
+An OLED shows all four values; a row of eight 7-segment digits shows the total and the clock. Between games and in
+pauses the displays alternate with pairing details (address, code, Wi-Fi). Writing to a display takes tens of
+milliseconds, so a thread named `displays` writes.
 """
 
 from __future__ import annotations
@@ -29,23 +30,24 @@ CLOCK_REFRESH_S = 1.0
 PAGE_DURATION_S = 4.0
 """Seconds for which each page of the pairing details is shown."""
 IDLE_PHASES = (Phase.LOBBY, Phase.DRAWING, Phase.PAUSED, Phase.ENDED)
-"""Phases in which pairing details are shown; they are also shown before the first turn."""
+"""Phases in which pairing details are shown; pairing details are also shown before the first turn of a game."""
 
 PairingDetailsSource = Callable[[], PairingDetails]
-"""Returns the current pairing details."""
+"""A function that returns the current pairing details."""
 SecondsLeft = Callable[[int], float | None]
-"""Returns the seconds left of a player (by index), negative in overtime, or None without a running clock."""
+"""A function that returns the seconds left on the clock of a player (by index): negative in overtime, None without a
+running clock."""
 
 
 class DisplayError(TilekeeperError):
-    """A display that cannot be used; the message gives reason and remedy on one line."""
+    """A display that cannot be used; the message gives the reason and the remedy on one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScorePage:
-    """Content of one display.
+    """Content of one display that shows one player's score.
 
-    `clock` is formatted text, empty without a clock; `to_move` marks the player whose turn it is.
+    `clock` is formatted text, empty in a game without a clock. `to_move` is True for the player whose turn it is.
     """
 
     name: str = ""
@@ -60,30 +62,33 @@ BLANK_SCORE_PAGE = ScorePage()
 
 @dataclass(frozen=True, slots=True)
 class PairingPage:
-    """One of the pages of the pairing details. `number` grows without end; a display takes it modulo its page count."""
+    """One of the pages of the pairing details.
+
+    `number` increases without limit; a display shows page `number` modulo the number of its pages.
+    """
 
     pairing: PairingDetails
     number: int
 
 
 class Display(Protocol):
-    """A display that shows a score page or a page of the pairing details."""
+    """Interface of a display that shows a score page or a page of the pairing details."""
 
     def show(self, what: ScorePage | PairingPage) -> None:
-        """Show a page; blocks while it is sent over the bus."""
+        """Show a page; block until the page has been sent over the bus."""
 
     def close(self) -> None:
         """Switch the display off."""
 
 
 class PixelDisplay:
-    """A luma device with pixels, such as an OLED or luma's `dummy`."""
+    """A display with pixels: a luma device such as an OLED or luma's `dummy`."""
 
     def __init__(self, device: Any) -> None:
         self._device = device
 
     def show(self, what: ScorePage | PairingPage) -> None:
-        """Draw the page and send it."""
+        """Draw the page and send the image to the device."""
         if isinstance(what, ScorePage):
             image = draw_score_page(what, self._device.size)
         else:
@@ -97,13 +102,13 @@ class PixelDisplay:
 
 
 class DigitDisplay:
-    """Eight 7-segment digits (`luma.core.virtual.sevensegment`): the total, with the clock to its right."""
+    """A display of eight 7-segment digits (`luma.core.virtual.sevensegment`): total at the left, clock at the right."""
 
     def __init__(self, segments: Any) -> None:
         self._segments = segments
 
     def show(self, what: ScorePage | PairingPage) -> None:
-        """Send the digits of the page."""
+        """Format the page as digits and send the digits to the device."""
         if isinstance(what, ScorePage):
             self._segments.text = format_digits(what)
         else:
@@ -141,7 +146,7 @@ def _open_oled(address: int) -> Display:
 
 
 def _open_digits(device: int) -> Display:
-    # Imported only if digits are wired: the import alone starts four idle threads of luma's.
+    # Imported only if a digit display is wired, because luma starts four threads on import.
     from luma.core.interface.serial import noop, spi
     from luma.core.virtual import sevensegment
     from luma.led_matrix.device import max7219
@@ -153,7 +158,10 @@ _OPENERS: dict[str, Callable[[int], Display]] = {"oled": _open_oled, "digits": _
 
 
 class DisplayController:
-    """Thread that shows a session on one or two displays. Use it in `with`, or `close` it."""
+    """Controller that shows the scores of a session on displays, in its own thread.
+
+    Use the controller in a `with` statement, or call `close`.
+    """
 
     def __init__(
         self,
@@ -195,7 +203,7 @@ class DisplayController:
             self._wake_up.clear()
             try:
                 due = self._choose_pages(int((time.monotonic() - begun) / PAGE_DURATION_S))
-            except OSError as error:  # the pairing details need the network's addresses
+            except OSError as error:  # the pairing details include the machine's network addresses
                 _log.warning("the displays stay as they are: %s", error)
                 due = ()
             for index, what in enumerate(due):
@@ -207,7 +215,7 @@ class DisplayController:
             display.close()
 
     def _choose_pages(self, page: int) -> tuple[ScorePage | PairingPage, ...]:
-        """Return the pages to show; `page` counts periods of `PAGE_DURATION_S` since the start."""
+        """Return one page for each display; `page` is the number of `PAGE_DURATION_S` periods since the start."""
         state, count = self._session.state, len(self._displays)
         if self._pairing_details is None or (state.turns and state.phase not in IDLE_PHASES):
             return choose_score_pages(state, count, self._seconds_left)
@@ -220,17 +228,17 @@ class DisplayController:
     def _show_on(self, index: int, what: ScorePage | PairingPage) -> None:
         try:
             self._displays[index].show(what)
-        except Exception as error:  # luma has errors of its own; a loose wire must not end the thread
+        except Exception as error:  # luma raises errors of many classes; a loose wire must not end the thread
             _log.warning("display %d does not answer: %s", index + 1, error)
 
 
 def choose_score_pages(
     state: TableSnapshot, count: int, seconds_left: SecondsLeft | None = None
 ) -> tuple[ScorePage, ...]:
-    """Return the pages of `count` displays.
+    """Return the score pages of `count` displays.
 
-    With as many displays as players, each player has one. Otherwise the first shows whose turn it is, and the second
-    who played last.
+    If there are enough displays, each player has one. Otherwise the first display shows the player whose turn it is,
+    and the second display shows the player who played last.
     """
     if len(state.players) <= count:
         shown: list[int | None] = list(range(len(state.players)))
@@ -258,9 +266,9 @@ def draw_score_page(face: ScorePage, size: tuple[int, int]) -> Image.Image:
 
 
 def format_digits(face: ScorePage) -> str:
-    """Return a score page as eight 7-segment digits: the total, and the clock at the right.
+    """Return a score page as text for eight 7-segment digits: the total at the left, the clock at the right.
 
-    A decimal point does not need a digit of its own.
+    A decimal point shares the digit before it.
     """
     if not face.name:
         return " " * DIGIT_COUNT
@@ -272,7 +280,7 @@ def format_digits(face: ScorePage) -> str:
 
 
 def format_clock(seconds: float | None) -> str:
-    """Return minutes and seconds as `9:05`, in overtime as `-0:30`, or an empty string without a clock."""
+    """Return a time as minutes and seconds: `9:05`, `-0:30` in overtime, an empty string for None (no clock)."""
     if seconds is None:
         return ""
     whole = abs(int(seconds))
@@ -290,7 +298,10 @@ def _make_score_page(state: TableSnapshot, player: int, clock: SecondsLeft | Non
 
 
 def _abbreviate_turn(turn: TurnView | None, tiles: str) -> str:
-    """Return a turn in one word with its score, in the language of the tile set."""
+    """Return a short text for a turn, such as `HOUSE +22`: a word and the score; empty for None.
+
+    A turn without a word (pass, exchange) is named in the language of the tile set.
+    """
     if turn is None:
         return ""
     return f"{turn.word or format_turn_kind(turn.kind, tiles)} {turn.score:+}"

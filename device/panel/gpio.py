@@ -1,7 +1,7 @@
 """The panel on GPIO pins, as a thin layer over gpiozero.
 
-The header's chip is found by its label, because its number differs between kernels (0, 4, 10 and more on a Raspberry
-Pi 5), while gpiozero itself only tries 4 and 0.
+The GPIO chip of the 40-pin header is found by its label. Its number differs between kernels (0, 4, 10 and more on a
+Raspberry Pi 5), and gpiozero itself only tries 4 and 0.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from device.panel.panel import EdgeHandler
 
 HEADER_CHIP_LABELS = frozenset({"pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835"})
-"""Labels of the chip that owns the 40-pin header: on a Raspberry Pi 5, on a 4, on all earlier models."""
+"""Labels of the GPIO chip of the 40-pin header: on a Raspberry Pi 5, on a Raspberry Pi 4, on all earlier models."""
 GLITCH_FILTER_S = 0.002
-"""Seconds; the kernel drops shorter pulses, which come from interference. `buttons` does the debouncing."""
+"""Pulses shorter than this (seconds) are interference and dropped by the kernel; debouncing is done in `buttons`."""
 
 
 class GpioUnavailableError(TilekeeperError):
-    """Missing or inaccessible GPIO pins; the message gives reason and remedy on one line."""
+    """Missing or inaccessible GPIO pins; the message gives the reason and the remedy on one line."""
 
 
 class GpioHardware:
-    """Buttons and lights on pins.
+    """Buttons, lights and buzzer on GPIO pins.
 
-    `edge` is called for each edge of a button, in gpiozero's thread. Raises `GpioUnavailableError` if a pin cannot be
-    used; all pins are then released.
+    `edge` is called for each edge of a button, in gpiozero's thread. If a pin cannot be used, the constructor releases
+    all pins and raises `GpioUnavailableError`.
     """
 
     def __init__(self, pins: Pins, factory: Any, edge: EdgeHandler) -> None:
@@ -62,13 +62,14 @@ class GpioHardware:
             return device
 
         opened.callback(factory.close)
-        # Not gpiozero's Button, which starts a thread for each button to time holds; `buttons` does that here.
+        # gpiozero's Button would start a thread for each button to time holds; `buttons` times holds without threads.
         self._buttons = {
             button: keep(DigitalInputDevice(pin, pull_up=True, bounce_time=GLITCH_FILTER_S, pin_factory=factory))
             for button, pin in pins.buttons.items()
         }
         for device in self._buttons.values():
-            # gpiozero leaves this callback with lgpio, whose thread then ends at the first edge of the pin's next user.
+            # gpiozero does not remove this callback from lgpio. At the first edge after the pin is opened again, the
+            # old callback would end lgpio's thread.
             opened.callback(setattr, device.pin, "when_changed", None)
         self._player_leds = [keep(LED(pin, pin_factory=factory)) for pin in pins.player_lights]
         self._status_led = (
@@ -103,12 +104,12 @@ class GpioHardware:
 
 
 def make_gpio_hardware(pins: Pins) -> Callable[[EdgeHandler], GpioHardware]:
-    """Return a factory that opens this machine's header for `Panel`. Raises `GpioUnavailableError`."""
+    """Return a function for `Panel` that opens the pins of this machine. Raises `GpioUnavailableError`."""
     return partial(GpioHardware, pins, _make_pin_factory())
 
 
 def find_header_chip(labels: Mapping[int, str]) -> int:
-    """Return the number of the chip that owns the 40-pin header, given the labels of all chips.
+    """Return the number of the GPIO chip of the 40-pin header, given the labels of all chips by number.
 
     Raises `GpioUnavailableError`.
     """
@@ -140,7 +141,7 @@ def _describe_open_error(what: object, error: Exception) -> str:
 
 
 def read_chip_labels(lgpio: Any) -> dict[int, str]:
-    """Return the label of every GPIO chip of the machine by its number. Raises `GpioUnavailableError`."""
+    """Return the labels of all GPIO chips of the machine, by chip number. Raises `GpioUnavailableError`."""
     paths = sorted(Path("/dev").glob("gpiochip*"))
     if not paths:
         raise GpioUnavailableError(said("pins-none", "this machine has no GPIO pins: the page has the buttons"))

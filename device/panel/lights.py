@@ -1,6 +1,8 @@
-"""Content of lights and buzzer: a snapshot becomes `Lights`, lights and a time become `OutputLevels`. Pure.
+"""Computation of the lights and the buzzer from snapshots of the table.
 
-Red and green lights also differ in rhythm, for players who cannot tell these colours apart.
+`lights_of` returns the `Lights` (colours and rhythms) for a snapshot; `levels_at` returns the `OutputLevels` of the
+pins for these lights at a moment. All functions are pure. Red and green lights also differ in rhythm, for players who
+cannot distinguish the two colours.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ RGB = tuple[float, float, float]
 
 
 class Colour(Enum):
-    """Colours that an RGB LED shows distinctly."""
+    """Colours that players can distinguish on an RGB LED."""
 
     OFF = (0.0, 0.0, 0.0)
     WHITE = (1.0, 1.0, 1.0)
@@ -29,7 +31,7 @@ class Colour(Enum):
 
 
 class Rhythm(Enum):
-    """Blinking pattern: seconds on, seconds off."""
+    """Blinking pattern of a light: seconds on, seconds off."""
 
     STEADY = (1.0, 0.0)
     SLOW = (0.6, 0.6)
@@ -39,7 +41,7 @@ class Rhythm(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """Colour and rhythm of a light."""
+    """Colour and rhythm of one light."""
 
     colour: Colour = Colour.OFF
     rhythm: Rhythm = Rhythm.STEADY
@@ -50,7 +52,7 @@ class Light:
         return self.colour.value if lit else Colour.OFF.value
 
     def next_change(self, elapsed: float) -> float:
-        """Return when the brightness changes next, in seconds since the light was switched on; infinity if never."""
+        """Return the time of the next change, in seconds since the light was switched on; infinity without blinking."""
         _, change = self._phase(elapsed)
         return inf if self.colour is Colour.OFF or self.rhythm is Rhythm.STEADY else change
 
@@ -65,7 +67,7 @@ LIGHT_OFF = Light()
 
 
 class PanelStatus(StrEnum):
-    """Meanings of the status light."""
+    """States of the table that the status light distinguishes."""
 
     LOBBY = "no game"
     READY = "ready"
@@ -103,7 +105,7 @@ class Lights:
 
 @dataclass(frozen=True, slots=True)
 class OutputLevels:
-    """Levels of all output pins at one moment."""
+    """Levels of all output pins (LEDs and buzzer) at one moment."""
 
     status: RGB = Colour.OFF.value
     players: tuple[bool, ...] = (False,) * MAX_PLAYERS
@@ -115,7 +117,11 @@ OUTPUTS_OFF = OutputLevels()
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A short indication that replaces the lights. `beeps` alternates seconds of sound and of silence."""
+    """A short signal that is shown in place of the usual lights.
+
+    `status` is the status light during the signal, and `player` the index of a player whose light blinks. `beeps` are
+    durations in seconds: sound, silence, sound and so on.
+    """
 
     seconds: float
     status: Light
@@ -123,14 +129,14 @@ class Signal:
     player: int | None = None
 
     def overlay_on(self, lights: Lights) -> Lights:
-        """Return the lights with the signal shown over them."""
+        """Return the lights during the signal; `lights` are the usual lights."""
         players = list(lights.players)
         if self.player is not None:
             players[self.player] = Light(Colour.WHITE, Rhythm.FAST)
         return replace(lights, status=self.status, players=tuple(players))
 
     def is_sounding(self, elapsed: float) -> bool:
-        """Return True while the buzzer sounds."""
+        """Return True if the buzzer sounds `elapsed` seconds after the start of the signal."""
         end = 0.0
         for index, seconds in enumerate(self.beeps):
             end += seconds
@@ -139,19 +145,19 @@ class Signal:
         return False
 
     def next_change(self, elapsed: float) -> float:
-        """Return when the buzzer changes next or the signal ends, in seconds since its start."""
+        """Return when the buzzer changes next or the signal ends, in seconds since the start of the signal."""
         ends = [sum(self.beeps[: n + 1]) for n in range(len(self.beeps))]
         return min((end for end in (*ends, self.seconds) if end > elapsed), default=inf)
 
 
 PRESSED_SIGNAL = Signal(0.15, Light(Colour.WHITE), beeps=(0.03,))
-"""Feedback that a button was pressed, shown before the press is processed."""
+"""Signal for a button press; starts before the press is processed."""
 HOLDING_SIGNAL = Signal(inf, Light(Colour.WHITE, Rhythm.FAST))
-"""A button is down that may become a hold."""
+"""Signal while a button is down whose press may become a hold."""
 HELD_SIGNAL = Signal(0.5, Light(Colour.WHITE), beeps=(0.2,))
-"""The button was held long enough and may be released."""
+"""Signal that a button was held long enough and may be released."""
 REFUSED_SIGNAL = Signal(0.8, Light(Colour.RED, Rhythm.FAST), beeps=(0.08, 0.08, 0.08))
-"""The press was refused and changes nothing."""
+"""Signal that a press was refused and changes nothing."""
 STATUS_BEEPS_S: dict[PanelStatus, tuple[float, ...]] = {
     PanelStatus.SCORED: (0.1,),
     PanelStatus.INVALID: (0.3, 0.1, 0.1),
@@ -162,13 +168,13 @@ STATUS_BEEPS_S: dict[PanelStatus, tuple[float, ...]] = {
 
 
 def signal_for(status: PanelStatus) -> Signal | None:
-    """Return the signal with which a status begins after a board was read, or None."""
+    """Return the signal (light and beeps) that announces this status after a reading of the board, or None."""
     beeps = STATUS_BEEPS_S.get(status)
     return Signal(0.6, STATUS_LIGHTS[status], beeps) if beeps else None
 
 
 def status_of(state: TableSnapshot) -> PanelStatus:
-    """Return the status that the status light shows for a snapshot."""
+    """Return the status to show on the status light for a snapshot."""
     if state.phase is Phase.LOOKING:
         return PanelStatus.LOOKING
     troubles = {notice.trouble for notice in state.notices}
@@ -194,18 +200,18 @@ def status_of(state: TableSnapshot) -> PanelStatus:
 
 
 def lights_of(state: TableSnapshot) -> Lights:
-    """Return the lights for a snapshot: steady for the player whose turn it is, blinking for winners."""
+    """Return the lights for a snapshot; the light of the player to move is steady, the lights of winners blink."""
     return Lights(STATUS_LIGHTS[status_of(state)], tuple(_player_light(state, player) for player in range(MAX_PLAYERS)))
 
 
 def levels_at(lights: Lights, elapsed: float, *, buzzer: bool = False) -> OutputLevels:
-    """Return the levels of the pins `elapsed` seconds after these lights were switched on."""
+    """Return the levels of the output pins `elapsed` seconds after these lights were switched on."""
     players = tuple(any(light.brightness_at(elapsed)) for light in lights.players)
     return OutputLevels(lights.status.brightness_at(elapsed), players, buzzer)
 
 
 def next_change(lights: Lights, elapsed: float) -> float:
-    """Return when these lights change next, in seconds since they were switched on; infinity if never."""
+    """Return the time of the next change, in seconds since these lights were switched on; infinity if none blinks."""
     return min(light.next_change(elapsed) for light in (lights.status, *lights.players))
 
 

@@ -1,6 +1,6 @@
-"""Pairing details on small displays: the page's address, the code, the table's own Wi-Fi.
+"""Pairing details on small displays: the page's address, the pairing code, and the hotspot's name and password.
 
-An OLED has room for QR codes; eight 7-segment digits show the code and a numeric address.
+An OLED also shows QR codes. Eight 7-segment digits show only the code and a numeric address.
 """
 
 from __future__ import annotations
@@ -16,16 +16,19 @@ from device.system.hotspot import Hotspot
 
 DIGIT_COUNT = 8
 _QUIET_ZONE_MODULES = 2
-"""Modules of white around a QR code, both sides together; 64 pixels leave no more. Phones, and a test, can read it."""
+"""Width of the white border of a QR code, in modules (QR squares), left and right together.
+
+A display of 64 pixels has no room for a wider border. Phones can read codes with this one.
+"""
 _MIN_MODULE_PX = 2
-"""Pixels per module; phones cannot read a smaller code from a display."""
+"""Smallest size of a module (QR square) in pixels; phones cannot read a smaller code from a display."""
 _MIN_TEXT_HEIGHT_PX = 8
-"""Pixels; smaller letters are not legible."""
+"""Smallest height of legible letters, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairingDetails:
-    """Details for pairing a phone: address to type, link to scan, the code, and the Wi-Fi if it is open."""
+    """Details for pairing a phone: address to type, link to scan, pairing code, and the hotspot if it is active."""
 
     address: str
     link: str
@@ -34,10 +37,10 @@ class PairingDetails:
 
 
 def make_pairing_details(code: str, secret: str, addresses: Sequence[str], hotspot: Hotspot | None) -> PairingDetails:
-    """Return the details for the last of `addresses`, which is the best one for phones.
+    """Return the pairing details for the last of `addresses`, which is the best address for phones.
 
-    The link has the `secret` instead of the code. While the table's own Wi-Fi is open, the address in that network
-    replaces the last one.
+    The link contains the `secret` instead of the code. While the hotspot is active, its address replaces the host of
+    the last address.
 
     >>> make_pairing_details("123456", "Hq3", ["http://localhost:8080", "http://192.168.1.7:8080"], None).address
     '192.168.1.7:8080'
@@ -50,7 +53,7 @@ def make_pairing_details(code: str, secret: str, addresses: Sequence[str], hotsp
 
 
 def draw_pairing_pages(pairing: PairingDetails, size: tuple[int, int]) -> tuple[Image.Image, ...]:
-    """Draw the pages for a display of `size` (width, height), white on black, mode `1`."""
+    """Draw the pages of the pairing details in white on black, mode `1`; `size` is (width, height) in pixels."""
     code = f"{pairing.code[:3]} {pairing.code[3:]}"
     pages = [_draw_qr_page(pairing.link, code.split(), size), _draw_text_page((pairing.address, code), size)]
     if pairing.wifi:
@@ -63,7 +66,7 @@ def draw_pairing_pages(pairing: PairingDetails, size: tuple[int, int]) -> tuple[
 
 
 def format_pairing_digits(pairing: PairingDetails) -> tuple[str, ...]:
-    """Return the pages for eight 7-segment digits: the code, and a numeric address with its port.
+    """Return the pages as texts for eight 7-segment digits: the code, and the numeric address with the port.
 
     >>> format_pairing_digits(PairingDetails("192.168.1.7:8080", "", "123456"))
     ('C 123456', '192.168.  ', '1.7      ', 'P   8080')
@@ -76,7 +79,7 @@ def format_pairing_digits(pairing: PairingDetails) -> tuple[str, ...]:
 
 
 def _draw_qr_page(text: str, beside: Sequence[str], size: tuple[int, int]) -> Image.Image | None:
-    """Draw a QR code as large as it fits, with a few words beside it; None if it would be too small to read."""
+    """Draw the largest QR code that fits, with the lines `beside` at its right; return None if it is too small."""
     width, height = size
     modules = segno.make(text, micro=False, error="l").matrix
     module = height // (len(modules) + _QUIET_ZONE_MODULES)

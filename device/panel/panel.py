@@ -1,7 +1,7 @@
-"""The panel: presses become commands of the session, and its snapshots become lights.
+"""The panel: runs commands of the session when buttons are pressed, and sets the lights for each snapshot.
 
-One thread, named `panel`, handles all events and never waits for the session, so that a press shows on the lights while
-the board is being read. Edges of buttons and presses on the page may come from any thread.
+One thread, named `panel`, handles all events. It never waits for the session, so a press is shown on the lights even
+while the board is being read. Edges of buttons and presses on the page may come from any thread.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _log = logging.getLogger(__name__)
 MESSAGE_DURATION_S = 6.0
 """Seconds for which the page shows a refusal."""
 REHEARSAL_TIMEOUT_S = 600.0
-"""Seconds after which a rehearsal ends by itself."""
+"""Seconds after which a rehearsal (a test of the buttons) ends automatically."""
 
 
 class Hardware(Protocol):
-    """Buttons, lights and buzzer: `device.panel.gpio.GpioHardware`."""
+    """Interface of buttons, lights and buzzer; implemented by `device.panel.gpio.GpioHardware`."""
 
     @property
     def pressed_buttons(self) -> frozenset[Button]:
@@ -65,15 +65,16 @@ class Hardware(Protocol):
 
 
 EdgeHandler = Callable[[Button, bool], None]
-"""Called when a button goes down (True) or up (False), from any thread."""
+"""A function that is called when a button goes down (True) or up (False); it must accept calls from any thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class PanelActions:
-    """What holding the buttons for a new game and for power does; None: a message says that it is not possible here.
+    """Actions of the new-game button and the power button; for an action that is None, the panel shows a refusal.
 
-    `power_off` must return at once: it starts what switches the machine off. `open_pairing` lets one device be paired
-    without a code.
+    `new_game` is the command for holding the new-game button. `power_off`, for holding the power button, starts the
+    shutdown of the machine and must return at once. `open_pairing`, for a tap of the power button, lets one device be
+    paired without a code.
     """
 
     new_game: TableCommand | None = None
@@ -83,9 +84,9 @@ class PanelActions:
 
 @dataclass(frozen=True, slots=True)
 class PanelView:
-    """The state of the panel, for the page: status, lights, the last refusal as a text, and stuck buttons.
+    """State of the panel for the page: status, lights, the text of the last refusal, and stuck buttons.
 
-    `felt` are the buttons pressed in the current rehearsal, None without one.
+    `felt` are the buttons pressed in the current rehearsal (a test of the buttons); None if no rehearsal is active.
     """
 
     status: PanelStatus
@@ -98,7 +99,7 @@ class PanelView:
 class Panel:
     """Buttons and lights of one table, on pins, on the page, or both.
 
-    Use it in a `with` statement, or `close` it.
+    Use the panel in a `with` statement, or call `close`.
     """
 
     def __init__(
@@ -109,10 +110,11 @@ class Panel:
         clock: Callable[[], float] = time.monotonic,
         events: queue.SimpleQueue[Callable[[], None] | None] | None = None,
     ) -> None:
-        """Start the thread.
+        """Start the thread of the panel.
 
-        `hardware` opens the pins, given the handler of their edges; None: only the page has buttons. `clock` returns
-        seconds; the thread waits on `events`. Tests pass faster ones.
+        `hardware` is a function that opens the pins; its argument is the handler of the edges. If `hardware` is None,
+        only the page has buttons. `clock` returns seconds, and `events` is the queue of the thread; tests replace both,
+        so that they need not wait.
         """
         self._session = session
         self._actions = actions
@@ -123,7 +125,7 @@ class Panel:
         self._shown_levels = OUTPUTS_OFF
         self._pending_presses: set[Future[TableSnapshot]] = set()
         self._closed = False
-        # All that follows is used by the thread only.
+        # The panel's thread alone uses the attributes below.
         now = clock()
         self._gestures = GestureDetector(self._hardware.pressed_buttons if self._hardware else (), now)
         self._state = session.state
@@ -169,19 +171,19 @@ class Panel:
         return self._view
 
     def add_listener(self, listener: Callable[[PanelView], None]) -> None:
-        """Call `listener` with each new view, on the panel's thread: it must be quick and must not raise."""
+        """Call `listener` with each new view, on the panel's thread; a listener must be quick and must not raise."""
         self._listeners.add(listener)
 
     def handle_edge(self, button: Button, down: bool) -> None:
-        """Handle an edge: a button went down or up. Returns at once; may be called from any thread."""
+        """Queue an edge of a button (down or up) for the panel's thread; may be called from any thread."""
         now = self._clock()
         self._events.put(lambda: self._handle_gestures(self._gestures.handle_edge(button, down, now)))
 
     def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableSnapshot]:
-        """Press a button on the page; it is handled like one on the pins.
+        """Press a button on the page; the press is handled like a press of the button on the pins.
 
-        `seen` is the moment that the page showed. The future holds the snapshot after the command, or
-        `CommandRefusedError`; it is cancelled if the panel is closed before.
+        `seen` is the moment (version of the game) that the page showed. The future returned holds the snapshot after
+        the command, or `CommandRefusedError`. The future is cancelled if the panel is closed first.
         """
         done: Future[TableSnapshot] = Future()
         self._pending_presses.add(done)
@@ -190,11 +192,11 @@ class Panel:
         return done
 
     def rehearse(self, on: bool) -> None:
-        """Begin or end a rehearsal, in which pressed buttons are only added to `PanelView.felt`."""
+        """Begin or end a rehearsal: a test in which pressed buttons are only added to `PanelView.felt`."""
         self._events.put(lambda: self._set_rehearsal(on))
 
     def give(self, signal: Signal) -> None:
-        """Show a signal, as a test of lights and buzzer."""
+        """Show a signal, to test the lights and the buzzer."""
         self._events.put(lambda: self._start_signal(signal))
 
     # The thread
@@ -218,7 +220,7 @@ class Panel:
         self._handle_gestures(self._gestures.advance_time(self._clock()))
 
     def _next_timeout(self) -> float | None:
-        """Return the seconds until something changes by itself; None if nothing will."""
+        """Return the seconds until the next timed change (gesture, message, light); None if no change is due."""
         now = self._clock()
         ends = [self._gestures.deadline]
         if self._view.message:
@@ -232,7 +234,7 @@ class Panel:
         return max(0.0, min(ends) - now) if min(ends) < inf else None
 
     def _on_state(self, state: TableSnapshot) -> None:
-        """Pass a new snapshot on to the panel's thread; called on the session's."""
+        """Queue a new snapshot for the panel's thread; called on the session's thread."""
         self._events.put(lambda: self._update_state(state))
 
     def _update_state(self, state: TableSnapshot) -> None:
@@ -259,7 +261,7 @@ class Panel:
         self._handle_gesture(last, seen, done)
 
     def _handle_gesture(self, gesture: Gesture, seen: Moment | None, done: Future[TableSnapshot]) -> None:
-        """Show that the gesture was noticed, then carry it out; `done` gets the result."""
+        """Signal a gesture on the lights, then execute its command; the result is set on the future `done`."""
         if gesture.kind in (GestureKind.PRESS, GestureKind.HOLD):
             self._start_signal(PRESSED_SIGNAL if gesture.kind is GestureKind.PRESS else HELD_SIGNAL)
             self._update_outputs()
@@ -268,7 +270,7 @@ class Panel:
             return done.set_result(self._session.state)
         since_turn = (
             gesture.time - self._last_turn_time if seen is None else inf
-        )  # with `seen` the session knows better
+        )  # given `seen`, the session itself refuses a press that came too late
         said = command_for(gesture, self._session.state, since_turn)
         if isinstance(said, Refusal):
             self._refuse(said, done)
@@ -310,7 +312,7 @@ class Panel:
         return None
 
     def _pass_on_result(self, answered: Future[TableSnapshot], done: Future[TableSnapshot]) -> None:
-        """Set `done` to the result of a command of the session."""
+        """Copy the result of a session command from the future `answered` to the future `done`."""
         try:
             done.set_result(answered.result(0))
         except CommandRefusedError as refused:
@@ -338,7 +340,7 @@ class Panel:
         )
 
     def _update_outputs(self) -> None:
-        """Update view, lights and buzzer to the current time."""
+        """Set the view, the lights and the buzzer to their values at the current time."""
         now = self._clock()
         if self._signal and now - self._signal_time >= self._signal.seconds:
             self._signal = None

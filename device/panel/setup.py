@@ -1,4 +1,4 @@
-"""Opens the panel of a table: on its pins if there are any, otherwise for the page alone."""
+"""Set-up of the panel and displays of a table; without GPIO pins the panel is only on the page."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def open_panel(
     seconds_left: SecondsLeft | None = None,
     pairing_details: PairingDetailsSource | None = None,
 ) -> Iterator[Panel]:
-    """Open panel and displays for the time of a `with`.
+    """Open the panel and the displays; close both when the `with` block ends.
 
-    `report` is called with one line for each part that is not available.
+    If the pins or a display are not available, `report` is called with a message of one line.
     """
     with ExitStack() as opened:
         panel = opened.enter_context(_make_panel(session, actions, settings, report))
