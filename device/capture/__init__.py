@@ -1,1 +1,1 @@
-"""Take pictures of the board at rest and keep those that a turn needs."""
+"""Pictures of the board: motion detection, readings, and the pictures that are kept for each turn."""

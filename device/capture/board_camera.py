@@ -1,7 +1,8 @@
 """The camera over the board: pictures and readings, motion detection, and the monitor between turns.
 
-`BoardCamera` has the reader of its pictures and the tracker of the board's location. `CameraMonitor` reports faults
-and detects when the board comes to rest; it takes a small preview a few times a second, which no network reads.
+`BoardCamera` takes pictures, reads the board in them and tracks the board's location. `CameraMonitor` reports faults of
+the camera and detects when the board comes to rest; for this it takes small previews a few times a second and compares
+them without any neural network.
 """
 
 from __future__ import annotations
@@ -23,22 +24,23 @@ from vision.recognition.reader import PhotoReader, PhotoReading
 from vision.tracking import MIN_MOVED_SQUARES, BoardTracker, measure_corner_distance, rotate_like
 
 MIN_ORIENTATION_CONFIDENCE = 0.95
-"""Confidence of the orientation below which a board that was not moved keeps the one that it had before."""
+"""Orientation confidence below which a board that was not moved keeps its previous orientation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Capture:
-    """A picture and what was read from it."""
+    """A picture of the table and the reading of the board in the picture."""
 
     frame: Frame
     reading: PhotoReading
 
 
 class BoardCamera:
-    """A camera, its reader and the tracker of its board, for several threads: one at a time takes or reads a picture.
+    """A camera with the reader of its pictures and the tracker of the board's location; safe for several threads.
 
-    With `follows_board` each picture is searched near the corners of the last one; without, every picture is searched
-    whole, as photographs of different tables must be. Corners that a user placed count in both cases.
+    If `follows_board` is True, the board is first searched near its corners in the last picture. If it is False, the
+    board is searched in the whole picture, as needed for photographs of different tables. Corners that a user placed
+    are used in both cases.
     """
 
     def __init__(
@@ -59,39 +61,39 @@ class BoardCamera:
 
     @property
     def tracker(self) -> BoardTracker:
-        """What is known of the board's location now."""
+        """Tracker with the present location of the board."""
         with self._lock:
             return self._tracker
 
     @property
     def live(self) -> bool:
-        """True if a new picture can show something new (False for a list of files)."""
+        """True if each picture shows the table at the time of the call; False for a folder or list of files."""
         return self._camera.live
 
     def settle_camera(self) -> None:
-        """Let the camera adjust exposure and focus again. Raises `CameraError`."""
+        """Adjust exposure, white balance and focus again, if the camera supports it. Raises `CameraError`."""
         if isinstance(self._camera, AutoExposureCamera):
             with self._lock:
                 self._camera.settle()
 
     def preview(self) -> Frame | None:
-        """Return a small picture for motion detection, None if the camera has none. Raises `CameraError`."""
+        """Return a small picture for motion detection, or None if the camera is not live. Raises `CameraError`."""
         with self._lock:
             return self._camera.preview()
 
     def still(self) -> Frame:
-        """Return a full picture. Raises `CameraError`."""
+        """Return a picture of the best quality that was exposed after the call. Raises `CameraError`."""
         with self._lock:
             return self._camera.still()
 
     def capture_board(self, tiles: Collection[str]) -> Capture:
-        """Wait until nothing moves, for a limited time, then read the board. Raises `CameraError`."""
+        """Wait up to `MAX_WAIT_S` seconds until nothing moves, then read the board. Raises `CameraError`."""
         with self._lock:
             frame = wait_until_still(self._camera, clock=self._clock, wait=self._wait)
             return Capture(frame, self.read_board(frame.image, tiles))
 
     def read_board(self, image: Image, tiles: Collection[str]) -> PhotoReading:
-        """Read the board in a picture of this camera, `(H, W, 3) uint8 BGR`."""
+        """Return the reading of the board in a picture of this camera, `(H, W, 3) uint8 BGR`."""
         with self._lock:
             before = self._tracker.corners
             reading = self._reader.read(image, tiles, hint=self._tracker)
@@ -103,33 +105,33 @@ class BoardCamera:
                 and reading.orientation_confidence < MIN_ORIENTATION_CONFIDENCE
                 and measure_corner_distance(reading.corners, before) < MIN_MOVED_SQUARES
             ):
-                # A board with few tiles that was not moved is still the way up that it was.
+                # With few tiles the orientation is uncertain; a board that was not moved keeps its orientation.
                 reading = self._reader.read(image, tiles, corners=rotate_like(reading.corners, before))
             return reading
 
     def confirm_location(self, reading: PhotoReading) -> None:
-        """Follow the board from the corners of a reading that made sense."""
+        """Track the board from the corners of a plausible reading, unless its orientation is uncertain."""
         if reading.orientation_confidence >= MIN_ORIENTATION_CONFIDENCE:
             self.adopt_location(reading)
 
     def adopt_location(self, reading: PhotoReading) -> None:
-        """Follow the board from the corners of a reading, whatever its orientation."""
+        """Track the board from the corners of a reading, even if its orientation is uncertain."""
         with self._lock:
             if self._follows_board and reading.corners is not None:
                 self._tracker = self._tracker.confirm(reading.corners)
 
     def mark_location_unreliable(self) -> None:
-        """Search the next picture: the reading made no sense, so perhaps the board is elsewhere."""
+        """Search the board in the whole next picture; called after an implausible reading."""
         with self._lock:
             self._tracker = self._tracker.mark_unreliable()
 
     def place_corners(self, corners: Floats, image_shape: tuple[int, ...]) -> None:
-        """Take corners that a user placed in pictures of this shape. Raises ValueError for what is no board."""
+        """Use corners that a user placed in a picture of this shape. Raises ValueError if they cannot form a board."""
         with self._lock:
             self._tracker = self._tracker.place_corners(corners, image_shape)
 
     def forget_corners(self) -> None:
-        """Search the next picture, without the corners that a user placed or that were confirmed."""
+        """Discard all known corners of the board, including placed ones, and search the whole next picture."""
         with self._lock:
             self._tracker = self._tracker.reset()
 
@@ -139,17 +141,17 @@ class BoardCamera:
 
 
 MAX_WAIT_S = 2.0
-"""Longest wait for the board to come to rest, in seconds; then it is read as it is."""
+"""Longest wait for the board to come to rest, in seconds; after this time the board is read despite motion."""
 MIN_STILL_S = 0.2
-"""Minimum time without motion, in seconds."""
+"""Time without motion, in seconds, after which the board is read."""
 POLL_INTERVAL_S = 1 / 30
 THUMBNAIL_SIZE_PX = (96, 72)
 MIN_MOTION_DIFFERENCE = 12.0
-"""Difference of a thumbnail pixel (of 255) that counts as motion; camera noise is smaller."""
+"""Difference of a thumbnail pixel (0 to 255) above which it counts as motion; camera noise is smaller."""
 
 
 class RestDetector:
-    """Detects rest in a sequence of pictures: nothing has moved between them for `min_still_s` seconds."""
+    """Detector of rest in a sequence of pictures: no motion between pictures for `min_still_s` seconds."""
 
     def __init__(self, min_still_s: float) -> None:
         self._min_still_s = min_still_s
@@ -157,7 +159,7 @@ class RestDetector:
         self._still_since = 0.0
 
     def update(self, image: Image, now: float) -> bool:
-        """Add a picture taken at time `now` (s); return True if the board is at rest."""
+        """Add a picture that was taken at time `now` (s); return True if the board is at rest."""
         before, self._thumbnail = self._thumbnail, make_thumbnail(image)
         if before is None or has_moved(before, self._thumbnail):
             self._still_since = now
@@ -172,9 +174,9 @@ def wait_until_still(
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[float], bool | None] = time.sleep,
 ) -> Frame:
-    """Return a still from `camera` once nothing moves, after the longest wait, or if `wait` returns True.
+    """Wait until nothing moves, then return a still from `camera`. Raises `CameraError`.
 
-    Raises `CameraError`.
+    The still is taken earlier if `max_wait_s` seconds have passed or if `wait` returns True.
     """
     detector, deadline = RestDetector(min_still_s), clock() + max_wait_s
     while (frame := camera.preview()) is not None:
@@ -189,7 +191,7 @@ def has_moved(before: npt.NDArray[np.float32], now: npt.NDArray[np.float32]) -> 
 
 
 def make_thumbnail(image: Image) -> npt.NDArray[np.float32]:
-    """Return a small grey picture with the noise averaged out: `(72, 96) float32`."""
+    """Return a small grey version of a picture, `(72, 96) float32`; averaging removes the camera's noise."""
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     return np.asarray(cv2.resize(grey, THUMBNAIL_SIZE_PX, interpolation=cv2.INTER_AREA), np.float32)
 
@@ -198,16 +200,16 @@ CHECK_INTERVAL_S = 0.2
 MAX_FRAME_AGE_S = 1.5
 """Age of the newest frame, in seconds, from which the camera counts as stalled."""
 MIN_REST_S = 0.4
-"""Time without motion after which the board is at rest, in seconds."""
+"""Time without motion, in seconds, after which `CameraMonitor` regards the board as at rest."""
 BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 
 
 class CameraMonitor:
-    """Monitors a camera; `check_camera` is called repeatedly by one thread.
+    """Monitor of a camera for faults and for motion of the board; one thread calls `check_camera` repeatedly.
 
-    `report_trouble` is called once with a fault of the camera, and with None when it works again. `on_rest` gets a
-    picture each time the board has come to rest and looks different. `is_idle` returns True while the monitor may use
-    the camera.
+    `report_trouble` is called once with the message of a fault, and with None when the camera works again. `on_rest` is
+    called with a picture each time the board has come to rest and looks different from the last time. `is_idle` returns
+    True while the monitor may use the camera.
     """
 
     def __init__(
@@ -229,7 +231,7 @@ class CameraMonitor:
         self._last_rest_thumbnail: npt.NDArray[np.float32] | None = None
 
     def check_camera(self) -> float | None:
-        """Check the camera once; return the seconds until the next check, None if there is nothing to monitor."""
+        """Check the camera once; return the seconds until the next check, or None if the camera is not live."""
         if not self._is_idle():
             return CHECK_INTERVAL_S
         try:
@@ -260,7 +262,7 @@ class CameraMonitor:
         return wait_s
 
     def _detect_rest(self, frame: Frame) -> None:
-        """Call the rest callback if the board has come to rest and looks different."""
+        """Call `on_rest` if the board has come to rest and looks different from the last time."""
         was_at_rest, self._was_at_rest = self._was_at_rest, self._rest_detector.update(frame.image, frame.time)
         if self._was_at_rest and not was_at_rest:
             before, now = self._last_rest_thumbnail, make_thumbnail(frame.image)

@@ -1,6 +1,7 @@
 """The pictures of a turn: key frames of the board at rest before the press, and the images to store and show.
 
-Key frames split turns that were ended with one press.
+A press is the press of the end-turn button. If two players have ended their turns with a single press, the key frames
+show the first play alone, so that the two turns can be separated.
 """
 
 from __future__ import annotations
@@ -28,22 +29,25 @@ from vision.geometry import homography, rectify
 from vision.recognition.reader import PhotoReading
 
 MAX_KEY_FRAMES = 6
-"""Largest number of key frames kept between two presses; the newest are kept."""
+"""Largest number of key frames that are kept between two presses; older key frames are discarded."""
 KEY_FRAME_JPEG_QUALITY = 92
 MIN_STABLE_S = 3.0
-"""Time unchanged, in seconds, from which tiles may be a complete play; players who place tile by tile are faster."""
+"""Seconds without a change after which the tiles on the board may be a complete play.
+
+Players who place the tiles of a play one by one change the board more often.
+"""
 MIN_STABLE_UNKNOWN_WORDS_S = 10.0
-"""The same for a play with a word that is not in the list: the player may have paused to think."""
+"""Seconds without a change for a play with a word that is not in the word list: the player may be still thinking."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyFrame:
-    """The board at rest at one moment (`time.monotonic()`), as a JPEG of the camera's size."""
+    """A picture of the board at rest, as a JPEG of the camera's size; `time` is in seconds of `time.monotonic()`."""
 
     jpeg: bytes
     time: float
     reverted_at: float = inf
-    """Time at which the board looked as before this key frame again: the tiles were taken back."""
+    """Time at which the new tiles of this key frame had been removed from the board again; infinity if never."""
 
     def decode_image(self) -> Image:
         """Return the picture, `(H, W, 3) uint8 BGR`."""
@@ -51,18 +55,21 @@ class KeyFrame:
 
 
 class KeyFrameBuffer:
-    """The last key frames. One thread adds them, another one takes them."""
+    """Buffer of the last key frames; one thread may add key frames while another thread takes them."""
 
     def __init__(self) -> None:
         self._frames: deque[KeyFrame] = deque(maxlen=MAX_KEY_FRAMES)
         self._reference: npt.NDArray[np.float32] | None = None
 
     def set_reference(self, frame: Frame) -> None:
-        """Set the picture of the last reading: frames that look the same are not kept."""
+        """Set the picture of the last reading; frames that look like this picture are not added."""
         self._reference = make_thumbnail(frame.image)
 
     def add(self, frame: Frame) -> None:
-        """Add a picture if it differs from the reference and the last key frame."""
+        """Add a picture unless it looks like the picture of the last reading.
+
+        In that case the tiles were removed again, and the last key frame is marked as reverted.
+        """
         if self._reference is not None and not has_moved(self._reference, make_thumbnail(frame.image)):
             if self._frames and self._frames[-1].reverted_at == inf:
                 self._frames.append(replace(self._frames.pop(), reverted_at=frame.time))
@@ -79,9 +86,9 @@ class KeyFrameBuffer:
 
 
 def find_stable_frames(key_frames: Sequence[KeyFrame], last: Frame) -> Iterator[tuple[KeyFrame, float]]:
-    """Yield the key frames that differ from the last picture, with the seconds that each was stable.
+    """Yield each stable key frame with the seconds for which the board remained unchanged.
 
-    Frames that were stable for less than `MIN_STABLE_S` are left out.
+    Key frames that look like the picture `last` and those that were stable for less than `MIN_STABLE_S` are left out.
     """
     now, until = make_thumbnail(last.image), (*(key_frame.time for key_frame in key_frames[1:]), last.time)
     for key_frame, after in zip(key_frames, until, strict=False):
@@ -91,7 +98,7 @@ def find_stable_frames(key_frames: Sequence[KeyFrame], last: Frame) -> Iterator[
 
 
 def needs_key_frames(inference: Inference) -> bool:
-    """Return True if a reading looks like several turns or like none, so that key frames may help."""
+    """Return True if key frames may help: the inference has several plays, or new tiles but no explanation."""
     best = inference.best
     return len(filter_plays(best.events)) > 1 or bool(best.leftover_squares and not best.events)
 
@@ -103,9 +110,10 @@ def find_extended_play(
     history: ReadingHistory | None,
     words: WordList | None,
 ) -> tuple[PlayMade, PlayMade] | None:
-    """Return the two plays that a play may be, if a part of it was on the board as a play before; otherwise None.
+    """Return two plays if a key frame shows a part of the inferred play as a play of its own; otherwise return None.
 
-    `stable_readings` are readings of key frames with the seconds that each was stable.
+    Then one player may have made the first play, and the next player may have extended it. `stable_readings` are
+    readings of key frames with the seconds for which each was stable.
     """
     whole = _find_single_play(inference)
     for reading, stable_s in stable_readings:
@@ -125,7 +133,7 @@ def find_extended_play(
 
 
 def _find_single_play(inference: Inference) -> PlayMade | None:
-    """Return the play if it is certain and nothing else happened; otherwise None."""
+    """Return the play if the inference is certain and consists of one play alone; otherwise return None."""
     plays = filter_plays(inference.events)
     return plays[0] if inference.is_certain and len(inference.events) == len(plays) == 1 else None
 
@@ -133,9 +141,10 @@ def _find_single_play(inference: Inference) -> PlayMade | None:
 def split_turns(
     game: Game, last: BoardReading, key_frame_readings: Sequence[BoardReading], history: ReadingHistory | None
 ) -> Inference | None:
-    """Infer two turns with the help of a key frame that shows the first play alone; return None if there is none.
+    """Infer two turns from the last reading and a key frame that shows the first play alone.
 
-    The newest such key frame is used, because then the first play was complete.
+    The newest such key frame is used, because an older one may show an incomplete play. Return None if no key frame
+    shows the first play alone.
     """
     for reading in reversed(key_frame_readings):
         first = _find_single_play(infer_play(game, reading, history))
@@ -154,28 +163,31 @@ MARGIN_SQUARES = 0.5
 """Margin of the rectified picture around the grid, in squares."""
 JPEG_QUALITY = 82
 MIN_FACE_PROBABILITY = 0.5
-"""Probability of the accepted face below which a square is marked as uncertain."""
+"""Probability below which a square is marked as doubtful: the probability, in the reading, of the accepted symbol."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnImages:
-    """Images of a turn: `photo` is the whole picture, `crop` the rectified board; both are JPEG of bounded size."""
+    """Images of a turn: `photo` is the whole picture, `crop` the rectified board; both are JPEGs of limited size."""
 
     view: LookView
     photo: bytes
     crop: bytes
 
     def with_name(self, picture: str) -> TurnImages:
-        """Return the same images under another name."""
+        """Return these images with another name in `view.picture`."""
         return replace(self, view=replace(self.view, picture=picture))
 
     def jpegs(self) -> dict[str, bytes]:
-        """Return the images by their kind in the store."""
+        """Return the JPEG data of the images by their kind in the store (`photo`, `board`)."""
         return {"photo": self.photo, "board": self.crop}
 
 
 def make_turn_images(frame: Frame, reading: PhotoReading, inference: Inference | None, name: str) -> TurnImages:
-    """Return the images to store and show for a reading; without a board the whole picture is used for both."""
+    """Return the images to store and show for a reading.
+
+    If no board was found, `crop` is the whole picture in a black square.
+    """
     photo = _shrink_image(frame.image, MAX_PHOTO_SIDE_PX)
     if reading.corners is None:
         side = round(SQUARE_SIDE_PX * (BOARD_SIZE + 2 * MARGIN_SQUARES))
@@ -209,7 +221,7 @@ def _shrink_image(image: Image, longest: int) -> Image:
 
 
 def _letterbox_image(image: Image, side: int) -> Image:
-    """Return the whole picture, centred in a black square."""
+    """Return the whole picture, centred in a black square with a side of `side` pixels."""
     small = _shrink_image(image, side)
     height, width = small.shape[:2]
     box = np.zeros((side, side, 3), np.uint8)

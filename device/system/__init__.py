@@ -1,1 +1,1 @@
-"""The machine that the table runs on: systemd, Wi-Fi, voice, periodic threads."""
+"""Services of the machine on which the table runs: systemd, Wi-Fi, speech output, periodic threads."""

@@ -1,4 +1,4 @@
-"""The delays between attempts at something that fails, growing from one attempt to the next."""
+"""Back-off: growing delays between the attempts of an operation that fails."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 
 class Backoff:
-    """Count failures, and return the delay before the next attempt. Threads that share one need a lock.
+    """Counter of failures in a row that determines the delay before the next attempt.
+
+    Threads that share a `Backoff` need a lock.
 
     >>> backoff = Backoff((0.5, 1.0))
     >>> [backoff.record_failure() for _ in range(3)]
@@ -17,7 +19,7 @@ class Backoff:
     """
 
     def __init__(self, delays_s: Sequence[float]) -> None:
-        """Take the delays in seconds, one for each failure in a row; the last one repeats."""
+        """Set the delays in seconds, one for each failure in a row; the last delay is repeated for further failures."""
         if not delays_s:
             raise ValueError("a back-off needs one delay or more")
         self._delays_s = tuple(delays_s)
@@ -28,7 +30,7 @@ class Backoff:
 
     @property
     def has_failed(self) -> bool:
-        """True when the last attempt failed."""
+        """True if the last attempt failed."""
         return self._failure_count > 0
 
     def record_failure(self) -> float:
@@ -38,5 +40,5 @@ class Backoff:
         return delay_s
 
     def reset(self) -> None:
-        """Begin with the first delay again, after a success."""
+        """Reset the count of failures after a success."""
         self._failure_count = 0

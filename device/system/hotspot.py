@@ -1,6 +1,7 @@
-"""The table's own Wi-Fi for places without a known network: name, password, address, QR code.
+"""The hotspot: the table's own Wi-Fi for places without a known network.
 
-The installer creates it as a NetworkManager connection and writes these details to `HOTSPOT_FILE`.
+The installer creates the hotspot as a NetworkManager connection, and writes its name, password and address to
+`HOTSPOT_FILE`.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ _ROUTES_FILE = Path("/proc/net/fib_trie")
 
 
 class HotspotError(TilekeeperError):
-    """An unreadable or invalid hotspot file; the message gives the reason on one line."""
+    """An unreadable or invalid `HOTSPOT_FILE`; the message gives the reason on one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hotspot:
-    """Name and password of the table's own Wi-Fi, and the table's address in it."""
+    """Name and password of the table's own Wi-Fi, and the table's IP address in this network."""
 
     name: str
     password: str
@@ -32,7 +33,7 @@ class Hotspot:
 
     @property
     def qr_text(self) -> str:
-        """Text of a QR code with which phones join the Wi-Fi.
+        """Text of the QR code that connects a phone to the hotspot.
 
         Format: https://github.com/zxing/zxing/wiki/Barcode-Contents#wi-fi-network-config-android-ios-11.
 
@@ -42,7 +43,7 @@ class Hotspot:
         return f"WIFI:T:WPA;S:{_escape_field(self.name)};P:{_escape_field(self.password)};;"
 
     def is_active(self, routes: Path = _ROUTES_FILE) -> bool:
-        """Return True while the Wi-Fi is open, that is while the machine has its address."""
+        """Return True if the hotspot is active, that is, if the machine has the hotspot's IP address."""
         try:
             return re.search(rf"\b{re.escape(self.address)}\b", routes.read_text(encoding="ascii")) is not None
         except OSError:
@@ -50,7 +51,10 @@ class Hotspot:
 
 
 def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:
-    """Return the table's own Wi-Fi, or None if there is none or the file may not be read. Raises `HotspotError`."""
+    """Return the hotspot, or None if no hotspot is set up or this user may not read the file.
+
+    Raises `HotspotError` if the file is invalid.
+    """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, PermissionError):

@@ -1,9 +1,11 @@
-"""Camera heights over a board, and pixels per square at each height: generates the table in `docs/parts.md`.
+"""Heights at which a camera can be mounted over a board, and the pixels per square at each height.
+
+This command prints the Markdown table for `docs/parts.md`:
 
     python -m device.system.mounting
 
-A camera that looks straight down from height h sees 2 h tan(view / 2) of the table in each direction
-(https://en.wikipedia.org/wiki/Angle_of_view). Lens distortion is ignored; wide lenses have some.
+A camera that points straight down from height h covers 2 h tan(view / 2) of the table in each direction
+(https://en.wikipedia.org/wiki/Angle_of_view). The distortion of wide lenses is ignored.
 """
 
 from __future__ import annotations
@@ -13,44 +15,47 @@ from dataclasses import dataclass
 from math import atan, degrees, hypot, radians, tan
 
 STILL_WIDTH_PX = 2304
-"""Width of stills in pixels, as `device.cameras.pi` takes them."""
+"""Width in pixels of the stills that `device.cameras.pi` takes."""
 BOARD_MARGIN_RATIO = 1.1
-"""Shorter side of the picture divided by the side of the board: room for hands and a loose camera arm."""
+"""Shorter side of the picture divided by the side of the board; the margin allows for a camera arm that moves."""
 GOOD_SQUARE_PX = 32.0
-"""Pixels per square. More do not improve the reading: letters are read at 28 pixels (docs/reading.md)."""
+"""Pixels per square above which readings do not improve: letters are read at 28 pixels (docs/reading.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class CameraSpec:
-    """A camera: size of its picture in pixels, and its horizontal and vertical angles of view in degrees."""
+    """Data of a camera: picture size in pixels, and horizontal and vertical angles of view in degrees."""
 
     name: str
     pixels: tuple[int, int]
     view: tuple[float, float]
 
     def min_height(self, side: float) -> float:
-        """Return the lowest height from which a board of that side fits in the picture, in the unit of `side`."""
+        """Return the lowest height at which a board with sides of length `side` fits in the picture.
+
+        The height is in the unit of `side`.
+        """
         across, down = (side * BOARD_MARGIN_RATIO / 2 / tan(radians(angle) / 2) for angle in self.view)
         return max(across, down)
 
     def square_px(self, square: float, height: float) -> float:
-        """Return the side of a square in pixels, seen from `height`; both lengths in the same unit."""
+        """Return the side of a square of the board in pixels; `square` and `height` are lengths in the same unit."""
         return square * self._pixels_at_unit_distance / height
 
     def max_height(self, square: float, pixels: float = GOOD_SQUARE_PX) -> float:
-        """Return the greatest height at which a square is still `pixels` wide, in the unit of `square`."""
+        """Return the largest height at which a square of the board is `pixels` wide, in the unit of `square`."""
         return square * self._pixels_at_unit_distance / pixels
 
     @property
     def _pixels_at_unit_distance(self) -> float:
-        """Width in pixels of an object that is as wide as it is far away."""
+        """Width in pixels of an object whose width equals its distance from the camera."""
         taken = min(self.pixels[0], STILL_WIDTH_PX)
         return taken / (2 * tan(radians(self.view[0]) / 2))
 
 
 @dataclass(frozen=True, slots=True)
 class BoardSize:
-    """A board: its side and the side of one square, in centimetres."""
+    """Size of a board: the sides of the board and of one square, in centimetres."""
 
     name: str
     side: float
@@ -58,16 +63,16 @@ class BoardSize:
 
 
 def view_from_diagonal(diagonal: float, width: int, height: int) -> tuple[float, float]:
-    """Return the horizontal and vertical angles of view from the diagonal one, in degrees.
+    """Return the horizontal and vertical angles of view for a given diagonal angle of view, in degrees.
 
-    For cameras whose data sheet gives only the diagonal; `width` and `height` give the aspect ratio.
+    Use this for cameras whose data sheet gives only the diagonal angle. `width` and `height` give the aspect ratio.
     """
     reach = tan(radians(diagonal) / 2) / hypot(width, height)
     return 2 * degrees(atan(reach * width)), 2 * degrees(atan(reach * height))
 
 
 def view_from_lens(sensor: tuple[float, float], focal: float) -> tuple[float, float]:
-    """Return the angles of view in degrees of a lens with this focal length; both lengths in the same unit."""
+    """Return the horizontal and vertical angles of view in degrees for a sensor size and a focal length in one unit."""
     return 2 * degrees(atan(sensor[0] / 2 / focal)), 2 * degrees(atan(sensor[1] / 2 / focal))
 
 
@@ -84,7 +89,7 @@ BOARDS = (BoardSize("travel", 21.0, 1.2), BoardSize("usual", 36.0, 2.1), BoardSi
 
 
 def format_height_table() -> Iterator[str]:
-    """Yield the lines of a Markdown table with a row for each camera and a column for each board."""
+    """Yield the lines of a Markdown table of heights, with a row for each camera and a column for each board."""
     yield "| camera | " + " | ".join(f"{board.name} board, {board.side:.0f} cm" for board in BOARDS) + " |"
     yield "| --- |" + " --- |" * len(BOARDS)
     for camera in CAMERAS:

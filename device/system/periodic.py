@@ -1,4 +1,4 @@
-"""Periodic task: a thread that repeats some work until it is closed."""
+"""Periodic tasks: threads that call a function repeatedly until they are closed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ _log = logging.getLogger(__name__)
 
 
 class PeriodicTask:
-    """Calls `work` repeatedly on a thread named `name`; `work` returns the seconds to wait, or None to stop.
+    """A thread named `name` that calls `work` repeatedly.
 
-    The thread also stops when `closing` is set, which several tasks may share; all waiting is done on it.
+    `work` returns the seconds to wait before the next call, or None to stop. The thread also stops, without waiting
+    further, when the event `closing` is set. Several tasks may share one event.
     """
 
     def __init__(self, name: str, work: Callable[[], float | None], closing: threading.Event | None = None) -> None:
@@ -22,7 +23,7 @@ class PeriodicTask:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop the thread after the current call."""
+        """Stop the thread and wait until the current call has returned."""
         self._closing.set()
         if self._thread is not threading.current_thread():
             self._thread.join()
@@ -32,6 +33,6 @@ class PeriodicTask:
         while wait is not None and not self._closing.wait(wait):
             try:
                 wait = self._work()
-            except Exception:  # a fault must not end what the table relies on
+            except Exception:  # one failed call must not end the thread, because the table needs the task
                 _log.exception("%s failed; it goes on", self._thread.name)
                 wait = 1.0

@@ -1,4 +1,8 @@
-"""Parts of the program that failed in the last starts, so that a service starts without a part that keeps it down."""
+"""A record of the parts of the program, such as the camera or the panel, that failed at start-up.
+
+If a part fails in several starts in a row, the next start skips this part. Otherwise one defective part would prevent
+every start of the service.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +21,26 @@ _log = logging.getLogger(__name__)
 Built = TypeVar("Built")
 
 MAX_FAILURES = 3
-"""Starts in a row that a part may fail before the program starts without it."""
+"""Failed starts in a row after which the program starts without the part."""
 
 
 class StartRecord:
-    """Counts the failed starts of each part in a file.
+    """Record, in a file, of the number of failed starts in a row of each part of the program.
 
-    A part counts as failed from the moment it is begun until it is complete: a crash leaves the count as it is. The
-    file is not synced, as only crashes of the program matter, not power cuts.
+    The count of a part is increased before the part is built, and reset afterwards; so a crash counts as a failure. The
+    file is not synced, because only crashes of the program need to be recorded, not power cuts.
     """
 
     def __init__(self, path: Path | None) -> None:
-        """Read the counts of the last start; without a file nothing is counted and no part is left out."""
+        """Read the number of failed starts of each part from `path`.
+
+        If `path` is None, failures are not counted and no part is skipped.
+        """
         self._path = path
         self._failures: dict[str, int] = {}
         self._left_out: list[str] = []
         self.messages: list[str] = []
-        """A sentence for each part that was left out."""
+        """Messages for the user: one sentence for each part that was skipped."""
         with suppress(OSError, ValueError):
             if path:
                 self._failures = msgspec.json.decode(path.read_bytes(), type=dict[str, int])
@@ -41,7 +48,7 @@ class StartRecord:
     def build(self, part: str, build: Callable[[], Built], build_without: Callable[[], Built]) -> Built:
         """Return `build()`, or `build_without()` if the part failed in each of the last `MAX_FAILURES` starts.
 
-        Parts that were left out are tried again after a start that was completed.
+        After a start that is completed, the next start tries the skipped parts again (see `complete`).
         """
         failures = self._failures.get(part, 0)
         if self._path and failures >= MAX_FAILURES:
@@ -55,7 +62,7 @@ class StartRecord:
         return built
 
     def complete(self) -> None:
-        """Note that the program has started: the next start tries the parts again that were left out."""
+        """Record that the program has started, so that the next start tries the skipped parts again."""
         for part in self._left_out:
             self._save(part, MAX_FAILURES - 1)
 

@@ -1,7 +1,8 @@
-"""Notify systemd of the service's state and feed its watchdog (sd_notify(3)).
+"""Notifications to systemd about the state of the service, and pings of its watchdog (sd_notify(3)).
 
-The thread that runs the table's commands feeds the watchdog, after health checks of the other parts: a thread of its
-own would go on feeding while the table hangs. Without systemd nothing is sent and nothing is checked.
+The worker thread that runs the commands of the table sends the pings, after health checks of the other parts. A
+separate thread would continue to send pings while the worker thread hangs. If the program was not started by systemd,
+no notification is sent and no health check is run.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from concurrent.futures import Future
 _log = logging.getLogger(__name__)
 
 HealthCheck = Callable[[float], object]
-"""Raises if a part of the program does not work or does not answer within the given seconds."""
+"""A function that raises if a part of the program does not work or does not answer within the given seconds."""
 WATCHDOG_PINGS = 3
-"""Pings for each watchdog interval; a busy machine may miss one."""
+"""Pings in each watchdog interval; one ping may be missed without a restart."""
 
 STACK_DEPTH = 5
-"""Frames of each thread's stack that are logged when a health check fails."""
+"""Number of stack frames of each thread that are logged when a health check fails."""
 
 
 def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Send states such as `READY=1` or `STATUS=...` to systemd; return False if it does not listen."""
+    """Send states such as `READY=1` or `STATUS=...` to systemd; return False if they could not be sent."""
     path = environment.get("NOTIFY_SOCKET")
     if not path:
         return False
@@ -44,7 +45,7 @@ def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def read_watchdog_interval_s(environment: Mapping[str, str] = os.environ) -> float | None:
-    """Return the watchdog interval in seconds; None if systemd does not watch this program."""
+    """Return the watchdog interval in seconds, or None if systemd runs no watchdog for this program."""
     microseconds, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", str(os.getpid()))
     return int(microseconds) / 1e6 if microseconds.isdecimal() and pid == str(os.getpid()) else None
 
@@ -52,9 +53,10 @@ def read_watchdog_interval_s(environment: Mapping[str, str] = os.environ) -> flo
 def wait_with_watchdog(
     ended: threading.Event, checks: Mapping[str, HealthCheck], *, environment: Mapping[str, str] = os.environ
 ) -> None:
-    """Wait until `ended` is set; until then run the health checks, by name and in their order.
+    """Wait until `ended` is set, and meanwhile run the health checks `WATCHDOG_PINGS` times per watchdog interval.
 
-    The last one feeds the watchdog (`make_worker_feed`).
+    `checks` maps names to health checks, which are run in order. The last check sends the ping to the watchdog
+    (`make_worker_feed`), so a failed check prevents the ping. If there is no watchdog, no check is run.
     """
     watched = read_watchdog_interval_s(environment)
     if watched is None:
@@ -75,9 +77,10 @@ def wait_with_watchdog(
 def make_worker_feed(
     run: Callable[[Callable[[], object]], Future[object]], environment: Mapping[str, str] = os.environ
 ) -> HealthCheck:
-    """Return a check that lets a worker thread feed the watchdog; `run` hands it work.
+    """Return a health check that makes a worker thread send the ping to the watchdog.
 
-    While the worker is busy nothing more is handed to it: it feeds once, when it comes by.
+    `run` submits a function to the worker thread. While a ping is waiting for the worker thread, no further ping is
+    submitted.
     """
     waiting: list[Future[object]] = []
 
@@ -94,7 +97,10 @@ def make_worker_feed(
 
 
 def make_page_check(host: str, port: int) -> HealthCheck:
-    """Return a check that the page answers without a server error; an empty `host` means all interfaces."""
+    """Return a health check that fails if the page does not answer or answers with a server error.
+
+    An empty `host` means that the page is served on all interfaces.
+    """
 
     def get(patience: float) -> None:
         connection = http.client.HTTPConnection(host or "127.0.0.1", port, timeout=patience)
@@ -110,14 +116,14 @@ def make_page_check(host: str, port: int) -> HealthCheck:
 
 
 def format_thread_stacks() -> str:
-    """Return the stacks of the program's own threads, one line for each frame, without the web server's workers."""
+    """Return the last `STACK_DEPTH` stack frames of each thread as text, without the threads of the web server."""
     names = {thread.ident: thread.name for thread in threading.enumerate() if not thread.name.startswith("WSGI")}
     frames = [(names[ident], frame) for ident, frame in sys._current_frames().items() if ident in names]
     return "".join(f"\n{name}:\n" + "".join(traceback.format_stack(frame)[-STACK_DEPTH:]) for name, frame in frames)
 
 
 def _find_failed_check(proofs: Mapping[str, HealthCheck], patience: float) -> str:
-    """Return which health check fails and why; empty if none does."""
+    """Return the name and the error of the first health check that fails, or an empty string if all pass."""
     for name, proof in proofs.items():
         try:
             proof(patience)

@@ -1,6 +1,7 @@
-"""Speech output: scores and whose turn it is, spoken by espeak-ng in the language of the tile set.
+"""Speech output: espeak-ng speaks scores and the name of the player to move, in the language of the tile set.
 
-A thread named `voice` speaks, so that the session never waits. If several texts are pending, only the newest is spoken.
+A thread named `voice` runs espeak-ng, so that the session never waits. If several texts are pending, only the newest is
+spoken.
 """
 
 from __future__ import annotations
@@ -20,25 +21,25 @@ from engine.messages import said
 _log = logging.getLogger(__name__)
 
 SPEECH_TIMEOUT_S = 30.0
-"""Seconds after which a text that is still being spoken is broken off."""
+"""Seconds after which espeak-ng is stopped, even if the text is not finished."""
 MAX_NAME_LENGTH = 40
 
 SpeakFunction = Callable[[str, str], None]
-"""Speak a text in a language (`en`, `de`) and return when it is spoken. Raises `VoiceError`."""
+"""A function that speaks a text in a language (`en`, `de`) and returns afterwards. Raises `VoiceError`."""
 
 _SPOKEN_KINDS = ("play", "pass", "exchange", "withdrawn", "challenge")
 
 
 class VoiceError(TilekeeperError):
-    """A failure of the speech output; the message gives reason and remedy on one line."""
+    """A failure of the speech output; the message gives the reason and the remedy on one line."""
 
 
 class VoiceSession(Protocol):
-    """The part of the session that the voice follows."""
+    """Interface of the session for the speech output: the current snapshot, and listeners for new snapshots."""
 
     @property
     def state(self) -> TableSnapshot:
-        """Current snapshot of the table."""
+        """The current snapshot of the table."""
 
     def add_listener(self, listener: Listener) -> None:
         """Call `listener` with each new snapshot from now on."""
@@ -48,9 +49,10 @@ class VoiceSession(Protocol):
 
 
 class Voice:
-    """Speech output that follows a session. Use it in `with`, or `close` it.
+    """Speech output of the changes in a session.
 
-    If speaking fails, `report` is called once with a one-line message and the voice stays silent.
+    Use `Voice` in a `with` statement, or call `close`. If speaking fails, `report` is called once with a message of one
+    line, and nothing more is spoken.
     """
 
     def __init__(
@@ -72,13 +74,13 @@ class Voice:
         self.close()
 
     def close(self) -> None:
-        """Stop speaking; wait for the current text to end, and end the thread."""
+        """Wait until the current text has been spoken, then end the thread."""
         self._session.remove_listener(self._on_state)
         self._pending.put(None)
         self._thread.join(timeout=SPEECH_TIMEOUT_S)
 
     def _on_state(self, state: TableSnapshot) -> None:
-        """Queue a description of the change. Runs in the session's thread, so it does not speak itself."""
+        """Queue a text about the change for the thread that speaks; called on the session's thread."""
         catalogue = load_catalogue(language_of(state.tile_set))
         if state.phase is Phase.LOOKING:
             return
@@ -95,7 +97,7 @@ class Voice:
                 return
 
     def _wait_for_newest(self) -> tuple[str, str] | None:
-        """Wait for a text and return the newest pending one, or None when the voice is closed."""
+        """Wait for a text, then return the newest pending text, or None if the speech output was closed."""
         newest = self._pending.get()
         while newest is not None and not self._pending.empty():
             newest = self._pending.get()
@@ -103,7 +105,7 @@ class Voice:
 
 
 def describe_change(before: TableSnapshot, now: TableSnapshot, catalogue: Catalogue) -> str:
-    """Return a few sentences about what changed between two snapshots, or an empty string."""
+    """Return a few sentences about the changes between two snapshots, or an empty string if there are none."""
     spoken = []
     same = before.game == now.game
     if same and len(now.turns) > len(before.turns):
@@ -126,20 +128,20 @@ def describe_change(before: TableSnapshot, now: TableSnapshot, catalogue: Catalo
 
 
 def format_turn_kind(kind: str, tiles: str) -> str:
-    """Return a turn without a word (pass, exchange, ...) in one word for small displays, in the tile set's language."""
+    """Return one word for a kind of turn (pass, exchange, ...), in the language of the tile set `tiles`.
+
+    Small displays show this word for turns without a play.
+    """
     return load_catalogue(language_of(tiles)).format(f"voice.short.{kind}")
 
 
 def language_of(tiles: str) -> str:
-    """Return the language of a tile set: the part of its name before `_`."""
+    """Return the language of a tile set, which is the part of the tile set's name before `_`."""
     return tiles.partition("_")[0]
 
 
 def make_espeak_speaker(program: str = "espeak-ng", *options: str) -> SpeakFunction:
-    """Return a function that speaks through the loudspeaker.
-
-    `options` are further options of espeak-ng, such as `-w file.wav`.
-    """
+    """Return a function that speaks a text with espeak-ng; `options` are further options, such as `-w file.wav`."""
 
     def speak(text: str, language: str) -> None:
         command = [program, "-v", language, *options, "--stdin"]  # not as an argument: a name may begin with a dash
@@ -174,5 +176,5 @@ def _describe_winners(state: TableSnapshot, catalogue: Catalogue) -> str:
 
 
 def _spoken_name(state: TableSnapshot, player: int) -> str:
-    """Return a player's name on one line, cut to `MAX_NAME_LENGTH` characters."""
+    """Return a player's name on one line, shortened to `MAX_NAME_LENGTH` characters."""
     return " ".join(state.players[player].name.split())[:MAX_NAME_LENGTH]
