@@ -1,1 +1,1 @@
-"""The simulated table of `tilekeeper demo`, which plays recorded games."""
+"""The demo (`tilekeeper demo`), which plays recorded games on a simulated table."""

@@ -1,4 +1,4 @@
-"""The demo: play recorded games on a simulated table, tile by tile, with a real session behind the camera."""
+"""The demo: recorded games are played on a simulated table, tile by tile, and read by a real session."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from vision.recognition.reader import PhotoReader
 from vision.rendering.simulated_table import EDITIONS, SimulatedTable
 
 TILE_INTERVAL_S = 0.5
-"""Seconds from one tile to the next at speed 1."""
+"""Seconds between two tiles of a play, at speed 1."""
 THINKING_TIME_S = 2.0
 SCORE_DISPLAY_TIME_S = 3.0
-"""Seconds at speed 1, to let viewers see the score on the page before the next player thinks."""
+"""Seconds, at speed 1, for which viewers see a score on the page before the next player begins to think."""
 GAME_PAUSE_S = 15.0
 
 _GAMES = files("device") / "data" / "games"
 
 
 def load_demo_games() -> dict[str, Record]:
-    """Return the recorded games of the package, by name."""
+    """Return the recorded games in the package data, by name."""
     games = {
         entry.name.removesuffix(".gcg"): parse_gcg(entry.read_text(encoding="utf-8")) for entry in _GAMES.iterdir()
     }
@@ -46,24 +46,24 @@ def load_demo_games() -> dict[str, Record]:
 
 
 def started(record: Record, lexicon: str | None) -> GameStarted:
-    """Return the first event of a recorded game."""
+    """Return the event that starts a recorded game: the names of the players and the word list."""
     return GameStarted(tuple(player.name for player in record.players), lexicon=lexicon)
 
 
 @dataclass
 class _Pace:
-    """Clock of the demo: waits are divided by its speed and end at once when the demo is stopped."""
+    """Timing of the demo: waiting times are divided by `speed`, and end at once when the event `stop` is set."""
 
     speed: float
     stop: threading.Event
 
     def wait(self, seconds: float) -> None:
-        """Wait for `seconds` at speed 1."""
+        """Wait for `seconds` divided by the speed, or until the demo is stopped."""
         self.stop.wait(seconds / self.speed)
 
 
 class Demo:
-    """A simulated table with a session. Use it in `with` and call `play_game` for each game."""
+    """A simulated table with a session; use it in a `with` statement and call `play_game` for each game."""
 
     def __init__(
         self,
@@ -96,7 +96,10 @@ class Demo:
         self._pace.wait(GAME_PAUSE_S)
 
     def play_game(self) -> Iterator[str]:
-        """Play one game and yield a line for each turn; the last line compares the totals with the record."""
+        """Play a random recorded game and yield a line for each turn.
+
+        The last line compares the totals of the session with the recorded totals.
+        """
         name, record = self._random.choice(list(load_demo_games().items()))
         yield f"{name}: {', '.join(player.name for player in record.players)}"
         self._last_play = None
@@ -117,7 +120,7 @@ class Demo:
         yield _compare_totals(self._end_game(record), record)
 
     def _perform_event(self, event: ReplayedEvent, board: Board) -> Board:
-        """Perform a recorded event on the simulated table and return the board after it."""
+        """Perform a recorded event on the simulated table and return the board after the event."""
         pace = self._pace
         match event.entry.kind:
             case TurnKind.PLAY:
@@ -145,16 +148,16 @@ class Demo:
         return board
 
     def _lay_play(self, board: Board, play: Play) -> None:
-        """Lay the tiles of a play one by one."""
+        """Place the tiles of a play on the simulated board one by one."""
         for square, tile in play.tiles:
             board = board.with_tiles({square: tile})
             self._show_board(board)
             self._pace.wait(TILE_INTERVAL_S)
 
     def _correct_reading(self, truth: Board) -> Iterator[str]:
-        """Do what players would do after a turn: answer questions, correct misread squares, name blanks.
+        """Answer the open question, correct misread squares and name blanks, as players would do after a turn.
 
-        Yields a line for each correction.
+        Yield a line for each answer and each corrected square. `truth` is the board of the recorded game.
         """
         question = self.session.state.question
         if question:
@@ -173,13 +176,13 @@ class Demo:
                 self.session.submit(NameBlank(square_name(square), tile.letter)).result()
 
     def _find_misread_squares(self, truth: Board) -> list[Square]:
-        """Return the squares on which the session's board differs from the simulated one."""
+        """Return the squares on which the session's board differs from the simulated board `truth`."""
         shown = self.session.state.board.tiles
         faces = (EMPTY if tile is None else BLANK if tile.blank else tile.letter for tile in shown)
         return [square for square, face in zip(SQUARES, faces, strict=True) if face != _face_of(truth[square])]
 
     def _end_game(self, record: Record) -> TableSnapshot:
-        """End the game and enter the unplayed tiles of each player."""
+        """End the game, enter the unplayed tiles of each player, and return the last snapshot."""
         state = self.session.submit(EndGame()).result()
         left = {e.player: e.text for e in record.entries if e.kind is TurnKind.ENDRACK and e.score < 0}
         for player in state.racks_wanted:
@@ -203,7 +206,7 @@ def _face_of(tile: Tile | None) -> str:
 
 
 def _choose_answer(question: Question, truth: Board) -> int:
-    """Return the index of the answer that matches the simulated board, or else of the second answer."""
+    """Return the index of the answer that matches the simulated board, or of the second answer if none matches."""
     true_faces = tuple(_face_of(truth[square]) for square in question.squares)
     answers = [tuple(BLANK if symbol.islower() else symbol for symbol in symbols) for symbols in question.symbols]
     return answers.index(true_faces) if true_faces in answers else min(1, len(question.answers) - 1)

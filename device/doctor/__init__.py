@@ -1,7 +1,8 @@
-"""Diagnosis of the machine for `tilekeeper doctor`: checks, findings and how to fix each fault.
+"""Diagnosis of the machine for `tilekeeper doctor`: checks, findings and the remedy for each fault.
 
-`examine` runs every check. A check is a function of a `System` and the table's `Settings` that yields `Finding`s: a
-sentence about the state, and for a fault the one command or action that fixes it.
+`examine` runs all checks. A check is a function that takes a `System` and the table's `Settings`, and yields
+`Finding`s. A finding is a sentence about the state of one part of the machine, and for a fault also the command or
+action that fixes the fault.
 """
 
 from device.doctor.examination import Report, examine

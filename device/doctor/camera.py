@@ -1,4 +1,4 @@
-"""Checks of the camera: present, accessible for the service's user, and its picture good enough."""
+"""Checks of the camera: the connection, the permissions of the service's user, and the quality of a picture."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NO_MODULE_ADVICE = (
 
 
 def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that the camera of the settings exists and that the service's user may open it."""
+    """Check that the camera in the settings is connected and that the service's user may open it."""
     source = settings.camera.source
     subject = Subject("camera")
     kind, _, where = source.partition(":")
@@ -38,7 +38,7 @@ def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check light, focus and board in one picture; skipped while the running service uses the camera."""
+    """Take one picture and check light, focus and board; skipped while the running service uses the camera."""
     from device.cameras import CameraError
 
     subject = Subject("camera")
@@ -66,7 +66,7 @@ def _check_folder(system: System, subject: Subject, folder: Path) -> Iterator[Fi
 
 
 def _check_camera_module(system: System, subject: Subject) -> Iterator[Finding]:
-    """Check that libcamera lists a camera module on the ribbon cable."""
+    """Check that libcamera finds a camera module on the ribbon cable."""
     if not system.has_module("picamera2"):
         yield subject.fault(
             "picamera2 is not installed, which a camera module needs",

@@ -1,4 +1,4 @@
-"""The list of all checks, and the report of running them."""
+"""The list of all checks, the function that runs the checks, and the report of their findings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from device.settings import Settings
 Check = Callable[[System, Settings], Iterable[Finding]]
 
 PROGRAM_CHECKS: tuple[Check, ...] = (program.check_libraries, program.check_networks, program.check_word_list)
-"""Checks that need no hardware; the installer runs them before it switches to a new version."""
+"""Checks that need no hardware; the installer runs these checks before it switches to a new version."""
 MACHINE_CHECKS: tuple[Check, ...] = (
     machine.check_architecture,
     machine.check_power,
@@ -50,10 +50,10 @@ class Report:
 def examine(
     system: System, settings_path: Path | None = None, *, program_only: bool = False, picture: bool = True
 ) -> Report:
-    """Run the checks and return their findings.
+    """Run the checks and return a report of their findings.
 
-    `settings_path` replaces the machine's own settings file. `program_only` skips `MACHINE_CHECKS`; `picture` takes a
-    picture with the camera if one is present.
+    `settings_path` replaces the machine's own settings file. If `program_only` is True, `MACHINE_CHECKS` are skipped.
+    If `picture` is True and the camera works, a picture is taken and checked.
     """
     settings, about_settings = program.load_settings_or_defaults(system, settings_path)
     findings = [about_settings]
@@ -62,7 +62,7 @@ def examine(
         findings += results
         has_fault = any(finding.state is Severity.FAULT for finding in results)
         if check is program.check_libraries and has_fault:
-            break  # the checks that follow need them
+            break  # the other checks need these libraries
         if check is camera.check_camera and picture and not has_fault:
             findings += camera.check_picture(system, settings)
     return Report(tuple(findings), program.collect_versions(system))

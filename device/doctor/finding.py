@@ -1,4 +1,4 @@
-"""Result of a check of the doctor."""
+"""The result of one check of `tilekeeper doctor`: a finding with its severity."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """Severity of a finding."""
+    """Severity of a finding, from good to fault."""
 
     GOOD = "good"
     NOTE = "note"
@@ -15,16 +15,16 @@ class Severity(StrEnum):
     WARNING = "warning"
     """The table works, but a part of it is missing or about to fail."""
     FAULT = "fault"
-    """The table does not work until this is fixed."""
+    """The table does not work until the fault is fixed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One result of a check.
 
-    `subject` is a short heading (`camera`), `state` its severity, `text` a sentence for the user, and `mend` the
-    command or action that fixes it (empty if nothing needs to be done). The names are keys of `tilekeeper doctor
-    --json`.
+    `subject` is a short heading (`camera`), `state` the severity, `text` a sentence for the user, and `mend` the
+    command or action that fixes the fault (empty if nothing needs to be done). The field names are the keys in the
+    output of `tilekeeper doctor --json`.
     """
 
     subject: str
@@ -35,16 +35,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Factory for the findings of one subject."""
+    """Factory for findings with the same subject (heading)."""
 
     name: str
 
     def good(self, text: str) -> Finding:
-        """Return a finding for something that is in order."""
+        """Return a finding for a part that works."""
         return Finding(self.name, Severity.GOOD, text)
 
     def note(self, text: str, mend: str = "") -> Finding:
-        """Return a finding that only informs."""
+        """Return a finding for information only."""
         return Finding(self.name, Severity.NOTE, text, mend)
 
     def warning(self, text: str, mend: str) -> Finding:

@@ -12,12 +12,12 @@ from device.doctor.system import System
 from device.settings import Settings
 
 WARM_CELSIUS, HOT_CELSIUS = 75.0, 80.0
-"""Degrees Celsius; a Raspberry Pi throttles itself from 80."""
+"""Temperatures in degrees Celsius from which a note or a warning is given; at 80 a Raspberry Pi throttles itself."""
 
 # Bits of `vcgencmd get_throttled` (raspberrypi.com/documentation, "vcgencmd").
 UNDER_VOLTAGE, CAPPED, THROTTLED, SOFT_LIMIT = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 SINCE_START_SHIFT = 16
-"""Bit offset of the sticky flags: the same conditions at any time since the machine started."""
+"""Bit offset of the flags that report whether the same condition has occurred since the machine started."""
 
 _CARD_ERRORS = re.compile(r"mmc\d.*(error -|timeout|timed out)|I/O error.*mmcblk|EXT4-fs error", re.IGNORECASE)
 
@@ -35,7 +35,7 @@ def check_architecture(_system: System, _settings: Settings) -> Iterator[Finding
 def check_power(system: System, _settings: Settings) -> Iterator[Finding]:
     """Check for under-voltage and throttling.
 
-    Reads the firmware's flags, or the kernel's voltage alarm where `vcgencmd` is missing.
+    The source is the firmware's flags (`vcgencmd`), or the kernel's voltage alarm if `vcgencmd` is not installed.
     """
     subject = Subject("power")
     mend = "use the Raspberry Pi's own power supply and a short cable (5 V 3 A; a Pi 5: 5 V 5 A)"
@@ -80,7 +80,10 @@ def check_temperature(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check the SD card for errors: a read-only mount, ext4 error counters, the kernel log, eMMC wear."""
+    """Check the SD card for errors.
+
+    The signs are a read-only mount, the error counters of ext4, messages in the kernel log, and the wear of an eMMC.
+    """
     subject = Subject("card")
     mend = "copy the games away (the page: backup), then write a new card; take one marked A1 or A2, 16 GB or more"
     is_healthy = True
@@ -101,7 +104,7 @@ def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.warning(f"the kernel reports errors of the card: {errors_in_log[-1].strip()}", mend)
     for path in system.glob("/sys/block/mmcblk*/device/life_time"):  # only eMMC reports its wear, SD cards do not
         worn = [int(part, 16) for part in (system.read_text(path.relative_to(system.root)) or "").split()]
-        if worn and max(worn) >= 10:  # tenths of its lifetime (JEDEC EMMC 5.1, DEVICE_LIFE_TIME_EST)
+        if worn and max(worn) >= 10:  # tenths of the storage's lifetime (JEDEC EMMC 5.1, DEVICE_LIFE_TIME_EST)
             is_healthy = False
             yield subject.warning("the storage has reached nine tenths of its life", mend)
     if is_healthy:
@@ -109,7 +112,7 @@ def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check that the clock is synchronised; only the dates that the page shows for old games depend on it."""
+    """Check that the machine's clock is synchronised; only the dates of games depend on the clock."""
     subject = Subject("date")
     answer = system.run("timedatectl", "show", "--property=NTPSynchronized", "--value")
     if answer is None or answer.status:
@@ -121,7 +124,7 @@ def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_service(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check that the service is enabled and running."""
+    """Check that the systemd service is enabled and running."""
     subject = Subject("service")
     if not system.path(SERVICE_UNIT).exists():
         yield subject.note("not installed: the table does not start by itself", REINSTALL)
@@ -143,7 +146,7 @@ def check_service(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def read_service_state(system: System) -> str:
-    """Return systemd's state of the service (`active`, `failed`, ...), or an empty string without a running systemd."""
+    """Return systemd's state of the service (`active`, `failed`, ...), or an empty string if it is unknown."""
     answer = system.run("systemctl", "is-active", "tilekeeper.service")
     word = answer.out.strip() if answer else ""
     return word if word in ("active", "inactive", "failed", "activating", "deactivating", "reloading") else ""

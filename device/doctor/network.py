@@ -1,4 +1,4 @@
-"""Checks of how phones reach the page: Wi-Fi, the table's own hotspot, host name, port."""
+"""Checks of the network that phones need to reach the page: Wi-Fi, the table's own hotspot, host name, port."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from device.settings import SYSTEM_SETTINGS_FILE, Settings
 from device.system.hotspot import HotspotError, read_hotspot
 
 FIRST_UNPRIVILEGED_PORT = 1024
-"""Lowest port that any user may open (ip(7), `ip_unprivileged_port_start`)."""
+"""Lowest port that a user other than root may open (ip(7), `ip_unprivileged_port_start`)."""
 
 
 def check_wifi(system: System, _settings: Settings) -> Iterator[Finding]:
@@ -43,7 +43,7 @@ def check_wifi(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_hotspot(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check that a hotspot is set up for places without a known Wi-Fi."""
+    """Check that the table's own hotspot is set up, for places without a known Wi-Fi."""
     subject = Subject("own wi-fi")
     if not system.glob("/sys/class/net/*/wireless"):
         return
@@ -76,7 +76,7 @@ def check_host_name(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_port(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that the page's address and port are free, or already served by the table."""
+    """Check that the address and port of the page are free or already used by the running table."""
     subject = Subject("page")
     page = settings.page
     if page.port < FIRST_UNPRIVILEGED_PORT and system.path(SERVICE_UNIT).exists():
@@ -107,7 +107,7 @@ def check_port(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def _find_port_user(system: System, number: int) -> str:
-    """Return the program that listens on a port as ` (apache2)`, or an empty string if unknown."""
+    """Return the name of the program that listens on a port, formatted as ` (apache2)`; empty if unknown."""
     answer = system.run("ss", "-Hltnp", f"sport = :{number}")
     match = re.search(r'users:\(\("([^"]+)"', answer.out) if answer else None
     return f" ({match[1]})" if match else ""

@@ -1,4 +1,4 @@
-"""Checks of one picture of the table: brightness, reflections, size of the board, focus."""
+"""Checks of one picture of the table: brightness, reflections, board size, focus."""
 
 from __future__ import annotations
 
@@ -16,25 +16,30 @@ if TYPE_CHECKING:
     from device.cameras import Image
 
 MIN_BRIGHTNESS, MAX_BRIGHTNESS = 40.0, 215.0
-"""Limits of the mean brightness of the picture, 0 to 255."""
+"""Limits of the mean brightness (0 to 255) of a good picture."""
 OVEREXPOSED_LEVEL, MAX_OVEREXPOSED_SHARE = 250, 0.04
 """Grey level from which a pixel counts as overexposed, and the largest share of such pixels on a board without
 glare."""
 MIN_SQUARE_PX = 24.0
 """Pixels per square below which letters are often confused."""
 SOFT_EDGE_WIDTH, BLURRED_EDGE_WIDTH = 0.10, 0.15
-"""Edge widths in squares. A letter's stroke is about 0.1 of a square wide; sharp photographs have edges of 0.03 to
-0.05."""
+"""Widths of edges, as fractions of a square, above which a picture is soft or blurred.
+
+Edges in sharp photographs are 0.03 to 0.05 of a square wide; the stroke of a letter is about 0.1 wide.
+"""
 MIN_EDGE_WIDTH_PX = 2.5
-"""Pixels; no lens makes edges much narrower, so such an edge is sharp even on a board that is small in the picture."""
+"""Width of an edge, in pixels, that counts as sharp even if the board is small in the picture.
+
+No lens makes edges much narrower.
+"""
 MIN_EDGE_CONTRAST = 60.0
 """Smallest brightness step, 0 to 255, that counts as an edge; weaker steps may be shadows."""
 MIN_CONFIDENCE = 0.9
-"""Squares read with a lower confidence count as doubtful."""
+"""Confidence below which the reading of a square counts as doubtful."""
 
 
 def check_image(image: Image, settings: Settings) -> Iterator[Finding]:
-    """Check one picture, `(H, W, 3) uint8 BGR`, and the board in it."""
+    """Check light, focus and board size in one picture, `(H, W, 3) uint8 BGR`."""
     import cv2
 
     from engine.tiles import load_tile_set
@@ -70,7 +75,7 @@ def _check_light(mean: float) -> Iterator[Finding]:
 
 
 def _check_board(image: Image, corners: npt.NDArray[np.float64]) -> Iterator[Finding]:
-    """Check size, glare and focus of the board with these `(4, 2)` corners (px)."""
+    """Check the size of the board in the picture, glare and focus; `corners` are `(4, 2)` in pixels."""
     import cv2
     import numpy as np
 
@@ -96,7 +101,7 @@ def _check_board(image: Image, corners: npt.NDArray[np.float64]) -> Iterator[Fin
 
 
 def _check_focus(edge: float | None, side: float) -> Iterator[Finding]:
-    """Check the focus, given the width of an edge and the side of a square in pixels."""
+    """Check the focus, given the typical width of edges and the side of a square, both in pixels."""
     subject = Subject("focus")
     if edge is None:
         yield subject.note("cannot be judged: nothing on the board has edges", "lay some tiles, then again")
@@ -116,13 +121,13 @@ def measure_edge_width(grey: npt.NDArray[np.uint8]) -> float | None:
     """Return the typical width of edges in a rectified board, `(N, N) uint8`, in pixels.
 
     The width of an edge is its brightness step divided by its steepest slope, both within a window of a third of a
-    square. Returns the median over the fifth of the pixels with the highest steps, or None if there are hardly any
-    edges.
+    square. The result is the median over the fifth of the pixels with the highest steps, or None if the picture has
+    too few edges.
     """
     import cv2
     import numpy as np
 
-    # Window of a third of a square, odd.
+    # Window with a side of a third of a square, rounded to an odd number of pixels.
     picture = grey.astype(np.float32)
     window = max(3, round(len(grey) / 15 / 3) | 1)
     around = np.ones((window, window), np.uint8)

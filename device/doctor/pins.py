@@ -1,4 +1,4 @@
-"""Checks of the panel: GPIO pins, the buses of its displays, and the groups of the service's user."""
+"""Checks of the panel: GPIO pins, the buses of the displays, and the groups of the service's user."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from device.panel.gpio import GpioUnavailableError, find_header_chip
 from device.settings import SYSTEM_SETTINGS_FILE, Settings
 
 OWN_LINE_USERS = frozenset({"lg", "tilekeeper"})
-"""Consumer names under which lgpio holds GPIO lines for the table itself."""
+"""Consumer names (shown by `gpioinfo`) of GPIO lines that the running table itself has opened."""
 _BUSES = {
     "oled": ("/dev/i2c-1", "i2c", "sudo raspi-config nonint do_i2c 0 && sudo reboot"),
     "digits": ("/dev/spidev0.*", "spi", "sudo raspi-config nonint do_spi 0 && sudo reboot"),
 }
-"""Kind of display -> device file of its bus, group with access to it, command that enables it."""
+"""Kind of display -> (device file of the bus, group with access to the bus, command that enables the bus)."""
 
 
 def check_pins(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that the GPIO lines of the settings exist and that no other program uses them."""
+    """Check that the GPIO lines in the settings exist and are not used by another program."""
     subject = Subject("pins")
     if not settings.panel.use:
         yield subject.good("not in use: the page has the buttons")
@@ -57,7 +57,7 @@ def check_pins(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_displays(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that the buses of the displays are enabled and accessible."""
+    """Check that the buses of the displays (I2C, SPI) are enabled and that the service's user may use them."""
     subject = Subject("displays")
     if not settings.panel.use or not settings.panel.displays:
         return

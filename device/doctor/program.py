@@ -1,4 +1,4 @@
-"""Checks of the program itself: libraries, networks, word list, voice, settings, stored games."""
+"""Checks of the program: libraries, neural networks, word list, speech output, settings, stored games."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ REQUIRED_MODULES = {
     "uvicorn": "uvicorn",
     "marisa_trie": "marisa-trie",
 }
-"""Modules that the table cannot run without -> the distributions that contain them."""
+"""Modules that the program requires -> the distributions (PyPI names) that contain the modules."""
 MIN_FREE_BYTES, LOW_FREE_BYTES = 200_000_000, 1_000_000_000
-"""Bytes of free space; a game with its pictures takes about ten million."""
+"""Free bytes below which a fault or a warning is given; a game with its pictures takes about ten million bytes."""
 SERVICE_USER = "tilekeeper"
 SERVICE_UNIT = "/etc/systemd/system/tilekeeper.service"
 
@@ -42,7 +42,10 @@ _SQLITE_MAGIC = b"SQLite format 3\0"
 
 
 def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Settings, Finding]:
-    """Return the settings and a finding about their file; the default settings if the file is missing or invalid."""
+    """Return the settings and a finding about the settings file.
+
+    If the file is missing or invalid, the default settings are returned. `named` is a settings file named by the user.
+    """
     subject = Subject("settings")
     path = named or system.path(SYSTEM_SETTINGS_FILE)
     if named is None and path == SYSTEM_SETTINGS_FILE and not path.exists() and user_settings_file().is_file():
@@ -56,7 +59,7 @@ def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Setti
 
 
 def check_libraries(_system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check the required libraries by importing them; an installed file may still fail to load."""
+    """Check that all required libraries can be imported; an installed library may fail to load."""
     subject = Subject("libraries")
     broken = False
     for module, distribution in REQUIRED_MODULES.items():
@@ -70,7 +73,7 @@ def check_libraries(_system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that the networks load and know all letters of the tile set."""
+    """Check that the neural networks can be loaded and can read all letters of the tile set."""
     from engine.tiles import load_tile_set
     from vision.detection.locator import BoardLocator
     from vision.net import ModelError
@@ -95,7 +98,7 @@ def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_word_list(_system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that a word list is available for the tile set."""
+    """Check that a word list is available for the tile set in the settings."""
     from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
     from engine.lexicon import LexiconError
 
@@ -119,7 +122,7 @@ def check_word_list(_system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_voice(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that the score can be spoken, if voice is enabled."""
+    """Check that espeak-ng and a loudspeaker are available, if speech output is enabled."""
     subject = Subject("voice")
     if not settings.voice.use:
         yield subject.good("not in use")
@@ -132,7 +135,7 @@ def check_voice(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_games(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that games can be stored: folder, permissions, file system, free space, database."""
+    """Check that games can be stored: folder, permissions, file system, free space, database file."""
     subject = Subject("games")
     folder = find_data_folder(system, settings)
     shown = folder
@@ -172,7 +175,7 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def find_data_folder(system: System, settings: Settings) -> Path:
-    """Return the folder of the games, as a path on the examined machine (without `System.root`)."""
+    """Return the folder of the stored games, as a path on the examined machine (without `System.root`)."""
     if settings.data.folder is not None:
         return settings.data.folder
     return (
@@ -181,7 +184,10 @@ def find_data_folder(system: System, settings: Settings) -> Path:
 
 
 def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]:
-    """Check the database file without opening a lock; a running table may hold it."""
+    """Check the database file; while a running table may have the file open, only its header is read.
+
+    `path` is the file to read, and `shown` its path on the examined machine.
+    """
     from device.storage.schema import SCHEMA_VERSION
 
     aside = f"sudo systemctl stop tilekeeper; sudo mv {shown} {shown}.damaged; sudo systemctl start tilekeeper"
@@ -211,9 +217,9 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
 
 
 def _check_integrity(subject: Subject, path: Path, shown: Path, aside: str) -> Iterator[Finding]:
-    """Run SQLite's quick check on the database of a stopped table.
+    """Run SQLite's `quick_check` on the database; the table must be stopped.
 
-    Opened as `immutable`, so that SQLite creates no files beside it.
+    The database is opened as `immutable`, so that SQLite creates no files beside the database file.
     """
     try:
         store = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
@@ -241,7 +247,7 @@ def _find_file_system(system: System, folder: Path) -> str:
 
 
 def collect_versions(system: System) -> dict[str, str]:
-    """Return the names and versions of the installed software, for bug reports."""
+    """Return the versions of the installed software by name, for bug reports."""
     import platform
 
     release = dict(

@@ -1,4 +1,4 @@
-"""Read-only access to the machine that the doctor examines: files, commands, GPIO lines, camera."""
+"""Read-only access to the machine that `tilekeeper doctor` examines: files, commands, GPIO lines, camera."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from device.cameras import Image
 
 COMMAND_TIMEOUT_S = 15.0
-"""Seconds after which a command counts as hanging."""
+"""Seconds after which a command is stopped."""
 _COMMAND_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # a service's PATH may lack the sbins
 
 
@@ -32,7 +32,7 @@ class CompletedCommand:
 
 @dataclass(frozen=True, slots=True)
 class GpioLine:
-    """A line of a GPIO chip: its number and its consumer (empty if unused)."""
+    """A line of a GPIO chip: the number of the line, and the consumer that has opened it (empty if unused)."""
 
     number: int
     user: str
@@ -40,7 +40,7 @@ class GpioLine:
 
 @dataclass(frozen=True, slots=True)
 class UserAccount:
-    """A Unix user, with the names and numbers of all groups it belongs to."""
+    """A Unix user; `groups` maps the names of all groups of the user to their numbers (GID)."""
 
     name: str
     uid: int
@@ -48,18 +48,18 @@ class UserAccount:
 
 
 class System:
-    """The machine to examine: this one, or for tests a folder with the layout of one."""
+    """The machine to examine: the present machine, or a folder with the layout of a root file system for tests."""
 
     def __init__(
         self, root: Path = Path("/"), commands: str = _COMMAND_PATH, modules: Sequence[str] | None = None
     ) -> None:
-        """Use `root` as the root folder, `commands` as PATH and `modules` as `sys.path` (default: Python's own)."""
+        """Examine the machine with root folder `root`; `commands` replaces PATH, and `modules` replaces `sys.path`."""
         self.root = root
         self._commands = commands
         self._modules = modules
 
     def path(self, name: str | Path) -> Path:
-        """Return where the machine's absolute path `name` is below `root`."""
+        """Return the path below `root` for an absolute path on the examined machine."""
         return self.root / str(name).lstrip("/")
 
     def read_text(self, name: str | Path) -> str | None:
@@ -70,15 +70,15 @@ class System:
             return None
 
     def glob(self, pattern: str) -> list[Path]:
-        """Return the paths that match an absolute `pattern`, sorted."""
+        """Return a sorted list of the paths (below `root`) that match an absolute `pattern`."""
         return sorted(self.root.glob(pattern.lstrip("/")))
 
     def has_command(self, command: str) -> bool:
-        """Return True if a command of that name is on the path."""
+        """Return True if a command of this name is found in PATH."""
         return shutil.which(command, path=self._commands) is not None
 
     def run(self, command: str, *arguments: str) -> CompletedCommand | None:
-        """Run a command; return None if it does not exist or takes longer than `COMMAND_TIMEOUT_S`."""
+        """Run a command; return None if the command does not exist or takes longer than `COMMAND_TIMEOUT_S`."""
         program = shutil.which(command, path=self._commands)
         if program is None:
             return None
@@ -97,11 +97,11 @@ class System:
         return CompletedCommand(completed.returncode, completed.stdout, completed.stderr)
 
     def has_module(self, name: str) -> bool:
-        """Return True if Python can find the module; it is not imported."""
+        """Return True if Python can find the module; the module is not imported."""
         return PathFinder.find_spec(name, self._modules) is not None
 
     def free_bytes(self, name: str | Path) -> int | None:
-        """Return the free bytes for files under a folder, or under its nearest existing parent."""
+        """Return the free bytes on the file system of a folder, or None if unknown; the folder need not exist."""
         folder = self.path(name)
         while not folder.exists() and folder != folder.parent:
             folder = folder.parent
@@ -111,7 +111,7 @@ class System:
             return None
 
     def find_account(self, name: str) -> UserAccount | None:
-        """Return the user of that name from `/etc/passwd` and `/etc/group`, or None."""
+        """Return the user with this name from `/etc/passwd` and `/etc/group`, or None if there is no such user."""
         number = group = None
         for fields in _split_entries(self.read_text("/etc/passwd")):
             if fields[0] == name and len(fields) > 3:
@@ -130,9 +130,9 @@ class System:
         return frozenset(fields[0] for fields in _split_entries(self.read_text("/etc/group")))
 
     def read_gpio_chips(self) -> dict[int, tuple[str, tuple[GpioLine, ...]]]:
-        """Return the label and the lines of every GPIO chip, by chip number.
+        """Return the label and the lines of each GPIO chip, by chip number.
 
-        Raises ImportError without lgpio, and `GpioUnavailableError` if no chip can be opened.
+        Raises ImportError if lgpio is not installed, and `GpioUnavailableError` if a chip cannot be opened.
         """
         import lgpio
 
@@ -151,7 +151,7 @@ class System:
         return chips
 
     def take_picture(self, source: str) -> Image:
-        """Return one picture of the camera `source`, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
+        """Take one picture, `(H, W, 3) uint8 BGR`, with the camera `source` (as in settings). Raises `CameraError`."""
         from device.cameras import open_camera
 
         camera = open_camera(source)
@@ -161,7 +161,7 @@ class System:
             camera.close()
 
     def is_port_free(self, host: str, port: int) -> bool:
-        """Return True if a server could listen on the port, False if another program does.
+        """Return True if a server can listen on the port, False if another program uses the port.
 
         Raises OSError for any other reason, such as a missing permission.
         """
@@ -178,7 +178,7 @@ class System:
 
 
 def can_write(path: Path, account: UserAccount) -> bool:
-    """Return True if `account` may read and write a file or folder, by its owner, group and mode."""
+    """Return True if the owner, group and mode of a file or folder allow `account` to read and write."""
     if account.uid == 0:
         return True
     status = path.stat()
