@@ -1,1 +1,1 @@
-"""The appliance: cameras, panel, clock, store, and the table session that joins them."""
+"""The appliance: cameras, panel, clock, store, and the table session that uses all of them."""

@@ -1,8 +1,9 @@
-"""The texts for people in every language: `locale/LANGUAGE/LC_MESSAGES/tilekeeper.po`, read with gettext.
+"""The texts for users in all languages: gettext catalogues `locale/LANGUAGE/LC_MESSAGES/tilekeeper.po`.
 
-A msgid is a key: `message.*` for messages of the session and the engine, `voice.*` for the voice and the small
-displays, all others for the page. English is a catalogue like any other. The wheel holds compiled `.mo` files
-(`setup.py`). A checkout has only the `.po` files, compiled in memory: an edited text needs a restart and nothing else.
+A msgid is a key: `message.*` for messages of the session and the engine, `voice.*` for speech output and the small
+displays, all other keys for the page. The English texts are in a catalogue, too. The wheel contains compiled `.mo`
+files (`setup.py`). A checkout contains only the `.po` files, which are compiled in memory; so an edited text is in
+effect after a restart.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from importlib.resources.abc import Traversable
 _log = logging.getLogger(__name__)
 
 DEFAULT_LANGUAGE = "en"
-"""Language for visitors and tile sets whose own language has no catalogue, and for texts that a catalogue lacks."""
+"""Language for visitors and tile sets without a catalogue in their language, and for texts missing in a catalogue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The texts of one language; those it lacks come from `default`, the English catalogue.
+    """The texts of one language; missing texts are taken from `default`, the English catalogue.
 
     >>> load_catalogue("de").format("status.to_play", name="Ben")
     'Ben ist dran'
@@ -35,11 +36,11 @@ class Catalogue:
     default: Catalogue | None = None
 
     def format(self, key: str, /, *values: object, **params: object) -> str:
-        """Return the text of a key with its `{0}` and `{name}` filled in.
+        """Return the text of a key with the values inserted for its placeholders (`{0}`, `{name}`).
 
-        `count` also chooses the plural form. Lists and tuples are formatted with `format_list`. A key that this
-        catalogue lacks is logged and looked up in English; a key that English lacks is returned itself. Raises
-        `LookupError` if a value is missing.
+        `count` also selects the plural form. Lists and tuples are formatted with `format_list`. If the key is missing
+        in this catalogue, this is logged and the English text is used; if there is no English text, the key itself is
+        returned. Raises `LookupError` if a value for a placeholder is missing.
         """
         text = self.find_text(key, params.get("count"))
         return text.format(
@@ -48,7 +49,7 @@ class Catalogue:
         )
 
     def format_list(self, names: Sequence[object]) -> str:
-        """Return names as a list within a sentence.
+        """Return names as an enumeration for a sentence, with "and" before the last name.
 
         >>> load_catalogue("de").format_list(["A1", "A2", "A3"])
         'A1, A2 und A3'
@@ -57,9 +58,9 @@ class Catalogue:
         return self.format("message.and", ", ".join(first), last) if first else last
 
     def find_text(self, key: str, count: object = None) -> str:
-        """Return the text of a key without its values filled in; `count` (an int) chooses the plural form."""
+        """Return the text of a key with its placeholders; `count` (an int) selects the plural form."""
         text = self.translations.ngettext(key, key, count) if isinstance(count, int) else key
-        if text == key:  # no count, or a text without plural forms; gettext returns the msgid that it does not know
+        if text == key:  # no count, or a text without plural forms; gettext returns an unknown msgid unchanged
             text = self.translations.gettext(key)
         if text != key:
             return text
@@ -72,7 +73,7 @@ class Catalogue:
 
 @cache
 def report_missing_text(language: str, key: str) -> None:
-    """Log once that a catalogue lacks a text. The tests make an error of it."""
+    """Log once that a text is missing in a catalogue; the tests replace this function and fail."""
     _log.warning("the catalogue %s has no text %s", language, key)
 
 
@@ -85,7 +86,7 @@ def list_languages() -> tuple[str, ...]:
 
 @cache
 def load_catalogue(language: str) -> Catalogue:
-    """Return the catalogue of a language, or the English one if it has none."""
+    """Return the catalogue of a language, or the English catalogue if the language has none."""
     if language not in list_languages():
         return load_catalogue(DEFAULT_LANGUAGE)
     default = load_catalogue(DEFAULT_LANGUAGE) if language != DEFAULT_LANGUAGE else None
@@ -93,20 +94,20 @@ def load_catalogue(language: str) -> Catalogue:
 
 
 def make_catalogue(language: str, compiled: bytes, default: Catalogue | None = None) -> Catalogue:
-    """Return a catalogue of the contents of a `.mo` file."""
+    """Return a catalogue with the texts in the contents of a `.mo` file."""
     return Catalogue(language, GNUTranslations(io.BytesIO(compiled)), default)
 
 
 def read_compiled_texts(language: str) -> bytes:
-    """Return the contents of the `.mo` file of a language, in a checkout compiled from the `.po` file."""
+    """Return the contents of the `.mo` file of a language; in a checkout, compile the `.po` file instead."""
     folder = _locate_catalogues() / language / "LC_MESSAGES"
     source = folder / "tilekeeper.po"
     return compile_texts(source.read_bytes()) if source.is_file() else (folder / "tilekeeper.mo").read_bytes()
 
 
 def compile_texts(source: bytes) -> bytes:
-    """Compile the contents of a `.po` file to those of a `.mo` file. Raises `PoFileError` for one that is damaged."""
-    from babel.messages.mofile import write_mo  # a checkout needs it, an installed table does not
+    """Compile the contents of a `.po` file to the contents of a `.mo` file. Raises `PoFileError` for invalid input."""
+    from babel.messages.mofile import write_mo  # only a checkout needs Babel, an installed table does not
     from babel.messages.pofile import read_po
 
     compiled = io.BytesIO()

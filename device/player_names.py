@@ -1,20 +1,22 @@
-"""Names of players, as they may come from a settings file, the command line or another program."""
+"""Validation of players' names from a settings file, the command line or another program."""
 
 from __future__ import annotations
 
 MAX_PLAYER_NAME_LENGTH = 40
-"""Letters of a player's name."""
+"""Largest length of a player's name, in characters."""
 _JOINERS = "\u200c\u200d"
-"""Part of names in some scripts and of some emoji, although they are not visible."""
+"""Invisible characters (zero-width joiners) that are part of names in some scripts and of some emoji."""
 
 
 def is_displayable(letter: str) -> bool:
-    """Return False for characters that drive a terminal or break a line."""
+    """Return False for control characters and line breaks, True for all other characters."""
     return letter.isprintable() or letter in _JOINERS
 
 
 def parse_player_name(text: str) -> str:
-    """Return the name without surrounding blanks. Raises `ValueError` if it is too long or has control characters.
+    """Return a player's name without surrounding white space.
+
+    Raises `ValueError` if the name is too long or contains control characters.
 
     >>> parse_player_name(" Anna ")
     'Anna'

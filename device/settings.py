@@ -1,6 +1,6 @@
-"""The settings file of a table: TOML, every value with a default; error messages name the line.
+"""The settings file of a table, in TOML; all settings have defaults, and error messages give the line.
 
-`device/data/settings.toml` is the commented file with all defaults; `read_default_text` returns it.
+`device/data/settings.toml` is a settings file with all defaults and comments; `read_default_text` returns its text.
 """
 
 from __future__ import annotations
@@ -24,32 +24,33 @@ from engine.tiles import tile_set_names
 
 SYSTEM_SETTINGS_FILE = Path("/etc/tilekeeper/settings.toml")
 SERVICE_DATA_FOLDER = Path("/var/lib/tilekeeper")
-"""Where the service of an installed table keeps its games."""
+"""Folder in which the service of an installed table stores games."""
 MAX_DISPLAYS = 2
 MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
-"""Limits of IEEE 802.11, 9.4.2.2 and J.4.1."""
+"""Largest lengths of a Wi-Fi name and password (IEEE 802.11, 9.4.2.2 and J.4.1)."""
 
 _CAMERA_PATTERN = re.compile(r"pi|usb:.+|folder:.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
 _PIN_KEYS = {pin.name for pin in fields(Pins)}
 _EMPTY_IS_DEFAULT = (("game", "lexicon"), ("page", "certificate"), ("page", "key"), ("data", "folder"))
-"""Settings of which an empty text means the same as leaving them out."""
+"""Settings for which an empty text means the default."""
 
 
 class SettingsError(TilekeeperError):
-    """The settings file cannot be used; the message names file, line and key, and what to do, on one line."""
+    """An invalid or unreadable settings file; the message gives file, line, key and remedy on one line."""
 
 
 class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of the settings file."""
+    """Base class of the sections of the settings file; a section is a TOML table."""
 
 
 class GameSettings(_Section, frozen=True):
-    """The game to start if nothing else is chosen. `lexicon`: see `device.storage.lexicons.open_lexicon`.
+    """Default choices for a new game: players, tile set, word list and rules.
 
-    `rules`, `challenge`, `clock` (minutes) and `more_rules` (`exchange=seven`) are choices of
-    `device.session.rule_choices`; `first` is the player who begins, or `draw`. What is empty is as the rules say.
+    `lexicon` is the argument `choice` of `device.storage.lexicons.open_lexicon`. `rules`, `challenge`, `clock`
+    (minutes) and `more_rules` (`exchange=seven`) are choices of `device.session.rule_choices`. `first` is the name of
+    the player who begins, or `draw`. For an empty value, the default of the rules applies.
     """
 
     players: tuple[str, ...] = ("Player 1", "Player 2")
@@ -63,23 +64,23 @@ class GameSettings(_Section, frozen=True):
 
     @property
     def rule_options(self) -> tuple[str, ...]:
-        """The choice of the rules, as `RuleChoice.parse` reads it."""
+        """The chosen rules as a list of options, in the format of `RuleChoice.parse`."""
         chosen = (("preset", self.rules), ("challenge", self.challenge), ("minutes", str(self.clock)))
         return (*self.more_rules, *(f"{field}={value}" for field, value in chosen if value))
 
 
 class CameraSettings(_Section, frozen=True):
-    """The camera, as `device.cameras.open_camera` takes it."""
+    """Choice of the camera; `source` is the argument of `device.cameras.open_camera`."""
 
     source: str = "pi"
 
 
 class PageSettings(_Section, frozen=True):
-    """Where the page is served; an empty `host` means on all networks.
+    """Address and ports of the page; an empty `host` means that the page is served on all network interfaces.
 
-    `names` are host names of the page besides the machine's own, of a proxy for example. With `certificate` and `key`
-    it is served over https too, at `secure_port`. `wifi` and its password are what phones at the table join; if empty,
-    they are not shown.
+    `names` are further host names of the page, for example the name of a proxy. If `certificate` and `key` are set, the
+    page is also served over https, at `secure_port`. `wifi` and `wifi_password` are the name and password of the Wi-Fi
+    for phones at the table; if `wifi` is empty, the page does not show a Wi-Fi.
     """
 
     port: int = 8080
@@ -93,13 +94,13 @@ class PageSettings(_Section, frozen=True):
 
 
 class DataSettings(_Section, frozen=True):
-    """The folder of the games; None: the user's own."""
+    """Folder in which games are stored; None means the data folder of the user."""
 
     folder: Path | None = None
 
 
 class PanelSettings(_Section, frozen=True):
-    """Buttons, lights and displays; without `use` no pins are touched."""
+    """Buttons, lights and displays on the pins; if `use` is False, the pins are not used."""
 
     use: bool = True
     pins: Pins = msgspec.field(default_factory=Pins)
@@ -107,13 +108,13 @@ class PanelSettings(_Section, frozen=True):
 
 
 class VoiceSettings(_Section, frozen=True):
-    """True if the score is spoken."""
+    """Speech output; scores are spoken if `use` is True."""
 
     use: bool = False
 
 
 class Settings(_Section, frozen=True):
-    """Everything that can be set at one table."""
+    """All settings of one table, by section."""
 
     game: GameSettings = GameSettings()
     camera: CameraSettings = CameraSettings()
@@ -124,7 +125,7 @@ class Settings(_Section, frozen=True):
 
 
 class _InvalidSettingError(TilekeeperError):
-    """A mistake in a document: the keys that lead to it, and what is wrong there or how to fix it."""
+    """An invalid setting: `path` is its section and key, and the message gives the error or the remedy."""
 
     def __init__(self, path: tuple[str, ...], text: str) -> None:
         super().__init__(f"{'.'.join(path)} {text}")
@@ -132,22 +133,25 @@ class _InvalidSettingError(TilekeeperError):
 
 
 def read_default_text() -> str:
-    """Return the commented settings file with all defaults."""
+    """Return the text of the settings file with all defaults and comments."""
     return (files("device") / "data" / "settings.toml").read_text(encoding="utf-8")
 
 
 def find_settings_file() -> Path | None:
-    """Return the settings file of this user or of this machine, None if there is none (XDG base directories)."""
+    """Return the path of the settings file of this user or of this machine, or None if there is neither."""
     return next((path for path in (user_settings_file(), SYSTEM_SETTINGS_FILE) if path.is_file()), None)
 
 
 def user_settings_file() -> Path:
-    """Return the path of the user's own settings file, which takes precedence over the machine's."""
+    """Return the path of the user's settings file (XDG base directories).
+
+    This file takes precedence over `SYSTEM_SETTINGS_FILE`.
+    """
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "tilekeeper" / "settings.toml"
 
 
 def load_settings(path: Path | None) -> Settings:
-    """Return the settings in a file, the defaults without one. Raises `SettingsError`."""
+    """Return the settings in a file, or the default settings if `path` is None. Raises `SettingsError`."""
     if path is None:
         return Settings()
     try:
@@ -163,7 +167,7 @@ def load_settings(path: Path | None) -> Settings:
 
 
 def parse_settings(text: str, name: str = "settings.toml") -> Settings:
-    """Return the settings in a TOML text, which messages call `name`. Raises `SettingsError`."""
+    """Return the settings in a TOML text; `name` is the file name for error messages. Raises `SettingsError`."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -178,7 +182,7 @@ def parse_settings(text: str, name: str = "settings.toml") -> Settings:
 
 
 def _build_settings(document: dict[str, Any]) -> Settings:
-    """Return the settings in a document. Raises `_InvalidSettingError`."""
+    """Return the settings in a parsed TOML document. Raises `_InvalidSettingError`."""
     for path, text in _find_texts(document):
         if not all(map(is_displayable, text)):
             raise _InvalidSettingError(path, "has control characters: leave them out")
@@ -198,7 +202,7 @@ def _build_settings(document: dict[str, Any]) -> Settings:
 
 
 def _find_texts(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield all texts in a document with the keys that lead to them."""
+    """Yield each text in a TOML document with its path (the keys from the root to the text)."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, Mapping):
@@ -211,7 +215,11 @@ def _find_texts(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tup
 
 
 def _prepare_document(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document in the shape of `Settings`: pins in a table of their own, and None for what is not set."""
+    """Return the document in the structure of `Settings`.
+
+    The pins are moved from `panel` to a table `panel.pins`, where the pin number 0 becomes None (not wired). Empty
+    texts that mean the default are removed.
+    """
     prepared = {key: dict(value) if isinstance(value, dict) else value for key, value in document.items()}
     for section, key in _EMPTY_IS_DEFAULT:
         if isinstance(table := prepared.get(section), dict) and table.get(key) == "":
@@ -227,7 +235,10 @@ def _prepare_document(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decode_path(kind: type, value: object) -> Path:
-    """Return the path in a setting, for msgspec, which names the setting in front of a `ValueError`."""
+    """Convert the text of a setting to a path with `~` expanded; a hook for msgspec.
+
+    msgspec adds the path of the setting to the message of a `ValueError`.
+    """
     if kind is not Path or not isinstance(value, str):
         raise ValueError("Expected `str`")
     try:
@@ -237,7 +248,7 @@ def _decode_path(kind: type, value: object) -> Path:
 
 
 def _explain_error(error: msgspec.ValidationError) -> _InvalidSettingError:
-    """Return the mistake that msgspec found, such as "Expected `int`, got `str` - at `$.page.port`"."""
+    """Convert an error of msgspec, such as "Expected `int`, got `str` - at `$.page.port`", to a message for users."""
     if isinstance(pins := error.__cause__, PinsError):
         return _InvalidSettingError(("panel", pins.key), pins.text)
     what, _, where = str(error).partition(" - at `$")
@@ -262,7 +273,7 @@ def _explain_error(error: msgspec.ValidationError) -> _InvalidSettingError:
 
 
 def _check_game(game: GameSettings) -> None:
-    """Raise `_InvalidSettingError` for players or tiles that no game has."""
+    """Raise `_InvalidSettingError` for invalid players, rules, word list or tile set."""
     names = game.players
     if not 2 <= len(names) <= 4 or len({*names} - {""}) < len(names):
         raise _InvalidSettingError(("game", "players"), "must be 2 to 4 different names")
@@ -281,7 +292,7 @@ def _check_game(game: GameSettings) -> None:
 
 
 def _check_rules(game: GameSettings) -> None:
-    """Raise `_InvalidSettingError` for rules that are not offered, or a player who begins and does not play."""
+    """Raise `_InvalidSettingError` if the rules are not offered, or if `first` is not one of the players."""
     try:
         rules = make_rules(RuleChoice.parse(game.rule_options))
         rules.finish_lines(len(game.players))
@@ -296,7 +307,7 @@ def _check_rules(game: GameSettings) -> None:
 
 
 def _check_page(page: PageSettings) -> None:
-    """Raise `_InvalidSettingError` for an address, port, certificate or Wi-Fi that cannot be used."""
+    """Raise `_InvalidSettingError` for an invalid address, port, certificate or Wi-Fi."""
     for key, number in (("port", page.port), ("secure_port", page.secure_port)):
         if not 1 <= number <= 65535:
             raise _InvalidSettingError(("page", key), f"is {number}: choose a number from 1 to 65535")
@@ -315,7 +326,10 @@ def _check_page(page: PageSettings) -> None:
 
 
 def _find_line(text: str, path: tuple[str, ...]) -> int:
-    """Return the line of a key, or of its table if the key is not found; 0 if neither is (TOML parsers drop lines)."""
+    """Return the line number of a key, or of its TOML table if the key is not found; 0 if neither is found.
+
+    The text is searched, because TOML parsers do not return line numbers.
+    """
     section, key = path[0], path[1] if len(path) > 1 else ""
     inside, found = "", 0
     for number, line in enumerate(text.splitlines(), 1):

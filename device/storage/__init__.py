@@ -1,1 +1,1 @@
-"""Everything that is kept on disk: games, pictures, statistics, archives."""
+"""Storage on disk: games, pictures, statistics, archives, backups, word lists."""

@@ -1,7 +1,7 @@
 """Export and import of games: as GCG for other programs, or as ZIP with all events and pictures.
 
-Imported files are not trusted. They are never unpacked to a disk: members have exact names and are read up to a limit,
-and a game is imported only if every event has the right types and the events can be replayed.
+Imported files are not trusted. ZIP files are never unpacked to disk; only members with expected names are read, and
+only up to a limit of bytes. A game is imported only if all events have the right types and can be replayed.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ _ZIP_ERRORS = (
 _ZIP_END, _ZIP64_LOCATOR = b"PK\5\6", b"PK\6\7"
 _ZIP_END_BYTES = 22
 _MAX_ZIP_END_BYTES = _ZIP_END_BYTES + 65_535
-"""Record at the end of a ZIP, with a comment."""
+"""Largest size of the end record of a ZIP, which includes a comment."""
 
 _GCG_MEMBER = "game.gcg"
 _PICTURE_MEMBER = re.compile(r"pictures/([0-9]{1,5})-(board|photo)\.jpg")
 _MIN_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
-"""ZIP knows no earlier date."""
+"""Earliest date that ZIP files can contain."""
 
 
 def load_game(store: GameStore, number: int) -> Game:
-    """Return a game of the store. Raises `ArchiveError`, `StoreError`."""
+    """Load a game from the store and replay its events. Raises `ArchiveError`, `StoreError`."""
     events = store.events(number)
     if not events:
         raise ArchiveError(describe_missing_game(number))
@@ -69,26 +69,33 @@ def load_game(store: GameStore, number: int) -> Game:
 
 
 def export_gcg(store: GameStore, number: int) -> str:
-    """Return a game as GCG, the format of other programs. Raises `ArchiveError`, `StoreError`."""
+    """Return a game of the store as GCG text, the common format of Scrabble programs.
+
+    Raises `ArchiveError`, `StoreError`.
+    """
     game = load_game(store, number)
     return format_gcg(build_record(game, lexicon=load_shipped_lexicon(game.tiles.name)))
 
 
 def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
-    """Return the parts of a ZIP, one after the other, with a whole game: events with their times, GCG, pictures.
+    """Return an iterator over the data of a ZIP file with a whole game: events with their times, GCG, pictures.
 
-    No more than one picture is in memory. Raises `ArchiveError`, `StoreError`, before the first part.
+    No more than one picture is in memory at a time. Raises `ArchiveError`, `StoreError` at the call, not during the
+    iteration.
     """
     stored = _find_stored_game(store, number)
     try:
         gcg = export_gcg(store, number)
     except ArchiveError:
-        gcg = ""  # a game that only a later version can play; its events are whole
+        gcg = ""  # only a later version can replay this game; its events are complete
     return _generate_zip(store, stored, gcg)
 
 
 def import_zip(store: GameStore, file: BinaryIO) -> int:
-    """Import a ZIP that `export_zip` made, and return the game's number here. Raises `ArchiveError`, `StoreError`."""
+    """Import a ZIP file from `export_zip` and return the game's number in this store.
+
+    Raises `ArchiveError`, `StoreError`.
+    """
     try:
         _check_directory(file)
         with zipfile.ZipFile(file) as archive:
@@ -115,7 +122,10 @@ def _import_archive(store: GameStore, archive: zipfile.ZipFile) -> int:
 
 
 def import_gcg(store: GameStore, data: bytes) -> int:
-    """Import a GCG file of any program, and return the game's number here. Raises `ArchiveError`, `StoreError`."""
+    """Import a GCG file from any program and return the game's number in this store.
+
+    Raises `ArchiveError`, `StoreError`.
+    """
     if len(data) > MAX_GCG_BYTES:
         text = "a GCG file has up to {0} kB, this one {1}"
         raise ArchiveError(said("gcg-large", text, MAX_GCG_BYTES // 1000, len(data) // 1000))
@@ -134,12 +144,12 @@ def import_gcg(store: GameStore, data: bytes) -> int:
 
 
 def list_gcg_problems(data: bytes) -> tuple[str, ...]:
-    """Return what is wrong in a GCG file, a sentence for each problem, in the order of its lines."""
+    """Return the problems in a GCG file, one sentence each, in the order of the lines."""
     return tuple(map(str, replay(parse_gcg(data)).problems))
 
 
 def _clean_player_names(event: Event) -> Event:
-    """Return the event with players' names that this table accepts: another program may have written anything."""
+    """Replace invalid players' names in a `GameStarted` event from another program; return other events unchanged."""
     if not isinstance(event, GameStarted):
         return event
     cleaned = ("".join(filter(is_displayable, name)).strip()[:MAX_PLAYER_NAME_LENGTH].strip() for name in event.players)
@@ -147,7 +157,7 @@ def _clean_player_names(event: Event) -> Event:
 
 
 def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str:
-    """Return a file name for this game with its date, number and players, in letters that every system accepts."""
+    """Return a file name with the date, number and players of a game, in ASCII letters for all operating systems."""
     named = "-".join(["".join(c for c in name if c.isascii() and c.isalnum()) or "player" for name in names])
     return f"{time.strftime('%Y-%m-%d', _to_local_time(stored.started))}-game-{stored.id}-{named[:80]}{suffix}"
 
@@ -163,7 +173,7 @@ def _find_stored_game(store: GameStore, number: int) -> StoredGame:
 
 
 class _ZipBuffer(io.RawIOBase):
-    """A write-only file for `zipfile` that cannot be sought; `take_bytes` empties it."""
+    """A write-only, non-seekable file in memory for `zipfile`; `take_bytes` returns and removes its contents."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -211,14 +221,15 @@ def _to_local_time(seconds: float) -> time.struct_time:
 
 
 def _check_directory(file: BinaryIO) -> None:
-    """Raise `ArchiveError` if the list of a ZIP's files is larger than any game's: `ZipFile` reads it whole.
+    """Raise `ArchiveError` if the central directory of a ZIP is larger than that of any exported game.
 
-    The record at the end has its size (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3.16).
+    `ZipFile` reads the whole directory into memory. The size of the directory is in the end record of the file
+    (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3.16).
     """
     file.seek(max(0, file.seek(0, io.SEEK_END) - _MAX_ZIP_END_BYTES))
     end = file.read()
     at = end.rfind(_ZIP_END)
-    if at >= 0 and len(end) - at < _ZIP_END_BYTES:  # the signature inside another record hides that one's size
+    if at >= 0 and len(end) - at < _ZIP_END_BYTES:  # a signature inside a comment would hide the size of the directory
         raise zipfile.BadZipFile("the record at its end is incomplete")
     size = int.from_bytes(end[at + 12 : at + 16], "little") if at >= 0 else 0
     file.seek(0)
@@ -228,7 +239,11 @@ def _check_directory(file: BinaryIO) -> None:
 
 
 def _check_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """Return the members by name: only those that `export_zip` writes, each once, within the limit of size."""
+    """Return the members of a ZIP by name.
+
+    Raises `ArchiveError` for a member that `export_zip` does not write, for a name that occurs twice, and for a total
+    size above the limit.
+    """
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
         if info.filename not in (GAME_MEMBER, _GCG_MEMBER) and not _PICTURE_MEMBER.fullmatch(info.filename):
@@ -250,7 +265,7 @@ def _check_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
-    """Return a member of up to `most` bytes; its header may give a wrong size."""
+    """Return the data of a member; raise `ArchiveError` above `most` bytes, as the size in its header may be wrong."""
     with archive.open(info) as member:
         data = member.read(most + 1)
     if len(data) > most:
@@ -260,9 +275,9 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> 
 
 
 def _check_picture(name: str, jpeg: bytes) -> None:
-    """Raise `ArchiveError` for anything but a JPEG of bounded size: browsers are shown nothing else."""
+    """Raise `ArchiveError` unless the data is a JPEG of limited size, because browsers will show the picture."""
     with suppress(UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        side = max(Image.open(io.BytesIO(jpeg), formats=["JPEG"]).size)  # from the header: nothing is decoded
+        side = max(Image.open(io.BytesIO(jpeg), formats=["JPEG"]).size)  # from the header, without decoding
         if side <= MAX_PICTURE_SIDE_PX:
             return
     raise ArchiveError(said("zip-picture", "{0} is no JPEG of up to {1} pixels a side", name, MAX_PICTURE_SIDE_PX))
@@ -277,5 +292,5 @@ def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None
 
 
 def _list_moves(events: Iterable[StoredEvent]) -> list[EventBody]:
-    """Return the bodies of events without the lines of the file that the game was imported from."""
+    """Return the bodies of all events except `RecordImported`, which contains the lines of an imported GCG file."""
     return [event.body for event in events if event.body["kind"] != RecordImported.kind]

@@ -1,4 +1,4 @@
-"""Backups that the table makes by itself: the whole log without pictures, after each game, the last ten."""
+"""Automatic backups: after each game the store is copied without its pictures; the last ten backups are kept."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ _log = logging.getLogger(__name__)
 
 MAX_BACKUPS = 10
 BACKUP_FOLDER = "backups"
-"""Folder of the backups, beside the store."""
+"""Name of the folder of the backups, in the folder of the store."""
 _NAME = re.compile(r"games-(\d{6})\.db")
 
 
 def list_backups(folder: Path) -> list[Path]:
-    """Return the backups in a folder, oldest first. They are numbered, as a table's clock may be wrong."""
+    """Return the paths of the backups in a folder, oldest first.
+
+    The file names contain numbers instead of dates, because the clock of a table may be wrong.
+    """
     return sorted(path for path in folder.glob("games-*.db") if _NAME.fullmatch(path.name))
 
 
 def make_backup(store: GameStore, folder: Path) -> Path:
-    """Write a new backup and delete the oldest above `MAX_BACKUPS`. Raises `StoreError`."""
+    """Write a new backup, keep the last `MAX_BACKUPS` and delete older backups. Raises `StoreError`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         earlier = list_backups(folder)
@@ -40,7 +43,7 @@ def make_backup(store: GameStore, folder: Path) -> Path:
 
 
 def delete_from_backups(game: int, folder: Path) -> None:
-    """Delete a game from all backups. Raises `StoreError` for backups that cannot be changed."""
+    """Delete a game from all backups in a folder. Raises `StoreError` if a backup cannot be changed."""
     for path in list_backups(folder):
         with GameStore(path, is_owner=False) as backup:
             if any(stored.id == game for stored in backup.games()):
@@ -48,9 +51,9 @@ def delete_from_backups(game: int, folder: Path) -> None:
 
 
 class BackupTask:
-    """Makes backups in a thread named `backup`, so that no turn waits for them. Use it in `with`.
+    """Task that makes backups in a thread named `backup`, so that no turn waits for a backup.
 
-    A game that is deleted in the store is deleted in its backups too.
+    Use the task in a `with` statement. If a game is deleted in the store, the game is also deleted in the backups.
     """
 
     def __init__(self, store: GameStore, folder: Path) -> None:
@@ -67,7 +70,7 @@ class BackupTask:
         self._worker.shutdown()
 
     def request(self) -> None:
-        """Make a backup soon; a failure is logged, as the games themselves are safe."""
+        """Queue a backup for the thread; a failure is only logged, because the games are still in the store."""
         self._worker.submit(self._run, lambda: make_backup(self._store, self._folder))
 
     def _request_deletion(self, game: int) -> None:

@@ -1,8 +1,10 @@
-"""Checksums that show damage: each event's is chained to the one before, and each game has a seal over all of it.
+"""Checksums that detect damage of stored games.
 
-A flipped bit changes the checksum of its event, and a lost or moved event breaks the chain. The seal is in another
-table and covers the number of events, so that a missing end shows as well. `TailRecord` keeps the seal written last in
-a file of its own: SQLite drops the end of a damaged write-ahead log without an error.
+The checksum of an event includes the checksum of the previous event (a hash chain). A flipped bit changes the checksum
+of the event, and a lost or moved event breaks the chain. The seal of a game is a checksum over its number of events and
+its last checksum. The seal is stored in the list of games, so missing events at the end of a game are detected, too.
+`TailRecord` stores the newest seal in a separate file, because SQLite drops the end of a damaged write-ahead log
+without an error.
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ import msgspec
 _log = logging.getLogger(__name__)
 
 CHECKSUM_DIGITS = 32
-"""Hexadecimal digits of a checksum: 128 bits of a SHA-256."""
+"""Number of hexadecimal digits of a checksum, which is the first 128 bits of a SHA-256."""
 
 EventRow = tuple[int, float, str, str]
-"""Number, time, body and checksum of an event as they are stored."""
+"""An event as a row of the database: number, time (seconds since 1970), body (JSON) and checksum."""
 
 
 def compute_checksum(*parts: object) -> str:
-    """Return a checksum over values, by their `repr`.
+    """Return a checksum over the `repr` of the given values.
 
     >>> compute_checksum("", 0, 1.5, "{}") == compute_checksum("", 0, 1.5, "{ }")
     False
@@ -37,7 +39,10 @@ def compute_checksum(*parts: object) -> str:
 
 
 def chain_events(previous: str, events: Iterable[tuple[int, float, str]]) -> list[EventRow]:
-    """Return the rows of events (number, time, body) that follow an event with the checksum `previous`."""
+    """Return events (number, time, body) as rows with checksums.
+
+    `previous` is the checksum of the event before the first one, or empty at the beginning of a game.
+    """
     rows: list[EventRow] = []
     for number, time, body in events:
         previous = compute_checksum(previous, number, time, body)
@@ -46,7 +51,7 @@ def chain_events(previous: str, events: Iterable[tuple[int, float, str]]) -> lis
 
 
 def find_intact_events(rows: Iterable[EventRow]) -> list[EventRow]:
-    """Return the events up to the first that is missing or damaged."""
+    """Return the rows before the first missing or damaged event, according to the checksums."""
     intact: list[EventRow] = []
     previous = ""
     for row in rows:
@@ -59,14 +64,18 @@ def find_intact_events(rows: Iterable[EventRow]) -> list[EventRow]:
 
 
 def compute_seal(started: float, imported: bool | int, length: int, last_checksum: str) -> str:
-    """Return the checksum of a whole game, which is kept in the list of games."""
+    """Return the seal of a game: a checksum over its start time, origin, number of events and last checksum.
+
+    The seal is stored in the list of games.
+    """
     return compute_checksum(started, bool(imported), length, last_checksum)
 
 
 def seal_all_games(db: sqlite3.Connection) -> None:
-    """Compute the checksums of a store that was written without them, inside the caller's transaction.
+    """Add checksums and seals to all games of a store of an older version, inside the caller's transaction.
 
-    What follows an event that is no JSON object stays without checksums: the game counts as damaged from there on.
+    In a game with an event that is not a JSON object, this event and the following events get no checksums. Such a game
+    counts as damaged from this event on.
     """
     for game, started, imported in db.execute("SELECT id, started, imported FROM game").fetchall():
         events = db.execute("SELECT number, time, body FROM event WHERE game = ? ORDER BY number", (game,)).fetchall()
@@ -86,7 +95,10 @@ def seal_all_games(db: sqlite3.Connection) -> None:
 
 
 def find_valid_events(rows: Iterable[EventRow]) -> list[EventRow]:
-    """Return the events without checksums up to the first that is missing or no JSON object, with new checksums."""
+    """Return the rows before the first event that is missing or not a JSON object, with new checksums.
+
+    Used for files of older versions, which have no checksums.
+    """
     valid: list[tuple[int, float, str]] = []
     for number, time, body, _ in rows:
         if number != len(valid) or not _is_object(body):
@@ -103,18 +115,18 @@ def _is_object(body: str) -> bool:
 
 
 def make_note_row(game: int, name: str, text: str) -> tuple[int, str, str, str]:
-    """Return the row of a note, with its checksum."""
+    """Return a note (a text with a name) as a row of the database: game, name, text, checksum."""
     return game, name, text, compute_checksum(game, name, text)
 
 
 def is_intact_note(row: Sequence[object]) -> bool:
-    """Return True if the row of a note (game, name, text, checksum) is as it was written."""
+    """Return True if the checksum in the row of a note (game, name, text, checksum) is correct."""
     return row[3] == compute_checksum(*row[:3])
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The end of the game that was written last."""
+    """The number of events (`length`) and the seal of the game to which an event was written last."""
 
     game: int
     length: int
@@ -122,14 +134,14 @@ class Tail:
 
 
 class TailRecord:
-    """The file with the newest `Tail`; as it is not synced, a power cut may leave one older than the store."""
+    """File with the newest `Tail`; the file is not synced, so after a power cut it may be older than the store."""
 
     def __init__(self, path: Path | None) -> None:
-        """Take the file's path; None keeps nothing."""
+        """Use the file at `path`; if `path` is None, nothing is written or read."""
         self._path = path
 
     def write(self, tail: Tail) -> None:
-        """Write the tail; a disk that does not accept it is ignored, as the store itself has the events."""
+        """Write the tail to the file; a failure is only logged, because the events are in the store."""
         if self._path:
             data = msgspec.json.encode({"tail": tail, "checksum": compute_checksum(tail)})
             try:
@@ -143,7 +155,7 @@ class TailRecord:
             self._path.unlink(missing_ok=True)
 
     def read(self) -> Tail | None:
-        """Return the tail; None if there is none or the file is damaged."""
+        """Return the tail in the file, or None if the file is missing or damaged."""
         with suppress(OSError, ValueError):
             if self._path:
                 stored = msgspec.json.decode(self._path.read_bytes(), type=_StoredTail)

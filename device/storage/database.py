@@ -1,8 +1,8 @@
-"""The SQLite file of the store: opening it, transactions that are synced at their end, and copies.
+"""The SQLite file of the store: opening and checks, transactions that are synced to disk, and copies.
 
 SQLite runs in write-ahead mode with `synchronous=FULL`, because NORMAL may lose the last commits in a power cut
-(https://www.sqlite.org/pragma.html#pragma_synchronous). Only one program keeps a table with a file: it holds a lock on
-`FILE.lock`. Others, such as `tilekeeper backup`, may open the file meanwhile.
+(https://www.sqlite.org/pragma.html#pragma_synchronous). The owner of a file is the program that plays games with it;
+the owner holds a lock on `FILE.lock`. Other programs, such as `tilekeeper backup`, may open the file at the same time.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from engine.messages import said
 _log = logging.getLogger(__name__)
 
 MEMORY = ":memory:"
-"""The path of a database that is kept in memory only."""
+"""Path that stands for a database in memory."""
 BUSY_TIMEOUT_S = 5.0
-"""Seconds to wait while another program writes."""
+"""Longest wait, in seconds, while another program writes to the file."""
 _CHECKED_TABLES = ("game", "event", "note", "player")
-"""Tables whose pages are checked when the file is opened; the pictures would take minutes."""
+"""Tables that are checked when the file is opened; a check of the pictures would take minutes."""
 
 
 class Database:
-    """One SQLite file with the schema of the store, for all threads of the program."""
+    """An SQLite file with the schema of the store; all threads of the program may use one `Database`."""
 
     def __init__(self, path: Path | str, *, is_owner: bool) -> None:
-        """Open or create the file, migrate and check it. Raises `StoreError`.
+        """Open or create the file, migrate its schema and check its structure. Raises `StoreError`.
 
-        The owner of a file keeps a table with it: a second one is refused with `StoreLockedError`.
+        If `is_owner` is True and another program already owns the file, `StoreLockedError` is raised.
         """
         self.path = str(path)
         self._lock = threading.Lock()
@@ -73,14 +73,17 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file and release its lock."""
         with self._lock:
             self.connection.close()
             self._unlock()
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run a transaction: committed and synced at the end, rolled back on an exception. Raises `StoreError`."""
+        """Run the `with` block in a transaction; commit and sync at the end, or roll back on an exception.
+
+        Raises `StoreError`.
+        """
         with self._lock:
             try:
                 self._roll_back()
@@ -96,17 +99,17 @@ class Database:
                     _log.warning("what was not committed is rolled back before the next transaction: %s", error)
 
     def fetch_rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of a query. Raises `StoreError`."""
+        """Return all rows of a query. Raises `StoreError`."""
         try:
             with self._lock:
                 return self.connection.execute(sql, values).fetchall()
-        except OverflowError:  # a number larger than SQLite's: no row has it
+        except OverflowError:  # no row can contain a number larger than SQLite's largest integer
             return []
         except sqlite3.Error as error:
             raise to_store_error(error, self.path) from error
 
     def copy_to(self, path: Path, *, pictures: bool = True) -> None:
-        """Copy everything into a new file while the database is in use. Raises `StoreError`, also if `path` exists."""
+        """Copy the database to a new file; the database may be in use. Raises `StoreError`, also if `path` exists."""
         part = path.with_name(f"{path.name}.part")
         try:
             if path.exists():
@@ -126,8 +129,8 @@ class Database:
             raise to_store_error(error, str(path)) from error
 
     def _copy_log(self, path: Path) -> None:
-        """Copy all tables but that of the pictures, which is ten times as large as the others together."""
-        Database(path, is_owner=False).close()  # makes the tables
+        """Copy all tables except the pictures, which are ten times as large as all other tables together."""
+        Database(path, is_owner=False).close()  # creates the tables
         with self._lock:
             self.connection.execute("ATTACH ? AS copy", (str(path),))
             try:
@@ -140,7 +143,7 @@ class Database:
                 self.connection.execute("DETACH copy")
 
     def _prepare(self) -> None:
-        """Set up the connection, migrate an older file and check its structure. Raises `StoreError`, SQLite errors."""
+        """Configure the connection, migrate the schema and check the file. Raises `StoreError` and SQLite errors."""
         db = self.connection
         db.text_factory = decode_text
         for pragma in (
@@ -179,7 +182,7 @@ class Database:
         return StoreDamagedError(said("store-broken", text, self.path, what))
 
     def _roll_back(self) -> None:
-        """Roll back if a transaction is open; after some errors SQLite has done so itself."""
+        """Roll back the open transaction, if there is one; after some errors SQLite has already rolled back."""
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
@@ -190,7 +193,7 @@ class Database:
 
 
 def _lock_beside(path: str) -> int:
-    """Lock `FILE.lock` for this program and return its descriptor. Raises `StoreError`."""
+    """Lock the file `PATH.lock` for this program and return the file descriptor. Raises `StoreError`."""
     try:
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError:
@@ -204,13 +207,13 @@ def _lock_beside(path: str) -> int:
 
 
 def decode_text(data: bytes) -> str:
-    """Decode a text; damaged bytes are replaced, so that its checksum shows the damage."""
+    """Decode a text from the database; invalid bytes are replaced and are detected later by the checksum."""
     return data.decode(errors="replace")
 
 
 @cache
 def _read_own_schema() -> frozenset[tuple[str, str]]:
-    """Return the schema of a new file."""
+    """Return the schema (tables and triggers) of a new file."""
     with closing(sqlite3.connect(MEMORY, isolation_level=None)) as db:
         migrate(db)
         return read_schema(db)

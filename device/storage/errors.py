@@ -1,4 +1,4 @@
-"""Errors of the store and of archives, with what a user can do about them."""
+"""Errors of the store and of archives, with messages that give the remedy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from engine.messages import said
 
 
 class StoreError(TilekeeperError):
-    """The store cannot be read or written; the message says what to do."""
+    """A failure to read or write the store; the message gives the reason and the remedy."""
 
 
 class StoreFullError(StoreError):
@@ -31,11 +31,11 @@ class StoreTooNewError(StoreError):
 
 
 class GameDeletedError(StoreError):
-    """The game was deleted; nothing more is saved of it."""
+    """The game was deleted; no further events of the game can be saved."""
 
 
 class ArchiveError(TilekeeperError):
-    """A file that cannot be imported, or a game that is not there; the message says what to do, on one line."""
+    """A file that cannot be imported, or a missing game; the message gives the reason and the remedy on one line."""
 
 
 def describe_missing_game(number: int) -> str:
@@ -44,39 +44,39 @@ def describe_missing_game(number: int) -> str:
 
 
 def describe_damaged_game(number: int, intact: int) -> str:
-    """Return the message for a game of which only the first `intact` events can be read."""
+    """Return the message for a damaged game; only its first `intact` events can be read."""
     text = "game {0} is damaged: {1} of its events can be read. Export what is left, or delete it"
     return said("game-damaged", text, number, intact)
 
 
 def describe_lost_tail(number: int, length: int, recorded: int) -> str:
-    """Return the message for a game that has `length` events, although `recorded` ones were written."""
+    """Return the message for a game that has only `length` of the `recorded` events that were written."""
     text = "the last events of game {0} are lost: {1} of {2} are there. Check the totals, and the card"
     return said("store-tail-lost", text, number, length, recorded)
 
 
 def describe_unreadable_game(number: int, error: Exception) -> str:
-    """Return the message for a game that this version cannot read."""
+    """Return the message for a game that this version of the program cannot read."""
     text = "game {0} cannot be read by this version ({1}); nothing of it is lost"
     return said("game-unreadable", text, number, error)
 
 
 def make_locked_error(path: str) -> StoreLockedError:
-    """Return the error for a file that another program uses."""
+    """Return the error for a file that is used by another program."""
     text = "{0} is in use by another Tilekeeper: end that one, or choose another folder with --data"
     return StoreLockedError(said("store-locked", text, path))
 
 
 def make_read_only_error(path: str) -> StoreReadOnlyError:
-    """Return the error for a file, or a folder, that cannot be written."""
+    """Return the error for a file or folder that cannot be written."""
     text = "{0} cannot be written: check the folder and its owner, or choose another with --data"
     return StoreReadOnlyError(said("store-read-only", text, path))
 
 
 def to_store_error(error: Exception, path: str) -> StoreError:
-    """Convert an error of SQLite or of the system to a `StoreError`."""
+    """Convert an error of SQLite or of the operating system to a `StoreError`."""
     name = "SQLITE_CORRUPT" if isinstance(error, UnicodeDecodeError) else getattr(error, "sqlite_errorname", "")
-    if name in ("SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK"):  # so a file that may only be read says it is locked
+    if name in ("SQLITE_IOERR_LOCK", "SQLITE_IOERR_RDLOCK"):  # raised for a file that may only be read
         name = "SQLITE_READONLY"
     match name.split("_")[1:2]:
         case ["BUSY"] | ["LOCKED"]:

@@ -1,4 +1,4 @@
-"""Files that survive a power cut: written completely or not at all."""
+"""Functions to write files that survive a power cut: a file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Write a file completely or not at all, also when the power fails. Raises `OSError`."""
+    """Write a file completely or not at all, even if the power fails. Raises `OSError`."""
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
         try:
             part.write(data)
@@ -23,7 +23,7 @@ def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync a folder, so that the name of a new file survives a power cut."""
+    """Sync a folder to disk, so that the name of a new file survives a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

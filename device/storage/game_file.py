@@ -1,6 +1,6 @@
-"""The file `game.json` of an archive: the events of a game with their times, written and read.
+"""Encoding and decoding of `game.json`, the file of an archive with the events of a game and their times.
 
-Files are not trusted: a game is accepted only if every event has the right types and the events can be replayed.
+Files are not trusted: a game is accepted only if all events have the right types and can be replayed.
 """
 
 from __future__ import annotations
@@ -26,13 +26,16 @@ FORMAT_NAME = "tilekeeper-game"
 FORMAT_VERSION = 1
 MAX_EVENTS = 2_000
 MAX_REPLAY_STEPS = 40_000
-"""Turns and tiles that all corrections of a game together may have played again: hundreds at the end of a long one."""
+"""Limit for the work that the corrections in an imported game cause.
+
+A correction replays the game. Each turn and each tile counts as one step: hundreds of steps at the end of a long game.
+"""
 MAX_NUMBER = 100_000_000
 MAX_ITEMS = 500
-"""Tiles of a rack or a play, words of a challenge."""
+"""Largest length of a list in an event, such as the tiles of a rack or the words of a challenge."""
 MAX_TEXT_LENGTH = 1_000
 MAX_GCG_LINES, MAX_GCG_LINE_LENGTH = 10_000, 20_000
-"""Lines of the file that a game was imported from, and letters in a line: notes of annotated games are long."""
+"""Largest number and length of the lines of an imported GCG file; annotated games have long notes."""
 
 
 _Time = Annotated[float, Meta(ge=0, lt=1e11)]
@@ -50,28 +53,34 @@ class _Entry(msgspec.Struct):
 
 
 class _GameFile(msgspec.Struct):
-    """The member `game.json` of a ZIP."""
+    """Contents of `game.json`, the member of a ZIP archive with the events of a game."""
 
     started: _Time
     events: Annotated[list[_Entry], Meta(min_length=1, max_length=MAX_EVENTS)]
 
 
 class _PressMarks(msgspec.Struct):
-    """What `GameLog` writes beside an event: its press, and the direction if that press was an undo or a redo."""
+    """Fields that `GameLog` adds to an event: the number of the press, and `way` for an undo or a redo.
+
+    A press is one command of a player; all its events are undone together.
+    """
 
     press: Annotated[int, Meta(ge=0, le=MAX_EVENTS)] | msgspec.UnsetType = msgspec.UNSET
     way: Literal["undo", "redo"] | msgspec.UnsetType = msgspec.UNSET
 
 
 def encode_game(stored: StoredGame, events: Iterable[StoredEvent]) -> bytes:
-    """Return the member `game.json` of a ZIP."""
+    """Return the contents of `game.json` for a stored game."""
     entries = [{"time": event.time, "event": event.body} for event in events]
     whole = {"form": FORMAT_NAME, "version": FORMAT_VERSION, "started": stored.started, "events": entries}
     return msgspec.json.format(msgspec.json.encode(whole), indent=1)
 
 
 def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
-    """Return the start time of the game and its events, checked. Raises `ArchiveError`."""
+    """Return the start time and the events of the game in a `game.json`.
+
+    Raises `ArchiveError` if the events are invalid or cannot be replayed.
+    """
     try:
         header = msgspec.json.decode(data, type=_Header)
         if header.form == FORMAT_NAME and header.version > FORMAT_VERSION:
@@ -83,7 +92,7 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
         whole = msgspec.json.decode(data, type=_GameFile)
         events = [_parse_event(entry.event) for entry in whole.events]
         replay_checked(events)
-        # only what the engine knows, as it writes it, and what the log marks events with
+        # The stored bodies contain only the fields of the engine's events and the fields that `GameLog` adds.
         marks = [msgspec.to_builtins(msgspec.convert(entry.event, _PressMarks)) for entry in whole.events]
     except UNREADABLE_GAME_ERRORS as error:
         text = "{0} is no game that can be read: {1}: {2}"
@@ -96,7 +105,7 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
 
 
 def _parse_event(body: dict[str, Any]) -> Event:
-    """Return an event whose fields have their declared types, and sizes that games have.
+    """Return the event for a JSON object; check the types of its fields and the sizes of its values.
 
     Raises `ArchiveError`, or any of `UNREADABLE_GAME_ERRORS`.
     """
@@ -110,18 +119,18 @@ def _parse_event(body: dict[str, Any]) -> Event:
 
 
 def _check_types(event: Event) -> None:
-    """Raise `ValueError` for a field that does not have its declared type; the engine trusts its own events."""
+    """Raise `ValueError` if a field of an event does not have its declared type; the engine does not check types."""
     kinds = get_type_hints(type(event))
     for field in fields(event):
         value = getattr(event, field.name)
         if field.name != "event":
             msgspec.convert(msgspec.to_builtins(value), kinds[field.name])
-        elif value is not None:  # msgspec knows no unions of dataclasses
+        elif value is not None:  # msgspec does not support unions of dataclasses
             _check_types(value)
 
 
 def _check_sizes(value: object, name: str = "") -> None:
-    """Raise `ValueError` for a number, text or list in an event that is larger than any game's."""
+    """Raise `ValueError` if a number, text or list in an event is too large for a real game."""
     is_valid = True
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -141,7 +150,10 @@ def _check_sizes(value: object, name: str = "") -> None:
 
 
 def replay_checked(events: list[Event]) -> Game:
-    """Return the game that events from elsewhere make. Raises `ArchiveError`, or any of `UNREADABLE_GAME_ERRORS`."""
+    """Replay events from an imported file and return the game.
+
+    Raises `ArchiveError`, or any of `UNREADABLE_GAME_ERRORS`.
+    """
     first = events[0]
     seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
     if any(player not in seats for event in events for player in _find_named_players(event)):
@@ -163,13 +175,13 @@ def _check_player_names(game: Game) -> None:
 
 
 def _count_replay_steps(ledger: Ledger) -> int:
-    """Return the number of steps to replay the game, which each correction does."""
+    """Return the number of steps (turns and tiles) for replaying the game, as each correction does."""
     plays = (entry.event.play for entry in ledger if isinstance(entry.event, PlayMade))
     return len(ledger) + sum(len(play.tiles) + len(play.rearranged) for play in plays)
 
 
 def _find_named_players(event: object) -> Iterator[int]:
-    """Yield the players that an event, or one inside it, names by number."""
+    """Yield the player numbers in an event and in events nested in this event."""
     for name in ("player", "by", "first"):
         if isinstance(player := getattr(event, name, None), int):
             yield player

@@ -1,7 +1,8 @@
-"""A game and its log: each event is on disk before it takes effect, and each press can be undone as a whole.
+"""A game and its log of events in the store, with undo and redo.
 
-`EventHistory` alone gives `Undone` and `Redone` their meaning. Every event in the log has the number of its press
-(`press`), and `way` if that press undid or redid another one. Undo and redo append events, so the log only grows.
+A press is one command of a player, such as the press of a button; its events are undone together. Each event in the log
+contains the number of its press (`press`); if the press was an undo or a redo, the event also contains `way`. Undo and
+redo append the events `Undone` and `Redone`, so events are never removed from the log. `EventHistory` applies them.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ UNREADABLE_GAME_ERRORS = (
     TypeError,
     ValueError,
 )
-"""What replaying raises for events that are no game: the engine trusts the events that this program wrote."""
+"""Exceptions that a replay of invalid events may raise; the engine does not validate the types of events."""
 UNDO, REDO = "undo", "redo"
 
 
 class EventHistory:
-    """The events of a log that are in effect, with the game after each of them, and those that were undone.
+    """History of a log: the game after each event that is in effect, and the events that can be redone.
 
     >>> from engine.events import GameStarted, Passed
     >>> history = EventHistory(GameStarted(("Anna", "Ben")))
@@ -43,26 +44,26 @@ class EventHistory:
     """
 
     def __init__(self, start: Event) -> None:
-        """Begin with the first event of a log. Raises `RulesError` if it does not start a game."""
+        """Begin with the first event of a log. Raises `RulesError` if this event does not start a game."""
         self._games = [Game.from_events([start])]
         self._undone: list[Event] = []
 
     def copy(self) -> EventHistory:
-        """Return a history with the same events, to try further ones on."""
+        """Return a copy, on which further events can be applied without changing this history."""
         other = copy.copy(self)
         other._games, other._undone = self._games.copy(), self._undone.copy()
         return other
 
     @property
     def game(self) -> Game:
-        """The game that the events in effect make."""
+        """The game after all events that are in effect."""
         return self._games[-1]
 
     def apply_event(self, event: Event) -> None:
         """Apply the next event of the log.
 
-        `Undone` takes the last event out of effect, `Redone` brings back the one undone last; any other event makes it
-        impossible to redo. Raises `RulesError`, `NotationError`; then nothing has changed.
+        `Undone` undoes the last event in effect, and `Redone` redoes the event that was undone last. After any other
+        event, nothing can be redone. Raises `RulesError` or `NotationError` without changing the history.
         """
         match event:
             case Undone():
@@ -80,7 +81,7 @@ class EventHistory:
 
 
 def replay_log(events: Iterable[Event]) -> Game:
-    """Return the game that the events of a log make. Raises `RulesError`, `NotationError`."""
+    """Replay the events of a log and return the game. Raises `RulesError`, `NotationError`."""
     events = iter(events)
     first = next(events, None)
     if first is None:
@@ -92,10 +93,13 @@ def replay_log(events: Iterable[Event]) -> Game:
 
 
 class GameLog:
-    """A game of the store. Events that the disk does not accept are kept in memory and saved with the next ones."""
+    """A game with its log in the store.
+
+    If events cannot be saved, they are kept in memory, and saved together with the next events.
+    """
 
     def __init__(self, store: GameStore, number: int, bodies: Iterable[EventBody]) -> None:
-        """Replay the events of a game. Raises `RulesError`, `NotationError` for events that are not a game."""
+        """Replay the events (`bodies`) of game `number`. Raises `RulesError`, `NotationError` for invalid events."""
         self._store = store
         self.number = number
         """The game's number in the store."""
@@ -108,7 +112,7 @@ class GameLog:
         self._redo_stack: list[Game] = []
         self._press_number = 0
         self.seconds_used: tuple[float, ...] = ()
-        """Seconds used by each player at the last press that recorded the clocks, or that was undone or redone."""
+        """Seconds used by each player, as recorded at the last press that recorded, undid or redid the clocks."""
         numbered = enumerate(bodies)
         for (_, way), group in groupby(
             numbered, key=lambda pair: (pair[1].get("press", pair[0]), _read_direction(pair[1]))
@@ -128,10 +132,10 @@ class GameLog:
 
     @classmethod
     def begin_game(cls, store: GameStore, started: GameStarted, before: GameLog | None = None) -> tuple[GameLog, str]:
-        """Start a game; return it and why it is in memory only (empty if it is on disk).
+        """Start a game; return its log, and an error message if the game could not be saved (empty if saved).
 
-        Unsaved events of the game `before` are kept and saved first. Raises `RulesError`, `NotationError` for a game
-        that no rule sheet allows.
+        Unsaved events of the previous game, `before`, are saved first. Raises `RulesError`, `NotationError` if the
+        event `started` is invalid.
         """
         body = {**to_json(started), "press": 0}
         earlier = before._find_unsaved_logs() if before else ()
@@ -141,7 +145,10 @@ class GameLog:
 
     @classmethod
     def load_newest(cls, store: GameStore) -> GameLog | None:
-        """Return the newest game of the store; None if there is none. Raises `StoreError` if it is damaged."""
+        """Return the log of the newest game that was played at this table, or None if the store has none.
+
+        Raises `StoreError` if this game is damaged or cannot be replayed.
+        """
         newest = next((game for game in store.games() if not game.imported), None)
         if newest is None:
             return None
@@ -154,11 +161,11 @@ class GameLog:
 
     @property
     def has_unsaved(self) -> bool:
-        """True while events of this game, or of one before it, are in memory only."""
+        """True if events of this game or of an earlier game could not be saved yet."""
         return bool(self._find_unsaved_logs())
 
     def save(self) -> str:
-        """Save unsaved events, oldest game first; return why that failed, empty if it did not."""
+        """Save the unsaved events, oldest game first; return an error message, or an empty string on success."""
         try:
             for log in self._find_unsaved_logs():
                 log._write_unsaved()
@@ -169,7 +176,7 @@ class GameLog:
 
     @property
     def game(self) -> Game:
-        """The game that the events in effect make."""
+        """The game after all events that are in effect."""
         return self._history.game
 
     @property
@@ -183,10 +190,10 @@ class GameLog:
         return bool(self._redo_stack)
 
     def append(self, events: Sequence[Event], pictures: Mapping[str, bytes] | None = None) -> str:
-        """Save the events of a press, then apply them.
+        """Apply and save the events of a press (one command of a player); `pictures` belong to the last event.
 
-        Returns why they are in memory only, empty if they are on disk. Raises `RulesError` for impossible events; then
-        nothing has changed.
+        Return an error message if the events could not be saved, or an empty string on success. Raises `RulesError` for
+        invalid events without changing the game.
         """
         self._apply_press(events, "")
         self._press_number += 1
@@ -194,13 +201,14 @@ class GameLog:
 
     @property
     def game_before_last_press(self) -> Game | None:
-        """The game before the last press; None if there is no press to undo."""
+        """The game before the last press, or None if there is no press to undo."""
         return self._undo_stack[-1] if self._undo_stack else None
 
     def replace_last_press(self, events: Sequence[Event]) -> str:
-        """Replace the events of the last press by others, as part of the same press; its clock events stay.
+        """Replace the events of the last press, except its clock events, by the given events.
 
-        Raises `RulesError` for impossible events; then nothing has changed.
+        The new events belong to the same press. Return an error message if the events could not be saved, or an empty
+        string. Raises `RulesError` for invalid events without changing the game.
         """
         game = self._undo_stack[-1]
         clocks = [event for event in self.game.events[len(game.events) :] if isinstance(event, ClockRead)]
@@ -211,13 +219,19 @@ class GameLog:
         return self._save_events(steps, "", {})
 
     def undo(self) -> str:
-        """Undo the last press with all its events. Raises `RulesError`."""
+        """Undo all events of the last press. Raises `RulesError` if there is no press to undo.
+
+        Return an error message if this could not be saved, or an empty string.
+        """
         if not self._undo_stack:
             raise RulesError(said("nothing-to-undo", "There is nothing to take back."))
         return self._move_to(self._undo_stack[-1], UNDO)
 
     def redo(self) -> str:
-        """Redo the press that was undone last. Raises `RulesError`."""
+        """Redo the press that was undone last. Raises `RulesError` if there is no press to redo.
+
+        Return an error message if this could not be saved, or an empty string.
+        """
         if not self._redo_stack:
             raise RulesError(said("nothing-to-redo", "There is nothing to bring back."))
         return self._move_to(self._redo_stack[-1], REDO)
@@ -229,7 +243,7 @@ class GameLog:
         return self._save_events(events, way, {})
 
     def _apply_press(self, events: Sequence[Event], way: str) -> None:
-        """Apply the events of a press and update the stacks of undo and redo."""
+        """Apply the events of a press and update the undo stack and the redo stack."""
         before = self.game
         self._apply_events(events)
         self.seconds_used = find_press_clocks(before, self.game) or self.seconds_used
@@ -244,7 +258,7 @@ class GameLog:
             self._redo_stack.clear()
 
     def _apply_events(self, events: Sequence[Event]) -> None:
-        """Apply events, all or none. Raises `RulesError`, `NotationError`."""
+        """Apply all events, or none if one is invalid. Raises `RulesError`, `NotationError`."""
         history = self._history.copy()
         for event in events:
             history.apply_event(event)
@@ -258,7 +272,7 @@ class GameLog:
         return self.save()
 
     def _find_unsaved_logs(self) -> tuple[GameLog, ...]:
-        """Return the games with unsaved events, in the order they were started."""
+        """Return the logs of the games with unsaved events, in the order in which the games were started."""
         return tuple(
             one for one in (*self._earlier_logs, self) if one._unsaved_start is not None or one._unsaved_presses
         )
@@ -280,9 +294,9 @@ class GameLog:
 
 
 def find_press_clocks(before: Game, after: Game) -> tuple[float, ...] | None:
-    """Return the seconds used by each player at the press between two games, as it was made, undone or redone.
+    """Return the seconds used by each player at a press, given the game before and after the press.
 
-    None if the press did not record the clocks.
+    The press may also be an undo or a redo. Return None if the press did not record the clocks.
 
     >>> from engine.events import GameStarted, Passed
     >>> before = Game.from_events([GameStarted(("Anna", "Ben"))])
@@ -296,7 +310,7 @@ def find_press_clocks(before: Game, after: Game) -> tuple[float, ...] | None:
 
 
 def _find_events_between(now: Game, then: Game) -> list[Event]:
-    """Return the events that lead from one game to another."""
+    """Return the events (with `Undone` first, where needed) that change the game `now` into the game `then`."""
     shared = 0
     for one, other in zip(now.events, then.events, strict=False):
         if one != other:
@@ -306,7 +320,10 @@ def _find_events_between(now: Game, then: Game) -> list[Event]:
 
 
 def _read_direction(body: EventBody) -> str:
-    """Return if an event belongs to an undo, a redo, or neither; logs of version 1 have it in the event kind."""
+    """Return `undo`, `redo` or an empty string, depending on the press to which an event belongs.
+
+    In logs of version 1, which have no field `press`, the kind of the event gives the answer.
+    """
     if "press" in body:
         return str(body.get("way", ""))
     return {Undone.kind: UNDO, Redone.kind: REDO}.get(str(body.get("kind")), "")

@@ -1,6 +1,6 @@
-"""Word lists on disk: the owner's file, the lists of the system, and the cache of compiled lists.
+"""Word lists on disk: files named by the user, word lists of the operating system, and a cache of compiled lists.
 
-The English list that is shipped was made from the npm package `word-list` by this module:
+The English word list in the package was made from the npm package `word-list` with this module:
 
     npm pack word-list@4.1.0
     python -m device.storage.lexicons word-list-4.1.0.tgz engine/data/lexicon/en.marisa
@@ -33,13 +33,13 @@ from engine.messages import said
 from engine.tiles import TileSet, load_tile_set
 
 MAX_CACHED_LISTS = 8
-"""Number of compiled lists in the cache; a new list replaces the oldest one."""
+"""Largest number of compiled word lists in the cache; a further list replaces the oldest list."""
 
 NO_LEXICON = "none"
-"""The choice of no word list: words are not checked."""
+"""Value of the setting `lexicon` for a game without a word list, in which words are not checked."""
 
 SYSTEM_LIST_DIR = Path("/usr/share/dict")
-"""Where Debian's packages wngerman, wfrench, ... put their lists."""
+"""Folder in which Debian's packages wngerman, wfrench, ... install word lists."""
 
 _SYSTEM_LIST_NAMES = {
     "bg": "bulgarian", "ca": "catalan", "da": "danish", "de": "ngerman", "es": "spanish", "fr": "french",
@@ -56,10 +56,11 @@ _CACHE_KEY_DIGITS = 24
 def open_lexicon(
     choice: str | None, language: str, cache_dir: Path | None = None, system_dir: Path = SYSTEM_LIST_DIR
 ) -> Lexicon | None:
-    """Return the word list to check words by, None if words are not checked.
+    """Return the word list for a game, or None if words are not checked.
 
-    `choice` is a file, `none`, or None for the shipped list of the language (English has one) or else the one of the
-    system; `language` is the name of the tile set. A list of the system is never authoritative. Raises `LexiconError`.
+    `choice` is the path of a file, `none`, or None. None means the list of the language in this package (only English
+    has one), or else the list of the operating system. `language` is the name of the tile set. A list of the operating
+    system is never authoritative, that is, challenges are not decided with this list. Raises `LexiconError`.
     """
     if choice == NO_LEXICON:
         return None
@@ -74,9 +75,10 @@ def open_lexicon(
 
 
 def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | None = None) -> Lexicon:
-    """Return the word list in a file: text as `engine.lexicon.parse_entries` reads it, or a compiled list.
+    """Return the word list in a file: a text in the format of `engine.lexicon.parse_entries`, or a compiled list.
 
-    With `cache_dir` a text is compiled once and found there the next time. Raises `LexiconError`.
+    If `cache_dir` is given, the compiled list is saved there and loaded from there the next time. Raises
+    `LexiconError`.
     """
     data = _read_list(path)
     if is_compiled(data):
@@ -89,7 +91,7 @@ def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | Non
         text = "{0}: holds no word of {1} to {2} letters; put one on each line"
         raise LexiconError(said("list-empty", text, path, MIN_WORD_TILES, MAX_WORD_TILES))
     if cached:
-        with suppress(OSError):  # nothing can be written (a read-only card): the list is compiled each time
+        with suppress(OSError):  # on a read-only card the list is compiled each time
             _save_cached(lexicon, cached)
     return lexicon
 
@@ -102,9 +104,9 @@ def _expand_user(choice: str) -> Path:
 
 
 def _read_list(path: Path) -> bytes:
-    """Return the content of a word list. Raises `LexiconError`."""
+    """Return the contents of the file of a word list. Raises `LexiconError`."""
     try:
-        if path.exists() and not path.is_file():  # opening a FIFO would wait for ever
+        if path.exists() and not path.is_file():  # opening a FIFO would block
             raise _make_unreadable_error(path, "it is no file")
         with path.open("rb") as file:
             data = file.read(MAX_LEXICON_BYTES + 1)
@@ -127,12 +129,12 @@ def _make_unreadable_error(path: object, reason: object) -> LexiconError:
 
 
 def write_lexicon(lexicon: Lexicon, path: Path) -> None:
-    """Write the compiled list. Raises `OSError`."""
+    """Write the compiled form of a word list to a file. Raises `OSError`."""
     write_file(path, lexicon.to_bytes())
 
 
 def default_cache_dir() -> Path:
-    """Return the folder for compiled word lists of the user (XDG base directories)."""
+    """Return the user's folder for the cache of compiled word lists (XDG base directories)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tilekeeper"
 
 
@@ -146,9 +148,10 @@ def _make_cache_key(data: bytes, tiles: TileSet | None) -> str:
 
 
 def _load_cached(name: str, path: Path) -> Lexicon | None:
-    """Return a list that was compiled before, None if there is none or its checksum is wrong.
+    """Return a compiled word list from the cache, or None if the file is missing or its checksum is wrong.
 
-    marisa-trie trusts its input: reading a torn trie ends the program with SIGSEGV or gives wrong answers.
+    The checksum is needed because marisa-trie does not validate its input: with an incomplete trie it crashes (SIGSEGV)
+    or gives wrong answers.
     """
     try:
         checksum, content = path.read_bytes().split(b"\n", 1)
@@ -161,7 +164,10 @@ def _load_cached(name: str, path: Path) -> Lexicon | None:
 
 
 def _save_cached(lexicon: Lexicon, path: Path) -> None:
-    """Write a compiled list into the cache: a line with the SHA-256 of the rest, one with the counts, the trie."""
+    """Write a compiled word list to the cache.
+
+    The file has a line with the SHA-256 of the remainder, a line with the counts of excluded words, and the trie.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     content = json.dumps(dict(lexicon.excluded_counts)).encode() + b"\n" + lexicon.to_bytes()
     write_file(path, _compute_checksum(content) + b"\n" + content)
@@ -173,7 +179,7 @@ def _compute_checksum(content: bytes) -> bytes:
 
 
 def _prune_cache(newest: Path) -> None:
-    """Delete the oldest lists above `MAX_CACHED_LISTS`, and those of the old format."""
+    """Keep the `MAX_CACHED_LISTS` newest lists in the cache; delete older lists and files in old formats."""
     pattern = "[0-9a-f]" * _CACHE_KEY_DIGITS
     lists = newest.parent.glob(f"{pattern}{_CACHE_SUFFIX}")
     by_age = sorted(lists, key=lambda file: (file == newest, file.stat().st_mtime_ns))
@@ -183,7 +189,7 @@ def _prune_cache(newest: Path) -> None:
 
 
 def _compile_list(source: Path, target: Path) -> Lexicon:
-    """Compile a word list, or the one inside a package of npm, into `target`."""
+    """Compile a word list, or the word list inside an npm package (`.tgz`), and write the result to `target`."""
     if source.suffix == ".tgz":
         with tarfile.open(source) as package:
             member = package.extractfile("package/words.txt")

@@ -1,6 +1,7 @@
-"""Open the store so that a game can always start; a damaged store is set aside and its readable games are recovered.
+"""Opening the store in such a way that a game can always start, and recovery of a damaged store.
 
-A file that cannot be used is never changed: it is renamed, or left in place while the games are kept in memory.
+A damaged file is never changed. The file is renamed, and its readable games are copied to a new store. If no new store
+can be created, games are kept in memory.
 """
 
 from __future__ import annotations
@@ -36,21 +37,24 @@ _log = logging.getLogger(__name__)
 _GAME_COLUMNS = ("id, started, imported, deleted, length, seal",)
 _COUNT_EVENTS = "(SELECT max(number) + 1 FROM event WHERE game = id)"
 _OLD_GAME_COLUMNS = (f"id, started, 0, 0, {_COUNT_EVENTS}", f"id, started, imported, deleted, {_COUNT_EVENTS}")
-"""Columns of the list of games in files without checksums, of versions 1 and 2."""
+"""Columns of the list of games in files of versions 1 and 2, which have no checksums."""
 UNKNOWN_LENGTH = -1
 _JPEG_START = b"\xff\xd8\xff"
 _COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
 
 
 class FallbackStore(GameStore):
-    """A store in memory while the table's own cannot be used; when closed, it copies its games there if possible."""
+    """A store in memory that replaces the table's store while its file cannot be used.
+
+    When the fallback store is closed, its games are copied to the file if possible.
+    """
 
     def __init__(self, own: Path) -> None:
         super().__init__(MEMORY)
         self._own_path = own
 
     def close(self) -> None:
-        """Copy the games to the table's store, oldest first, and close."""
+        """Copy the games to the file of the table's store, oldest first, then close this store."""
         try:
             if self.games():
                 with GameStore(self._own_path) as own:
@@ -62,9 +66,9 @@ class FallbackStore(GameStore):
 
 
 def open_store(path: Path) -> tuple[GameStore, str]:
-    """Open the store at `path`; return it and a message about what is wrong with it (empty if nothing).
+    """Open the store at `path`; return the store and a message about its faults (empty if there are none).
 
-    Raises `StoreLockedError` if another program uses it: both would use the same camera.
+    Raises `StoreLockedError` if another program uses the store, because both programs would use the same camera.
     """
     was_empty = _is_empty_file(path)
     try:
@@ -77,7 +81,7 @@ def open_store(path: Path) -> tuple[GameStore, str]:
     except StoreError as error:
         return _open_fallback(path, str(error))
     if was_empty and not store.games() and list_backups(path.parent / BACKUP_FOLDER):
-        store.close()  # SQLite takes an empty file for a new one
+        store.close()  # to SQLite an empty file is a new database, but the backups show that games were lost
         return _rescue_store(path)
     damages = [game.damage for game in store.games() if game.damage]
     return store, join_messages(". ", [text for text in (store.lost_tail, *damages) if text])
@@ -91,7 +95,7 @@ def _is_empty_file(path: Path) -> bool:
 
 
 def _rescue_store(path: Path) -> tuple[GameStore, str]:
-    """Replace a damaged store by a new one with everything that could be read."""
+    """Rename a damaged store, and return a new store with all games that can be read, with a message."""
     aside = _find_free_name(path)
     tail_record = TailRecord(Path(f"{path}.tail"))
     tail = tail_record.read()
@@ -129,11 +133,11 @@ def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
 def copy_games(
     source: sqlite3.Connection, target: GameStore, tail: Tail | None = None, backup: sqlite3.Connection | None = None
 ) -> tuple[int, int]:
-    """Copy the games that can be read, oldest first, and what belongs to the table itself.
+    """Copy the readable games, oldest first, and the data of the table itself (notes, colours of players).
 
-    `tail`, the end of the newest game, is used if the list of games cannot be read. Games that are missing or
-    incomplete are taken from `backup`, as far as it has more of them. Returns how many games were copied, and how many
-    are missing or incomplete.
+    `tail` gives the number of events of the newest game; it is used if the list of games cannot be read. If `backup`
+    has more events of a game, the game is taken from `backup`. Return the number of games that were copied, and the
+    number of games that are missing or incomplete.
     """
     copied, incomplete = 0, 0
     games = _read_games(source, tail)
@@ -172,17 +176,21 @@ def _copy_table_data(source: sqlite3.Connection, target: GameStore) -> None:
 
 
 def _open_damaged(path: Path) -> sqlite3.Connection:
-    # Not read-only: SQLite must be able to bring in what the write-ahead log still has.
+    # The file is opened for writing, so that SQLite can apply the write-ahead log.
     db = sqlite3.connect(path)
     db.text_factory = decode_text
-    db.execute("PRAGMA locking_mode = EXCLUSIVE")  # so it needs no file of shared memory
-    db.execute("PRAGMA writable_schema = ON")  # so a file that was cut short is read as far as it goes
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")  # then SQLite needs no shared-memory file
+    db.execute("PRAGMA writable_schema = ON")  # then SQLite can read the beginning of a truncated file
     return db
 
 
 @dataclass(frozen=True, slots=True)
 class _ReadGame:
-    """A game as far as it can be read; games of files without checksums have no `seal`."""
+    """The readable part of a game in a damaged store.
+
+    `length` is the number of events and `seal` the checksum of the game, both from the list of games. Files of older
+    versions have no seals.
+    """
 
     number: int
     started: float
@@ -193,7 +201,7 @@ class _ReadGame:
     rows: tuple[EventRow, ...] = ()
 
     def is_whole(self) -> bool:
-        """Return True if these are all events of the game, as far as the file shows it."""
+        """Return True if all events of the game were read, according to the number of events and the seal."""
         if self.seal is None:
             return len(self.rows) == self.length
         last = self.rows[-1][3] if self.rows else ""
@@ -201,7 +209,7 @@ class _ReadGame:
         return self.length == len(self.rows) and self.seal == seal
 
     def complete_from(self, spare: _ReadGame) -> _ReadGame:
-        """Return the game with the events of a backup, if these begin with its own."""
+        """Return the game with the events of the backup `spare`, if they continue the events of this game."""
         is_continued = len(spare.rows) >= len(self.rows) and spare.rows[: len(self.rows)] == self.rows
         if self.deleted or not is_continued:
             return self
@@ -209,7 +217,7 @@ class _ReadGame:
 
 
 def _read_games(db: sqlite3.Connection, tail: Tail | None) -> dict[int, _ReadGame]:
-    """Return the games by number, from the list of games or, if that is unreadable, from the log."""
+    """Return the games by number, from the list of games and, where the list is unreadable, from the events."""
     games: dict[int, _ReadGame] = {}
     for columns in _GAME_COLUMNS if _has_checksums(db) else _OLD_GAME_COLUMNS:
         rows = _read_rows(db, f"SELECT {columns} FROM game ORDER BY id")
@@ -223,7 +231,7 @@ def _read_games(db: sqlite3.Connection, tail: Tail | None) -> dict[int, _ReadGam
 
 
 def _read_events(db: sqlite3.Connection, game: int) -> list[EventRow]:
-    """Return a game's events up to the first that is missing or damaged."""
+    """Return the events of a game before the first missing or damaged event."""
     if _has_checksums(db):
         sql = "SELECT number, time, body, checksum FROM event WHERE game = ? ORDER BY number"
         return find_intact_events(_read_rows(db, sql, game))
@@ -233,18 +241,24 @@ def _read_events(db: sqlite3.Connection, game: int) -> list[EventRow]:
 
 
 def _has_checksums(db: sqlite3.Connection) -> bool:
-    """Return False for files of versions 1 and 2, which have no application id either."""
+    """Return True if the file has checksums; files of versions 1 and 2 have neither checksums nor an application id."""
     return [*_read_rows(db, "PRAGMA application_id")] != [(0,)]
 
 
 def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
-    """Return the intact notes of a game, such as its clock; those of older files have no checksum and are left out."""
+    """Return the intact notes of a game (texts by name, such as the clock).
+
+    Notes in files of older versions have no checksum and are left out.
+    """
     rows = _read_rows(db, "SELECT game, name, text, checksum FROM note WHERE game = ?", game)
     return {row[1]: row[2] for row in rows if is_intact_note(row)}
 
 
 def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int, str]]]:
-    """Return the pictures of each game as (row, event number, kind), read from both ends without the index."""
+    """Return the pictures of each game as (row, event number, kind).
+
+    The table is read from both ends without its index, because a damaged page stops a query.
+    """
     found: dict[int, list[tuple[int, int, str]]] = {}
     sql = "SELECT rowid, game, number, kind FROM picture NOT INDEXED ORDER BY rowid"
     rows = {row[0]: row for order in ("", " DESC") for row in _read_rows(db, sql + order)}
@@ -262,7 +276,7 @@ def _read_pictures(db: sqlite3.Connection, rows: list[tuple[int, int, str]], eve
 
 
 def _read_rows(db: sqlite3.Connection, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows up to the first unreadable one."""
+    """Yield the rows of a query until a row cannot be read."""
     try:
         yield from db.execute(sql, values)
     except sqlite3.Error as error:
@@ -270,7 +284,7 @@ def _read_rows(db: sqlite3.Connection, sql: str, *values: object) -> Iterator[tu
 
 
 def _find_free_name(path: Path) -> Path:
-    """Return an unused file name beside `path`."""
+    """Return an unused path for the damaged store, in the folder of `path`."""
     stem = f"{path.name}.damaged-{time.strftime('%Y%m%d')}"
     numbered = (path.with_name(stem if n == 0 else f"{stem}-{n}") for n in range(10_000))
     return next(name for name in numbered if not os.path.lexists(name))

@@ -1,6 +1,6 @@
 """SQL schema of the store by version, and the migration of older files.
 
-Released statements never change: a new version adds its own.
+The statements of a released version are never changed; a new version adds further statements.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CREATE TRIGGER event_is_never_removed BEFORE DELETE ON event
     BEGIN SELECT RAISE(ABORT, 'the log only grows'); END;
 """
 
-# A deleted game leaves its row in `game`, so that its number is never given again: pages and phones remember numbers.
+# The row of a deleted game remains in `game`, so that its number is never used again: browsers may have stored links.
 _VERSION_2_SQL = """
 ALTER TABLE game ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1));
 ALTER TABLE game ADD COLUMN imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1));
@@ -92,13 +92,13 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     lambda db: _run_script(db, _VERSION_2_SQL),
     _add_checksums,
 )
-"""Migrations: from version 0 (an empty file) to 1, from 1 to 2, and so on."""
+"""Migrations of the schema: from version 0 (an empty file) to 1, from 1 to 2, and so on."""
 SCHEMA_VERSION = len(MIGRATIONS)
 _FILE_ID = 0x546B0000  # "Tk"
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Migrate to the newest version, inside the caller's transaction. Raises `sqlite3.Error`."""
+    """Migrate the schema to the newest version, inside the caller's transaction. Raises `sqlite3.Error`."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     for step in MIGRATIONS[version:]:
         step(db)
@@ -108,17 +108,20 @@ def migrate(db: sqlite3.Connection) -> None:
 
 
 def make_file_id(version: int) -> int:
-    """Return SQLite's application id of a store: it has the version a second time, so that a damaged one shows."""
+    """Return SQLite's application id for a store of this version.
+
+    The id includes the version, so that a damaged version number in the file is detected.
+    """
     return _FILE_ID + version
 
 
 def read_schema(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
-    """Return the names of tables and triggers with the statements that made them."""
+    """Return the name and the SQL statement of each table and trigger."""
     return frozenset(db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"))
 
 
 def _run_script(db: sqlite3.Connection, script: str) -> None:
-    """Run the statements of an SQL script (`executescript` would commit by itself)."""
+    """Run the statements of an SQL script inside the caller's transaction, which `executescript` would commit."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

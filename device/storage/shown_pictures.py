@@ -1,4 +1,4 @@
-"""The pictures of a watched folder that were shown, kept in the notes of the store."""
+"""The record, in the store, of the pictures that a folder camera has returned."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _log = logging.getLogger(__name__)
 
 
 class StoredPictureRecord:
-    """The pictures of one folder that the table has seen, as a folder camera records them.
+    """Record, in a note of the store, of the pictures of one folder that a `FolderCamera` has returned.
 
-    A store that cannot be read or written costs the record, not the game: after a restart pictures are shown again.
+    If the note cannot be read or written, the error is only logged. After a restart, the camera then returns the same
+    pictures again.
     """
 
     def __init__(self, store: GameStore, folder: Path) -> None:
@@ -24,7 +25,7 @@ class StoredPictureRecord:
         self._note_name = f"shown-pictures {folder.absolute()}"
 
     def load(self) -> dict[str, int]:
-        """Return the times of the files that were shown, in ns since 1970, by name; empty without an intact note."""
+        """Return the recorded modification times (ns since 1970) by file name; empty if there is no valid note."""
         try:
             times = json.loads(self._store.read_note(TABLE_NOTES, self._note_name) or "{}")
         except (StoreError, ValueError) as error:
@@ -34,7 +35,7 @@ class StoredPictureRecord:
         return {name: time for name, time in pairs if type(time) is int}
 
     def save(self, times: Mapping[str, int]) -> None:
-        """Save the times of the files that were shown; those that are no longer in the folder are left out."""
+        """Save the modification times of the returned pictures; files that no longer exist are left out."""
         there = {name: time for name, time in times.items() if (self._folder / name).exists()}
         try:
             self._store.save_note(TABLE_NOTES, self._note_name, json.dumps(there))

@@ -1,7 +1,7 @@
-"""Player statistics over many games: wins, head-to-head results, highest games and plays, averages. Pure functions.
+"""Player statistics over many games: wins, head-to-head results, highest games and plays, averages.
 
-Only games that have ended count. Each game is summarised once (`summarise_game`); statistics are computed from the
-summaries.
+Only games that have ended are included. Each game is summarised once (`summarise_game`), and the statistics are
+computed from the summaries. All functions are pure.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ class PlaySummary:
 
 @dataclass(frozen=True, slots=True)
 class SeatSummary:
-    """One player's results in one game.
+    """Results of one player (seat) in one game.
 
-    `turns` counts plays (also withdrawn ones), passes and exchanges; `points` are those of the plays that were not
-    withdrawn, `best` is the highest of them, and `phonies` counts withdrawn plays.
+    `turns` is the number of plays (including withdrawn plays), passes and exchanges. `points` is the sum of the scores
+    of the plays that were not withdrawn, and `best` the highest of these plays. `phonies` is the number of withdrawn
+    plays.
     """
 
     name: str
@@ -44,7 +45,7 @@ class SeatSummary:
 
 @dataclass(frozen=True, slots=True)
 class GameSummary:
-    """A finished game: its number in the store, its start time (seconds since 1970), its players in seat order."""
+    """Summary of a finished game: number in the store, start time (seconds since 1970), and players in seat order."""
 
     number: int
     started: float
@@ -59,7 +60,10 @@ class GameSummary:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """A record: its value, the game in the store, the turn (0: the whole game) and the word."""
+    """A highest score: the score, the number of the game in the store, the turn and the word.
+
+    For the highest total of a game, the turn is 0 and the word is empty.
+    """
 
     score: int
     game: int
@@ -69,9 +73,10 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class PlayerRecord:
-    """One player's statistics over all games. A shared first place counts as drawn.
+    """Statistics of one player over all games; a shared first place counts as drawn.
 
-    `average` is points a game, `average_turn` points a turn (a pass counts), without unplayed letters and overtime.
+    `average` is the average total of a game. `average_turn` is the average score of a turn (including passes), without
+    the adjustments for unplayed tiles and overtime.
     """
 
     name: str
@@ -93,7 +98,10 @@ class PlayerRecord:
 
 @dataclass(frozen=True, slots=True)
 class HeadToHead:
-    """Two players over their common games: how often each had more points, and the points of each."""
+    """Results of two players in their common games.
+
+    `ahead` is the number of games in which each player had more points, and `points` the sum of the totals of each.
+    """
 
     names: tuple[str, str]
     games: int
@@ -102,12 +110,12 @@ class HeadToHead:
 
     @property
     def level(self) -> int:
-        """Number of games in which both had the same points."""
+        """Number of games in which both players had the same total."""
         return self.games - sum(self.ahead)
 
 
 def summarise_game(number: int, started: float, game: Game) -> GameSummary | None:
-    """Return the summary of a game, None if it has not ended."""
+    """Return the summary of a game, or None if the game has not ended."""
     outcome = game.outcome
     if outcome is None:
         return None
@@ -189,4 +197,4 @@ def _compute_player_record(name: str, played: list[tuple[GameSummary, SeatSummar
 
 
 def _rank_high_score(best: Best) -> tuple[int, int]:
-    return best.score, -best.game  # of two equal ones, the earlier is the record
+    return best.score, -best.game  # of two equal scores, the earlier score is the record

@@ -1,11 +1,11 @@
 """The store: an append-only log of events for each game, and a picture of the board for each turn.
 
-The log is the only source of truth: totals, board and turn are computed from it, and undo is one more event. When
-`append` returns, the events are on disk. The store also has notes (texts that are overwritten, such as the running
-clock), the players' colours, and pictures, of which old ones may be deleted.
+The board, the totals and the player to move are computed from the log; an undo is a further event. When `append`
+returns, the events are on disk. The store also contains notes (texts that are overwritten, such as the running clock),
+the colours of players, and pictures. Old pictures may be deleted.
 
-Everything but the pictures has checksums (`device.storage.checksums`). A damaged game keeps the events before the
-damage; the others are not affected.
+Events, games and notes have checksums (`device.storage.checksums`). If a game is damaged, the events before the damage
+can still be read, and other games are not affected.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ __all__ = ["TABLE_NOTES", "EventBody", "GameStore", "StoreError", "StoredEvent",
 _log = logging.getLogger(__name__)
 
 MAX_PICTURE_BYTES = 4_000_000
-"""Largest picture that is stored, in bytes."""
+"""Size in bytes above which a picture is not stored."""
 MAX_STORE_BYTES = 4 * 2**30
-"""Size of the store, in bytes, above which pictures of the oldest games are deleted when a game starts."""
+"""Size of the store, in bytes, above which the pictures of the oldest games are deleted when a game starts."""
 
 TABLE_NOTES = 0
-"""Game number of the notes that belong to the table itself."""
+"""Game number that marks the notes of the table itself."""
 
 MAX_TIME_S = 1e11
-"""Times of day in seconds since 1970 are below this; others are damaged."""
+"""Upper limit of a valid start time, in seconds since 1970."""
 
 _INSERT_EVENT = "INSERT INTO event (game, number, time, body, checksum) VALUES (?, ?, ?, ?, ?)"
 _INSERT_PICTURE = "INSERT INTO picture (game, number, kind, jpeg) VALUES (?, ?, ?, ?)"
@@ -66,7 +66,7 @@ INSERT INTO player (name, played) VALUES (?, ?)
 
 
 class GameStore:
-    """Games in one SQLite file. Thread-safe; only one program can keep a table with the file."""
+    """Games in an SQLite file; thread-safe, and owned by only one program at a time."""
 
     def __init__(
         self,
@@ -76,9 +76,9 @@ class GameStore:
         max_bytes: int = MAX_STORE_BYTES,
         is_owner: bool = True,
     ) -> None:
-        """Open or create the file; `":memory:"` keeps nothing. Raises `StoreError`.
+        """Open or create the file; with the path `":memory:"` games are kept in memory only. Raises `StoreError`.
 
-        Without `is_owner` the file is opened beside the program that keeps a table with it.
+        If `is_owner` is False, the file may be in use by the program that owns it (plays games with it).
         """
         self._clock = clock
         self._max_bytes = max_bytes
@@ -90,7 +90,7 @@ class GameStore:
             self._damaged = self._find_damaged_games()
             self._last_game_number = int(self._database.fetch_rows("SELECT coalesce(max(id), 0) FROM game")[0][0])
             self.lost_tail = self._describe_lost_tail()
-            """A sentence about events that were written last and are missing; empty if there are none."""
+            """Message about missing events at the end of the newest game; empty if no event is missing."""
         except BaseException:
             self._database.close()
             raise
@@ -105,7 +105,7 @@ class GameStore:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file of the store."""
         self._database.close()
 
     @property
@@ -117,11 +117,11 @@ class GameStore:
 
     @property
     def next_game_number(self) -> int:
-        """The number of the next game; known even while the disk cannot be read."""
+        """The number of the next game; available even if the disk cannot be read."""
         return self._last_game_number + 1
 
     def begin_game(self, first: EventBody) -> int:
-        """Start a game with its first event, remember its players, and return its number."""
+        """Add a game with its first event, add its players to the list of players, and return the game's number."""
         now = self._clock()
         game = self.add_game(now, [StoredEvent(0, now, first)], (), imported=False)
         self._delete_old_pictures()
@@ -130,10 +130,10 @@ class GameStore:
     def append(
         self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes] | None = None
     ) -> tuple[StoredEvent, ...]:
-        """Append events to a game's log, all or none; when it returns they are on disk.
+        """Append events to the log of a game, all or none; the events are on disk when the method returns.
 
-        `pictures` (a JPEG by kind, such as `photo` or `board`) belong to the last of them; if the disk is full, the
-        events are saved without them.
+        `pictures` (JPEG data by kind, such as `photo` or `board`) belong to the last event. If the disk is full, the
+        events are saved without the pictures.
         """
         kept = {kind: jpeg for kind, jpeg in (pictures or {}).items() if len(jpeg) <= MAX_PICTURE_BYTES}
         if pictures and len(kept) < len(pictures):
@@ -159,17 +159,17 @@ class GameStore:
         )
 
     def events(self, game: int) -> tuple[StoredEvent, ...]:
-        """Return the log of a game, in order, up to the first damaged event; empty if there is no such game."""
+        """Return the events of a game in order, up to the first damaged event; empty if there is no such game."""
         return tuple(StoredEvent(number, at, json.loads(body)) for number, at, body, _ in self._read_intact_rows(game))
 
     def delete_game(self, game: int) -> None:
-        """Delete a game with its pictures and notes; its number is not used again. Raises `StoreError`."""
+        """Delete a game with its pictures and notes; the game's number is not used again. Raises `StoreError`."""
         with self._database.transaction() as db:
             if db.execute(_DELETE_GAME, (game,)).rowcount == 0:
                 raise StoreError(describe_missing_game(game))
             for table in ("picture", "event", "note"):
                 db.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
-        self._database.fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")  # deletes it from the write-ahead log too
+        self._database.fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")  # deletes the game from the write-ahead log too
         for notify in self.delete_listeners:
             notify(game)
 
@@ -183,9 +183,9 @@ class GameStore:
         imported: bool = True,
         damaged: bool = False,
     ) -> int:
-        """Add a whole game, all or nothing, and return its number; its times are kept.
+        """Add a whole game with its times in one transaction, and return the game's number.
 
-        A `damaged` game lacks events at its end.
+        `damaged` marks a game of which events at the end are missing.
         """
         rows = chain_events("", ((event.number, event.time, _encode_body(event.body)) for event in events))
         sql = "INSERT INTO game (started, imported, length, seal) VALUES (?, ?, ?, ?) RETURNING id"
@@ -207,7 +207,7 @@ class GameStore:
     # Pictures
 
     def picture(self, game: int, number: int, kind: str) -> bytes | None:
-        """Return the JPEG of an event, or None; also if it cannot be read, since no turn depends on it."""
+        """Return the JPEG data of an event's picture, or None if there is no picture or it cannot be read."""
         sql = "SELECT jpeg FROM picture WHERE game = ? AND number = ? AND kind = ?"
         try:
             rows = self._database.fetch_rows(sql, game, number, kind)
@@ -217,30 +217,33 @@ class GameStore:
         return bytes(rows[0][0]) if rows else None
 
     def pictures(self, game: int) -> tuple[tuple[int, str], ...]:
-        """Return the pictures of a game as (event number, kind), in order."""
+        """Return the event number and the kind of each picture of a game, in the order of the events."""
         rows = self._database.fetch_rows("SELECT number, kind FROM picture WHERE game = ? ORDER BY number, kind", game)
         return tuple((number, kind) for number, kind in rows)
 
     # Notes and players
 
     def save_note(self, game: int, name: str, text: str) -> None:
-        """Save a text under a name, replacing the one before; `TABLE_NOTES` is the table itself. On disk at return."""
+        """Save a note (a text with a name) of a game, or of the table if `game` is `TABLE_NOTES`.
+
+        A note with the same name is replaced. The note is on disk when the method returns.
+        """
         with self._database.transaction() as db:
             db.execute(_INSERT_NOTE, make_note_row(game, name, text))
 
     def read_note(self, game: int, name: str) -> str | None:
-        """Return the text saved last under a name, or None."""
+        """Return the text of a note by its name, or None if there is no intact note with this name."""
         return self.read_game_notes(game).get(name)
 
     def read_game_notes(self, game: int) -> dict[str, str]:
-        """Return all notes of a game, or of `TABLE_NOTES`, by name."""
+        """Return the texts of all intact notes of a game (or of `TABLE_NOTES`) by name."""
         rows = self._database.fetch_rows("SELECT game, name, text, checksum FROM note WHERE game = ?", game)
         return {row[1]: row[2] for row in rows if is_intact_note(row)}
 
     def save_notes(self, name: str, texts: Mapping[int, str]) -> None:
-        """Save texts of several games under one name, all or none. On disk at return.
+        """Save notes with the same name for several games, all or none; `texts` maps game numbers to texts.
 
-        Games that were deleted meanwhile are skipped.
+        Deleted games are skipped. The notes are on disk when the method returns.
         """
         with self._database.transaction() as db:
             db.executemany(
@@ -250,12 +253,12 @@ class GameStore:
             )
 
     def read_notes_by_game(self, name: str) -> dict[int, str]:
-        """Return the texts saved last under a name, by game."""
+        """Return the texts of all intact notes with this name, by game number."""
         rows = self._database.fetch_rows("SELECT game, name, text, checksum FROM note WHERE name = ?", name)
         return {row[0]: row[2] for row in rows if is_intact_note(row)}
 
     def players(self) -> tuple[tuple[str, str], ...]:
-        """Return all players and their colours (empty: none chosen), most recent first."""
+        """Return the names and colours of all players, most recent first; an empty colour means none was chosen."""
         rows = self._database.fetch_rows("SELECT name, colour FROM player ORDER BY played DESC, name")
         return tuple((name, colour) for name, colour in rows)
 
@@ -269,7 +272,7 @@ class GameStore:
     # All of it
 
     def backup(self, path: Path, *, pictures: bool = True) -> None:
-        """Copy the store into a new file while it is in use. Raises `StoreError`, also if `path` exists."""
+        """Copy the store to a new file; the store may be in use. Raises `StoreError`, also if `path` exists."""
         self._database.copy_to(path, pictures=pictures)
 
     # Inside
@@ -293,7 +296,11 @@ class GameStore:
         return events
 
     def _seal_game(self, db: sqlite3.Connection, game: int, last: EventRow) -> Tail:
-        """Update the seal of a game after its last event; a damaged game stays damaged."""
+        """Update the number of events and the seal of a game after an event was appended.
+
+        The seal is a checksum over the number of events and the last checksum. A damaged game gets no valid seal, so
+        that the game is still reported as damaged. Return the new `Tail` of the game.
+        """
         length = last[0] + 1
         (started, imported) = db.execute("SELECT started, imported FROM game WHERE id = ?", (game,)).fetchone()
         seal = "" if game in self._damaged else compute_seal(started, imported, length, last[3])
@@ -314,7 +321,7 @@ class GameStore:
         return find_intact_events(self._database.fetch_rows(sql, game))
 
     def _find_damaged_games(self) -> dict[int, int]:
-        """Return the games with missing or changed events, and how many events before the damage they have."""
+        """Return, for each game with missing or changed events, the number of events before the damage."""
         damaged = {}
         sql = "SELECT id, started, imported, deleted, length, seal FROM game"
         for game, started, imported, deleted, length, seal in self._database.fetch_rows(sql):
@@ -328,7 +335,10 @@ class GameStore:
         return damaged
 
     def _describe_lost_tail(self) -> str:
-        """Return a sentence if the events written last are missing, and record the tail that is there."""
+        """Return a message if events at the end of the newest game are missing, or an empty string.
+
+        The number of events in `TailRecord` is then corrected, so that the message is given once.
+        """
         tail = self._tail_record.read()
         if tail is None:
             return ""
@@ -336,7 +346,7 @@ class GameStore:
         length, deleted = rows[0] if rows else (0, 0)
         if deleted or length >= tail.length:
             return ""
-        self._tail_record.write(Tail(tail.game, length, ""))  # it is reported once
+        self._tail_record.write(Tail(tail.game, length, ""))  # the loss is reported once
         return describe_lost_tail(tail.game, length, tail.length)
 
     def _delete_old_pictures(self) -> None:
@@ -351,7 +361,7 @@ class GameStore:
                     oldest = "DELETE FROM picture WHERE game = (SELECT min(game) FROM picture)"
                     if db.execute(oldest).rowcount == 0:
                         return
-        except StoreError as error:  # the game has begun all the same
+        except StoreError as error:  # the game was started even so
             _log.warning("old pictures are still there: %s", error)
 
 

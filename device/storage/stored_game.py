@@ -1,4 +1,4 @@
-"""What the store returns: games, events and pictures, as values."""
+"""Immutable values that the store returns: games, events and pictures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 EventBody = Mapping[str, Any]
-"""An event as JSON values."""
+"""An event as a JSON object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,10 @@ class StoredEvent:
 
 @dataclass(frozen=True, slots=True)
 class StoredGame:
-    """A game in the list of the store: its number, start time (seconds since 1970), first event and number of events.
+    """A game in the list of the store: number, start time (seconds since 1970), first event and number of events.
 
-    `imported` games came from a file: they are not resumed at this table. A game with `damage`, a sentence, has only
-    the events before it; it is not resumed either.
+    `imported` is True for a game from a file. `damage` is a message about damage, or empty; a damaged game has only the
+    events before the damage. Imported and damaged games are not resumed at this table.
     """
 
     id: int
@@ -36,14 +36,14 @@ class StoredGame:
 
     @property
     def players(self) -> tuple[str, ...]:
-        """Names of the players, as far as the first event has them."""
+        """Names of the players in the first event; empty if the first event is damaged."""
         names = self.first.get("players")
         return tuple(map(str, names)) if isinstance(names, list | tuple) else ()
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPicture:
-    """A picture of an event (by its number in the game), its kind (`board`, `photo`) and its bytes."""
+    """A picture of an event: number of the event in the game, kind (`board` or `photo`) and JPEG data."""
 
     number: int
     kind: str

@@ -1,7 +1,7 @@
-"""Cache of game summaries, so that pages do not replay finished games.
+"""Cache of game summaries, so that the page need not replay finished games.
 
-A summary is a note of its game (`GameStore.save_note`) and can always be computed again from the log. It is valid for
-the number of events that it was made from and for `SUMMARY_VERSION`.
+A summary is stored as a note of the game (`GameStore.save_note`), and can be computed again from the log. A summary is
+valid only for the same number of events and the same `SUMMARY_VERSION`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _log = logging.getLogger(__name__)
 
 NOTE_NAME = "sum"
 SUMMARY_VERSION = 1
-"""Raise it with every change of rules, scoring or statistics that gives a stored game another summary.
+"""Version of the summaries; increase it with each change of rules, scoring or statistics that changes summaries.
 
-`tests/device/storage/test_summary_cache.py` fails if that was forgotten.
+`tests/device/storage/test_summary_cache.py` fails if the version was not increased.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class GameStanding:
-    """Standing of a game: players and totals in seat order, the winners' seats, and its summary if it has ended."""
+    """Standing of a game: players and totals in seat order, indices of the winners, and the summary after the end."""
 
     players: tuple[str, ...]
     totals: tuple[int, ...]
@@ -38,7 +38,7 @@ class GameStanding:
 
 
 class _Note(msgspec.Struct):
-    """A standing as it is stored: `length` is the number of events that it was made from."""
+    """Contents of the note with a standing; `length` is the number of events from which it was computed."""
 
     version: int
     length: int
@@ -46,7 +46,7 @@ class _Note(msgspec.Struct):
 
 
 class SummaryCache:
-    """Standings of the games of a store. Thread-safe."""
+    """Cache of the standings of all games in a store; thread-safe."""
 
     def __init__(self, store: GameStore) -> None:
         self._store = store
@@ -56,7 +56,7 @@ class SummaryCache:
         self._unsaved: set[int] = set()
 
     def get_standing(self, stored: StoredGame) -> GameStanding | None:
-        """Return the standing of a game; None if it is damaged or of a newer version. Raises `StoreError`."""
+        """Return the standing of a game, or None if the game cannot be replayed. Raises `StoreError`."""
         if stored.damage:
             return None
         with self._lock:
@@ -72,7 +72,7 @@ class SummaryCache:
         return standing
 
     def list_players(self, stored: StoredGame) -> tuple[str, ...]:
-        """Return the players of a game as they are called now, in seat order. Raises `StoreError`."""
+        """Return the current names of the players of a game in seat order. Raises `StoreError`."""
         standing = self.get_standing(stored)
         return standing.players if standing else stored.players
 
@@ -87,11 +87,11 @@ class SummaryCache:
         try:
             if fresh:
                 self._store.save_notes(NOTE_NAME, fresh)
-        except StoreError as error:  # they are computed again
+        except StoreError as error:  # the standings can be computed again
             _log.warning("summaries of games are not saved: %s", error)
 
     def discard(self, number: int) -> None:
-        """Forget a deleted game."""
+        """Remove the standing of a deleted game from the cache."""
         with self._lock:
             self._standings.pop(number, None)
 
@@ -108,7 +108,7 @@ def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | No
 
 
 def _decode_note(text: str) -> tuple[int, GameStanding | None]:
-    """Return the number of events that a note was made from, and its standing; (0, None) for an invalid note."""
+    """Return the number of events and the standing in a note, or (0, None) if the note is invalid or outdated."""
     try:
         note = msgspec.json.decode(text, type=_Note)
     except ValueError:
