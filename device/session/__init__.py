@@ -1,1 +1,1 @@
-"""The session: commands, phases and the game that is being played."""
+"""The session of one table: its commands, its phases, and the current game."""

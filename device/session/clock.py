@@ -26,9 +26,9 @@ SECONDS_PER_MINUTE = 60.0
 class ClockView:
     """The clocks of a game at one moment.
 
-    `limit` is each player's time in seconds, `overtime` the penalty in points for each started minute beyond it, `used`
-    the seconds used at `since` (`time.monotonic()`). From then on the time of player `running` counts (None: no clock
-    is running). `paused` is True while the game is paused.
+    `limit` is the time of each player in seconds, and `overtime` the penalty in points for each started minute beyond
+    the limit. `used` are the seconds that each player had used at the time `since` (`time.monotonic()`). Since then the
+    clock of player `running` runs; None means that no clock is running. `paused` is True while the game is paused.
     """
 
     limit: float
@@ -39,21 +39,23 @@ class ClockView:
     since: float = 0.0
 
     def used_by(self, player: int, now: float) -> float:
-        """Return the seconds a player has used at `now`."""
+        """Return the seconds that a player has used at time `now`."""
         return self.used[player] + (max(0.0, now - self.since) if player == self.running else 0.0)
 
     def left(self, player: int, now: float) -> float:
-        """Return the seconds a player has left at `now`; negative in overtime."""
+        """Return the seconds that a player has left at time `now`; negative in overtime."""
         return self.limit - self.used_by(player, now)
 
     def penalty(self, player: int, now: float) -> int:
-        """Return the overtime penalty of a player at `now`, in points."""
+        """Return the overtime penalty of a player at time `now`, in points."""
         return ceil(max(0.0, -self.left(player, now)) / SECONDS_PER_MINUTE) * self.overtime
 
 
 @dataclass(frozen=True, slots=True)
 class ChessClock:
-    """The seconds each player has `used` at `since`, and whose clock is running since then (None: no one's).
+    """Immutable state of a chess clock: the seconds that each player had `used` at time `since`.
+
+    Since then the clock of player `running` runs; None means that no clock is running.
 
     >>> clock = ChessClock.for_players(2).start_player(0, now=100.0).start_player(1, now=130.0)
     >>> clock.advance_to(135.0).used
@@ -66,11 +68,11 @@ class ChessClock:
 
     @classmethod
     def for_players(cls, players: int) -> ChessClock:
-        """Return a clock with no time used."""
+        """Return a stopped clock on which no player has used any time."""
         return cls((0.0,) * players)
 
     def advance_to(self, now: float) -> ChessClock:
-        """Return the clock with the time up to `now` added; a time before `since` counts as `since`."""
+        """Return the clock with the time up to `now` added to the running player; never goes back before `since`."""
         if self.running is None:
             return replace(self, since=now)
         passed = max(0.0, now - self.since)
@@ -78,11 +80,11 @@ class ChessClock:
         return replace(self, used=used, since=max(now, self.since))
 
     def start_player(self, player: int, now: float) -> ChessClock:
-        """Return the clock with the time of `player` running from `now`."""
+        """Return the clock after the clock of `player` was started at time `now`."""
         return replace(self.advance_to(now), running=player)
 
     def stop(self, now: float) -> ChessClock:
-        """Return the clock stopped at `now`."""
+        """Return the clock after all clocks were stopped at time `now`."""
         return replace(self.advance_to(now), running=None)
 
     def to_view(self, limit: float, overtime: int, *, paused: bool = False) -> ClockView:
@@ -91,14 +93,15 @@ class ChessClock:
 
 
 def serialise_clock(clock: ChessClock, now: float, *, paused: bool) -> str:
-    """Return the text that is saved beside the log, to restore the clock after a power cut."""
+    """Return the clock at time `now` as JSON text, from which it can be restored after a power cut."""
     return json.dumps({"used": [round(used, 3) for used in clock.advance_to(now).used], "paused": paused})
 
 
 def restore_clock(text: str | None, read: tuple[float, ...]) -> tuple[ChessClock, bool]:
-    """Return the stopped clock and True if the game was paused, from the saved text and the times in the log.
+    """Return the stopped clock and whether the game was paused, from the saved text and the times in the log.
 
-    Of the two times of a player the larger one counts. A text that is damaged or for another number of players is
+    `text` is the result of `serialise_clock`, or None. `read` are the seconds used by each player according to the log.
+    For each player the larger of the two times is used. A damaged text, or a text for another number of players, is
     ignored.
     """
     used, paused = read, False
@@ -119,10 +122,13 @@ NOTE_NAME = "clock"
 
 
 class ClockKeeper:
-    """The clock of one game; does nothing in a game without a clock. Times are seconds of `now`."""
+    """Keeper of the clock of one game: runs, stops, saves and restores it; does nothing in a game without a clock.
+
+    `now` is a function that returns the time in seconds.
+    """
 
     def __init__(self, store: GameStore, log: GameLog, now: Callable[[], float]) -> None:
-        """Restore the clock of a game. Raises `StoreError`."""
+        """Restore the clock of a game from the store. Raises `StoreError`."""
         self._store = store
         self._log = log
         self._now = now
@@ -144,22 +150,25 @@ class ClockKeeper:
         )
 
     def stop(self, pressed: float) -> None:
-        """Stop the clock at the time `pressed`, while the board is read."""
+        """Stop the clock at the time `pressed` of the button press, so that no time is counted for the reading."""
         self._clock = self._clock.stop(pressed)
 
     def set_running(self, player: int | None) -> None:
-        """Run the clock of `player` from now on; None stops it."""
+        """Run the clock of `player` from now on; if `player` is None, stop all clocks."""
         now = self._now()
         self._clock = self._clock.stop(now) if player is None else self._clock.start_player(player, now)
         self.save()
 
     def restore_press(self, before: Game, after: Game) -> None:
-        """Set the clock to the time of the press between two games, which was undone or redone."""
+        """Set the clock to its time at the press that was undone or redone.
+
+        `before` and `after` are the game before and after the undo or redo.
+        """
         if self._has_clock and (used := find_press_clocks(before, after)):
             self._clock = ChessClock(used).advance_to(self._now())
 
     def save(self) -> None:
-        """Save the clock beside the log; called every second, so that a power cut costs at most a second."""
+        """Save the clock in the store; called periodically, so that a power cut loses at most about a second."""
         if not self._has_clock or self._log.game.is_over:
             return
         try:
@@ -170,9 +179,9 @@ class ClockKeeper:
             _log.warning("the clock is not saved: %s", error)
 
     def make_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Return the `ClockRead` events to append with the events of a turn.
+        """Return the `ClockRead` events that are appended together with the events of a turn.
 
-        They are those of the player whose turn ends, or of all players if the game ends.
+        There is one for the player whose turn ends, or one for each player if the game ends.
         """
         if not self._has_clock or not any(isinstance(event, TurnEvent) for event in events):
             return ()

@@ -1,4 +1,4 @@
-"""Command queue: one thread runs the commands one at a time, and listeners get a snapshot after each."""
+"""Command queue: one thread runs one command at a time, and listeners get a snapshot after each command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Value = TypeVar("Value")
 
 
 class Listeners(Generic[Value]):
-    """Functions that are called with each new value, in the order in which they were added. Thread-safe."""
+    """A thread-safe list of functions that are called with each new value, in the order in which they were added."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -42,15 +42,15 @@ class Listeners(Generic[Value]):
 
 
 class CommandQueue:
-    """Accepts commands from any thread; a thread named `table` runs them, one at a time."""
+    """Queue that accepts commands from any thread; a thread named `table` runs one command at a time."""
 
     def __init__(self, state: TableSnapshot, build_snapshot: Callable[[], TableSnapshot]) -> None:
-        """Start the thread. `build_snapshot` is called on it after each command."""
+        """Start the thread; `build_snapshot` is called on this thread after each command."""
         self._build_snapshot = build_snapshot
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="table")
         self._lock = threading.RLock()
         self.listeners = Listeners[TableSnapshot]()
-        """They get every new snapshot."""
+        """Listeners that are called with every new snapshot."""
         self._state = state
         self._is_busy = False
         self._is_closed = False
@@ -72,7 +72,7 @@ class CommandQueue:
         self._worker.shutdown(cancel_futures=True)
 
     def update_state(self, change: Callable[[TableSnapshot], TableSnapshot]) -> None:
-        """Change the snapshot and call all listeners, in order."""
+        """Replace the snapshot by `change(snapshot)` and call all listeners."""
         with self._lock:
             self._state = replace(change(self._state), revision=self._state.revision + 1)
             self.listeners.notify(self._state)
@@ -83,10 +83,10 @@ class CommandQueue:
         find_refusal: Callable[[TableSnapshot], CommandRefusedError | None],
         make_interim_state: Callable[[TableSnapshot], TableSnapshot] | None = None,
     ) -> Future[TableSnapshot]:
-        """Run a command unless `find_refusal` returns an error; `make_interim_state` changes the snapshot meanwhile.
+        """Run the command `work` on the queue's thread, unless `find_refusal` returns an error for the snapshot.
 
-        The future holds the snapshot after the command, or `CommandRefusedError`. Commands are not queued: while one is
-        running, others are refused.
+        While the command runs, listeners see the snapshot changed by `make_interim_state`. The future holds the
+        snapshot after the command, or `CommandRefusedError`. Commands are refused while another command is running.
         """
         with self._lock:
             why = self._find_refusal() or find_refusal(self._state)
@@ -98,14 +98,14 @@ class CommandQueue:
             return self._worker.submit(self._run_command, work)
 
     def submit_task(self, work: Callable[[], Result]) -> Future[Result]:
-        """Run a task that is not a command on the same thread, after the command that is running."""
+        """Run a task that is not a command on the queue's thread, after the running command."""
         with self._lock:
             if self._is_closed:
                 return _make_failed_future(make_refusal("closing"))
             return self._worker.submit(work)
 
     def add_notice(self, notice: Notice) -> None:
-        """Add a notice to the snapshot; a notice that is shown already is not added again."""
+        """Add a notice to the snapshot, unless the snapshot already contains the same notice."""
         with self._lock:
             if notice not in self._state.notices:
                 self.update_state(lambda state: replace(state, notices=(*state.notices, notice)))

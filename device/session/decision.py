@@ -1,4 +1,4 @@
-"""Decide what to record after a press: events, an open question, or a warning. Pure functions."""
+"""Pure functions that decide, after the board was read, which events to record and which question to ask."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, WordList, validate_turn
 
 MIN_OFFERED_LIKELIHOOD = 0.01
-"""Least posterior probability of an explanation that is offered as an answer."""
+"""Smallest posterior probability of an explanation that is offered as an answer."""
 MIN_HIDDEN_PROBABILITY = 0.5
-"""Probability of being hidden above which a square may hold an unseen tile."""
+"""Probability of being hidden (by a hand) above which a square may contain a tile that the camera cannot see."""
 GRID_REASONS = (Reason.WHICH_SIDE_UP, Reason.GRID_MISPLACED)
-"""Reasons of questions about the whole grid, which come before all others."""
+"""Reasons for questions about the whole grid, which are asked before all other questions."""
 RECORD_REASONS = (Reason.OLD_TILE_DIFFERS, Reason.TILE_OF_EARLIER_PLAY)
-"""Reasons of questions about turns on record, which come before those about the new play."""
+"""Reasons for questions about recorded turns, which are asked before questions about the new play."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """What a turn is validated with, beside the reading.
+    """Context for the validation of a turn, in addition to the reading of the board.
 
-    `words` is the word list in use (None: words are not checked), `earlier` what earlier readings say, `asked` what the
-    players were asked before, `seat` the player whose button ended the turn (None if it belongs to none).
+    `words` is the word list in use; None means that words are not checked. `earlier` is the evidence from earlier
+    readings, and `asked` are the questions that the players were asked before. `seat` is the index of the player whose
+    button ended the turn; None for a shared button.
     """
 
     words: WordList | None = None
@@ -42,9 +43,10 @@ class TurnContext:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The events to record, the question to ask, notices, and a warning if there is no choice to offer.
+    """Result of a reading: the events to record, the question to ask, notices and a warning.
 
-    `asked` is what the players were asked including this question.
+    There is a warning instead of a question if there are no answers to choose from. `asked` are all questions that the
+    players were asked, including this question.
     """
 
     events: tuple[Event, ...]
@@ -55,7 +57,7 @@ class Decision:
 
     @property
     def is_clear(self) -> bool:
-        """True if another picture would not help (a pass and an exchange look the same)."""
+        """True if another picture cannot improve the decision, for example for a pass, which looks like an exchange."""
         question = self.open_question
         if self.warning or question is None:
             return not self.warning
@@ -65,9 +67,9 @@ class Decision:
 
 
 def decide(game: Game, explained: Inference, reading: BoardReading, context: TurnContext = TurnContext()) -> Decision:
-    """Return the decision for a press: the inferred events, a pass or exchange, or a question.
+    """Return the decision about a turn: the inferred play, a pass or exchange, or a question.
 
-    `explained` is the inference from `reading`.
+    `explained` is the inference from `reading`. The decision has been validated.
     """
     return validate_decision(game, _decide_by_inference(game, explained, reading), explained, reading, context)
 
@@ -75,7 +77,10 @@ def decide(game: Game, explained: Inference, reading: BoardReading, context: Tur
 def validate_decision(
     game: Game, inferred: Decision, explained: Inference, reading: BoardReading, context: TurnContext
 ) -> Decision:
-    """Return the decision after the validation of its events, which every turn passes once."""
+    """Validate the events of the decision `inferred`, and return the decision with the question that is more urgent.
+
+    Every turn is validated once. The validation may change events and add notices or a question.
+    """
     proposal = Proposal(
         game, inferred.events, Source.CAMERA, reading, context.earlier, context.words, context.asked, context.seat
     )
@@ -97,7 +102,7 @@ def validate_decision(
 
 
 def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
-    """Return True if a finding is more urgent than the question of the inference: about the letters of the play."""
+    """Return True if the question about a finding of the validation is to be asked before the inference's question."""
     if finding.reason in GRID_REASONS:
         return True
     if not finding.options[0].events:
@@ -106,7 +111,7 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
 
 
 def _decide_by_inference(game: Game, explained: Inference, reading: BoardReading) -> Decision:
-    """Return the decision by the inference alone."""
+    """Return the decision about a turn from the inferred explanations only, before the events are validated."""
     best = explained.best
     if explained.question is None:
         return Decision(best.events) if best.events or best.is_waiting else _decide_without_play(game, reading)
@@ -133,9 +138,10 @@ def _decide_by_inference(game: Game, explained: Inference, reading: BoardReading
 
 
 def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMade]) -> Decision:
-    """Return the question if a play was one play or `two`; one play counts until it is answered.
+    """Return a decision with the question if the new tiles are one play or two plays by different players.
 
-    Asked if a part of the tiles was on the board alone before the press: the picture does not show who added the rest.
+    The question is asked if a key frame (an earlier picture) shows only a part of the tiles: the next player may have
+    added the other tiles. The single play `play` is recorded until the question is answered.
     """
     meant: list[tuple[Event, ...]] = [(play,), two]
     texts = []
@@ -151,7 +157,10 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMa
 
 
 def _find_rivals(explained: Inference) -> list[Explanation]:
-    """Return the second explanation, however unlikely, if the question is about its difference from the best one."""
+    """Return the second explanation if it differs from the best explanation only on the doubtful squares.
+
+    Such an explanation is offered as an answer, even if its probability is low.
+    """
     best, *others = explained.explanations
     boards = ((other, best.game.board.differences(other.game.board)) for other in others[:1])
     return [other for other, differs in boards if differs and {*differs} <= {*explained.doubtful_squares}]
@@ -162,9 +171,9 @@ def _get_events(game: Game, one: Explanation) -> tuple[Event, ...]:
 
 
 def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[str, tuple[Event, ...]] | None:
-    """Return two plays in the other order, as text and events; None if only one order is legal.
+    """Return two plays in the opposite order, as text and events, or None if only one order is legal.
 
-    The board does not show which player made which play, unless one depends on the other.
+    If neither play depends on the other, the board does not show which player made which play.
     """
     plays = filter_plays(events)
     if len(plays) != 2 or len(events) != 2:
@@ -177,7 +186,7 @@ def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[str, tuple[Event
 
 
 def _list_symbols(game: Game, likely: list[Explanation], squares: tuple[Square, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return the symbols of these squares in each explanation."""
+    """Return, for each explanation, the symbols of the given squares."""
     boards = [one.game.board for one in likely]
     return tuple(
         tuple(EMPTY if (tile := board[square]) is None else game.tiles.text(tile) for square in squares)
@@ -186,7 +195,7 @@ def _list_symbols(game: Game, likely: list[Explanation], squares: tuple[Square, 
 
 
 def _decide_without_play(game: Game, reading: BoardReading) -> Decision:
-    """Return the decision if no new tile is visible: a pass, an exchange, or a play that a hand hides."""
+    """Return the decision about a turn without new tiles: a pass, an exchange, or a play hidden by a hand."""
     name, passed = game.players[game.to_move], (Passed(game.to_move),)
     if hidden := _find_hidden_squares(game, reading):
         squares = ", ".join(map(square_name, hidden))
@@ -208,7 +217,7 @@ def find_max_exchange(game: Game) -> int:
 
 
 def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
-    """Return the hidden squares on which a play could be: those next to a tile, or any before the first play."""
+    """Return the hidden squares that may be part of a play: squares next to a tile, or all before the first play."""
     board = game.board
     hidden = [
         s for s in SQUARES if board[s] is None and reading.squares[s].probability(HIDDEN) > MIN_HIDDEN_PROBABILITY
@@ -217,5 +226,5 @@ def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...
 
 
 def filter_plays(events: tuple[Event, ...]) -> tuple[PlayMade, ...]:
-    """Return the plays among events."""
+    """Return only the plays (`PlayMade`) from a sequence of events."""
     return tuple(event for event in events if isinstance(event, PlayMade))

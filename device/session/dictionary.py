@@ -1,4 +1,4 @@
-"""Look up words for the players, as far as the rules allow it during a game."""
+"""Dictionary functions for the players, as far as the rules allow players to look up words during a game."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from engine.game import Game
 
 
 def look_up(state: TableSnapshot, words: WordList | None, word: str) -> bool | None:
-    """Return True if the list has the word, None if it cannot decide.
+    """Return True if the word list contains the word, or None if there is no authoritative list.
 
-    Raises `CommandRefusedError` while the rules do not allow looking words up.
+    Raises `CommandRefusedError` if the rules do not allow players to look up words now.
     """
     if state.phase not in (Phase.LOBBY, Phase.ENDED) and not state.open_dictionary:
         raise make_refusal("closed-dictionary")
@@ -21,9 +21,10 @@ def look_up(state: TableSnapshot, words: WordList | None, word: str) -> bool | N
 
 
 def list_blank_letters(game: Game, words: WordList | None, square: str) -> tuple[str, ...]:
-    """Return the letters that the blank on a square may stand for; only those that form words if the rules allow it.
+    """Return the letters that the blank on a square may stand for.
 
-    Raises `CommandRefusedError` if `square` is not a square.
+    If the rules allow players to look up words, only letters that form valid words are returned. Raises
+    `CommandRefusedError` if `square` is not the name of a square.
     """
     if words is None or not game.rules.open_dictionary:
         return game.tiles.letters

@@ -1,4 +1,4 @@
-"""Controller of the current game: applies commands, keeps the open question and the notices, builds snapshots."""
+"""The controller of the current game, which records events, holds the open question and builds snapshots."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MAX_PICTURES = 4
 
 
 class GameController:
-    """The current game with its log, its clock, the open question and the notices to show."""
+    """Controller of the current game, with its log, its clock, the open question and the notices for the players."""
 
     def __init__(self, store: GameStore, words: WordList | None, now: Callable[[], float]) -> None:
         self._store = store
@@ -51,15 +51,15 @@ class GameController:
         self._shown_warnings: set[str] = set()
         self._look_view: LookView | None = None
         self.colours: dict[str, str] = {}
-        """The colours of all players who are known at this table, by name."""
+        """Colours of all players in the store, by name."""
         self.words = words
-        """The word list in use; None: words are not checked."""
+        """The word list in use; None means that words are not checked."""
         self.pictures: dict[str, bytes] = {}
-        """The last rectified boards as JPEG, by the names in the snapshots."""
+        """The last pictures of the rectified board (JPEG data), by their names in the snapshots."""
         self.notices: tuple[Notice, ...] = ()
-        """The notices of the next snapshot."""
+        """Notices for the next snapshot."""
         self.open_question: OpenQuestion | None = None
-        """The open question."""
+        """The question that the players have not answered yet, or None."""
         self.reading_history: ReadingHistory | None = None
         """Evidence from earlier readings of this game's board."""
         self._asked = self._asked_before = QuestionHistory()
@@ -70,7 +70,7 @@ class GameController:
 
     @property
     def log(self) -> GameLog:
-        """The log of the game; only used while there is a game."""
+        """The log of the current game; there must be a game."""
         assert self._log is not None, "commands that need a game are refused without one"
         return self._log
 
@@ -81,17 +81,17 @@ class GameController:
 
     @property
     def has_game(self) -> bool:
-        """True if there is a game; False in the lobby."""
+        """True if there is a current game; False in the lobby."""
         return self._log is not None
 
     @property
     def clock_keeper(self) -> ClockKeeper | None:
-        """The clock of the game; None in the lobby."""
+        """The keeper of the game's clock; None in the lobby."""
         return self._clock_keeper
 
     @property
     def phase(self) -> Phase:
-        """The phase while no picture is being read."""
+        """The phase of the session between commands."""
         if self._log is None:
             return Phase.LOBBY
         if self.game.is_over:
@@ -106,11 +106,11 @@ class GameController:
 
     @property
     def turn_context(self) -> TurnContext:
-        """What the next turn is validated with."""
+        """Context for the validation of the next turn."""
         return TurnContext(self.words, self.reading_history, self._asked)
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
-        """Start a game; `words` of `...` keeps the current word list. Raises `CommandRefusedError`."""
+        """Start a game; if `words` is `...`, the current word list is kept. Raises `CommandRefusedError`."""
         with convert_engine_errors():
             log, trouble = GameLog.begin_game(self._store, started, self._log)
         if not isinstance(words, EllipsisType):
@@ -122,9 +122,10 @@ class GameController:
     def start_next_game(
         self, default: GameStarted, words_for: Callable[[GameStarted], WordList | None] | None = None
     ) -> None:
-        """Start a game like the last one, or after a restart like the newest of the store, with the next player first.
+        """Start a game with the settings of the last game, in which the next player begins.
 
-        Raises `CommandRefusedError`.
+        After a restart, the last game is the newest game in the store. If there is none, `default` is started. Raises
+        `CommandRefusedError`.
         """
         last = self._log or self._load_newest_log()
         if last is None:
@@ -136,7 +137,7 @@ class GameController:
         )
 
     def _load_newest_log(self) -> GameLog | None:
-        """Return the newest game of the store, None if there is none or it cannot be read."""
+        """Return the log of the newest game in the store, or None if there is no readable game."""
         try:
             return GameLog.load_newest(self._store)
         except StoreError as error:
@@ -144,7 +145,7 @@ class GameController:
             return None
 
     def resume_game(self, words_for: Callable[[GameStarted], WordList | None] | None) -> None:
-        """Resume the newest game. Raises `CommandRefusedError`, `StoreError`."""
+        """Resume the newest game in the store. Raises `CommandRefusedError`, `StoreError`."""
         log = GameLog.load_newest(self._store)
         if log is None:
             raise make_refusal("nothing-to-resume")
@@ -155,7 +156,7 @@ class GameController:
         self._open_log(log)
 
     def replace_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
-        """Start a game in place of the current one, which is deleted. Raises `CommandRefusedError`, `StoreError`."""
+        """Start a new game and delete the current game. Raises `CommandRefusedError`, `StoreError`."""
         number = self.log.number
         self.start_game(started, words, colours)
         self._store.delete_game(number)
@@ -171,7 +172,7 @@ class GameController:
             _log.warning("the colours of the players are not known: %s", error)
 
     def save_colours(self, colours: Iterable[tuple[str, str]]) -> None:
-        """Save the colours of players, given as (name, colour), for this game and later ones."""
+        """Save the colours of players, given as (name, colour), for this game and later games."""
         try:
             for name, colour in colours:
                 self.colours[name] = colour
@@ -179,10 +180,10 @@ class GameController:
         except StoreError as error:
             _log.warning("the colours of the players are not kept: %s", error)
 
-    # What commands do
+    # Methods for commands
 
     def commit_events(self, events: Sequence[Event], look: TurnImages | None = None) -> None:
-        """Append the events of a press to the log, synced, with the images that they were read from."""
+        """Append the events of a press (one command) to the log; `look` are the images from which they were read."""
         log, keeper = self.log, self._clock_keeper
         events = self._add_void_withdrawal(self.game, events)
         events = (*(keeper.make_clock_events(events) if keeper else ()), *events)
@@ -192,16 +193,16 @@ class GameController:
             self._record(events, lambda: log.append(events, look.jpegs() if look else {}))
 
     def ask_question(self, verdict: Decision) -> None:
-        """Open the question of a decision; if it only has a warning, show that once."""
+        """Open the question of a decision, and show its notices; a warning is shown once."""
         self.open_question = verdict.open_question
         self._asked_before, self._asked = self._asked, verdict.asked
         self.notices += verdict.notices
         if verdict.warning and (verdict.warning not in self._shown_warnings or not verdict.events):
-            self._shown_warnings.add(verdict.warning)  # what was said and left alone is not nagged about
+            self._shown_warnings.add(verdict.warning)  # players may have ignored the warning on purpose
             self.add_notice(verdict.warning, Trouble.BOARD)
 
     def answer_question(self, number: int) -> bool:
-        """Apply an answer of the open question; return True if it is to read the board again.
+        """Apply the answer `number` to the open question; return True if the answer is to read the board again.
 
         Raises `CommandRefusedError`.
         """
@@ -227,9 +228,10 @@ class GameController:
         return False
 
     def _add_void_withdrawal(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Return the events, and the withdrawal of a play that does not count because there are no challenges.
+        """Return the events, followed by the withdrawal of an invalid play if the rule is `ChallengeRule.VOID`.
 
-        `game` is the game before the events.
+        With this rule there are no challenges, and a play with invalid words does not count. `game` is the game before
+        the events.
         """
         if self.words is None or game.rules.challenge is not ChallengeRule.VOID or not can_decide_challenge(self.words):
             return tuple(events)
@@ -244,7 +246,7 @@ class GameController:
         return (*events, PlayWithdrawn(player))
 
     def record_challenge(self, challenged: Challenged, play: Turn, *, is_replacement: bool = False) -> None:
-        """Record the outcome of the challenge of a play, or replace the outcome that was recorded last."""
+        """Record the outcome of a challenge; if `is_replacement` is True, replace the last recorded outcome."""
         if is_replacement:
             self._record([challenged], lambda: self.log.replace_last_press([challenged]))
         else:
@@ -257,10 +259,10 @@ class GameController:
             self.notices += (make_notice("challenge-failed", name),)
 
     def choose_next_answer(self) -> bool:
-        """Choose the next answer that records something and keep the question open; close it after the last one.
+        """Choose the next answer with events and keep the question open, or close the question after its last answer.
 
-        Closing brings back what counted at first. Returns True if the board is to be read again, because no answer
-        records anything. Raises `CommandRefusedError`.
+        When the question is closed, the answer that was recorded at first is in effect again. Return True if no answer
+        has events and the board is to be read again. Raises `CommandRefusedError`.
         """
         asked = self.open_question
         if asked is None:
@@ -282,7 +284,7 @@ class GameController:
         return False
 
     def _record(self, events: Sequence[Event], write: Callable[[], str]) -> None:
-        """Apply events by calling `write`; remember the squares that a withdrawn play clears."""
+        """Record events by calling `write`, and set the squares from which players must remove the tiles."""
         with convert_engine_errors():
             self._report_unsaved(write())
         turns, is_void = self.game.turns, self.game.rules.challenge is ChallengeRule.VOID
@@ -299,7 +301,7 @@ class GameController:
             self._clock_keeper.paused = paused
 
     def move_in_history(self, step: Callable[[], str]) -> None:
-        """Undo or redo a press, with the clocks as they were at it. Raises `CommandRefusedError`."""
+        """Undo or redo a press by calling `step`, and restore the clock. Raises `CommandRefusedError`."""
         before = self.game
         with convert_engine_errors():
             self._report_unsaved(step())
@@ -309,17 +311,17 @@ class GameController:
         self._asked = self._asked.for_new_game()
 
     def commit_entered_events(self, events: Sequence[Event]) -> None:
-        """Append what a player has entered; show what the validation notes, and ask what it asks."""
+        """Validate and record events that a player has entered, and show the notices and question of the validation."""
         verdict = validate_turn(Proposal(self.game, tuple(events), Source.HAND, words=self.words, asked=self._asked))
         question = make_finding_question(self.game, verdict.question) if verdict.question else None
         self.commit_events(verdict.events)
         self.notices += tuple(map(make_finding_notice, verdict.notices))
         self.open_question = question
 
-    # What is shown
+    # Notices, pictures and snapshots
 
     def add_notice(self, text: str, trouble: Trouble = Trouble.NONE) -> None:
-        """Add a notice to the next snapshot; an empty text adds nothing."""
+        """Add a notice to the next snapshot, unless its text is empty."""
         if text:
             self.notices += (Notice(format_sentence(text), trouble),)
 
@@ -336,7 +338,7 @@ class GameController:
             self._clock_keeper.set_running(self.game.to_move if runs else None)
 
     def build_snapshot(self, shown: TableSnapshot) -> TableSnapshot:
-        """Return the snapshot of the game; `shown` is the snapshot of the lobby."""
+        """Return the snapshot of the current game, or, if there is no game, the snapshot `shown` with the notices."""
         if self._log is None:
             return replace(shown, phase=Phase.LOBBY, notices=self.notices)
         log = self.log
@@ -361,15 +363,15 @@ class GameController:
 
     @property
     def has_unsaved(self) -> bool:
-        """True while events are in memory only, because the disk did not accept them."""
+        """True if events could not be saved to disk yet."""
         return self._log is not None and self._log.has_unsaved
 
     def save(self) -> bool:
-        """Try again to save pending events; return True if nothing is pending."""
+        """Try to save the events that are not on disk yet; return True if all events are on disk."""
         return self._log is None or not self._log.save()
 
     def remove_notices(self, key: str) -> None:
-        """Remove the notices with this key."""
+        """Remove the notices whose text has this key in the catalogue."""
         self.notices = tuple(notice for notice in self.notices if notice.key != key)
 
     def _report_unsaved(self, trouble: str) -> None:

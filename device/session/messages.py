@@ -1,7 +1,7 @@
-"""Messages of the session to the players. Their texts are in the catalogues, under `message.KEY`.
+"""Messages of the session to the players; their texts are in the catalogues, with the msgids `message.KEY`.
 
-A message is English until a client translates it by its key. Messages of the engine, of cameras, files and disks are
-written where they arise (`engine.messages.said`), and translated in the same way.
+A message is an English text with a key; clients translate it with the key. The English texts of other messages (of the
+engine, cameras and files) are in the code (`engine.messages.said`). They are translated in the same way.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from engine.messages import Said, key_of, said
 
 
 def get_text(key: str, *values: str) -> Said:
-    """Return the message with this key, its `{0}`, `{1}` filled in.
+    """Return the message with this key; `values` replace its placeholders `{0}`, `{1}` and so on.
 
     >>> get_text("answer-exchange", "Anna", "3")
     'Anna exchanged 3.'
@@ -22,31 +22,31 @@ def get_text(key: str, *values: str) -> Said:
 
 
 def make_notice(key: str, *values: str, trouble: Trouble = Trouble.NONE) -> Notice:
-    """Return a notice with the text of a key."""
+    """Return a notice with the message that has this key."""
     return Notice(get_text(key, *values), trouble)
 
 
 def make_question(key: str, *values: str, answers: tuple[str, ...], squares: tuple[int, ...] = ()) -> Question:
-    """Return a question with the text of a key."""
+    """Return a question with the message that has this key."""
     return Question(get_text(key, *values), answers, squares=squares)
 
 
 class CommandRefusedError(TilekeeperError):
-    """A command that is not possible now. The message gives the reason on one line."""
+    """A command that is not possible now; the message gives the reason on one line."""
 
     @property
     def key(self) -> str:
-        """The key of the message; empty for a text that has none."""
+        """The key of the message, or an empty string if the text has no key."""
         return key_of(str(self))
 
 
 def make_refusal(key: str, *values: str) -> CommandRefusedError:
-    """Return the refusal with the text of a key."""
+    """Return a `CommandRefusedError` with the message that has this key."""
     return CommandRefusedError(format_sentence(get_text(key, *values)))
 
 
 def format_sentence(text: str) -> str:
-    """Return the text with a capital and a full stop, still as a message if it is one.
+    """Return a text as a sentence, with a capital letter and a full stop; a message keeps its key.
 
     >>> format_sentence("there is no tile on H8")
     'There is no tile on H8.'

@@ -1,4 +1,4 @@
-"""A new game: what can be chosen, and the game that was chosen."""
+"""The set-up of a new game: the choices that clients offer, and the conversion of a request to a game."""
 
 from __future__ import annotations
 
@@ -30,19 +30,23 @@ from engine.tiles import load_tile_set, playable_tile_set_names
 
 OWN_LEXICON, SHIPPED_LEXICON = "own", "shipped"
 PALETTE = ("amber", "blue", "green", "violet", "red", "teal", "pink", "lime")
-"""Colours of players, each a class `c-NAME` of the style sheet; assigned by seat unless a player chose one."""
+"""Names of the colours of players; a player who has not chosen a colour gets the colour of the seat.
+
+The style sheet has a class `c-NAME` for each colour.
+"""
 
 Name = Annotated[str, Meta(max_length=60)]
 
 
 class NewGameRequest(msgspec.Struct, frozen=True):
-    """A new game: its players in the order of their turns, their colours, and the rules.
+    """Request for a new game: the players in the order of their turns, their colours, and the rules.
 
-    `first` is the number of the player who begins; null: the players draw for first play. `choices` has values that
-    `/choices` lists, by field, and the numbers `minutes` (of each player's clock), `overtime` (points lost for each
-    minute over it) and `scoreless` (turns in succession that end the game, 0: none); what is left out follows the rules
-    of `preset`. `variations` are those of `/choices`. `levels` are the levels of the players in the Finish Line game,
-    in seat order; if there are none, `level` of the choices is that of all.
+    `first` is the number of the player who begins; null means that the players draw for first play. `choices` contains,
+    by field, values that `/choices` lists, and the numbers `minutes` (on each player's clock), `overtime` (penalty
+    points for each minute of overtime) and `scoreless` (successive scoreless turns that end the game, 0 for none). For
+    fields that are left out, the rules of `preset` apply. `variations` are values that `/choices` lists. `levels` are
+    the levels of the players in the Finish Line game, in seat order. If `levels` is empty, the field `level` of
+    `choices` applies to all players.
     """
 
     players: Annotated[tuple[Name, ...], Meta(min_length=2, max_length=MAX_PLAYERS)]
@@ -54,7 +58,7 @@ class NewGameRequest(msgspec.Struct, frozen=True):
 
 
 def list_choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
-    """Return what can be chosen, by field of the form."""
+    """Return the possible values for a new game, by field of the form."""
     return {
         "tiles": sorted(
             ((name, load_tile_set(name).language) for name in playable_tile_set_names()), key=lambda pair: pair[1]
@@ -68,10 +72,10 @@ def list_choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
 
 
 def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
-    """Return the request that starts the chosen game. Raises `NewGameError`.
+    """Convert a request to the command that starts the game. Raises `NewGameError` for an invalid request.
 
-    Empty names are seats that are not taken. A word list is chosen by kind only: no path from a request reaches the
-    file system.
+    A seat is a position in the list of players; an empty name means that the seat is not taken. A word list is chosen
+    by its kind only, so that a request cannot name a path in the file system.
     """
     choices = request.choices
     if unknown := [*choices.keys() - CHOICE_FIELDS, *set(request.variations) - set(VARIATIONS)]:
@@ -107,13 +111,13 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
 
 
 def _choose_colours(seats: Sequence[str], colours: Sequence[str]) -> tuple[str, ...]:
-    """Return the colours of the seats that are taken; empty for a player who chose none or an unknown one."""
+    """Return the colours of the players on the seats that are taken, empty without a valid colour."""
     chosen = (*colours, *[""] * len(seats))
     return tuple(colour if colour in PALETTE else "" for name, colour in zip(seats, chosen, strict=False) if name)
 
 
 def _list_levels(levels: Sequence[str], seats: Sequence[str]) -> tuple[str, ...]:
-    """Return the level of each player; seats that are not taken have none."""
+    """Return the Finish Line level of each player on a seat that is taken; empty if no level was chosen."""
     if not any(levels):
         return ()
     chosen = (*levels, *[""] * len(seats))
@@ -121,7 +125,7 @@ def _list_levels(levels: Sequence[str], seats: Sequence[str]) -> tuple[str, ...]
 
 
 def _find_first_player(seat: int | None, seats: Sequence[str], players: Sequence[str]) -> int:
-    """Return the index of the player on a seat that may have empty seats before it; 0 until it is drawn."""
+    """Return the index of the player on `seat`, counted without empty seats; 0 if the players draw for first play."""
     if seat is None:
         return 0
     if seat >= len(seats) or not seats[seat]:

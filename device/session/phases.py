@@ -1,7 +1,6 @@
-"""The session as a state machine: the commands allowed in each phase, and the phases that may follow. Data.
+"""The session as a state machine: the commands that each phase allows, and the phases that may follow.
 
-`TableSession` looks a command up in `TRANSITIONS` before it accepts it.
-docs/session.svg shows the machine.
+`TableSession` accepts a command only if it is in `TRANSITIONS`. docs/session.svg shows the state machine.
 """
 
 from __future__ import annotations
@@ -17,7 +16,10 @@ QUESTION, CHALLENGE, PAUSED, ENDED = Phase.QUESTION, Phase.CHALLENGE, Phase.PAUS
 
 
 class Command(StrEnum):
-    """Transitions between phases: the commands of the table, and the end of a capture."""
+    """Kinds of transitions between phases: one for each kind of command, and `CAPTURE_DONE`.
+
+    `CAPTURE_DONE` is the transition when the board has been read after `END_TURN`.
+    """
 
     START = "start game"
     RESUME = "resume"
@@ -44,7 +46,7 @@ _TURN_OR_CHALLENGE = (TURN, CHALLENGE)
 
 
 def _make_turn_transitions(**more: tuple[Phase, ...]) -> Mapping[Command, tuple[Phase, ...]]:
-    """Return the transitions common to all phases in which a player has the turn, and `more` of this one."""
+    """Return the transitions of a phase in which a player has the turn; `more` are specific to this phase."""
     return {
         Command.START: _OPENING_PHASES,
         Command.RESUME: _RESUMABLE_PHASES,
@@ -64,12 +66,12 @@ def _make_turn_transitions(**more: tuple[Phase, ...]) -> Mapping[Command, tuple[
 
 TRANSITIONS: Mapping[Phase, Mapping[Command, tuple[Phase, ...]]] = MappingProxyType(
     {
-        # The lobby again where the disk does not take a game, or has none that can be read.
+        # The session remains in the lobby if a game cannot be saved, or if no game can be loaded.
         LOBBY: {Command.START: (LOBBY, *_OPENING_PHASES), Command.RESUME: (LOBBY, *_RESUMABLE_PHASES)},
         DRAWING: {
             Command.START: _OPENING_PHASES,
             Command.RESUME: _RESUMABLE_PHASES,
-            Command.DRAW: _OPENING_PHASES,  # drawing again where several drew alike
+            Command.DRAW: _OPENING_PHASES,  # players who drew equal letters draw again
             Command.UNDO: _OPENING_PHASES,
             Command.REDO: (DRAWING, *_TURN_OR_CHALLENGE, ENDED),
             Command.CORRECT: (DRAWING, *_TURN_OR_CHALLENGE),
@@ -99,7 +101,7 @@ TRANSITIONS: Mapping[Phase, Mapping[Command, tuple[Phase, ...]]] = MappingProxyT
                 CHALLENGE,
                 PAUSED,
                 ENDED,
-            ),  # ended still where a rack told afterwards is taken back
+            ),  # the game is still ended after the undo of a rack that was entered after the end
             Command.REDO: (ENDED,),
             Command.CORRECT: (ENDED,),
             Command.REVEAL_RACK: (ENDED,),
@@ -122,7 +124,7 @@ _REFUSAL_KEY_BY_COMMAND = MappingProxyType(
 
 
 def find_refusal_key(phase: Phase, cue: Command) -> str:
-    """Return the key of the message why a phase does not allow a command."""
+    """Return the key of the message that explains why the command `cue` is not allowed in a phase."""
     general = _REFUSAL_KEY_BY_COMMAND.get(cue, "") if phase not in (LOBBY, LOOKING) else ""
     return (
         _REFUSAL_KEY_BY_PHASE[phase]

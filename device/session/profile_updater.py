@@ -1,4 +1,4 @@
-"""Update the table profile from turns that the next turn has confirmed, never from uncertain ones."""
+"""Updates of the table profile (the appearance of one table's tiles) from turns that the next turn has confirmed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ MIN_HIDDEN_PROBABILITY = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PendingTurn:
-    """The reading of the last turn, waiting for confirmation: the number of the turn and the board at that time."""
+    """The reading of the last turn, which the next turn has not confirmed yet.
+
+    `turn` is the index of the turn, and `board` the board after the turn.
+    """
 
     turn: int
     board: Board
@@ -25,7 +28,7 @@ class _PendingTurn:
 
 
 class ProfileUpdater:
-    """Passes confirmed turns to the profile; used by one thread."""
+    """Updater that lets the table profile learn from confirmed turns; used by one thread."""
 
     def __init__(self, profile: TableProfile) -> None:
         self._profile = profile
@@ -33,9 +36,10 @@ class ProfileUpdater:
         self._error = ""
 
     def add_turn(self, turn: TurnCapture, source: str, game: Game) -> str:
-        """Learn the previous turn and hold this one back, if both are certain.
+        """Learn from the previous turn, and keep this turn until the next turn confirms it.
 
-        `source` names the game. Returns why the profile cannot be saved, once; otherwise an empty text.
+        Uncertain turns are not used. `source` identifies the game. Return an error message the first time that the
+        profile cannot be saved, otherwise an empty string.
         """
         board, before, self._error = turn.reading.board, self._error, ""
         if board is None or turn.decision is None or not turn.decision.is_clear or turn.is_split:
@@ -46,13 +50,14 @@ class ProfileUpdater:
         return "" if before else self._error
 
     def discard_pending(self) -> None:
-        """Drop the pending turn: it was undone or is uncertain."""
+        """Discard the pending turn, because it was undone or is uncertain."""
         self._pending = None
 
     def learn_pending(self, source: str, game: Game) -> str:
-        """Learn the pending turn, with the board as the game has it now.
+        """Learn from the pending turn, with the board of this turn as it is recorded now.
 
-        `source` names the game. Returns why the profile could not be saved; empty if it was.
+        `source` identifies the game. Return an error message if the profile could not be saved, otherwise an empty
+        string.
         """
         pending, self._pending = self._pending, None
         if pending is None or pending.turn >= len(game.turns) or not game.turns[pending.turn].stands:
@@ -71,6 +76,6 @@ class ProfileUpdater:
         return ""
 
     def set_pending(self, game: Game, reading: BoardReading, views: BoardViews | None) -> None:
-        """Hold back the reading of the last turn until it is confirmed."""
+        """Keep the reading of the last turn of the game until the next turn confirms it."""
         if views is not None and game.turns:
             self._pending = _PendingTurn(len(game.turns) - 1, game.board, reading, views)

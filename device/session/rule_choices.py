@@ -1,6 +1,6 @@
-"""The rules that can be chosen before a game: what is offered, and the rules that a choice makes.
+"""The rules that players can choose before a game: the offered choices, and their conversion to `Rules`.
 
-The page, the API, the command line and the settings file have the same choices, by the same names.
+The page, the API, the command line and the settings file use the same names for the same choices.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RULE_CHOICES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType(
         "finish_unplayed": ("finish_unplayed", _NO_YES),
     }
 )
-"""The choices that are offered: for each field the setting in `Rules`, and its value for each choice."""
+"""The offered choices: field -> (name of the setting in `Rules`, value of the setting for each choice)."""
 NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
     {
         "minutes": ("clock_seconds", 60, 180),
@@ -38,21 +38,23 @@ NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
         "scoreless": ("scoreless_turns", 1, 20),
     }
 )
-"""The choices that are whole numbers from 0: the setting in `Rules`, its value for 1, and the largest number."""
+"""The numeric choices: field -> (name of the setting in `Rules`, factor from the number to the setting, largest
+number)."""
 VARIATIONS = ("rearrange", "recycle", "retake_blanks")
-"""Variations of the rules (travel-case, rules 5 A, 5 B and 6), as `Rules` names them."""
+"""Names (in `Rules`) of the variations of the rules (travel-case, rules 5 A, 5 B and 6)."""
 CHOICE_FIELDS = ("tiles", "lexicon", "preset", *RULE_CHOICES, *NUMBER_CHOICES)
-"""The fields of `NewGameRequest.choices`."""
+"""The allowed fields of `NewGameRequest.choices`."""
 DRAW = "draw"
-"""Chosen in place of the player who begins: the players draw for first play."""
+"""Value, in place of the name of the player who begins, that means that the players draw for first play."""
 OPTION_FIELDS = ("preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The fields of `CHOICE_FIELDS` that choose a rule."""
 
 
 class NewGameError(TilekeeperError):
-    """A request for a game that cannot be made: the key of the sentence with the reason, and its parameters.
+    """An invalid request for a new game.
 
-    For a choice that is not offered, `field` is its field and `offered` what can be chosen instead.
+    `key` is the key of the message in the catalogue, and `values` are the values for its placeholders. If a choice is
+    not offered, `field` is the field of the choice, and `offered` are the possible choices.
     """
 
     def __init__(self, key: str, *, field: str = "", offered: Collection[str] = (), **values: str) -> None:
@@ -62,7 +64,7 @@ class NewGameError(TilekeeperError):
 
 
 def describe_choice(error: NewGameError) -> str:
-    """Return what is wrong with a choice and what can be chosen instead, for command line and settings file.
+    """Return a message about an invalid choice with the possible choices, for the command line and settings file.
 
     >>> describe_choice(NewGameError("new.wrong.choice", field="exchange", offered=("any", "seven"), choice="x"))
     "exchange 'x': choose one of any, seven"
@@ -72,7 +74,10 @@ def describe_choice(error: NewGameError) -> str:
 
 
 def list_option_texts() -> tuple[str, ...]:
-    """Return what `RuleChoice.parse` reads, one text for each field, besides preset, challenge rule and minutes."""
+    """Return help texts for the options of `RuleChoice.parse`, one for each field.
+
+    Preset, challenge rule and minutes are left out, because they have options of their own on the command line.
+    """
     named = ("preset", "challenge", "minutes")
     return (
         *(f"{key}={'|'.join(values)}" for key, (_, values) in RULE_CHOICES.items() if key not in named),
@@ -84,7 +89,7 @@ def list_option_texts() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
-    """What was chosen of the rules: values by field, the variations, and the levels of the players in seat order."""
+    """Chosen rules: values by field, the variations, and the Finish Line levels of the players in seat order."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     variations: Sequence[str] = ()
@@ -92,7 +97,7 @@ class RuleChoice:
 
     @classmethod
     def parse(cls, options: Iterable[str]) -> RuleChoice:
-        """Return the choice that options such as `exchange=seven` make; later ones win. Raises `NewGameError`.
+        """Parse options such as `exchange=seven`; a later option replaces an earlier one. Raises `NewGameError`.
 
         >>> RuleChoice.parse(["first_word=3", "variations=recycle,rearrange"])
         RuleChoice(values={'first_word': '3'}, variations=('recycle', 'rearrange'), levels=())
@@ -112,9 +117,9 @@ class RuleChoice:
 
 
 def make_rules(choice: RuleChoice) -> Rules:
-    """Return the rules of the preset, changed by the other choices. Raises `NewGameError`.
+    """Return the rules of the chosen preset, modified by the other choices. Raises `NewGameError`.
 
-    A word list decides challenges only if the players chose it, unless they choose who decides.
+    If the choice `judge` is left out, the word list decides challenges only if the players chose a word list.
 
     >>> make_rules(RuleChoice({"preset": "tournament", "minutes": "20"})).clock_seconds
     1200
@@ -158,7 +163,7 @@ def _parse_number(field: str, text: str, most: int) -> int:
 
 
 def read_choice(choices: Mapping[str, str], field: str, offered: Collection[str], default: str = "") -> str:
-    """Return what was chosen for a field, `default` if nothing was. Raises `NewGameError` if it is not offered."""
+    """Return the choice for a field, or `default` if nothing was chosen. Raises `NewGameError` if it is not offered."""
     value = choices.get(field) or default
     if value and value not in offered:
         raise NewGameError("new.wrong.choice", field=field, offered=offered, choice=value[:40])

@@ -1,4 +1,4 @@
-"""Set up a table: find the board, let users place its corners, and enrol its tiles."""
+"""Set-up of a table: find the board, use corners that a user placed, and enrol the table's tiles."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SetupView:
     """The camera's whole picture for the set-up page: a JPEG of `size` (width, height).
 
     `corners` are the four corners (x, y) of the grid in pixels, clockwise from the top left as the tiles read upright;
-    None if no board was found. `placed` is True if a user placed them.
+    None if no board was found. `placed` is True if a user placed the corners.
     """
 
     jpeg: bytes
@@ -50,7 +50,7 @@ class SetupView:
 
 
 class TableSetup:
-    """The set-up of one table; used by one thread."""
+    """Set-up of one table: the corners of its board and the profile of its tiles; used by one thread."""
 
     def __init__(self, board_camera: BoardCamera, store: GameStore, profile: TableProfile | None) -> None:
         self._board_camera = board_camera
@@ -62,7 +62,7 @@ class TableSetup:
         self._restore_corners()
 
     def capture_setup_view(self, tiles: Collection[str]) -> SetupView:
-        """Return the camera's whole picture and the corners of the board in it. Raises `CameraError`."""
+        """Take a picture and return it with the corners of the board. Raises `CameraError`."""
         frame = self._board_camera.still()
         image = frame.image
         self._image_shape = image.shape
@@ -75,9 +75,9 @@ class TableSetup:
         return self._make_view(image, reading, placed=tracker.has_user_corners)
 
     def place_corners(self, corners: Corners | None, tiles: Collection[str]) -> SetupView:
-        """Use the corners that a user placed, in pixels of the last view; None searches for the board.
+        """Use the corners that a user placed, in pixels of the last view; if `corners` is None, find the board.
 
-        Raises `CommandRefusedError` for corners that no board can have.
+        Raises `CommandRefusedError` if the corners cannot form a board.
         """
         if corners is None:
             self._board_camera.forget_corners()
@@ -92,10 +92,10 @@ class TableSetup:
         return self.capture_setup_view(tiles)
 
     def enrol_tiles(self, rows: Sequence[Sequence[str]], tiles: Collection[str]) -> tuple[str, ...]:
-        """Add the tiles on the board to the profile; return the squares that differ from `rows`.
+        """Add the tiles on the board to the profile; return the squares on which the reading differs from `rows`.
 
-        If there are any, nothing is learnt, unless only letters differ and the user sends the same rows again: then the
-        user is right and the camera is wrong. Raises `CommandRefusedError`, `CameraError`.
+        If squares differ, the profile is not changed. If only letters differ and the user sends the same rows again,
+        the rows are accepted as correct. Raises `CommandRefusedError`, `CameraError`.
         """
         if self._profile is None:
             raise make_refusal("no-lesson")
@@ -134,7 +134,7 @@ class TableSetup:
         )
 
     def _save_corners(self, corners: Floats | None) -> None:
-        """Save the corners that a user placed; None deletes them."""
+        """Save the corners that a user placed; if `corners` is None, delete the saved corners."""
         data = "" if corners is None else json.dumps({"corners": corners.tolist(), "shape": list(self._image_shape)})
         try:
             if (self._store.read_note(TABLE_NOTES, NOTE_NAME) or "") != data:

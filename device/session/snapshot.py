@@ -1,6 +1,6 @@
-"""Immutable snapshots of the session, built from a game: the only thing that page, panel and voice receive.
+"""Immutable snapshots of the session for the page, the panel and the speech output.
 
-A `TableSnapshot` holds texts and numbers, ready to be displayed; a display needs no rule of the game.
+A `TableSnapshot` contains texts and numbers that can be displayed without knowledge of the rules.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.tiles import TileSet
 
 
 class Phase(StrEnum):
-    """The phase of the session; `device.session.phases` has the transitions."""
+    """Phases of the session; `device.session.phases` defines the transitions between phases."""
 
     LOBBY = "lobby"
     DRAWING = "drawing"  # the players draw for first play
@@ -36,12 +36,12 @@ class Phase(StrEnum):
 
     @property
     def in_play(self) -> bool:
-        """True if it is a player's turn."""
+        """True in the phases in which a player has the turn."""
         return self in (Phase.TURN, Phase.QUESTION, Phase.CHALLENGE)
 
 
 class Moment(NamedTuple):
-    """A position in the history: the game's number in the store (0 if there is none) and the number of its events.
+    """A version of a game: the game's number in the store (0 if there is none) and the number of its events.
 
     >>> str(Moment(12, 34)), Moment.parse("12-34")
     ('12-34', Moment(game=12, events=34))
@@ -55,14 +55,14 @@ class Moment(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Moment | None:
-        """Return the moment written as `str(moment)`; None if the text is not a moment."""
+        """Parse a text in the format of `str(moment)`; return None if the text is not a moment."""
         game, dash, events = text.partition("-")
         whole = dash and all(part.isascii() and part.isdecimal() and len(part) < 10 for part in (game, events))
         return cls(int(game), int(events)) if whole else None
 
 
 class Trouble(StrEnum):
-    """What a notice is about; decides the colour of the status light."""
+    """Subject of a notice, which determines the colour of the status light."""
 
     NONE = "none"
     BOARD = "board"
@@ -74,7 +74,7 @@ class Trouble(StrEnum):
 class Notice:
     """A sentence for the players.
 
-    `text` is in English; other languages translate it by its key (`engine.messages`).
+    `text` is in English; clients translate it to other languages with its key (`engine.messages`).
     """
 
     text: str
@@ -87,15 +87,16 @@ class Notice:
 
 
 PASS_OR_EXCHANGE = "pass-or-exchange"
-"""Key of the question that has its own button on the panel."""
+"""Key of the question \"pass or exchange?\", which the challenge button of the panel answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question for the players; the answer `chosen` counts until they choose another one.
+    """A question for the players; the answer `chosen` is in effect until the players choose another answer.
 
-    `squares` (`row * 15 + column`) are the squares it is about. `symbols` has, for each answer, the symbol of each of
-    these squares (a small letter is a blank, `.` an empty square); it is empty if the question is not about tiles.
+    `squares` (`row * 15 + column`) are the squares of the question. `symbols` has, for each answer, the symbol of each
+    of these squares (a lower-case letter is a blank, `.` an empty square). `symbols` is empty if the question is not
+    about tiles.
     """
 
     text: str
@@ -112,7 +113,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class LetterView:
-    """A tile in a word: its letter, its value before premiums, and its letter premium (1, 2, 3, 4)."""
+    """A tile in a word: its letter, its value before premiums, and its letter premium as a factor (1 to 4)."""
 
     letter: str
     value: int
@@ -123,10 +124,10 @@ class LetterView:
 
 @dataclass(frozen=True, slots=True)
 class WordView:
-    """A word of a play: its tiles, the product of its word premiums, and its score.
+    """A word of a play: its tiles, the product of its word premiums (`factor`), and its score.
 
-    `valid` is True if the word list has it, None if no list can decide; `unlisted` is True if an advisory list lacks
-    it.
+    `valid` is True if the word list contains the word, and None if there is no authoritative list. `unlisted` is True
+    if the word is not in an advisory list.
     """
 
     text: str
@@ -139,13 +140,13 @@ class WordView:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """One line of the score sheet: a player's turn, its score, and the total after it.
+    """One line of the score sheet: a player's turn, its score, and the player's total after the turn.
 
     `kind` is `play`, `pass`, `exchange`, `withdrawn` or another kind of turn of the engine. `at` and `word` are empty
-    if nothing was placed; for unplayed letters, `word` has these letters. `tiles` pairs squares (`H8`) with symbols (a
-    small letter is a blank, `?` an unnamed blank). `stands` is False for a play that was withdrawn later. `target` is
-    the number of the play that was challenged or withdrawn, `by` the challenger. `problems` are texts about what the
-    rules do not allow; the turn counts nevertheless.
+    if no tile was placed; for unplayed letters, `word` contains these letters. `tiles` pairs squares (`H8`) with
+    symbols (a lower-case letter is a blank, `?` an unnamed blank). `stands` is False for a play that was withdrawn
+    later. `target` is the number of the play that was challenged or withdrawn, and `by` the challenger. `problems` are
+    texts about violations of the rules; the turn counts nevertheless.
     """
 
     number: int
@@ -170,13 +171,13 @@ class TurnView:
 
     @property
     def unlisted_words(self) -> tuple[str, ...]:
-        """The words of a play that an advisory list lacks; they may be valid."""
+        """The words of a play that are not in the advisory word list and may still be valid."""
         return tuple(word.text for word in self.words if word.unlisted) if self.kind == "play" else ()
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerView:
-    """A player's name, total and colour (empty: the default colour of the seat)."""
+    """A player's name, total and colour; an empty colour means the default colour of the seat."""
 
     name: str
     total: int
@@ -185,7 +186,7 @@ class PlayerView:
 
 @dataclass(frozen=True, slots=True)
 class TileView:
-    """A tile on the board; `new` if the last play placed it."""
+    """A tile on the board; `new` is True if the tile was placed by the last play."""
 
     letter: str
     value: int
@@ -198,7 +199,7 @@ NO_TILES: tuple[TileView | None, ...] = (None,) * (BOARD_SIZE * BOARD_SIZE)
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """The board: 225 tiles or None, and the premium of each square (`""`, `2L`, `3L`, `2W`, `3W`)."""
+    """The board: the tile (or None) and the premium (`""`, `2L`, `3L`, `2W`, `3W`) of each of the 225 squares."""
 
     tiles: tuple[TileView | None, ...] = NO_TILES
     premiums: tuple[str, ...] = ("",) * (BOARD_SIZE * BOARD_SIZE)
@@ -208,8 +209,8 @@ class BoardView:
 class LookView:
     """The last picture of the board: the name of the rectified picture, and its uncertain squares.
 
-    `doubtful` are uncertain squares (`row * 15 + column`), `hidden` those that could not be seen; `margin` is the width
-    of the border around the grid in the picture, in squares.
+    `doubtful` are uncertain squares (`row * 15 + column`), and `hidden` are squares that a hand covered. `margin` is
+    the width of the border around the grid in the picture, in squares.
     """
 
     picture: str
@@ -220,19 +221,19 @@ class LookView:
 
 @dataclass(frozen=True, slots=True)
 class TableSnapshot:
-    """The session at one moment. `revision` increases with every change.
+    """The state of the session at one moment; `revision` increases with every change.
 
-    `game` is the number of the game in the store (0 if there is none), `events` the number of its events. `clock` is
-    None in a game without a clock. `drawing` are the players who have to draw for first play now. `undo` and `redo`
-    are True if there is a press to undo or redo.
+    `game` is the number of the game in the store (0 if there is none), and `events` the number of its events. `clock`
+    is None in a game without a clock. `drawing` are the players who have to draw for first play now. `undo` and `redo`
+    are True if there is a press (recorded command) to undo or redo.
 
     `turn_of` is the index of the player whose turn it is, None before and after a game. `end_due` is True if the game
-    should end by the rules, `winners` are set once it has ended, `racks_wanted` are the players whose unplayed letters
-    are not known. `unseen` counts the tiles that are not on the board, in alphabetical order; `exchange_most` is the
-    number of tiles that may be exchanged now. `edition` names the board (`engine.rules.EDITION_COLOURS`).
-    `open_dictionary` is False if words are looked up in a challenge only; `lexicon_advises` is True if the word list is
-    too incomplete to decide a challenge. `rules` are the rules in force (None before the first game), `finish_lines`
-    the points that each player needs in the Finish Line game.
+    should end by the rules. `winners` are set after the end of the game. `racks_wanted` are the players whose unplayed
+    letters are not known. `unseen` counts the tiles that are not on the board, in alphabetical order. `exchange_most`
+    is the number of tiles that may be exchanged now. `edition` is the name of the board
+    (`engine.rules.EDITION_COLOURS`). `open_dictionary` is False if words may be looked up in a challenge only.
+    `lexicon_advises` is True if the word list is too incomplete to decide a challenge. `rules` are the rules in force
+    (None before the first game), and `finish_lines` the points that each player needs in the Finish Line game.
     """
 
     revision: int = 0
@@ -267,29 +268,29 @@ class TableSnapshot:
 
     @property
     def moment(self) -> Moment:
-        """The moment of this snapshot; commands carry it so that late ones are refused."""
+        """The version of the game in this snapshot; with it, a command for an older version can be refused."""
         return Moment(self.game, self.events)
 
     @property
     def words_checked(self) -> bool:
-        """True if the words of plays are looked up."""
+        """True if the words of plays are looked up in a word list."""
         return self.lexicon is not None
 
     @property
     def last_turn(self) -> TurnView | None:
-        """The last line of the score sheet."""
+        """The last line of the score sheet, or None if there is no turn."""
         return self.turns[-1] if self.turns else None
 
 
 Listener = Callable[[TableSnapshot], None]
-"""Called with each new snapshot on the session's thread: it must be quick and must not raise."""
+"""A function that is called with each new snapshot on the session's thread; it must be quick and must not raise."""
 
 
 class WordList(Protocol):
-    """Anything that can be asked with `in` if it has a word."""
+    """Interface of a word list, which supports `word in words`."""
 
     def __contains__(self, word: str, /) -> bool:
-        """Return True if the word is in the list."""
+        """Return True if the word is in the word list."""
         ...
 
 
@@ -303,7 +304,7 @@ _PREMIUM_TEXT = {
 
 
 def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
-    """Return the snapshot of a game; its words are looked up in `words` (None: words are not checked)."""
+    """Return the snapshot of a game; words are looked up in `words`, or not checked if `words` is None."""
     outcome = game.outcome
     checked = words if game.rules.open_dictionary else None
     return TableSnapshot(
@@ -330,14 +331,14 @@ def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
 
 
 def _build_board_view(game: Game) -> BoardView:
-    """Return the board, with the tiles of the last play marked as new."""
+    """Return the view of the game's board, with the tiles of the last play marked as new."""
     last = game.turns[-1] if game.turns else None
     new = {square for square, _ in last.placements} if last and last.stands else set[Square]()
     return BoardView(build_tile_views(game.board, game.tiles, new), list_premium_texts(game.layout))
 
 
 def build_tile_views(board: Board, tiles: TileSet, new: Container[Square]) -> tuple[TileView | None, ...]:
-    """Return the tile of each square; those on the squares `new` are marked as new."""
+    """Return the tile (or None) of each square; tiles on the squares `new` are marked as new."""
     values = tiles.values
     return tuple(
         [
@@ -348,17 +349,17 @@ def build_tile_views(board: Board, tiles: TileSet, new: Container[Square]) -> tu
 
 
 def list_premium_texts(layout: Layout) -> tuple[str, ...]:
-    """Return the text of each square of an empty board: `2L`, `3W`, or empty."""
+    """Return the premium of each square of a board layout as text: `2L`, `3W` and so on, or empty."""
     return tuple([_PREMIUM_TEXT[premium] for premium in layout.premiums])
 
 
 def can_decide_challenge(words: WordList | None) -> bool:
-    """Return False for an advisory word list, such as those of the operating system."""
+    """Return False for an advisory word list, such as a list of the operating system; otherwise return True."""
     return not isinstance(words, Lexicon) or words.is_authoritative
 
 
 def is_listed(word: str, words: WordList | None) -> bool | None:
-    """Return True if the word list has the word; None if that is unknown (no list, or an unnamed blank)."""
+    """Return True if the word list contains the word; None without a list or for a word with an unnamed blank."""
     return None if words is None or "?" in word else word in words
 
 

@@ -1,8 +1,8 @@
 """The table session: connects camera, reader, engine, store and listeners.
 
-One turn: the session takes a still picture, vision reads it, the engine infers the play, the events are written to the
-store, and all listeners (page, panel, voice) get a new snapshot. See `TableSession._take_turn`. The phases in which
-each command is allowed are data, in `device.session.phases`.
+A turn has these steps (`TableSession._take_turn`): the session takes a still picture, vision reads the board, the
+engine infers the play, the events are written to the store, and all listeners (page, panel, voice) get a new snapshot.
+`device.session.phases` defines the phases in which each command is allowed.
 """
 
 from __future__ import annotations
@@ -52,23 +52,23 @@ MAX_PICTURE_NAME_LENGTH = 40
 CLOCK_SAVE_INTERVAL_S = 0.5
 """Interval for saving the running clock, in seconds."""
 SAVE_RETRY_INTERVAL_S = 5.0
-"""Interval for trying to save again what the disk did not accept, in seconds."""
+"""Interval, in seconds, between attempts to save events that could not be saved."""
 MIN_EMPTY_PROBABILITY = 0.5
-"""Probability of being empty from which a tile counts as taken off its square."""
+"""Probability of an empty square above which its tile counts as removed."""
 
 
 class TableSession:
-    """One table: its camera, its store, and one game at a time.
+    """Session of one table, with its camera, its store, and one game at a time.
 
-    Clients submit commands and read `state`, an immutable snapshot; listeners get each new one:
+    Clients submit commands and read `state`, an immutable snapshot. Listeners are called with each new snapshot:
 
         with TableSession(camera, reader, store, words) as session:
             session.add_listener(print)
             session.submit(EndTurn()).result()
 
     `submit` may be called from any thread and returns at once. Only the thread named `table` changes the game; it runs
-    the commands one at a time. Three more threads work between commands: `watch` monitors the camera, `clock` saves the
-    running clock, and `saving` retries what the disk did not accept.
+    one command at a time. Three more threads work between commands: `watch` monitors the camera, `clock` saves the
+    running clock, and `saving` tries again to save events that could not be saved.
     """
 
     def __init__(
@@ -83,10 +83,11 @@ class TableSession:
         clock: Callable[[], float] = time.monotonic,
         closing: threading.Event | None = None,
     ) -> None:
-        """Open a session.
+        """Open a session and start its threads.
 
-        `profile` is what the reader knows of this table, `follows_board` as in `BoardCamera`. `clock` returns seconds;
-        all threads wait for their next time on the event `closing`, which `close` sets. Tests pass faster ones.
+        `words` is the word list; None means that words are not checked. `profile` describes the tiles of this table and
+        learns from each turn. `follows_board` is passed to `BoardCamera`. `clock` returns seconds. All threads wait on
+        the event `closing`, which `close` sets. Tests replace `clock` and `closing` so that no thread really waits.
         """
         closing = closing or threading.Event()
         self._store = store
@@ -134,7 +135,7 @@ class TableSession:
         return self._queue.state
 
     def notify(self, notice: Notice) -> None:
-        """Show a notice to all listeners, until the next command."""
+        """Add a notice to the snapshot until the next command, and call all listeners."""
         self._queue.add_notice(notice)
 
     def add_listener(self, listener: Listener) -> None:
@@ -146,11 +147,14 @@ class TableSession:
         self._queue.listeners.remove(listener)
 
     def ping(self, work: Callable[[], object] = lambda: None) -> Future[object]:
-        """Return a future that is done once the thread of the commands has run `work`: proof that the thread works."""
+        """Run `work` on the thread that runs the commands; the future returned proves that the thread works."""
         return self._queue.submit_task(work)
 
     def picture(self, name: str) -> bytes | None:
-        """Return the rectified board as JPEG, by its name in a snapshot; None if there is none. Raises `StoreError`."""
+        """Return the picture of the rectified board (JPEG data) by its name in a snapshot, or None if it is missing.
+
+        Raises `StoreError`.
+        """
         if jpeg := self._controller.pictures.get(name):
             return jpeg
         game, _, number = name.partition("-")
@@ -159,26 +163,27 @@ class TableSession:
         return self._store.picture(int(game), int(number), "board")
 
     def list_players(self) -> tuple[tuple[str, str], ...]:
-        """Return the name and colour of every player of this table, most recent first. Raises `StoreError`."""
+        """Return the names and colours of all players in the store, most recent first. Raises `StoreError`."""
         return self._store.players()
 
     def look_up(self, word: str) -> bool | None:
-        """Return True if the word list has the word, None if it cannot decide.
+        """Return True if the word list contains the word, or None if there is no authoritative list.
 
-        Raises `CommandRefusedError` while the rules do not allow looking words up.
+        Raises `CommandRefusedError` if the rules do not allow players to look up words now.
         """
         return dictionary.look_up(self.state, self._controller.words, word)
 
     def list_blank_letters(self, square: str) -> tuple[str, ...]:
-        """Return the letters that the blank on a square may stand for; only those that form words if there are any."""
+        """Return the letters that the blank on a square may stand for; see `device.session.dictionary`."""
         controller = self._controller
         return dictionary.list_blank_letters(controller.game, controller.words, square) if controller.has_game else ()
 
     def submit(self, command: TableCommand, expected: Moment | None = None) -> Future[TableSnapshot]:
-        """Carry out a command; `device.session.commands` has all of them.
+        """Run a command (a class of `device.session.commands`) on the session's thread.
 
         The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused while another
-        one runs, in a phase that does not allow it, and if the game has moved on since the moment `expected`.
+        command runs, in a phase that does not allow the command, and if the game has changed since the moment
+        `expected`.
         """
         pressed = self._now()
 
@@ -196,24 +201,27 @@ class TableSession:
             show_interim_phase if command.interim_phase else None,
         )
 
-    # Set-up: these wait for the running command and may raise `CameraError`
+    # Set-up: these methods wait for the running command, and their futures may hold a `CameraError`
 
     def capture_setup_view(self) -> Future[SetupView]:
-        """Return the camera's whole picture and the corners of the board in it."""
+        """Take a picture for the set-up page and find the corners of the board."""
         return self._queue.submit_task(lambda: self._setup.capture_setup_view(self._get_letters()))
 
     def place_corners(self, corners: Corners | None) -> Future[SetupView]:
-        """Place the corners of the board, in pixels of `SetupView.jpeg`; None lets the reader find them."""
+        """Place the corners of the board, in pixels of `SetupView.jpeg`; if `corners` is None, find the board."""
         return self._queue.submit_task(lambda: self._setup.place_corners(corners, self._get_letters()))
 
     def enrol_tiles(self, rows: Sequence[Sequence[str]]) -> Future[tuple[str, ...]]:
-        """Learn the tiles on the board, which shows these 15 rows of faces; return the squares that differ."""
+        """Add the tiles on the board to the profile; return the squares on which the reading differs from `rows`.
+
+        `rows` are 15 rows of 15 faces, entered by the user.
+        """
         return self._queue.submit_task(lambda: self._setup.enrol_tiles(rows, self._get_letters()))
 
     # A turn
 
     def _take_turn(self) -> None:
-        """Take a picture, read it, and record what was played; without a board show the picture and the reason."""
+        """Take a picture, read the board and record the turn; if no board is found, show the picture and the reason."""
         controller, key_frames = self._controller, self._key_frames.take_all()
         turn = capture_turn(
             self._board_camera,
@@ -236,27 +244,27 @@ class TableSession:
         self._queue.submit_task(lambda: self._update_profile(turn, controller.game))
 
     def _update_profile(self, turn: TurnCapture, game: Game) -> None:
-        """Let the profile learn the previous turn, which this one confirms."""
+        """Let the table profile learn from the previous turn, which `turn` confirms."""
         if self._profile_updater:
             error = self._profile_updater.add_turn(turn, str(self._controller.log.number), game)
             if error:
                 self.notify(make_notice("not-learnt", error, trouble=Trouble.STORE))
 
     def _prepare_board(self) -> None:
-        """Forget the pictures of the game before."""
+        """Discard the pictures of the previous game and let the camera adjust to the light."""
         self._key_frames.take_all()
         if self._profile_updater:
             self._profile_updater.discard_pending()
         self._board_camera.settle_camera()
 
     def _get_letters(self) -> tuple[str, ...]:
-        """Return the letters of the tile set in use."""
+        """Return the letters of the current game's tile set, or of the English tile set if there is no game."""
         return self._controller.game.tiles.letters if self._controller.has_game else load_tile_set("en").letters
 
     # Between turns: called by the threads `watch`, `clock` and `saving`
 
     def _update_camera_notice(self, trouble: str | None) -> None:
-        """Show the camera's fault as a notice until it works again; None removes the notice."""
+        """Show a fault of the camera as a notice; if `trouble` is None, remove the notice."""
         before = self._camera_notice
         self._camera_notice = Notice(format_sentence(trouble), Trouble.CAMERA) if trouble else None
 
@@ -268,14 +276,14 @@ class TableSession:
             self._queue.update_state(replace_notice)
 
     def _handle_rest(self, frame: Frame) -> None:
-        """Keep a key frame of the board at rest, and check if the tiles of an upheld challenge were taken off."""
+        """Keep a key frame (picture of the board at rest), and check if players have removed a withdrawn play."""
         if self.state.phase.in_play:
             self._key_frames.add(frame)
         if self._controller.squares_to_clear:
             self._queue.submit_task(lambda: self._check_squares_to_clear(frame))
 
     def _check_squares_to_clear(self, frame: Frame) -> None:
-        """Remove the notice of an upheld challenge once its squares look empty in a picture."""
+        """Remove the notice about a withdrawn play if the squares of the play are empty in a picture."""
         controller = self._controller
         reading = self._board_camera.read_board(frame.image, self._get_letters())
         squares = reading.board.squares if reading.board else ()
@@ -300,7 +308,7 @@ class TableSession:
         return CLOCK_SAVE_INTERVAL_S
 
     def _retry_save(self) -> float:
-        """Retry saving pending events, also while no button is pressed."""
+        """Try to save the events that could not be saved before."""
 
         def save() -> None:
             if self._controller.save():
@@ -313,7 +321,7 @@ class TableSession:
     # A command
 
     def _run_command(self, command: TableCommand, pressed: float) -> None:
-        """Run a command that was pressed at time `pressed` (s); turn its errors into notices."""
+        """Run a command that was submitted at time `pressed` (s); convert errors to notices for the players."""
         controller = self._controller
         before = controller.open_question, controller.notices
         controller.notices = ()
@@ -337,7 +345,7 @@ class TableSession:
             controller.update_clock()
 
     def _build_snapshot(self) -> TableSnapshot:
-        """Return the snapshot of the game, with the notice of a camera that does not work."""
+        """Return the snapshot of the game, with the notice about a fault of the camera if there is one."""
         state, camera_notice = self._controller.build_snapshot(self.state), self._camera_notice
         if camera_notice is None or any(notice.trouble is Trouble.CAMERA for notice in state.notices):
             return state

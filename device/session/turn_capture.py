@@ -1,4 +1,4 @@
-"""Capture a turn: take a picture, read it, infer the play, and repeat while the result is uncertain or hidden."""
+"""Capture of a turn: take a picture, read the board, infer the play, and repeat while the play is uncertain."""
 
 from __future__ import annotations
 
@@ -23,25 +23,28 @@ from engine.reading import HIDDEN, BoardReading
 from vision.recognition.reader import PhotoReading, merge_readings
 
 MAX_IMAGES = 3
-"""Number of pictures of a live camera that are read before a question is asked."""
+"""Largest number of pictures of a live camera that are read before a question is asked."""
 MAX_HAND_WAIT_S = 3.0
-"""Time, in seconds, to take more pictures while a hand hides a part of the board."""
+"""Time, in seconds, during which further pictures are taken while a hand hides a part of the board."""
 MIN_HIDDEN_PROBABILITY = 0.5
 
 ReadBoard = Callable[[Image], BoardReading | None]
-"""Reads the board in an earlier picture of this camera."""
+"""A function that reads the board in a picture of this camera; it returns None if no board was found."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TurnCapture:
-    """The last picture of a turn, the merged reading, and what was inferred and decided (None if no board was read)."""
+    """Result of the capture of a turn: the last picture, the merged reading, the inference and the decision.
+
+    The inference and the decision are None if no board was read.
+    """
 
     frame: Frame
     reading: PhotoReading
     inference: Inference | None = None
     decision: Decision | None = None
     is_split: bool = False
-    """True if two turns were on the board and were split by key frames."""
+    """True if the board showed two turns, which were separated with key frames (earlier pictures)."""
     is_aligned: bool = True
     """False if the grid was found one square off and the reading was shifted back."""
 
@@ -53,10 +56,11 @@ def capture_turn(
     glimpses: Sequence[KeyFrame],
     now: Callable[[], float],
 ) -> TurnCapture:
-    """Take pictures until the play is clear, a few at most. Raises `CameraError`.
+    """Take pictures, at most about `MAX_IMAGES`, until the play is clear. Raises `CameraError`.
 
-    `glimpses` are the key frames since the last turn. A picture that is clear by itself is used alone; otherwise the
-    readings of all pictures are merged, because a square that a hand hides in one may be visible in another.
+    `glimpses` are the key frames (pictures of the board at rest) since the last turn. If the play is clear in a single
+    picture, only this picture is used. Otherwise the readings of all pictures are merged, because a square that a hand
+    hides in one picture may be visible in another picture.
     """
     hands_until = now() + MAX_HAND_WAIT_S
     readings: list[BoardReading] = []
@@ -88,7 +92,7 @@ def capture_turn(
 def _explain_readings(
     found: TurnCapture, game: Game, context: TurnContext, readings: Sequence[BoardReading]
 ) -> TurnCapture:
-    """Infer the play from the last reading, or from all readings merged if that is not clear."""
+    """Infer the play from the last reading or, if the result is unclear, from all readings merged."""
     for board in dict.fromkeys((readings[-1], merge_readings(readings))):
         settled = context.asked.settle_reading(game, board)
         explained = infer_play(game, settled, context.earlier, context.asked.open_squares)
@@ -113,7 +117,7 @@ def _has_hidden_squares(found: TurnCapture) -> bool:
 def _split_turns(
     found: TurnCapture, game: Game, context: TurnContext, read: ReadBoard, glimpses: Sequence[KeyFrame]
 ) -> TurnCapture:
-    """Split two turns that were ended with one press, if a key frame shows the board between them."""
+    """Split two turns that were ended with one press, if a key frame shows the board after the first turn."""
     board = found.reading.board
     if board is None or found.inference is None or not glimpses or not needs_key_frames(found.inference):
         return found
@@ -132,7 +136,7 @@ def _check_for_two_plays(
     read: ReadBoard,
     glimpses: Sequence[KeyFrame],
 ) -> TurnCapture:
-    """Ask if a play was two plays, if a key frame shows a part of it alone on the board."""
+    """Ask if the new tiles are one play or two plays, if a key frame shows only a part of the new tiles."""
     if found.is_split or found.inference is None or found.decision is None:
         return found
     if found.decision.open_question or found.decision.warning:

@@ -1,4 +1,4 @@
-"""Word the findings of a validation: questions with answers to choose from, and notices. Pure functions."""
+"""Pure functions that convert the findings of a validation to questions and notices for the players."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ _KEPT_REASONS = (Reason.OLD_TILE_DIFFERS,)
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """An open question and the events of each answer.
+    """An open question with the events of each answer.
 
-    With `first_is_default` the events of the first answer are recorded until another one is chosen. With `stops_clock`
-    (a challenge decided by the players) the clocks stop until it is answered. `is_unrecorded` is True if nothing was
-    recorded before an answer was chosen. `finding` is what the validation found,
-    None for other questions; then an answer without events reads the board again.
+    If `first_is_default` is True, the events of the first answer are recorded until another answer is chosen. If
+    `stops_clock` is True (for a challenge that the players decide), the clocks are stopped until the question is
+    answered. `is_unrecorded` is True if no events were recorded before an answer was chosen. `finding` is the finding
+    of the validation that caused the question, None for other questions. For a question with a finding, an answer
+    without events reads the board again.
     """
 
     question: Question
@@ -34,7 +35,7 @@ class OpenQuestion:
 
 
 def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
-    """Return the question of a finding, with an answer for each of its options."""
+    """Return the question about a finding of the validation, with an answer for each option of the finding."""
     meant: dict[str, tuple[Event, ...]] = {}
     for option in finding.options:
         meant.setdefault(_describe_option(game, finding, option), option.events)
@@ -43,7 +44,7 @@ def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
 
 
 def make_finding_notice(finding: Finding) -> Notice:
-    """Return the notice of a finding."""
+    """Return the notice about a finding of the validation."""
     return Notice(get_text(f"noted-{finding.reason}", *finding.values), Trouble.BOARD)
 
 

@@ -1,11 +1,11 @@
-"""The commands of the table. Each is one class: its name, its arguments, its phases and what it does.
+"""The commands of the table: one class for each command, with its name, arguments, transition and action.
 
-The session, the JSON API, the routes of the page and the panel are derived from these classes:
+The session, the JSON API, the routes of the page and the panel use these classes:
 
     session.submit(ExchangeTiles(count=3)).result()
 
-To add a command, add its class to the tuple in `turns`, `corrections` or `games`. The limits in the annotations hold
-for commands that come from outside; msgspec checks them when it decodes JSON.
+To add a command, add its class to the tuple in `turns`, `corrections` or `games`. The limits in the annotations apply
+to commands in requests; msgspec checks the limits when it decodes JSON.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every command has: the base class, what commands act on, and the types of their arguments."""
+"""The base class of all commands, the context in which commands run, and the types of their arguments."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ BoardRows = Annotated[tuple[BoardRow, ...], Meta(min_length=BOARD_SIZE, max_leng
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """What commands act on: the controller of the game, and two procedures of the session that need the camera."""
+    """Context in which a command runs: the controller of the game, and two functions that use the camera."""
 
     controller: GameController
     take_turn: Callable[[], None]
-    """Reads the board and records the turn."""
+    """Function that takes a picture, reads the board and records the turn."""
     prepare_board: Callable[[], None]
-    """Called after a game has begun: forgets the pictures of the game before."""
+    """Function that prepares the camera for a new game and discards the pictures of the previous game."""
 
 
 class TableCommand(msgspec.Struct, frozen=True):
-    """Base class of all commands. The docstring of a command is its description in the API.
+    """Base class of all commands; the docstring of a command is its description in the OpenAPI document.
 
-    `name` is its name in routes (empty: it has none), `operation_id` its name in the OpenAPI document, and
-    `schema_name` the name of its JSON body there; all three are frozen. `transition` decides in which phases the
-    command is allowed. `keeps_question` is True if an open question stays open, `interim_phase` is the phase while it
-    runs.
+    `name` is the command's name in routes (empty if the command has no route). `operation_id` is the command's name in
+    the OpenAPI document, and `schema_name` the name of its JSON body there. These three names never change.
+    `transition` determines the phases in which the command is allowed. If `keeps_question` is True, an open question
+    remains open. `interim_phase` is the phase of the session while the command runs.
     """
 
     name: ClassVar[str] = ""
@@ -59,12 +59,12 @@ class TableCommand(msgspec.Struct, frozen=True):
     interim_phase: ClassVar[Phase | None] = None
 
     def run(self, context: CommandContext) -> None:
-        """Carry out the command. Raises `CommandRefusedError`, `CameraError`, `StoreError`."""
+        """Execute the command. Raises `CommandRefusedError`, `CameraError`, `StoreError`."""
         raise NotImplementedError
 
 
 def find_argument_type(command: type[TableCommand]) -> type[TableCommand]:
-    """Return the class that declares the arguments of a command: the same one for commands that share it.
+    """Return the class that declares the arguments of a command; commands may share such a base class.
 
     >>> from device.session.commands.corrections import InsertTurn
     >>> find_argument_type(InsertTurn).__name__
@@ -75,11 +75,11 @@ def find_argument_type(command: type[TableCommand]) -> type[TableCommand]:
 
 
 def check_player(game: Game, player: int) -> None:
-    """Refuse a command for a player who does not take part. Raises `CommandRefusedError`."""
+    """Raise `CommandRefusedError` if `player` is not the index of a player of the game."""
     if not 0 <= player < len(game.players):
         raise make_refusal("no-player", str(player + 1))
 
 
 def clean_name(name: str) -> str:
-    """Return a name without control characters and with single spaces."""
+    """Return a player's name without control characters and with single spaces between words."""
     return " ".join("".join(letter if is_displayable(letter) else " " for letter in name).split())

@@ -43,7 +43,7 @@ from engine.state import CLOSING_KINDS, Turn, TurnKind
 
 
 class CorrectSquare(TableCommand, frozen=True):
-    """Correct a misread square."""
+    """Correct the tile on a misread square."""
 
     name = "square"
     transition = Command.CORRECT
@@ -54,7 +54,7 @@ class CorrectSquare(TableCommand, frozen=True):
     symbol: Symbol
 
     def run(self, context: CommandContext) -> None:
-        """Record the correction; refuse it unless the symbol is one tile of the set."""
+        """Record the correction; refuse the command unless the symbol is one tile of the tile set."""
         with convert_engine_errors():
             at = parse_square(self.square)
             tiles = () if self.symbol == EMPTY else context.controller.game.tiles.parse(self.symbol)
@@ -75,7 +75,7 @@ class NameBlank(TableCommand, frozen=True):
     letter: Annotated[str, Meta(max_length=8)]
 
     def run(self, context: CommandContext) -> None:
-        """Record the letter; refuse it if the square has no blank or the set no such letter."""
+        """Record the letter; refuse the command if the square has no blank or the letter is not in the tile set."""
         game = context.controller.game
         with convert_engine_errors():
             at = parse_square(self.square)
@@ -88,7 +88,7 @@ class NameBlank(TableCommand, frozen=True):
 
 
 class TurnCommand(TableCommand, frozen=True):
-    """A turn as it really was; what is left out does not change.
+    """The correct data of a turn; fields that are left out keep their values.
 
     `kind` is `play`, `pass`, `exchange`, or `none` to remove the turn. A play is written as in GCG: `at` (`8F` across,
     `F8` down) and `word` (lower-case letters for blanks, dots or letters for tiles that were on the board already).
@@ -106,15 +106,18 @@ class TurnCommand(TableCommand, frozen=True):
     score: Annotated[int, Meta(ge=-2000, le=4000)] | None = None
 
     def run(self, context: CommandContext) -> None:
-        """Record the events that change the turn."""
+        """Record the events that correct or insert the turn."""
         context.controller.commit_entered_events(self.make_events(context.controller.game))
 
     def make_events(self, game: Game) -> tuple[Event, ...]:
-        """Return the events that change the record. Raises `CommandRefusedError`."""
+        """Return the events that correct or insert the turn. Raises `CommandRefusedError`."""
         raise NotImplementedError
 
     def make_turn_event(self, game: Game, before: Board, was: Turn | None) -> Event:
-        """Return the event of this turn, on the board `before` it; what is left out is taken from the turn `was`."""
+        """Return the event of this turn; fields that are left out are taken from the recorded turn `was`.
+
+        `before` is the board before the turn.
+        """
         player = self.player if self.player is not None else was.player if was else game.to_move
         check_player(game, player)
         kind = self.kind or (str(was.kind) if was else "play" if self.word else "")
@@ -138,13 +141,13 @@ class TurnCommand(TableCommand, frozen=True):
 
 
 class CorrectTurn(TurnCommand, frozen=True):
-    """Correct a recorded turn, or remove it; `number` is its `TurnView.number`."""
+    """Correct or remove a recorded turn; `number` is the turn's number in the score sheet (`TurnView.number`)."""
 
     name = "turn"
     operation_id = "correct_turn"
 
     def make_events(self, game: Game) -> tuple[Event, ...]:
-        """Return the correction of the turn, of its score, or of both."""
+        """Return the events that correct the turn, its score, or both."""
         if not 1 <= self.number <= len(game.turns):
             raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
         turn = game.turns[self.number - 1]
@@ -164,13 +167,16 @@ class CorrectTurn(TurnCommand, frozen=True):
 
 
 class InsertTurn(TurnCommand, frozen=True):
-    """Insert a missing turn, which gets this number; the number after the last turn enters a turn by hand."""
+    """Insert a missing turn; `number` is the number that the turn gets in the score sheet.
+
+    With the number after the last turn, the current turn is entered by hand.
+    """
 
     name = "insert-turn"
     operation_id = "insert_turn"
 
     def make_events(self, game: Game) -> tuple[Event, ...]:
-        """Return the missing turn, as an insertion unless it is the next one."""
+        """Return the events of the turn: an insertion, or the turn itself if it is the next turn of the game."""
         if not 1 <= self.number <= len(game.turns) + 1:
             raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
         last = sum(turn.kind not in CLOSING_KINDS for turn in game.turns)
@@ -183,7 +189,7 @@ class InsertTurn(TurnCommand, frozen=True):
 
 
 class RevealRack(TableCommand, frozen=True):
-    """Enter the unplayed letters of a player, `?` for a blank; they are counted once the game has ended."""
+    """Enter the unplayed letters of a player (`?` for a blank), which are scored when the game has ended."""
 
     name = "rack"
     transition = Command.REVEAL_RACK
@@ -194,7 +200,7 @@ class RevealRack(TableCommand, frozen=True):
     letters: Annotated[str, Meta(max_length=60)]
 
     def run(self, context: CommandContext) -> None:
-        """Record the letters; refuse those on the board or another rack, and warn if their number is wrong."""
+        """Record the letters; refuse letters that are on the board or another rack, and warn if the number is wrong."""
         controller = context.controller
         game = controller.game
         with convert_engine_errors():
@@ -213,7 +219,7 @@ class RevealRack(TableCommand, frozen=True):
 
 
 class RenamePlayer(TableCommand, frozen=True):
-    """Give a player another name; the player keeps the colour unless the new name has one."""
+    """Change the name of a player; the player's colour is kept unless the new name has a colour."""
 
     name = "rename"
     transition = Command.CORRECT
@@ -224,7 +230,7 @@ class RenamePlayer(TableCommand, frozen=True):
     new_name: Annotated[str, Meta(max_length=MAX_NAME_LETTERS)]
 
     def run(self, context: CommandContext) -> None:
-        """Record the name; refuse an empty one and that of another player."""
+        """Record the new name; refuse an empty name and the name of another player."""
         controller = context.controller
         check_player(controller.game, self.player)
         before, after = controller.game.players[self.player], clean_name(self.new_name)

@@ -17,9 +17,9 @@ from engine.messages import format_list
 
 
 class DrawFirst(TableCommand, frozen=True):
-    """Record the tiles drawn for first play, in seat order.
+    """Record the tiles that the players drew for first play, in seat order.
 
-    `?` is a blank; the text of a player who does not draw now is empty.
+    `?` is a blank. The text for a player who does not draw now is empty.
     """
 
     name = "draw"
@@ -30,7 +30,7 @@ class DrawFirst(TableCommand, frozen=True):
     letters: Annotated[tuple[Symbol, ...], Meta(max_length=MAX_PLAYERS)]
 
     def run(self, context: CommandContext) -> None:
-        """Record the draw; refuse it unless it has one tile of each player who draws now."""
+        """Record the draw; refuse the command unless there is one tile for each player who draws now."""
         controller = context.controller
         game = controller.game
         names, drawing = game.players, game.drawing or tuple(range(len(game.players)))
@@ -68,14 +68,14 @@ class EndPause(TableCommand, frozen=True):
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
-        """Run the clock of the player to move again."""
+        """Continue the game, and run the clock of the player to move."""
         context.controller.set_paused(False)
 
 
 class Undo(TableCommand, frozen=True):
-    """Undo the last press with all its events, including the end of a game.
+    """Undo everything that the last press (button or command) recorded, even the end of a game.
 
-    While the players decide a challenge, this cancels the challenge instead.
+    While the players decide a challenge, the challenge is cancelled instead.
     """
 
     name = "undo"
@@ -84,7 +84,7 @@ class Undo(TableCommand, frozen=True):
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
-        """Cancel a challenge that the players decide, otherwise undo the last press; refuse it if there is none."""
+        """Cancel an undecided challenge, or undo the last press; refuse the command if there is no press to undo."""
         controller = context.controller
         question, controller.open_question = controller.open_question, None
         if question is None or not question.stops_clock:
@@ -99,7 +99,7 @@ class Redo(TableCommand, frozen=True):
     operation_id = "redo"
 
     def run(self, context: CommandContext) -> None:
-        """Redo the press undone last; refuse it if there is none."""
+        """Redo the press that was undone last; refuse the command if there is no press to redo."""
         context.controller.move_in_history(context.controller.log.redo)
 
 
@@ -111,7 +111,10 @@ class EndGame(TableCommand, frozen=True):
     operation_id = "end_game"
 
     def run(self, context: CommandContext) -> None:
-        """Record the end, for the reason that the rules give now or by agreement, and ask for unknown racks."""
+        """Record the end of the game, and ask for the racks that are not known.
+
+        The reason is the one that the rules give (such as an empty rack), or an agreement of the players.
+        """
         controller = context.controller
         due = controller.game.end_due
         controller.commit_events([GameEnded(due) if due else GameEnded()])
@@ -123,8 +126,8 @@ class EndGame(TableCommand, frozen=True):
 class StartGame(TableCommand, frozen=True):
     """Start a new game. A running game is kept in the archive, unfinished.
 
-    `words` is the word list (None: words are not checked; `...`: the current list), `colours` are the colours of the
-    players from now on.
+    `words` is the word list: None means that words are not checked, `...` that the current list is kept. `colours` are
+    the new colours of the players.
     """
 
     name = "new-game"
@@ -143,9 +146,10 @@ class StartGame(TableCommand, frozen=True):
 
 
 class PlayAgain(TableCommand, frozen=True):
-    """Start a game with the settings of the last one and the next player first; `default` if there was none.
+    """Start a game with the settings of the last game, in which the next player begins.
 
-    After a restart the last game is the newest one in the store; `words_for` finds its word list.
+    If there was no game, `default` is started. After a restart, the last game is the newest game in the store, and
+    `words_for` finds its word list.
     """
 
     transition = Command.START
@@ -162,8 +166,8 @@ class PlayAgain(TableCommand, frozen=True):
 class ResumeGame(TableCommand, frozen=True):
     """Resume the newest game of the store if it has not ended.
 
-    `words_for` finds the word list that the game was started with; without it the current list is kept. A game without
-    a turn is replaced by `replacement`, if there is one.
+    `words_for` finds the word list with which the game was started; if `words_for` is None, the current list is kept. A
+    game without a turn is replaced by `replacement`, unless that is None.
     """
 
     transition = Command.RESUME
@@ -172,7 +176,7 @@ class ResumeGame(TableCommand, frozen=True):
     replacement: StartGame | None = None
 
     def run(self, context: CommandContext) -> None:
-        """Load the game and let the camera adjust; refuse it if there is none that goes on."""
+        """Load the game and let the camera adjust to the board; refuse the command if no game is unfinished."""
         controller, new = context.controller, self.replacement
         controller.resume_game(self.words_for)
         if new and not controller.game.turns and controller.game.start_event != new.started:

@@ -29,7 +29,7 @@ from engine.tiles import Tile
 class EndTurn(TableCommand, frozen=True):
     """End the turn of the player to move: read the board and record the play, pass or exchange.
 
-    If reading takes long, the answer has the phase `looking`; a later state shows what was read.
+    If the reading takes long, the response has the phase `looking`, and a later snapshot contains the turn.
     """
 
     name = "end-turn"
@@ -38,7 +38,7 @@ class EndTurn(TableCommand, frozen=True):
     interim_phase = Phase.LOOKING
 
     def run(self, context: CommandContext) -> None:
-        """Let the session read the board. Raises `CameraError`, `StoreError`."""
+        """Read the board and record the turn. Raises `CameraError`, `StoreError`."""
         context.take_turn()
 
 
@@ -65,7 +65,7 @@ class ExchangeTiles(TableCommand, frozen=True):
     count: Annotated[int, Meta(ge=1, le=20)]
 
     def run(self, context: CommandContext) -> None:
-        """Record the exchange; refuse it if the bag has too few tiles."""
+        """Record the exchange; refuse the command if the bag has too few tiles."""
         game = context.controller.game
         if not game.can_exchange(self.count):
             raise make_refusal("cannot-exchange", str(self.count), str(game.bag_count))
@@ -73,10 +73,10 @@ class ExchangeTiles(TableCommand, frozen=True):
 
 
 class EnterBoard(TableCommand, frozen=True):
-    """Enter the board after the turn by hand; what was played is found as if the camera had read it.
+    """Enter the board after a turn by hand; the play is inferred from this board instead of a camera reading.
 
-    It is the way to enter a turn that rearranged or recycled tiles. `rows` are 15 rows of 15 symbols, as `/board` has
-    them.
+    Use this command for a turn that rearranged or recycled tiles. `rows` are 15 rows of 15 symbols in the format of
+    `/board`.
     """
 
     name = "board"
@@ -87,7 +87,7 @@ class EnterBoard(TableCommand, frozen=True):
     rows: BoardRows
 
     def run(self, context: CommandContext) -> None:
-        """Record the turn, or ask about it; refuse a board on which nothing has changed."""
+        """Record the inferred turn, or open a question; refuse the command if the board has not changed."""
         controller = context.controller
         game, symbols = controller.game, [symbol for row in self.rows for symbol in row]
         with convert_engine_errors():
@@ -103,7 +103,7 @@ class EnterBoard(TableCommand, frozen=True):
 
 
 def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:
-    """Return the namings of the blanks that `events` lay on the board of `game`; `tiles` has their letters."""
+    """Return the events that name the blanks placed by `events`; `tiles` contains the letters of the blanks."""
     with convert_engine_errors():
         for event in events:
             game = game.push(event)
@@ -115,9 +115,9 @@ def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Til
 
 
 class ChallengePlay(TableCommand, frozen=True):
-    """Challenge the last play: the word list decides if the players agreed on it, otherwise they are asked.
+    """Challenge the last play; the outcome is decided by the word list, or by the players if no list was agreed.
 
-    If the challenge fails and the challenger is not known, the players are asked who it was.
+    If the challenge fails and the challenger is not known, the players are asked who has challenged.
     """
 
     name = "challenge"
@@ -125,7 +125,7 @@ class ChallengePlay(TableCommand, frozen=True):
     operation_id = "challenge"
 
     def run(self, context: CommandContext) -> None:
-        """Decide the challenge, or ask the players; refuse it if there is no play to challenge."""
+        """Decide the challenge, or ask the players; refuse the command if there is no play to challenge."""
         controller = context.controller
         play = controller.game.challengeable_turn
         if play is None:
@@ -140,7 +140,7 @@ class ChallengePlay(TableCommand, frozen=True):
 class DecideChallenge(TableCommand, frozen=True):
     """Enter the outcome of a challenge of the last play by hand, or overrule the outcome that was just recorded.
 
-    `upheld` is true if the play is withdrawn; `player` is the challenger (null: the next player).
+    `upheld` is true if the play is withdrawn. `player` is the challenger; null means the next player.
     """
 
     name = "decide-challenge"
@@ -152,7 +152,7 @@ class DecideChallenge(TableCommand, frozen=True):
     player: PlayerNumber | None = None
 
     def run(self, context: CommandContext) -> None:
-        """Record the outcome; refuse it if the last turn is neither a play nor the outcome of a challenge."""
+        """Record the outcome; refuse the command unless the last turn is a play or the outcome of a challenge."""
         controller = context.controller
         game = controller.game
         is_decided = bool(game.events) and isinstance(game.events[-1], Challenged)
@@ -167,7 +167,10 @@ class DecideChallenge(TableCommand, frozen=True):
 
 
 def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:
-    """Return the question if the words are good, for players who look them up; `words` is a list for its opinion."""
+    """Return the question to the players if the challenged words are valid.
+
+    `words` is an advisory word list, whose result is part of the question, or None.
+    """
     seats = _find_challengers(game, play)
     if len(seats) > 1:
         good = [get_text("answer-in-vain", game.players[seat]) for seat in seats]
@@ -187,7 +190,10 @@ def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQue
 
 
 def _decide_challenge(controller: GameController, play: Turn, words: WordList) -> None:
-    """Record the challenge of a play as the word list decides it, by the most likely challenger."""
+    """Record a challenge that the word list decides, with the most likely challenger.
+
+    If the challenge fails and the challenger matters, open the question who has challenged.
+    """
     game = controller.game
     invalid, seats = find_invalid_words(play.words, game.tiles.letters, words), _find_challengers(game, play)
     challenged = Challenged(seats[0], bool(invalid), invalid)
@@ -198,9 +204,10 @@ def _decide_challenge(controller: GameController, play: Turn, words: WordList) -
 
 
 def _find_challengers(game: Game, play: Turn) -> tuple[int, ...]:
-    """Return the possible challengers of a play, the next player first; only that one if it makes no difference.
+    """Return the seats of the possible challengers of a play, the next player first.
 
-    Any opponent may challenge; the challenger of a valid play loses the next turn (rule 8), or points in some clubs.
+    Any opponent may challenge. The challenger of a valid play loses the next turn (rule 8), or points in some clubs. If
+    the rules in use have no such penalty, only the next player is returned.
     """
     count = len(game.players)
     others = [seat for seat in ((game.to_move + i) % count for i in range(count)) if seat != play.player]
@@ -220,31 +227,34 @@ class AnswerQuestion(TableCommand, frozen=True):
     answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
 
     def run(self, context: CommandContext) -> None:
-        """Apply the answer, or read the board again; refuse it if no question with this answer is open."""
+        """Apply the answer, or read the board again; refuse the command if no question with this answer is open."""
         if context.controller.answer_question(self.answer) and context.controller.phase.in_play:
             context.take_turn()
 
 
 class ConfirmExchange(TableCommand, frozen=True):
-    """Answer the question \"pass or exchange?\": tiles were exchanged, an unknown number."""
+    """Answer the question \"pass or exchange?\" with an exchange of an unknown number of tiles."""
 
     transition = Command.ANSWER
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
-        """Choose the last answer, the largest number of tiles."""
+        """Choose the last answer, which is the exchange of the largest number of tiles."""
         question = context.controller.open_question
         context.controller.answer_question(len(question.answers) - 1 if question else 0)
 
 
 class ChooseNextAnswer(TableCommand, frozen=True):
-    """Choose the next answer of the open question, and close it after the last one: the answers of a single button."""
+    """Choose the next answer of the open question, or close the question after its last answer.
+
+    With this command, a single button is enough to answer questions.
+    """
 
     transition = Command.ANSWER
     keeps_question = True
 
     def run(self, context: CommandContext) -> None:
-        """Choose the next answer, or read the board again; refuse it if no question is open."""
+        """Choose the next answer, or read the board again; refuse the command if no question is open."""
         if context.controller.choose_next_answer() and context.controller.phase.in_play:
             context.take_turn()
 
