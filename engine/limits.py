@@ -71,7 +71,7 @@ MAX_CONNECTIONS: Final = 1024
 At the limit, a new connection replaces the connection that has been idle longest.
 """
 MAX_CONNECTIONS_PER_ADDRESS: Final = 32
-"""Maximum number of connections of one IPv4 address or one IPv6 /64 network. A browser opens six to one host."""
+"""Maximum number of connections of one IPv4 address or one IPv6 /64 network. A browser opens six."""
 MAX_REQUESTS_PER_ADDRESS: Final = 8
 """Maximum number of requests of one device that are processed at the same time. Further requests wait."""
 IDLE_TIMEOUT_S: Final = 15.0

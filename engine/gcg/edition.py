@@ -102,13 +102,13 @@ _BRACKET_OR_LETTER = re.compile(r"\[[^\]]*\]|[^\W\d_]")
 
 
 def find_named_layout(record: Record) -> Layout | None:
-    """Return the board layout for the `#board-layout` pragma, or None if the pragma is missing or its name unknown."""
+    """Return the board layout in the `#board-layout` pragma, or None if the pragma is missing or not a known layout."""
     name = record.pragma_text("board-layout")
     return load_layout(name) if name in layout_names() else None
 
 
 def find_unknown_game(record: Record) -> Pragma | None:
-    """Return the `#game-type` pragma if its game is not one that this program can score. Otherwise return None."""
+    """Return the `#game-type` pragma if this program cannot score that kind of game, otherwise None."""
     pragma = record.find_pragma("game-type")
     return pragma if pragma and _normalise_text(pragma.text) not in STANDARD_GAMES else None
 

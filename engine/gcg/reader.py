@@ -108,7 +108,7 @@ class _Reader:
     """The state of the parser: the content of the lines that were read so far."""
 
     def __init__(self) -> None:
-        self.seats: dict[int, Player] = {}  # by number of the #player line; a repeated number is changed
+        self.seats: dict[int, Player] = {}  # key: number of the #player line, or the next if repeated
         self.entries: list[tuple[str, Entry]] = []  # nickname in the file, and the event without its seat
         self.pragmas: list[Pragma] = []
         self.pragma_names: set[str] = set()

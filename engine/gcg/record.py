@@ -175,9 +175,9 @@ def quote_text(text: str) -> str:
 
 
 def _is_descriptor(text: str) -> bool:
-    """Return True if a field of an event line is the one after the rack.
+    """Return True if a field of an event line describes the event, and False if the field is a rack.
 
-    This field is a position, or text that begins with `-`, `(` or `bank=`. In some files there is no rack before it.
+    A field that describes the event is a position such as `8H`, or text that begins with `-`, `(` or `bank=`.
     """
     return text[0] in "-(" or text.startswith(_BANK_PREFIX) or _POSITION.match(text) is not None
 

@@ -198,7 +198,7 @@ class _Replayer:
     def _withdraw_play(self, entry: Entry) -> int | None:
         """Withdraw the last play and return its negated score.
 
-        If the last play was made by another player, or if there is none, change nothing and return None.
+        If there is no last play, or if another player made the last play, change nothing and return None.
         """
         if self.last_play is None or self.last_play[0].player != entry.player:
             return None

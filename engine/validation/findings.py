@@ -16,8 +16,7 @@ from engine.reading import BoardReading, SquareReading
 from engine.tiles import Tile
 
 MIN_LETTER_CONFIDENCE = 0.98
-"""Confidence of a letter below which the letter counts as doubtful. This applies to 1 % of the letters in photographs.
-"""
+"""Confidence below which a letter counts as doubtful. In photographs, 1 % of the letters are doubtful."""
 
 
 class Source(StrEnum):

@@ -24,7 +24,7 @@ MIN_EARLIER_TILE_PROBABILITY = 0.005
 
 
 def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask the players before a play is withdrawn because its tiles are gone. No challenge was upheld in this case."""
+    """Ask the players before a play is withdrawn because its tiles are gone, without an upheld challenge."""
     withdrawn = [event for event in proposal.events if isinstance(event, PlayWithdrawn)]
     if not withdrawn:
         return
@@ -122,7 +122,7 @@ def _may_be_earlier(proposal: Proposal, last: Turn, before: Board, square: Squar
 
 
 def _is_completed(proposal: Proposal, last: Turn, before: Board, square: Square, tile: Tile) -> bool:
-    """Return True if the previous play has an unlisted word, and if all its words are listed with one more tile."""
+    """Return True if the previous play has an unlisted word, and if the tile makes all words of that play valid."""
     words, game = proposal.words, proposal.game
     if words is None or not game.rules.open_dictionary or last.play is None:
         return False
