@@ -1,8 +1,8 @@
 """The command line `tilekeeper COMMAND`, with one module for each command (`COMMANDS`).
 
-Each module has `HELP` (one line), `configure(parser)` and `run(args)`, which returns the exit status; its docstring is
-the command's description in `--help`. A `UserError`, an error of the engine's notation or rules, or an OSError ends the
-program with a one-line message and exit status 2.
+Each module has `HELP` (one line), `configure(parser)` and `run(args)`, which returns the exit status. The docstring of
+the module is the command's description in `--help`. A `UserError`, an error of the engine's notation or rules, or an
+OSError ends the program with a message of one line and exit status 2.
 """
 
 from __future__ import annotations
@@ -17,22 +17,25 @@ from collections.abc import Sequence
 from engine.errors import NotationError, RulesError, TilekeeperError
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-"""Set before numpy is imported: a second BLAS thread does not speed up small matrices, but spins while it waits."""
+"""Number of BLAS threads, set before numpy is imported.
 
-# Shared libraries that OpenCV needs and a system without a desktop may lack -> their Debian packages.
+A second thread does not speed up calculations with small matrices, but uses processor time while waiting.
+"""
+
+# Shared libraries that OpenCV needs and that may be missing on a system without a desktop -> Debian packages.
 _DEBIAN_PACKAGES = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}
 
 COMMANDS = ("read", "replay", "score", "demo", "run", "export", "import", "backup", "bench", "doctor")
 _MODULES = {"import": "import_"}
-"""Modules whose command has another name, because it is a Python keyword."""
+"""Module names of commands whose name is a Python keyword."""
 
 
 class UserError(TilekeeperError):
-    """An error that the user can fix; the message gives cause and remedy on one line."""
+    """An error that the user can fix; the message gives the reason and the remedy on one line."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status."""
+    """Run the command in `argv` (default: `sys.argv`) and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         args = _make_parser(words).parse_args(words)
@@ -45,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         package = _DEBIAN_PACKAGES.get(library[1], library[1])
         print(f"tilekeeper: {error}; on Debian and Ubuntu: sudo apt-get install {package}", file=sys.stderr)
-    except BrokenPipeError:  # the reader of our output has gone: `tilekeeper score ... | head`
+    except BrokenPipeError:  # the program that reads the output has ended: `tilekeeper score ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         named = f"{error.filename}: " if error.filename else ""
@@ -56,9 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """Return a parser for the command that `words` begin with, or for all commands.
+    """Return a parser for the command that is the first of `words`, or for all commands.
 
-    Importing only the module of that command keeps the start of the program fast.
+    Only the module of this command is imported, so that the program starts quickly.
     """
     parser = argparse.ArgumentParser(
         prog="tilekeeper", description="Keeps the score of a Scrabble game on a real table."

@@ -1,4 +1,4 @@
-"""The table program of `tilekeeper run`, put together from its settings: store, session, panel, voice and page."""
+"""The program of `tilekeeper run`, which builds store, session, panel, voice and page from the settings."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ NO_CAMERA_MESSAGE = said("camera-left-out", "the camera was left out: its last s
 
 
 class Appliance:
-    """One table with all its parts: `serve` runs it, the other methods build one part each.
+    """One table with all its parts: `serve` runs the table, and each of the other methods builds one part.
 
-    `report` is called with each line for the console.
+    `report` is called with each line of output for the console.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class Appliance:
         report: Callable[[str], None] = print,
         starts: StartRecord | None = None,
     ) -> None:
-        """Prepare the game and read the table's own Wi-Fi. Raises `UserError` for a game that cannot begin.
+        """Prepare the game and read the details of the hotspot. Raises `UserError` if the game cannot be started.
 
-        `starts` leaves out parts that failed again and again.
+        `starts` is the record of failed starts; parts that failed in several starts in a row are skipped.
         """
         self._settings = settings
         self._reader = reader
@@ -82,12 +82,12 @@ class Appliance:
             self._hotspot = None
             self._setup_problems.append(str(error))
         self.ended = threading.Event()
-        """Set it to end `serve`."""
+        """Event that ends `serve` when it is set."""
         self.should_power_off = threading.Event()
-        """Set when the panel asked to switch the machine off."""
+        """Event that is set when a player has held the power button of the panel."""
 
     def serve(self, *, new: bool = False, has_options: bool = True) -> None:
-        """Keep the table until `ended`; see `begin_game` for the game. Raises `UserError`."""
+        """Run the table until `ended` is set; see `begin_game` for `new` and `has_options`. Raises `UserError`."""
         try:
             with ExitStack() as stack:
                 store = stack.enter_context(self.open_store())
@@ -113,7 +113,7 @@ class Appliance:
             raise UserError(str(error)) from None
 
     def open_store(self) -> GameStore:
-        """Open the store in the data folder. Raises `UserError`, `StoreError`."""
+        """Open the store of games in the data folder. Raises `UserError`, `StoreError`."""
         path = self._data_folder / "games.db"
         store, problem = self._starts.build("store", lambda: open_store(path), lambda: (FallbackStore(path), ""))
         if problem:
@@ -135,10 +135,11 @@ class Appliance:
         return session
 
     def begin_game(self, session: TableSession, *, new: bool = False, has_options: bool = True) -> str:
-        """Resume the last game unless `new`, or start one; return a sentence about it. Raises `UserError`.
+        """Resume the last game, or start a new game; return a sentence about the game. Raises `UserError`.
 
-        A game that follows one that has ended, or that has no turn, is like that one, unless the user gave options for
-        it. Options that a game in progress cannot take are named here and on the page.
+        If `new` is True, a new game is always started. `has_options` is True if the command line has options for a
+        game. If the last game has ended or has no turn, the new game has the options of the command line, or else the
+        settings of the last game. If a game is resumed, unused options are reported on the console and on the page.
         """
         find_lexicon = make_lexicon_finder(self._settings.game)
         first_game = StartGame(self._first_game, self._lexicon)
@@ -146,7 +147,7 @@ class Appliance:
             try:
                 state = session.submit(ResumeGame(find_lexicon, first_game if has_options else None)).result()
             except CommandRefusedError:
-                pass  # there is none, or it has ended
+                pass  # there is no game, or the last game has ended
             else:
                 if unused := _find_unused_options(state, self._first_game) if has_options else []:
                     text = "{0} not used: a game was going on. End it first, or restart with --new"
@@ -155,7 +156,7 @@ class Appliance:
                     session.notify(Notice(sentence))
                 if state.phase is not Phase.LOBBY:
                     return f"The game of {' and '.join(p.name for p in state.players)} goes on (--new begins another)."
-                self._notices += [notice.text for notice in state.notices]  # it is damaged, or of a newer version
+                self._notices += [notice.text for notice in state.notices]  # the game is damaged or of a newer version
         request = StartGame(self._first_game) if has_options else PlayAgain(self._first_game, find_lexicon)
         state = session.submit(request).result()
         if state.phase is Phase.LOBBY:
@@ -163,18 +164,21 @@ class Appliance:
         return f"A new game begins: {', '.join(player.name for player in state.players)}."
 
     def show_notices(self, session: TableSession) -> None:
-        """Report the problems of store and profile, and the parts left out, on the console and on the page."""
+        """Show problems of the store and the profile, and skipped parts, on the console and on the page."""
         for problem in (*self._starts.messages, *self._notices):
             self._report(format_sentence(problem))
             session.notify(Notice(format_sentence(problem), Trouble.STORE))
 
     def open_pairing(self, session: TableSession) -> Pairing:
-        """Return the pairing code and the paired devices, which are kept in the data folder."""
+        """Open the pairing (pairing code and paired devices), which is stored in the data folder."""
         file = self._data_folder / FILE_NAME
         return Pairing(lambda text: session.notify(Notice(text)), file=file)
 
     def open_panel(self, session: TableSession, pairing: Pairing, *, use: bool = True) -> AbstractContextManager[Panel]:
-        """Open buttons, lights and displays; without pins, or without `use`, the panel of the page alone."""
+        """Open the panel: buttons, lights and displays.
+
+        If this machine has no GPIO pins, or if `use` is False, the panel is only on the page.
+        """
         page = self._settings.page
 
         def power_off() -> None:
@@ -199,7 +203,7 @@ class Appliance:
         return open_panel(session, actions, panel, report_problem, read_seconds_left, read_pairing_details)
 
     def open_voice(self, session: TableSession) -> AbstractContextManager[object]:
-        """Open the voice, if the settings want one."""
+        """Open the speech output, if it is enabled in the settings."""
 
         def report_problem(text: str) -> None:
             self._report(text)
@@ -208,7 +212,7 @@ class Appliance:
         return Voice(session, make_espeak_speaker(), report_problem) if self._settings.voice.use else nullcontext()
 
     def build_page(self, session: TableSession, store: GameStore, panel: Panel, pairing: Pairing) -> Flask:
-        """Return the web application; it also shows why the panel refused a press."""
+        """Return the web application; messages of the panel about refused presses are also shown on the page."""
         page, pins = self._settings.page, self._settings.panel
         host = HostInfo(
             panel,
@@ -224,7 +228,7 @@ class Appliance:
         return create_app(session, store=store, pairing=pairing, own_lexicon=own_lexicon, host_info=host)
 
     def _wait(self, session: TableSession, port: int, status: str) -> None:
-        """Notify systemd, and let its watchdog be fed until the program ends."""
+        """Notify systemd that the program is ready, and send pings to its watchdog until the program ends."""
         self._starts.complete()
         notify("READY=1", f"STATUS={status}")
         checks = {
@@ -236,7 +240,7 @@ class Appliance:
 
 
 def _find_unused_options(state: TableSnapshot, wanted: GameStarted) -> list[str]:
-    """Return the options of the command line that the game in progress does not follow; none in the lobby."""
+    """Return the names of command-line options that differ from the game in progress; empty if there is no game."""
     if state.rules is None:
         return []
     differs = {
@@ -249,7 +253,7 @@ def _find_unused_options(state: TableSnapshot, wanted: GameStarted) -> list[str]
 
 
 def _make_game_end_listener(session: TableSession, notify_end: Callable[[], None]) -> Callable[[TableSnapshot], None]:
-    """Return a listener that calls `notify_end` when a game has ended, or another one has begun."""
+    """Return a listener that calls `notify_end` when a game has ended or another game has begun."""
     last = session.state
 
     def compare(state: TableSnapshot) -> None:
@@ -263,7 +267,7 @@ def _make_game_end_listener(session: TableSession, notify_end: Callable[[], None
 
 
 def _make_refusal_listener(session: TableSession) -> Callable[[PanelView], None]:
-    """Return a listener of the panel that shows on the page why a press was refused."""
+    """Return a listener of the panel that shows the reason for a refused press on the page."""
     last = ""
 
     def show_refusal(view: PanelView) -> None:

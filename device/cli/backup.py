@@ -1,7 +1,7 @@
-"""Copy all games with their pictures into one consistent file, also while the table runs.
+"""Copy all games with their pictures to one consistent file, even while the table is running.
 
-To restore it, stop the table, delete games.db-wal, and put the copy in the place of games.db. The table itself keeps
-ten backups without pictures in the folder `backups` beside games.db, one after each game.
+To restore the copy, stop the table, delete games.db-wal, and replace games.db by the copy. The table itself also makes
+a backup without pictures after each game, and keeps the last ten in the folder `backups` beside games.db.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ HELP = "copy all games into one file"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("file", type=Path, help="the copy; it must not exist yet")
     add_data_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the copy."""
+    """Write the copy of the store to the file."""
     from device.storage.store import GameStore, StoreError
 
     try:

@@ -1,7 +1,7 @@
-"""Measure this machine and this program: `tilekeeper bench engine | vision | table | sweep`, in a checkout.
+"""Measure this program on this machine: `tilekeeper bench engine | vision | table | sweep`, in a checkout.
 
-The benchmarks are the modules of `device.cli.benchmarks`. They measure on pictures that `calibration.evaluation` makes;
-neither package is in the wheel.
+The benchmarks are the modules of `device.cli.benchmarks`. They use pictures from `calibration.evaluation`. Neither
+package is part of the wheel.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ _PACKAGE = "device.cli.benchmarks"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add a command for each benchmark; without the benchmarks, accept all arguments, for `run` to explain."""
+    """Add a sub-command for each benchmark; if the benchmarks are not installed, accept any arguments.
+
+    In that case `run` explains how to install the benchmarks.
+    """
     if find_spec(_PACKAGE) is None:
         parser.add_argument("what", nargs=argparse.REMAINDER, metavar="WHAT", help=" | ".join(BENCHMARKS))
         return

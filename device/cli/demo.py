@@ -1,7 +1,7 @@
 """Watch a game on a simulated table, without any hardware.
 
-The table is drawn and the drawing serves as the camera's picture; everything else works as at a real table. The game is
-chosen at random from those in device/data/games. Open the page and watch.
+The camera's pictures are rendered; everything else works as at a real table. The game is chosen at random from the
+recorded games in device/data/games. Open the page and watch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HELP = "watch a whole game on a simulated table"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("--speed", type=float, default=1.0, help="how many times faster than at a table (default 1)")
     parser.add_argument("--once", action="store_true", help="play one game and end; otherwise another one follows")
     parser.add_argument("--port", type=int, default=8080, help="of the page (default 8080)")
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve the page and play games."""
+    """Check the options, serve the page and play games."""
     if not args.speed > 0:
         raise UserError(f"--speed {args.speed}: must be more than 0")
     if args.seed is not None and args.seed < 0:
@@ -72,7 +72,7 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
 
 
 def _play_games(demo: Demo, *, once: bool) -> int:
-    """Play one game, or one after the other; return 1 if a total differs from the record."""
+    """Play games one after the other, or only one if `once` is True; then return 1 if a total was wrong, else 0."""
     from device.session.table_session import CommandRefusedError
 
     while True:

@@ -1,8 +1,8 @@
-"""Check this machine: what works, what is missing, and the command that fixes it.
+"""Check this machine: what works, what is missing, and the command that fixes each fault.
 
-Exit status: 0 if nothing keeps the table from working (there may be warnings and notes), otherwise 1. With --json one
-object: findings (subject, state: good | note | warning | fault, text, mend), versions, faults, warnings. Run it with
-sudo: some checks need root.
+Exit status: 0 if there is no fault that keeps the table from working (there may be warnings and notes), otherwise 1.
+With --json, the output is one object: findings (subject, state: good | note | warning | fault, text, mend), versions,
+faults, warnings. Use sudo, because some checks need root.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MARKS = {"good": "  ok", "note": "note", "warning": "WARN", "fault": "FAIL"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("--settings", type=Path, metavar="FILE", help="settings file (default the machine's)")
     parser.add_argument(
         "--program", action="store_true", help="only the program itself: libraries, networks, word list, settings"
@@ -54,7 +54,7 @@ def as_json(report: Report) -> str:
 
 
 def as_text(report: Report) -> str:
-    """Return the report as text: a line for each finding, followed by its remedy."""
+    """Return the report as text: a line for each finding, followed by the remedy if there is one."""
     from device.doctor import Severity
 
     lines = []

@@ -1,6 +1,6 @@
-"""Write a game to a file: GCG for other programs, or ZIP with everything including the pictures.
+"""Write a game to a file: GCG for other programs, or ZIP with all events and pictures.
 
-Without a game, list the games. The table may be running.
+If no game is given, the games are listed. The table may be running.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ HELP = "write a game of the table to a GCG or ZIP file"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("game", type=int, nargs="?", help="the game's number (default: list the games)")
     parser.add_argument("file", type=Path, nargs="?", help="where to: a name that ends in .gcg or .zip")
     add_data_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """List the games, or write one to a file."""
+    """List the games, or write one game to a file."""
     from device.storage.errors import ArchiveError
     from device.storage.store import GameStore, StoreError
 

@@ -1,4 +1,4 @@
-"""Import games into the table's store: GCG files of any program, or ZIP files from `tilekeeper export`.
+"""Import games into the table's store: GCG files from any program, or ZIP files from `tilekeeper export`.
 
 A file is imported completely or not at all. The table may be running.
 """
@@ -19,13 +19,13 @@ HELP = "take games from GCG or ZIP files into the table's store"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="GCG or ZIP files")
     add_data_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Import each file; return 1 if one was refused."""
+    """Import each file; return 1 if a file was refused."""
     from device.storage.store import GameStore, StoreError
 
     refused = 0
@@ -59,7 +59,7 @@ def _import_file(store: GameStore, path: Path) -> bool:
 
 
 def _list_notices(store: GameStore, number: int) -> list[str]:
-    """Return what the validation notes about the turns of a game: an import is never asked about."""
+    """Return the notices of the validation about the turns of an imported game; an import opens no questions."""
     from device.session.turn_questions import make_finding_notice
     from device.storage.archive import load_game
     from engine.game import Game

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what follows from them: the game, its word list, folders, readers."""
+"""Options that several commands share, and functions that evaluate them: game, word list, folders, readers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
 
 
 def merge_game_settings(args: argparse.Namespace, defaults: GameSettings | None = None) -> GameSettings:
-    """Return the game that the command line asks for, with `defaults` for the options left out. Raises `UserError`."""
+    """Return the game settings from the command line; for missing options, use `defaults`. Raises `UserError`."""
     defaults = defaults or GameSettings()
     plain = {name: getattr(args, name, None) for name in ("tiles", "lexicon", "rules", "challenge", "clock")}
     players = defaults.players if args.players is None else _parse_names(args.players)
@@ -97,7 +97,7 @@ def _parse_names(listed: str) -> tuple[str, ...]:
 
 
 def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
-    """Return the start of the game and the word list to check its words by. Raises `UserError`."""
+    """Return the event that starts a game, and the word list of the game (or None). Raises `UserError`."""
     started = GameStarted(
         game.players, _make_rules(game), game.tiles, first=_find_first_player(game), draw=game.first == DRAW
     )
@@ -112,7 +112,7 @@ def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
 
 
 def _make_rules(game: GameSettings) -> Rules:
-    """Return the rules of a game. Raises `UserError`."""
+    """Return the rules that the game settings choose. Raises `UserError`."""
     try:
         choice = RuleChoice.parse(game.rule_options)
         lexicon = {} if game.lexicon is None else {"lexicon": game.lexicon}
@@ -127,7 +127,7 @@ def _make_rules(game: GameSettings) -> Rules:
 
 
 def _find_first_player(game: GameSettings) -> int:
-    """Return the index of the player who begins, 0 until it is drawn. Raises `UserError`."""
+    """Return the index of the player who begins, or 0 if the players draw for first play. Raises `UserError`."""
     if game.first in ("", DRAW):
         return 0
     if game.first not in game.players:
@@ -136,9 +136,10 @@ def _find_first_player(game: GameSettings) -> int:
 
 
 def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon | None]:
-    """Return a function that finds the word list of a stored game by its name: the owner's or the shipped one.
+    """Return a function that finds the word list of a stored game by the list's name.
 
-    It returns None if the game was started without a list, or if the list is not available: words are not checked then.
+    The function tries the word list in the settings and the list in the package. It returns None (words are not
+    checked) if the game was started without a list, or if the list is not available.
     """
 
     def find_lexicon(started: GameStarted) -> Lexicon | None:
@@ -149,7 +150,7 @@ def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon |
             try:
                 found = open_lexicon(choice, started.tile_set, default_cache_dir())
             except LexiconError:
-                continue  # the next one may be it
+                continue  # try the next list
             if found is not None and found.name == started.lexicon:
                 return found
         return None
@@ -158,7 +159,7 @@ def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon |
 
 
 def own_lexicon_path(game: GameSettings) -> Path | None:
-    """Return the word list that the table's owner named, or None."""
+    """Return the path of the word list in the settings, or None if the settings name no file."""
     return None if game.lexicon in (None, NO_LEXICON) else Path(game.lexicon).expanduser()
 
 
@@ -176,7 +177,10 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
 
 
 def load_user_settings(args: argparse.Namespace) -> Settings:
-    """Return the settings of the file `--settings`, of the user's or of the machine's. Raises `UserError`."""
+    """Return the settings from the file `--settings`, or else from the settings file of the user or the machine.
+
+    Raises `UserError`.
+    """
     try:
         return load_settings(args.settings or find_settings_file())
     except SettingsError as error:
@@ -184,7 +188,10 @@ def load_user_settings(args: argparse.Namespace) -> Settings:
 
 
 def ensure_data_folder(named: Path | None) -> Path:
-    """Return the folder of the games, the user's own if none is named; make it if needed. Raises `UserError`."""
+    """Create the folder of the games if needed, and return its path. Raises `UserError`.
+
+    If `named` is None, the folder is in the data folder of the user.
+    """
     home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     folder = named or home / "tilekeeper"
     try:
@@ -197,12 +204,12 @@ def ensure_data_folder(named: Path | None) -> Path:
 
 
 def find_games_folder(args: argparse.Namespace) -> Path:
-    """Return the folder of the games by command line and settings file. Raises `UserError`."""
+    """Return the folder of the games from the command line or the settings file. Raises `UserError`."""
     return ensure_data_folder(args.data or load_user_settings(args).data.folder)
 
 
 def find_games_file(args: argparse.Namespace) -> Path:
-    """Return the file with the games. Raises `UserError` if there is none."""
+    """Return the path of the database file with the games. Raises `UserError` if the file does not exist."""
     path = find_games_folder(args) / "games.db"
     if args.data is None and not path.is_file() and os.access(SERVICE_DATA_FOLDER / path.name, os.R_OK):
         path = SERVICE_DATA_FOLDER / path.name  # an installed table
@@ -212,7 +219,10 @@ def find_games_file(args: argparse.Namespace) -> Path:
 
 
 def make_board_reader(load_net: Callable[[Path], Net] | None = None) -> BoardReader:
-    """Return a reader with the shipped networks, run by `load_net`. Raises `UserError`."""
+    """Return a reader with the neural networks of the package. Raises `UserError`.
+
+    `load_net` loads a network from a file (default: `vision.net.Net`).
+    """
     from vision.detection.locator import BoardLocator
     from vision.net import ModelError, Net
     from vision.recognition.letters import LetterNet
@@ -227,9 +237,9 @@ def make_board_reader(load_net: Callable[[Path], Net] | None = None) -> BoardRea
 
 
 def make_profiled_reader(folder: Path | None = None) -> tuple[ProfiledReader, TableProfile]:
-    """Return a reader that learns one table's tiles, and the profile that it learns.
+    """Return a reader that adapts to the tiles of one table, and the table profile that the reader uses.
 
-    The profile is kept in `folder`; with None it lasts as long as the program. Raises `UserError`.
+    The profile is saved in `folder`; if `folder` is None, the profile is in memory only. Raises `UserError`.
     """
     from calibration.profile import ProfiledReader, TableProfile
     from vision.net import ModelError

@@ -1,4 +1,4 @@
-"""The web server of `tilekeeper run`: http, https if there is a certificate, and the messages about its addresses."""
+"""The web server of `tilekeeper run`, with http, optional https, and the messages about its addresses."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 _LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.|\[::1\])")
-"""Addresses that phones cannot reach."""
+"""Pattern of URLs that phones cannot reach."""
 
 
 @contextmanager
 def open_page(app: Flask, page: PageSettings, report: Callable[[str], None]) -> Iterator[tuple[PageServer, str]]:
-    """Serve the page and report its addresses and how to pair phones. Raises `UserError`.
+    """Serve the page during the `with` block, and report its addresses and the pairing code. Raises `UserError`.
 
-    Yields the server and a sentence with the URLs.
+    Yield the server and a sentence with the URLs.
     """
     from web.security.server import CertificateError, PageServer, PortInUseError, TlsSettings
 
@@ -53,9 +53,9 @@ def open_page(app: Flask, page: PageSettings, report: Callable[[str], None]) -> 
 
 
 def announce_pairing(addresses: Sequence[str], pairing: Pairing, report: Callable[[str], None]) -> None:
-    """Report how to pair phones, and this machine's own browser; on a terminal also as a QR code.
+    """Report the link for this machine's browser and the pairing code for phones; on a terminal also a QR code.
 
-    `addresses` are the URLs of the page, the best one for phones last.
+    `addresses` are the URLs of the page; the last URL is the best for phones.
     """
     from web.pages.pairing import ENTER_PATH
     from web.qr import render_qr_blocks
@@ -70,7 +70,7 @@ def announce_pairing(addresses: Sequence[str], pairing: Pairing, report: Callabl
 
 
 def announce_wifi(hotspot: Hotspot, report: Callable[[str], None]) -> None:
-    """Report the table's own Wi-Fi; on a terminal also as a QR code, while the Wi-Fi is open."""
+    """Report the name and password of the hotspot; on a terminal also a QR code, if the hotspot is active."""
     from web.qr import render_qr_blocks
 
     if sys.stdout.isatty() and hotspot.is_active():
@@ -79,13 +79,16 @@ def announce_wifi(hotspot: Hotspot, report: Callable[[str], None]) -> None:
 
 
 def find_page_addresses(host: str, port: int) -> list[str]:
-    """Return the URLs of the page, the best one for phones last: by number, for phones that do not know the name."""
+    """Return the URLs of the page; the last URL is the best for phones.
+
+    This is the URL with a numeric address, because some phones cannot resolve the host name.
+    """
     if host:
         return [f"http://{host}:{port}"]
     found = [f"http://localhost:{port}", f"http://{socket.gethostname()}.local:{port}"]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # sends nothing: it only asks which address would be used (RFC 5737)
+            probe.connect(("192.0.2.1", 9))  # sends nothing, but selects the local address (RFC 5737)
             found.append(f"http://{probe.getsockname()[0]}:{port}")
         except OSError:
             return found

@@ -1,6 +1,6 @@
 """Read the board in each photograph.
 
-With --json, one object per line and photograph: board (15 strings of 15: `.` empty, a capital a letter, `?` a blank),
+With --json, one object per line and photograph: board (15 strings of 15: `.` empty, a capital letter, `?` a blank),
 corners (in pixels of the file's picture, clockwise from the top left as the tiles read upright), confidence for each
 square, milliseconds, problems. A tile with several letters (Spanish CH) is shown by its first letter in the board, and
 in full under `digraphs`, by square.
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 HELP = "read the board in photographs"
 _MIN_CONFIDENCE = 0.9
-"""Squares read with a lower confidence are marked."""
+"""Confidence below which a square is marked as doubtful."""
 _MAX_CORNER_PX = 100_000
-"""Pixels; even the largest picture that OpenCV opens has no corner so far outside."""
+"""Largest coordinate of a corner, in pixels; OpenCV cannot open pictures with more pixels a side."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("photos", nargs="+", type=Path, metavar="PHOTO")
     parser.add_argument("--tiles", default="en", metavar="SET", help="the tile set: en, de, ro, ... (default en)")
     parser.add_argument(
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read all photographs, then raise `UserError` with the names of those that could not be opened."""
+    """Read all photographs; at the end raise `UserError` if photographs could not be opened."""
     from engine.errors import UnknownTileSetError
     from engine.tiles import load_tile_set
     from vision.photo import PhotoError, load_photo
@@ -93,7 +93,10 @@ def parse_corners(text: str) -> Floats:
 def read_photo(
     reader: BoardReader, photo: Photo, letters: Collection[str], corners: Floats | None
 ) -> tuple[PhotoReading, Floats | None]:
-    """Read one photograph; return the reading and the corners. All corners are in pixels of the file's picture."""
+    """Read one photograph; return the reading and the corners of the board.
+
+    Both the argument and the result `corners` are in pixels of the picture in the file.
+    """
     reading = reader.read(photo.image, letters, corners=None if corners is None else photo.file_to_image(corners))
     return reading, None if reading.corners is None else photo.image_to_file(reading.corners)
 
@@ -128,7 +131,7 @@ def _make_json(
 
 
 def as_text(path: Path, reading: PhotoReading) -> str:
-    """Return the board as text, with row and column names and a mark on doubtful squares."""
+    """Return the board as text, with names of rows and columns, and with marks on doubtful squares."""
     from engine.reading import BOARD_SIZE, EMPTY
     from vision.recognition.reader import best_guess
 

@@ -26,7 +26,7 @@ HELP = "score a game from photographs, one for each turn"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("photos", nargs="+", type=Path, metavar="PHOTO")
     add_game_options(parser, players_needed=True)
     parser.add_argument("--json", action="store_true", help="one JSON object for the game")
@@ -55,10 +55,10 @@ def replay_photos(
     lexicon: WordList | None,
     profile: TableProfile | None = None,
 ) -> tuple[TableSnapshot, tuple[str, ...], tuple[str, ...]]:
-    """Replay the photographs; return the last snapshot, the photograph of each turn, and problems.
+    """Replay the photographs; return the last snapshot, the photograph of each turn, and a list of problems.
 
-    Turns are as known at the end: a tile that a later photograph corrects counts for the turn in which it was laid.
-    Confirmed tiles train `profile`.
+    If a later photograph corrects a tile, the correction is included in the turn in which the tile was placed. The
+    table profile `profile` learns from confirmed turns.
     """
     from device.cameras.folder import FolderCamera
     from device.session.snapshot import PASS_OR_EXCHANGE
@@ -84,7 +84,7 @@ def replay_photos(
 
 
 def as_json(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[str]) -> dict[str, Any]:
-    """Return the game as plain data for JSON."""
+    """Return the game as a dictionary for JSON."""
     return {
         "turns": [_make_turn_json(state, turn, photo) for turn, photo in zip(state.turns, photo_of, strict=True)],
         "totals": {player.name: player.total for player in state.players},
@@ -93,7 +93,7 @@ def as_json(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[st
 
 
 def as_text(state: TableSnapshot, photo_of: Sequence[str], problems: Sequence[str]) -> Iterator[str]:
-    """Yield the game as text: a line for each turn with its words, the totals, the problems."""
+    """Yield the game as lines of text: one line for each turn with its words, then the totals and the problems."""
     width = max(len(player.name) for player in state.players)
     for turn, photo in zip(state.turns, photo_of, strict=True):
         what = f"{turn.at} {turn.word}" if turn.at else f"({turn.kind})"

@@ -2,7 +2,7 @@
 
 The camera is a folder to which a picture is added after each turn (folder:DIR), a USB camera (usb:0) or a Raspberry
 Pi's camera module (pi). Phones on the same network see the score on the page, which also has the buttons of the table.
-What is not said here comes from the settings file; `python -m device.settings` prints one with all defaults.
+Values for missing options come from the settings file; `python -m device.settings` prints a file with all defaults.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HELP = "keep the score of a game at a real table"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument(
         "--camera", metavar="CAMERA", help="folder:DIR, usb:0, usb:/dev/v4l/by-id/... or pi (default pi)"
     )
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve the table until Ctrl-C or SIGTERM, or until the panel switches the machine off."""
+    """Run the table until Ctrl-C or SIGTERM, or until a player switches the machine off with the panel."""
     from device.cli.appliance import Appliance  # loads OpenCV and the page, which `tilekeeper --help` does not need
 
     starts = make_start_record()
@@ -72,13 +72,19 @@ def has_game_options(args: argparse.Namespace) -> bool:
 
 
 def make_start_record() -> StartRecord:
-    """Return the record of failed starts of a service, in the folder that systemd gives it; others are not counted."""
+    """Return the record of failed starts, in the state folder that systemd provides for a service.
+
+    If the program was not started as a service, failed starts are not counted.
+    """
     folder = os.environ.get("STATE_DIRECTORY")
     return StartRecord(Path(folder) / "starts.json" if folder else None)
 
 
 def resolve_settings(args: argparse.Namespace, settings: Settings | None = None) -> Settings:
-    """Return the settings of the command line over `settings`, by default those of the file. Raises `UserError`."""
+    """Return `settings` with the values from the command line. Raises `UserError`.
+
+    If `settings` is None, the settings file is loaded.
+    """
     settings = settings or load_user_settings(args)
     page = settings.page
     return replace(
@@ -95,7 +101,7 @@ def resolve_settings(args: argparse.Namespace, settings: Settings | None = None)
 
 
 def switch_off_machine() -> None:
-    """Switch the machine off. Raises `UserError`."""
+    """Switch the machine off. Raises `UserError` if this is not possible."""
     try:
         done = subprocess.run(["systemctl", "poweroff"], check=False).returncode == 0
     except OSError:

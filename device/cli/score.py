@@ -1,4 +1,4 @@
-"""Recompute recorded games: show each score of a GCG file beside the one by the rules."""
+"""Recompute recorded games: show each recorded score of a GCG file beside the score according to the rules."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from engine.tiles import load_tile_set
 HELP = "recompute recorded games (GCG)"
 
 MAX_FILE_BYTES = 4_000_000
-"""Bytes; a recorded game has a few thousand."""
+"""Largest size of a GCG file in bytes; a recorded game usually has a few thousand bytes."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("games", nargs="+", metavar="GAME.gcg", type=Path, help="a recorded game")
     parser.add_argument("--tiles", metavar="SET", help="tile set (en, de, ro, ...), whatever the file says")
     parser.add_argument(
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Score each file; return 2 if a file cannot be opened, else 0."""
+    """Score the game in each file; return 2 if a file cannot be opened, otherwise 0."""
     tiles = load_tile_set(args.tiles) if args.tiles else None
     board_layout = load_layout(args.layout) if args.layout else None
     status = 0
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def make_report(file: str, record: Record, game: Replay) -> dict[str, Any]:
-    """Return the result for one file as plain data for JSON."""
+    """Return the result for one file as a dictionary for JSON."""
     labels = record.labels()
     events = [
         {
@@ -76,7 +76,7 @@ def make_report(file: str, record: Record, game: Replay) -> dict[str, Any]:
 
 
 def format_report(result: dict[str, Any]) -> Iterator[str]:
-    """Yield the result as text, with a mark on scores that differ from the record."""
+    """Yield the result as lines of text, with a mark on scores that differ from the recorded scores."""
     yield f"{result['file']} (tiles {result['tiles']}, board {result['layout']})"
     width = max((len(name) for name in result["totals"]), default=0)
     for event in result["events"]:

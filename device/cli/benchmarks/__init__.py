@@ -1,1 +1,1 @@
-"""Measure this machine and this program, a module for each benchmark. Not in the wheel."""
+"""The benchmarks of `tilekeeper bench`, one module each; not part of the wheel."""

@@ -1,6 +1,6 @@
-"""How fast the engine is on one core of this machine, with the games of the demo.
+"""Measure the speed of the engine on one core of this machine, with the games of the demo.
 
-Time is that of the processor, so other programs that run at the same time hardly matter.
+Processor time is measured, so that other programs have little influence.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 HELP = "plays scored, readings explained, games rebuilt"
 
 REBUILT_TURNS = 25
-"""How long the game is that is rebuilt."""
+"""Number of turns of the game that is rebuilt."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("--seconds", type=float, default=2.0, help="how long each is measured (default 2)")
 
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class EngineSpeed:
-    """What the engine does: plays a second, and milliseconds of one core."""
+    """Speed of the engine on one core: plays per second, and milliseconds for a rebuild and an explanation."""
 
     plays_a_second: float
     rebuild_ms: float
@@ -44,7 +44,7 @@ class EngineSpeed:
 
 
 def measure_engine(seconds: float) -> EngineSpeed:
-    """Do each thing for so many seconds of the processor, and at least once."""
+    """Measure each operation for a number of seconds of processor time, at least once."""
     from device.demo.demo_table import load_demo_games
     from engine.gcg import build_game
 
@@ -67,7 +67,7 @@ def _measure_seconds(work: Callable[[], None], seconds: float) -> float:
 
 
 def _prepare_scoring(games: list[Game]) -> tuple[int, Callable[[], None]]:
-    """How many plays the games have, and all of them scored: may they lie so, what do they score, are they words."""
+    """Return the number of plays in the games, and a function that checks and scores all of these plays once."""
     from device.storage.lexicons import open_lexicon
     from engine.board import Board
     from engine.scoring import check_placement, score_play
@@ -91,7 +91,7 @@ def _prepare_scoring(games: list[Game]) -> tuple[int, Callable[[], None]]:
 
 
 def _prepare_rebuild(game: Game) -> Callable[[], None]:
-    """Return a function that builds the first turns of a game from their events."""
+    """Return a function that builds the first `REBUILT_TURNS` turns of a game from their events."""
     events = game.events[: REBUILT_TURNS + 1]
 
     def rebuild() -> None:
@@ -101,7 +101,7 @@ def _prepare_rebuild(game: Game) -> Callable[[], None]:
 
 
 def _prepare_explaining(game: Game) -> Callable[[], None]:
-    """Return a function that explains a clear reading after each play of a game, in order, again and again."""
+    """Return a function that infers one play from a clear reading of the board; each call uses the next play."""
     from engine.inference.explain import infer_play
     from engine.reading import EMPTY, BoardReading, SquareReading
 

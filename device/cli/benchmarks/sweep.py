@@ -1,8 +1,8 @@
-"""How far reading can be pushed: pictures spoiled step by step, read and explained, and drawn as curves.
+"""Measure the robustness of the reading: pictures are disturbed step by step, read and explained.
 
-The games of the demo are laid on rendered tables, each on another board; photographs with their truth are added with
-`--photos`. A turn counts as accepted when the table would score it without asking anybody; the exit status is 1 when
-one was accepted with a wrong total.
+The games of the demo are rendered on tables with different boards. `--photos` adds photographs with their ground truth.
+A turn counts as accepted if the table would score the turn without a question. The exit status is 1 if a turn was
+accepted with a wrong total.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 HELP = "pictures spoiled step by step: what is read, asked, or scored wrong"
 
 MIN_ASKED_SHARE = 0.1
-"""From this share of the turns on the table is said to have begun to ask."""
+"""Share of turns with a question above which a level of disturbance is reported as one at which the table asks."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("--photos", type=Path, metavar="DIR", help="photographs with their truth: DIR/*/manifest.json")
     parser.add_argument("--step", type=int, default=5, help="take every so many-th photograph (default 5)")
     parser.add_argument("--rendered", type=int, default=40, metavar="N", help="rendered pictures (default 40)")
@@ -38,12 +38,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the figures, draw the curves."""
+    """Measure the robustness, print the results and draw the curves."""
     return run_sweep(args.photos, args.rendered, args.step, args.only, args.out)
 
 
 def run_sweep(photos: Path | None, count: int, step: int, only: str, out: Path | None) -> int:
-    """Measure, print a table, write `sweeps.png` and `sweeps.json` to `out`. The status: 1 if a total was wrong."""
+    """Measure, print a table, and write `sweeps.png` and `sweeps.json` to `out`; return 1 if a total was wrong."""
     from calibration.evaluation.disturbances import DISTURBANCES
     from calibration.evaluation.robustness import measure_robustness
 
@@ -81,7 +81,10 @@ def run_sweep(photos: Path | None, count: int, step: int, only: str, out: Path |
 
 
 def _load_chart_drawer() -> Callable[[Curves, Path], None]:
-    """Return the function that draws the curves; called before measuring, which takes minutes."""
+    """Return the function that draws the curves. Raises `UserError` if its library is not installed.
+
+    Called before the measurement, which takes minutes.
+    """
     try:
         from calibration.evaluation.robustness_chart import draw_chart
     except ModuleNotFoundError as error:
@@ -113,7 +116,10 @@ def _format_level(level: LevelResult) -> str:
 
 
 def _format_asking_levels(levels: list[LevelResult], plain: float) -> str:
-    """From which levels on, to both sides of the harmless one, the table asks about more than a tenth of the turns."""
+    """Return a text with the levels of disturbance from which the table asks about many turns.
+
+    There are up to two levels, one on each side of the neutral level `plain`.
+    """
     asks = [level.level for level in levels if level.turns and level.asked > MIN_ASKED_SHARE and level.level != plain]
     below, above = [v for v in asks if v < plain], [v for v in asks if v > plain]
     said = [f"{v:g}" for v in (max(below, default=None), min(above, default=None)) if v is not None]

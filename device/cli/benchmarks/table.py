@@ -1,9 +1,10 @@
-"""The whole table on this machine: from the button to the score on the page, at rest, and over many turns.
+"""Measure the whole table on this machine: latency of a turn, processor load between turns, and memory.
 
-A recorded game lies on a simulated table; its pictures come as JPEG, 30 a second, as from a USB camera. Networks,
-session, store on disk, panel and page are those of `tilekeeper run`; the score is taken from the page's event stream
-over loopback. The time that the board is given to come to rest is told apart. With --memory so many turns are played on
-a light camera, whose reader is told what lies there, and the memory of the program is watched.
+The latency is the time from the press of a button to the score on the page. A recorded game is played on a simulated
+table, whose pictures are JPEGs at 30 frames per second, as from a USB camera. Networks, session, store on disk, panel
+and page are those of `tilekeeper run`. The score is read from the page's event stream over loopback. The time of
+waiting for the board to come to rest is reported separately. With --memory, many turns are played with a fake camera
+and reader, and the memory of the program is measured.
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ PICTURE_SIZE_PX = (1280, 960)
 IDLE_TIME_S = 5.0
 TIMEOUT_S = 60.0
 PLOT_POINTS = 200
-"""Points of the memory plot."""
+"""Number of points in the memory plot."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("--turns", type=int, default=30, help="turns that are timed (default 30)")
     parser.add_argument("--memory", type=int, metavar="TURNS", help="watch memory over so many turns (10000) instead")
     parser.add_argument("--plot", type=Path, metavar="PNG", help="draw the memory over the turns")
@@ -88,9 +89,9 @@ def _format_spread(values: list[float]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TableSpeed:
-    """Milliseconds of each turn, from the edge of the button to the page's message.
+    """Times of each turn in milliseconds, from the edge of the button to the event on the page.
 
-    `total_ms` is all of it, `settle_ms` until the board was at rest, `work_ms` the processor's time.
+    `total_ms` is the whole time, `settle_ms` the part until the board was at rest, and `work_ms` the processor time.
     """
 
     total_ms: list[float]
@@ -101,27 +102,27 @@ class TableSpeed:
 
     @property
     def processing_ms(self) -> list[float]:
-        """What the table itself takes."""
+        """Time of each turn without waiting for the board to come to rest, in milliseconds."""
         return [total - settle for total, settle in zip(self.total_ms, self.settle_ms, strict=True)]
 
 
 class VideoCamera:
-    """A camera that has a new picture 30 times a second: the JPEG that it was last given."""
+    """A fake camera with 30 frames per second; each frame is the JPEG in the attribute `jpeg`."""
 
     live = True
 
     def __init__(self) -> None:
         self.jpeg = b""
         self.still_times: list[float] = []
-        """When stills were asked for, `time.monotonic()`: the board was at rest."""
+        """Times (`time.monotonic()`) of the calls of `still`; at these times the board was at rest."""
 
     def still(self) -> Frame:
-        """Return the next picture, whole."""
+        """Return the next frame at full size."""
         self.still_times.append(time.monotonic())
         return Frame(self._decode_next(cv2.IMREAD_COLOR), time.monotonic())
 
     def preview(self) -> Frame:
-        """Return the next picture at a quarter of the size."""
+        """Return the next frame at a quarter of the size."""
         return Frame(self._decode_next(cv2.IMREAD_REDUCED_COLOR_4), time.monotonic())
 
     def close(self) -> None:
@@ -133,7 +134,7 @@ class VideoCamera:
 
 
 class FakeTable:
-    """A camera without a lens and a reader that is told what lies on the board."""
+    """A fake camera and reader; the readings show the tiles of the attribute `board`."""
 
     live = False
 
@@ -142,11 +143,11 @@ class FakeTable:
         self._picture = np.full((480, 640, 3), 128, np.uint8)
 
     def still(self) -> Frame:
-        """Return a grey picture."""
+        """Return a plain grey picture."""
         return Frame(self._picture, time.monotonic())
 
     def preview(self) -> None:
-        """None: nothing moves here."""
+        """Return None, because the fake camera is not live."""
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -159,7 +160,7 @@ class FakeTable:
         corners: Floats | None = None,  # noqa: ARG002
         hint: object = None,  # noqa: ARG002
     ) -> PhotoReading:
-        """Return the tiles that were laid."""
+        """Return a reading with the tiles of the attribute `board`."""
         faces = [EMPTY if (tile := self.board[square]) is None else tile.face for square in SQUARES]
         rows = ["".join(faces[at : at + BOARD_SIZE]) for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
         found = np.array([[80.0, 20.0], [560.0, 20.0], [560.0, 460.0], [80.0, 460.0]])
@@ -167,7 +168,7 @@ class FakeTable:
 
 
 def measure_table(turns: int, folder: Path) -> TableSpeed:
-    """Play the plays of a recorded game and time each."""
+    """Play up to `turns` plays of a recorded game and measure the time of each turn."""
     game = _load_longest_game()
     plays = [turn.board for turn in game.turns if turn.kind is TurnKind.PLAY and turn.stands][:turns]
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as renderer:
@@ -196,7 +197,7 @@ def measure_table(turns: int, folder: Path) -> TableSpeed:
 
 
 def measure_memory(turns: int, folder: Path) -> list[float]:
-    """Return the memory of the program, in MB, over a number of turns."""
+    """Return the memory of the program in MB at about `PLOT_POINTS` times during `turns` turns."""
     table, game = FakeTable(), _load_longest_game()
     boards = [turn.board for turn in game.turns if turn.kind is TurnKind.PLAY and turn.stands]
     megabytes = []
@@ -214,7 +215,7 @@ def measure_memory(turns: int, folder: Path) -> list[float]:
 
 
 def draw_memory_plot(megabytes: list[float], turns: int, path: Path) -> None:
-    """Draw the memory over the turns into a PNG."""
+    """Draw a plot of the memory over the turns and write it to a PNG file."""
     width, height, edge = 900, 420, 60
     picture = np.full((height, width, 3), 255, np.uint8)
     top = 50 * (int(max(megabytes)) // 50 + 1)
@@ -238,7 +239,7 @@ def draw_memory_plot(megabytes: list[float], turns: int, path: Path) -> None:
 
 
 class _PageClient:
-    """A phone's event stream: when the page showed which turn."""
+    """Client of the page's event stream, as on a phone; records when each event was shown first."""
 
     def __init__(self, port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
@@ -248,20 +249,20 @@ class _PageClient:
         if self._response.status != 200:
             raise RuntimeError(f"the page's stream answers {self._response.status}")
         self._first_shown: dict[int, float] = {}
-        """When a length of the log was shown first."""
+        """Number of events of the game -> time at which the page showed this number first."""
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._follow, name="phone", daemon=True)
         self._thread.start()
 
     def wait_for_events(self, events: int) -> float:
-        """Wait until the page shows a game of so many events; the moment that it did, `time.monotonic()`."""
+        """Wait until the page shows a game with `events` events; return the time of this (`time.monotonic()`)."""
         with self._changed:
             if not self._changed.wait_for(lambda: any(shown >= events for shown in self._first_shown), TIMEOUT_S):
                 raise RuntimeError(f"{events} events did not come to the page")
             return min(at for shown, at in self._first_shown.items() if shown >= events)
 
     def close(self) -> None:
-        """End the stream and the thread that reads it."""
+        """Close the stream and end the thread that reads the stream."""
         self._socket.shutdown(socket.SHUT_RDWR)
         self._thread.join()
         self._response.close()
@@ -280,7 +281,7 @@ class _PageClient:
 def _run_table(
     camera: VideoCamera | FakeTable, folder: Path, players: int, light: FakeTable | None = None
 ) -> Iterator[tuple[TableSession, Panel, _PageClient]]:
-    """Session, store, panel and page, as `tilekeeper run` puts them together, with a phone that looks at the page."""
+    """Open session, store, panel and page as in `tilekeeper run`, and a client that follows the page."""
     from device.panel.panel import Panel, PanelActions
     from device.session.table_session import TableSession
     from device.storage.lexicons import open_lexicon
@@ -325,7 +326,7 @@ def _load_longest_game() -> Game:
 
 
 def _render_jpeg(board: Board) -> bytes:
-    """Return the board on a simulated table as JPEG, as a camera sends it."""
+    """Return a picture of the board on a simulated table as JPEG data, as from a camera."""
     from engine.tiles import load_tile_set
     from vision.rendering.simulated_table import SimulatedTable
 

@@ -1,7 +1,7 @@
-"""What reading costs on one core of this machine: time, memory and model files.
+"""Measure the cost of reading boards on one core of this machine: time, memory and size of the model files.
 
-Rendered two-megapixel pictures, each of another board, are found and read. Time is that of the processor, so other
-programs that run at the same time hardly matter; memory is the peak of a `tilekeeper read` of its own.
+The pictures are rendered, with two megapixels and different boards. Processor time is measured, so that other programs
+have little influence. The memory is the peak of a separate process that runs `tilekeeper read`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HELP = "time and memory that finding, reading and watching a board take"
 
 PICTURE_SIZE_PX = (1632, 1224)
-"""Pixels of the pictures: two millions."""
+"""Size (width, height) of the rendered pictures: two megapixels."""
 PREVIEW_SIZE_PX = (640, 480)
 _READ_SCRIPT = """
 import sys
@@ -42,11 +42,11 @@ sys.exit(status)
 
 @dataclass(frozen=True, slots=True)
 class VisionCost:
-    """Medians in milliseconds of one core, and megabytes.
+    """Results: median times in milliseconds on one core, and sizes in megabytes.
 
-    `read` finds the board and reads it, `known` reads it where its corners are given, `follow` asks whether it is
-    still there, `watch` is one look of the camera monitor at a preview frame; `nothing` searches a picture without a
-    board.
+    `read_ms` is for finding and reading a board, `known_corners_ms` for reading a board with given corners, `follow_ms`
+    for checking that a board has not moved, `watch_ms` for motion detection in a preview, and `empty_search_ms` for
+    searching a picture without a board.
     """
 
     read_ms: float
@@ -59,7 +59,7 @@ class VisionCost:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the arguments of the command to the parser."""
     parser.add_argument("--pictures", type=int, default=12, help="how many boards are rendered and read (default 12)")
 
 
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def measure_vision(pictures: int) -> VisionCost:
-    """Render so many boards, and measure each thing on all of them, on one core."""
+    """Render a number of pictures, and measure each operation on all pictures with one core."""
     import cv2
 
     from calibration.evaluation.samples import render_samples
@@ -101,8 +101,8 @@ def measure_vision(pictures: int) -> VisionCost:
 
 
 def _measure_median_ms(work: Callable[[Sample], object], samples: Sequence[Sample]) -> float:
-    """Return the median processor time of `work` on one sample, in ms."""
-    work(samples[0])  # what is made once, at the first call
+    """Return the median processor time of `work` for one sample, in milliseconds."""
+    work(samples[0])  # the first call is not measured, because it includes initialisation
     took = []
     for sample in samples:
         begun = time.process_time()
@@ -127,7 +127,7 @@ def _measure_watch(samples: Sequence[Sample]) -> float:
 
 
 def _without_board(image: Image) -> Image:
-    """Return the left eighth of a picture, stretched to the whole: a table, an edge, nothing to find."""
+    """Return the left eighth of a picture, stretched to the full size, as a picture without a board."""
     import cv2
 
     height, width = image.shape[:2]
@@ -135,7 +135,7 @@ def _without_board(image: Image) -> Image:
 
 
 def _measure_memory(samples: Sequence[Sample]) -> float:
-    """Megabytes at the peak of a process of its own that reads the pictures one after the other."""
+    """Return the peak memory, in megabytes, of a separate process that reads the pictures one after the other."""
     import cv2
 
     with tempfile.TemporaryDirectory() as folder:
