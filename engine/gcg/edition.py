@@ -108,7 +108,7 @@ def find_named_layout(record: Record) -> Layout | None:
 
 
 def find_unknown_game(record: Record) -> Pragma | None:
-    """Return the `#game-type` pragma if this program cannot score that kind of game, otherwise None."""
+    """Return the `#game-type` pragma if the kind of game is not one of `STANDARD_GAMES`, otherwise None."""
     pragma = record.find_pragma("game-type")
     return pragma if pragma and _normalise_text(pragma.text) not in STANDARD_GAMES else None
 
