@@ -1,7 +1,7 @@
-"""The web page with which phones show and control the session.
+"""Flask application: the web pages and the JSON API of the table.
 
-`create_app(session)` makes the Flask application; `web.security.server.PageServer` serves it in the process that owns
-the camera.
+`create_app(session)` makes the application. `web.security.server.PageServer` serves the application in the process
+that uses the camera.
 """
 
 from __future__ import annotations

@@ -35,10 +35,10 @@ def create_app(
     host_info: HostInfo | None = None,
     max_streams: int = MAX_STREAMS,
 ) -> Flask:
-    """Make the page for `table`: every client may view it, paired phones may control the table.
+    """Create the Flask application for a table. All clients may view the pages, paired devices may control the table.
 
     `app.extensions["pairing"].code` is the pairing code that the table must show. `store` holds the stored games (None:
-    none), `own_lexicon` is the word list of the table's owner, `host_info` describes the machine. Call
+    no games), `own_lexicon` is the word list of the table's owner, `host_info` describes the machine. Call
     `app.extensions["live"].close()` before stopping the server, to end the open streams.
     """
     app = Flask(__name__)
@@ -74,7 +74,7 @@ _ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.fai
 
 
 def _handle_http_error(error: HTTPException) -> ResponseReturnValue:
-    """Answer an HTTP error: JSON for the API, a page for browsers, otherwise plain text."""
+    """Return the response to an HTTP error: JSON for the API, a page for browsers, otherwise plain text."""
     limit = format_size(request.max_content_length or MAX_BODY_BYTES)
     if (problem := api.make_problem_response(error, limit)) is not None:
         return problem

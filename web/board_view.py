@@ -1,4 +1,4 @@
-"""The squares of the board as the page draws them."""
+"""Template values for the squares of the board."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from engine.board import SQUARES, column_of, row_of, square_name
 from web.i18n import Texts
 
 _MAX_CACHED_SQUARES = 4096
-"""Squares kept for the next rendering: those of some hundred positions, since most stay as they are."""
+"""Number of cached squares: enough for some hundred positions, because most squares do not change in a turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class SquareView:
-    """A square: its name, its column and row from 0, its premium and the text of it, its tile, and a label.
+    """A square of the board: name, column and row (from 0), premium, text of the premium, tile, and label.
 
     The label describes the square and its tile for screen readers.
     """
@@ -30,7 +30,7 @@ class SquareView:
 
 
 def list_squares(state: TableSnapshot, t: Texts) -> tuple[SquareView, ...]:
-    """Return the 225 squares in the order of their numbers, with texts in the language of `t`."""
+    """Return the 225 squares row by row, with texts in the language of `t`."""
     board = state.board
     return tuple(map(_make_square_view, SQUARES, board.premiums, board.tiles, [t] * len(SQUARES)))
 

@@ -1,4 +1,4 @@
-"""Score chart of a game: lines in SVG coordinates, which a template draws."""
+"""Score chart of a game in SVG coordinates, for a template."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MARK_STEPS_POINTS = (10, 25, 50, 100, 200, 250, 500)
 
 @dataclass(frozen=True, slots=True)
 class ChartLine:
-    """One player's totals: `points` for an SVG polyline, position of the last point, height of the label."""
+    """Line of one player's totals: `points` of an SVG polyline, position of the last point, y of the label."""
 
     player: int
     points: str
@@ -26,7 +26,7 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True)
 class ScoreChart:
-    """Chart of a game: its lines, and the marks of the vertical axis as (total, y)."""
+    """Score chart of a game: a line for each player, and the ticks of the vertical axis as (total, y)."""
 
     lines: tuple[ChartLine, ...]
     marks: tuple[tuple[int, float], ...]
@@ -37,7 +37,7 @@ class ScoreChart:
 
 
 def build_score_chart(state: TableSnapshot) -> ScoreChart | None:
-    """Return the chart of the totals after each turn, or None before the first turn."""
+    """Return the score chart of a game, with each player's total after each turn, or None before the first turn."""
     if not state.turns:
         return None
     totals = [[0] for _ in state.players]
@@ -72,7 +72,7 @@ def build_score_chart(state: TableSnapshot) -> ScoreChart | None:
 
 
 def _space_labels(heights: list[float]) -> list[float]:
-    """Return the heights moved apart by at least `MIN_LABEL_GAP`, kept inside the chart."""
+    """Return label positions (y) that are at least `MIN_LABEL_GAP` apart and inside the chart."""
     order = sorted(range(len(heights)), key=lambda i: heights[i])
     moved = list(heights)
     for above, below in pairwise(order):

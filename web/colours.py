@@ -1,4 +1,4 @@
-"""Colours of the page: those of the players, and those of each edition's board."""
+"""Colours of the players, and colours of the board of each Scrabble edition."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from engine.rules import EDITION_COLOURS, PremiumColours
 
 _DARK_GROUND, _LIGHT_GROUND = "#14171c", "#fffdf8"
 _GROUND_SHARE = {_DARK_GROUND: 0.28, _LIGHT_GROUND: 0.12}
-"""Share of the page's ground that is mixed into the colours of the printed board, which are too strong on a screen."""
+"""Share of the page background in the premium colours: the colours of a printed board are too strong on a screen."""
 _INKS = ("#10151a", "#ffffff")
 _MIN_CONTRAST = 4.5
 
 
 def colour_of(state: TableSnapshot, player: int) -> str:
-    """Return a player's colour: the remembered one, else the one of the seat, else one that is still free."""
+    """Return a player's colour: the stored colour, else the default colour of the seat, else any unused colour."""
     taken: list[str] = []
     for seat, seen in enumerate(state.players):
         wishes = (seen.colour, PALETTE[seat % len(PALETTE)], *PALETTE)
@@ -25,7 +25,7 @@ def colour_of(state: TableSnapshot, player: int) -> str:
 
 
 def build_editions_css() -> str:
-    """Return the style sheet of all editions: `--p` (square) and `--on` (text on it) for each premium."""
+    """Return a style sheet that defines `--p` (square) and `--on` (text) for each premium of each edition."""
     light = "".join(_generate_css_rules(_LIGHT_GROUND))
     return f"{''.join(_generate_css_rules(_DARK_GROUND))}@media (prefers-color-scheme:light){{{light}}}\n"
 
@@ -47,18 +47,18 @@ def _list_premium_colours(colours: PremiumColours) -> dict[str, str]:
 
 
 def mix_colours(colour: str, ground: str, share: float) -> str:
-    """Return `colour` mixed with a `share` (0 to 1) of `ground`; all colours are `#rrggbb`."""
+    """Mix `colour` with a `share` (0 to 1) of `ground`. All colours are `#rrggbb`."""
     pairs = zip(_parse_channels(colour), _parse_channels(ground), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 def choose_ink(ground: str) -> str:
-    """Return the ink with the higher contrast on a ground."""
+    """Return the text colour (dark or light) with the higher contrast to the background `ground`."""
     return max(_INKS, key=lambda ink: contrast_ratio(ink, ground))
 
 
 def ensure_contrast(ground: str) -> str:
-    """Return `ground`, changed as little as small type needs for sufficient contrast (WCAG 2.2, 1.4.3)."""
+    """Return a background close to `ground` with sufficient contrast for small text (WCAG 2.2, 1.4.3)."""
     while contrast_ratio(ink := choose_ink(ground), ground) < _MIN_CONTRAST:
         ground = mix_colours(ground, _INKS[0] if ink == _INKS[1] else _INKS[1], 0.03)
     return ground

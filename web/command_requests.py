@@ -1,6 +1,6 @@
-"""Commands in requests: a JSON body and a form are decoded to the same typed value.
+"""Decoder of commands in HTTP requests, from JSON bodies and from HTML forms.
 
-The value is an `Order`: the moment that the command is meant for, and the arguments of the command with their limits
+The result is an `Order`: the moment of the game that the user saw, and the validated arguments of the command
 (`device.session.command_table`).
 """
 
@@ -24,7 +24,7 @@ from device.session.snapshot import Moment
 from engine.errors import TilekeeperError
 
 WEB_COMMANDS: Sequence[type[TableCommand]] = tuple(command for command in COMMAND_TABLE if command.name)
-"""The commands with a route, in the order of the OpenAPI document."""
+"""The commands that have a route in the API and the web pages, in the order of the OpenAPI document."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 MomentText = Annotated[
@@ -34,23 +34,23 @@ MomentText = Annotated[
 
 
 class RequestError(TilekeeperError):
-    """A body or a form that does not fit its type: the reason and the path of the field, in English."""
+    """An invalid body or form. The message has the reason and the path of the field, in English."""
 
 
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A command without arguments, for the moment `seen`."""
+    """Request for a command without arguments. `seen` is the moment of the game that the user saw."""
 
     seen: MomentText
 
     @property
     def moment(self) -> Moment:
-        """The moment that the command is meant for."""
+        """The moment of the game that the user saw."""
         game, events = self.seen.split("-")
         return Moment(int(game), int(events))
 
 
 def make_order_type(command: type[TableCommand]) -> type[Order]:
-    """Return the type of the requests for a command; commands with the same arguments share it.
+    """Return the request type of a command. Commands with the same arguments have the same type.
 
     >>> from device.session.commands.turns import ExchangeTiles
     >>> make_order_type(ExchangeTiles)("12-34", 3)
@@ -62,7 +62,7 @@ def make_order_type(command: type[TableCommand]) -> type[Order]:
 
 
 def make_command(command: type[TableCommand], order: Order, own_lexicon: Path | None) -> TableCommand:
-    """Return the command that an order describes. Raises `NewGameError`."""
+    """Create a command with the arguments in an order. Raises `NewGameError`."""
     arguments = {name: getattr(order, name) for name in order.__struct_fields__ if name != "seen"}
     if command is StartGame:
         return make_game(NewGameRequest(**arguments), own_lexicon)
@@ -70,7 +70,7 @@ def make_command(command: type[TableCommand], order: Order, own_lexicon: Path | 
 
 
 def decode_json(data: bytes, kind: type[T]) -> T:
-    """Decode a JSON body. Raises `RequestError`."""
+    """Decode a JSON body to the type `kind`. Raises `RequestError`."""
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -78,9 +78,9 @@ def decode_json(data: bytes, kind: type[T]) -> T:
 
 
 def decode_form(form: MultiDict[str, str], kind: type[T], **more: object) -> T:
-    """Decode the fields of a form, and `more` fields. Raises `RequestError`.
+    """Decode the fields of a form and the additional fields `more` to the type `kind`. Raises `RequestError`.
 
-    A field without content counts as left out if it has a default. Fields that the type does not have are ignored.
+    An empty field with a default counts as missing. Fields that the type does not have are ignored.
     """
     values = dict(more)
     for field in msgspec.structs.fields(kind):
@@ -95,7 +95,7 @@ def decode_form(form: MultiDict[str, str], kind: type[T], **more: object) -> T:
 
 
 def _is_list(kind: object) -> bool:
-    """Return True for a type whose values a form sends as fields of the same name."""
+    """Return True for a tuple type. A form sends the items of a tuple as several fields with the same name."""
     info = msgspec.inspect.type_info(kind)
     while isinstance(info, msgspec.inspect.Metadata):
         info = info.type
@@ -104,7 +104,7 @@ def _is_list(kind: object) -> bool:
 
 @cache
 def _define_order_type(schema_name: str, arguments: type[msgspec.Struct]) -> type[Order]:
-    """Return a type with this name, the moment, and the fields of `arguments`."""
+    """Return a subclass of `Order` with the name `schema_name` and the fields of `arguments`."""
     fields = msgspec.structs.fields(arguments)
     if not fields:
         return Order
@@ -120,7 +120,7 @@ def _define_order_type(schema_name: str, arguments: type[msgspec.Struct]) -> typ
 
 
 def _copy_default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
-    """Return the default of a field, nothing if it is required."""
+    """Return a tuple with the default of a field, or an empty tuple for a required field."""
     if field.required:
         return ()
     return (field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory(),)

@@ -1,4 +1,4 @@
-"""Compression of responses with gzip; on a crowded Wi-Fi transfer takes longer than compressing."""
+"""Compression of responses with gzip, because the transfer on a slow Wi-Fi takes longer than the compression."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import lru_cache
 from flask import Response, request
 
 MIN_COMPRESSED_BYTES = 700
-"""Bytes; smaller responses fit in one packet anyway."""
+"""Smallest response to compress, in bytes. A smaller response fits in one packet without compression."""
 _GZIP_LEVEL = 6
 _COMPRESSIBLE_TYPES = ("text/html", "text/css", "text/plain", "text/javascript", "application/json", "image/svg+xml")
 
 
 def compress_response(response: Response) -> Response:
-    """Compress a text with gzip (RFC 9110, 8.4.1.3) if the client accepts it; not streams, files or pictures."""
+    """Compress a text response with gzip (RFC 9110, 8.4.1.3) if the client accepts gzip."""
     kind = response.mimetype
     if kind not in _COMPRESSIBLE_TYPES and kind != "application/manifest+json":
         return response
@@ -31,12 +31,12 @@ def compress_response(response: Response) -> Response:
     response.set_data(_compress_file(data) if is_file else gzip.compress(data, _GZIP_LEVEL, mtime=0))
     response.headers["Content-Encoding"] = "gzip"
     if etag := response.get_etag()[0]:
-        response.set_etag(etag, weak=True)  # the same text in other bytes
+        response.set_etag(etag, weak=True)  # weak: the compressed response has the same content but different bytes
     return response
 
 
 def _is_complete(response: Response) -> bool:
-    return response.is_sequence or response.direct_passthrough  # not a stream that is still being made
+    return response.is_sequence or response.direct_passthrough  # not a generated stream
 
 
 @lru_cache(maxsize=32)

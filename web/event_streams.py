@@ -1,7 +1,7 @@
-"""Delivery of server-sent events by the event loop of the page's server: an open page costs no thread.
+"""Delivery of Server-Sent Events in the event loop of the server, without a thread for each open stream.
 
-A view hands its stream over with `EventStreams.open` and returns the first bytes of the response. Once they are sent,
-`deliver_events` keeps the connection open and sends what is new. Clients that ask for the same thing share one message.
+A view registers a stream with `EventStreams.open` and returns the first bytes of the response. After these bytes,
+`deliver_events` keeps the connection open and sends new events. Clients that need the same event share one message.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from engine.limits import MAX_STREAMS_PER_ADDRESS
 from web.security.addresses import is_this_machine
 
 HEARTBEAT_INTERVAL_S = 5.0
-"""Seconds between heartbeats on a stream without news, so that both ends notice a broken connection."""
+"""Seconds between heartbeats on a stream without events, so that both ends detect a broken connection."""
 MAX_SHARED_EVENTS = 16
-"""Number of events that are kept for further clients that ask for the same."""
+"""Number of cached events for clients that need the same event."""
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -35,15 +35,15 @@ _STREAM_KEY = "tilekeeper.stream"
 
 
 class NoStreamError(TilekeeperError):
-    """All streams are taken: of the table, or those of one address."""
+    """The limit of open streams is reached, in total or for one address."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventStream:
-    """A client's stream: `kind` names what it gets, `since` is the id of the last event that it has.
+    """The stream of a client. `kind` is the kind of events, `since` the id of the last event that the client received.
 
-    `make_event` returns id and data of the newest event for a client that has the event of the given id. It is called
-    in a thread, once for all clients of the same kind that have the same event.
+    `make_event` returns id and data of the newest event for a client that last received the event of the given id. It
+    runs in a thread, once for all clients of the same kind that last received the same event.
     """
 
     kind: str
@@ -72,37 +72,37 @@ class EventStreams:
         return self._counts.total()
 
     def open(self, stream: EventStream, environ: MutableMapping[str, Any]) -> None:
-        """Reserve a place and hand the stream over to the server of this request. Raises `NoStreamError`."""
+        """Count a new stream and attach the stream to the ASGI scope of its request. Raises `NoStreamError`."""
         scope = environ.get("asgi.scope")
         with self._lock:
             full = self.count >= self._limit or (
                 self._counts[stream.address] >= MAX_STREAMS_PER_ADDRESS and not is_this_machine(stream.address)
             )
             if scope is None or full or self._closed:
-                self._counts += Counter()  # forgets addresses without a stream
+                self._counts += Counter()  # removes addresses without a stream
                 raise NoStreamError
             self._counts[stream.address] += 1
         scope[_STREAM_KEY] = stream
 
     def release(self, stream: EventStream) -> None:
-        """Free the place of a stream."""
+        """Remove a closed stream from the count of open streams."""
         with self._lock:
             self._counts[stream.address] -= 1
             self._counts += Counter()
 
     def run_in(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Deliver events in this loop from now on."""
+        """Set the event loop that delivers the events."""
         self._loop = loop
 
     def notify(self) -> None:
-        """Deliver the newest event to all streams; may be called from any thread."""
+        """Deliver the newest event to all streams. Thread-safe."""
         loop = self._loop
         if loop is not None:
             with suppress(RuntimeError):  # the loop is closed: there are no streams
                 loop.call_soon_threadsafe(self._wake_all)
 
     def close(self) -> None:
-        """End all streams; no more can be opened."""
+        """End all streams and refuse new streams."""
         self._closed = True
         self.notify()
         self._renderer.shutdown(wait=False)
@@ -110,7 +110,7 @@ class EventStreams:
     async def deliver(
         self, stream: EventStream, gone: asyncio.Future[Any], send: Callable[[str], Awaitable[None]]
     ) -> None:
-        """Send events until the client is gone or the streams are closed."""
+        """Send events until the client disconnects or the streams are closed."""
         known, spoke = stream.since, time.monotonic()
         wake_up = asyncio.Event()
         gone.add_done_callback(lambda _: wake_up.set())
@@ -136,20 +136,20 @@ class EventStreams:
             wake_up.set()
 
     async def _make_event(self, stream: EventStream, known: str) -> tuple[str, str]:
-        """Return the newest event; clients of one kind with the same `known` event wait for one and the same."""
+        """Return the newest event, from the cache if another client of the same kind has the same `known` event."""
         key = self._current_id(), stream.kind, known
         event = self._events.get(key)
         if event is None:
             loop = asyncio.get_running_loop()
             event = loop.run_in_executor(self._renderer, stream.make_event, known)
             self._events[key] = event
-            while len(self._events) > MAX_SHARED_EVENTS:  # `known` comes from the client and may be anything
+            while len(self._events) > MAX_SHARED_EVENTS:  # a client may send many invented ids
                 del self._events[next(iter(self._events))]
         return await asyncio.shield(event)
 
 
 def deliver_events(app: AsgiApp, streams: EventStreams) -> AsgiApp:
-    """Return the application with its streams kept open after the first bytes of the response."""
+    """Wrap an ASGI application so that responses with an event stream stay open and receive events."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_open(message: Message) -> None:

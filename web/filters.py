@@ -1,4 +1,4 @@
-"""Template filters: numbers, positions, names and clocks as the page shows them."""
+"""Jinja filters that format numbers, times and names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from web.rule_texts import list_rule_texts
 
 
 def register_filters(app: Flask) -> None:
-    """Register the filters of this module with the application."""
+    """Add the filters of this module to the Jinja environment of the application."""
     app.jinja_env.filters.update(
         signed=signed,
         digits=digits,
@@ -39,48 +39,48 @@ def register_filters(app: Flask) -> None:
 
 
 def signed(score: int) -> str:
-    """Return a score as `+14`, `−5` (with a true minus sign) or `0`."""
+    """Format a score with its sign: `+14`, `−5` (U+2212) or `0`."""
     return f"+{score}" if score > 0 else f"−{-score}" if score < 0 else "0"
 
 
 def digits(score: int) -> str:
-    """Return a total, with a true minus sign if negative."""
+    """Format a total, with the minus sign U+2212 if the total is negative."""
     return str(score) if score >= 0 else f"−{-score}"
 
 
 def clock_time(since: float) -> str:
-    """Return a Unix time as hours and minutes of local time."""
+    """Format a Unix time as hours and minutes in local time."""
     return time.strftime("%H:%M", time.localtime(since))
 
 
 def clock_text(left: float) -> str:
-    """Return the seconds left on a player's clock as `24:05`, in overtime as `−0:30`."""
+    """Format the remaining seconds of a player's clock as `24:05`, or as `−0:30` in overtime."""
     whole = abs(int(left))
     return f"{'−' if left < 0 else ''}{whole // 60}:{whole % 60:02}"
 
 
 def tenths(value: float, language: str) -> str:
-    """Return a number with one decimal, in the notation of the language."""
+    """Format a number with one decimal and the decimal separator of the language."""
     text = f"{value:.1f}".replace("-", "−")
     return text if language == "en" else text.replace(".", ",")
 
 
 def unseen_tiles(state: TableSnapshot) -> tuple[tuple[str, int], ...]:
-    """Return every tile of the set with its number of unseen tiles, including those with none left."""
+    """Return (symbol, number of unseen tiles) for all symbols of the tile set, also for the number 0."""
     left = dict(state.unseen)
     return tuple((tile, left.get(tile, 0)) for tile in load_tile_set(state.tile_set).counts)
 
 
 def actor(state: TableSnapshot, turn: TurnView) -> str:
-    """Return the name of the player who acted in a turn: of a challenge, the challenger."""
+    """Return the name of the player who acted in a turn. In a challenge this is the challenger."""
     return state.players[turn.player if turn.kind != "challenge" or turn.by is None else turn.by].name
 
 
 def names(state: TableSnapshot, players: Iterable[int]) -> str:
-    """Return the names of players, separated by commas."""
+    """Join the names of players with commas."""
     return ", ".join(state.players[player].name for player in players)
 
 
 def standing(state: TableSnapshot) -> str:
-    """Return names and totals of all players in one text."""
+    """Format the names and totals of all players as one line."""
     return ", ".join(f"{player.name} {digits(player.total)}" for player in state.players)

@@ -1,4 +1,4 @@
-"""The stored games of this table: list, replay turn by turn, statistics, export, import, delete."""
+"""Access to the stored games: list, replay, statistics, export, import, deletion."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from engine.game import Game
 from engine.state import Turn
 
 MAX_IMPORT_BYTES = 32 * 1024 * 1024
-"""Largest file that can be imported; a game with a picture for each turn has a quarter of that."""
+"""Largest file to import, in bytes: four times the size of a game with a picture for each turn."""
 
 
 class GameNotFoundError(TilekeeperError):
-    """A game that does not exist or that this version cannot read; the message explains it on one line."""
+    """A missing game, or a game that this version cannot read. The message explains the error in one line."""
 
 
 class ImportFileError(TilekeeperError):
-    """A file that contains no game; the message gives the reason on one line."""
+    """A file without a readable game. The message gives the reason in one line."""
 
 
 class GameInProgressError(TilekeeperError):
-    """The game is in progress at the table; it can be deleted after another one has started."""
+    """An attempt to delete the game in progress. The game can be deleted after a new game has started."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameLine:
-    """A game in the list.
+    """A row in the list of stored games.
 
     `started` is Unix time, `players` is in seat order. `totals` and `winners` (player indices) are set if the game can
     be read; `ended` means that it was played to its end, `running` that it is in progress at the table, and
-    `damage` says what can be done with a game of which events are lost.
+    `damage` is a sentence for the user about a game with lost events.
     """
 
     number: int
@@ -62,12 +62,12 @@ class GameLine:
 
 @dataclass(frozen=True)
 class Replay:
-    """A stored game for viewing turn by turn, with the pictures from which it was read."""
+    """A stored game for viewing turn by turn, with the pictures of the board."""
 
     line: GameLine
     game: Game
     picture_events: tuple[int | None, ...]
-    """For each turn the event with its picture, or None; pictures of old games are deleted to save space."""
+    """For each turn the number of the event with the picture, or None if the picture was deleted to save space."""
 
     @property
     def turn_count(self) -> int:
@@ -76,11 +76,11 @@ class Replay:
 
     @cached_property
     def _final_state(self) -> TableSnapshot:
-        # Words are not looked up again: the game's word list may be gone, and its name still has to be shown.
+        # Words are not looked up again: the word list may be deleted, but the page still shows the name of the list.
         return replace(build_snapshot(self.game, None), lexicon=self.game.start_event.lexicon, lexicon_advises=False)
 
     def state_after(self, turn: int) -> TableSnapshot:
-        """Return the snapshot after `turn` turns (0: the empty board)."""
+        """Return the state of the game after `turn` turns (0: the empty board)."""
         end, made = self._final_state, self.game.turns[:turn]
         if turn >= self.turn_count:
             return end
@@ -105,7 +105,7 @@ class Replay:
         )
 
     def picture_name(self, turn: int) -> str:
-        """Return the name of the picture of a turn, or an empty string."""
+        """Return the name of the picture of a turn, or an empty string if the turn has no picture."""
         event = self.picture_events[turn - 1] if turn else None
         return "" if event is None else f"{self.line.number}-{event}"
 
@@ -118,7 +118,7 @@ class Replay:
 
 
 class GameArchive:
-    """The games of a store. `at_table` returns the number of the game in progress, which cannot be deleted."""
+    """The stored games of a table. `at_table` returns the number of the game in progress, which cannot be deleted."""
 
     def __init__(self, store: GameStore, at_table: Callable[[], int]) -> None:
         self._store = store
@@ -128,7 +128,7 @@ class GameArchive:
     def find_games(
         self, player: str = "", since: date | None = None, until: date | None = None
     ) -> tuple[StoredGame, ...]:
-        """Return the games of a player (empty: of all) between two days, newest first. Raises `StoreError`."""
+        """Return the games of a player (empty: of all players) between two days, newest first. Raises `StoreError`."""
         return tuple(
             stored
             for stored in self._store.games()
@@ -138,7 +138,7 @@ class GameArchive:
         )
 
     def make_line(self, stored: StoredGame) -> GameLine:
-        """Return a game as a line of the list. Raises `StoreError`."""
+        """Return the row of a game in the list of games. Raises `StoreError`."""
         line = GameLine(
             stored.id,
             stored.started,
@@ -153,7 +153,7 @@ class GameArchive:
         return replace(line, totals=standing.totals, winners=standing.winners, ended=standing.sum is not None)
 
     def make_lines(self, games: Sequence[StoredGame]) -> tuple[GameLine, ...]:
-        """Return games as lines of the list. Raises `StoreError`."""
+        """Return the rows of several games in the list of games. Raises `StoreError`."""
         lines = tuple(map(self.make_line, games))
         self._summary_cache.save()
         return lines
@@ -163,14 +163,14 @@ class GameArchive:
         return self._store.players()
 
     def compute_records(self, games: Sequence[StoredGame]) -> tuple[tuple[PlayerRecord, ...], tuple[HeadToHead, ...]]:
-        """Return statistics of these games for each player and for each pair of players. Raises `StoreError`."""
+        """Return the statistics of each player and of each pair of players in these games. Raises `StoreError`."""
         standings = [stands for stored in games if (stands := self._summary_cache.get_standing(stored)) is not None]
         self._summary_cache.save()
         sums = [stands.sum for stands in standings if stands.sum is not None]
         return compute_player_records(sums), compute_head_to_heads(sums)
 
     def load_replay(self, number: int) -> Replay:
-        """Return a game for viewing turn by turn. Raises `GameNotFoundError`, `StoreError`."""
+        """Load a game for viewing turn by turn. Raises `GameNotFoundError`, `StoreError`."""
         stored = self.find_game(number)
         if stored.damage and not stored.length:
             raise GameNotFoundError(format_sentence(stored.damage))
@@ -191,16 +191,16 @@ class GameArchive:
         return match
 
     def load_picture(self, number: int, event: int) -> bytes | None:
-        """Return the rectified board of an event as JPEG, or None."""
+        """Return the picture of the rectified board (JPEG) that is stored with an event, or None."""
         return self._store.picture(number, event, "board")
 
     def export_gcg(self, number: int) -> tuple[str, str]:
-        """Return a game as GCG, and a file name. Raises `GameNotFoundError`, `StoreError`."""
+        """Return a game in GCG format, and a file name for the download. Raises `GameNotFoundError`, `StoreError`."""
         with _convert_archive_errors(GameNotFoundError):
             return export_gcg(self._store, number), self._make_file_name(number, ".gcg")
 
     def export_zip(self, number: int) -> tuple[Iterator[bytes], str]:
-        """Return a game with its pictures as the parts of a ZIP, and a file name.
+        """Return the chunks of a ZIP file with a game and its pictures, and a file name for the download.
 
         Raises `GameNotFoundError`, `StoreError`.
         """
@@ -208,9 +208,9 @@ class GameArchive:
             return export_zip(self._store, number), self._make_file_name(number, ".zip")
 
     def import_game(self, data: bytes) -> int:
-        """Import an exported ZIP or a GCG file and return the game's number.
+        """Import a ZIP or GCG file and return the number of the new game.
 
-        Writes only to the store; paths and sizes in the file are not trusted (`device.storage.archive`). Raises
+        The import writes only to the store and validates paths and sizes in the file (`device.storage.archive`). Raises
         `ImportFileError`, `StoreError`.
         """
         with _convert_archive_errors(ImportFileError):
@@ -233,7 +233,7 @@ class GameArchive:
 
 @contextmanager
 def _convert_archive_errors(kind: type[TilekeeperError]) -> Iterator[None]:
-    """Convert the errors of the archive's files to errors with a sentence for people."""
+    """Convert errors in game files to the exceptions of this module, with a message for the user."""
     try:
         yield
     except ArchiveError as error:
@@ -241,12 +241,12 @@ def _convert_archive_errors(kind: type[TilekeeperError]) -> Iterator[None]:
 
 
 def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
-    """Return the game of an event log, and for each turn the number of the event that created it.
+    """Replay an event log; return the game, and for each turn the number of the event that created the turn.
 
-    A turn that was corrected, or undone and redone, keeps the event that created it first.
+    For a turn that was corrected, or undone and redone, this is the number of the first event.
     """
     history = EventHistory(from_json(bodies[0]))
-    made: list[tuple[int, ...]] = [()]  # by number of events in effect: creating event of each ledger entry
+    made: list[tuple[int, ...]] = [()]  # index: number of events in effect; value: creating event of each ledger entry
     for number, body in enumerate(bodies[1:], 1):
         event, before = from_json(body), history.game
         history.apply_event(event)
@@ -261,7 +261,7 @@ def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
 
 
 def _map_entries_to_events(known: tuple[int, ...], before: Ledger, after: Ledger, number: int) -> tuple[int, ...]:
-    """Return the creating event of each entry of the ledger `after`, given those of the ledger `before`."""
+    """Return the creating event of each entry of the ledger `after`, from the creating events of `before`."""
     same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, after, strict=False)))
     grown = len(after) - len(before)
     return (*known[:same], *[number] * max(0, grown), *known[same + max(0, -grown) :])

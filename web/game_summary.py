@@ -1,4 +1,4 @@
-"""Summary of a finished game for each player: best play, bingos, average. Pure."""
+"""Summary of a finished game for each player: best play, bingos, average score."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from device.session.snapshot import TableSnapshot, TurnView
 
 _TURN_KINDS = frozenset({"play", "exchange", "pass", "recycled", "blank-taken"})
-"""Kinds of score lines that count as a turn of a player."""
+"""Kinds of score sheet lines that count as turns in a player's average."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerSummary:
-    """One player's game: best valid play (None without one), bingos, points per turn, unplayed letters."""
+    """Summary of one player: best valid play (None without a valid play), bingos, points per turn, unplayed letters."""
 
     player: int
     best: TurnView | None
@@ -24,13 +24,13 @@ class PlayerSummary:
 def summaries(state: TableSnapshot) -> tuple[PlayerSummary, ...]:
     """Return every player's summary, in seat order.
 
-    A withdrawn play counts as a turn without points; unplayed letters and overtime are no turns.
+    A withdrawn play counts as a turn without points. Unplayed letters and overtime do not count as turns.
     """
     return tuple(_summarise_player(state, player) for player in range(len(state.players)))
 
 
 def find_best_play(state: TableSnapshot) -> TurnView | None:
-    """Return the play with the highest score, the first of equals."""
+    """Return the play with the highest score, or the earliest of several plays with this score."""
     return max(_select_standing_plays(state.turns), key=lambda turn: turn.score, default=None)
 
 

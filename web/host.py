@@ -1,4 +1,4 @@
-"""The machine as the page sees it: panel, addresses, Wi-Fi, set-up problems."""
+"""Description of the machine for the web pages: panel, addresses, Wi-Fi, set-up problems."""
 
 from __future__ import annotations
 
@@ -15,30 +15,31 @@ from device.system.hotspot import Hotspot
 
 
 class PanelControl(Protocol):
-    """The panel of the table (`device.panel.panel.Panel`), as the page uses it."""
+    """The methods of the panel (`device.panel.panel.Panel`) that the web pages use."""
 
     @property
     def view(self) -> PanelView:
-        """Current view of the panel."""
+        """The current lights and buttons of the panel."""
 
     def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableSnapshot]:
-        """Press or hold a button, with the same effect as on the pins."""
+        """Simulate a press or a long press of a button, with the same effect as the physical button."""
 
     def rehearse(self, on: bool) -> None:
-        """Start or end a test in which buttons only confirm that they were pressed."""
+        """Start or end the button test, in which a press has no effect except a confirmation."""
 
     def give(self, signal: Signal) -> None:
-        """Show a signal."""
+        """Show a signal: switch lights on or sound the buzzer for some seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostInfo:
-    """The machine that serves the page.
+    """The machine that serves the web pages.
 
-    `panel` is None at a table without one, as in the demo. `setup_problems` are sentences about what is missing or
-    configured wrongly. `addresses` returns the page's URLs, with the best one for phones last. `hotspot` is the Wi-Fi
-    that the table opens where it knows none, `wifi` the name and password of the one that phones join otherwise.
-    `names` are host names of the page besides the machine's own (`web.security.hosts`).
+    `panel` is None at a table without a panel, for example in the demo. `setup_problems` are sentences about missing or
+    wrong configuration. `addresses` returns the page's URLs, with the best URL for phones last. `hotspot` is the Wi-Fi
+    that the table opens if no known Wi-Fi is in range, `wifi` the name and password of the Wi-Fi that phones join
+    otherwise.
+    `names` are additional host names of the page (`web.security.hosts`).
     """
 
     panel: PanelControl | None = None

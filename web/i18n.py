@@ -1,4 +1,4 @@
-"""The language of the page: chosen by link, by cookie or by what the browser prefers."""
+"""Choice of the page's language, by a link, a cookie or the `Accept-Language` header."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from engine.messages import Said
 LANGUAGE_COOKIE = "language"
 _COOKIE_MAX_AGE_S = 365 * 24 * 3600
 _MAX_CACHED_TEXTS = 4096
-"""Texts kept with their values filled in: a page has some hundred, and most of them return with the next state."""
+"""Number of cached formatted texts: a page has some hundred texts, and most of these texts do not change in a turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts of one language; called with a key of the catalogue (`scores.to_play`) and the values to put in."""
+    """The texts of one language. `t("scores.to_play", name=...)` formats the text with this key."""
 
     catalogue: Catalogue
 
@@ -31,11 +31,11 @@ class Texts:
         return self.catalogue.language
 
     def __call__(self, key: str, /, **values: object) -> str:
-        """Return the text of a key, its `{names}` filled in."""
+        """Return the text of a key, formatted with `values`."""
         return _format_text(self.catalogue, key, **{name: self._translate(value) for name, value in values.items()})
 
     def said(self, message: Notice | Question | Exception | str) -> str:
-        """Return what the table says as a sentence in this language, or as it came if it has no key."""
+        """Translate a message of the table to this language. A plain string is returned unchanged."""
         text = message.text if isinstance(message, Notice | Question) else str(message)
         return format_sentence(str(self._translate(text))) if isinstance(text, Said) else text
 
@@ -58,17 +58,17 @@ def languages() -> Mapping[str, Texts]:
 
 
 def texts() -> Texts:
-    """Return the texts for the visitor who asks now: `?lang=`, else the cookie, else what the browser prefers."""
+    """Return the texts for the current request: from `?lang=`, else the cookie, else the `Accept-Language` header."""
     known = languages()
     for wish in (request.args.get("lang"), request.cookies.get(LANGUAGE_COOKIE)):
         if wish is not None and wish in known:
             return known[wish]
-    wishes = (tag.partition("-")[0].lower() for tag in request.accept_languages.values())  # the best first
+    wishes = (tag.partition("-")[0].lower() for tag in request.accept_languages.values())  # preferred first
     return known[next((wish for wish in wishes if wish in known), DEFAULT_LANGUAGE)]
 
 
 def remember_language(response: Response) -> Response:
-    """Keep the language that a link chose."""
+    """Store the language from `?lang=` in a cookie."""
     wish = request.args.get("lang")
     if wish in languages() and request.cookies.get(LANGUAGE_COOKIE) != wish:
         response.set_cookie(LANGUAGE_COOKIE, str(wish), max_age=_COOKIE_MAX_AGE_S, httponly=True, samesite="Lax")

@@ -1,8 +1,8 @@
-"""Live updates of the page: its changing parts are rendered once for each state and sent to every phone.
+"""Live updates of the web page: the changing parts are rendered once per state and sent to all phones.
 
-Three ways give the same HTML. Server-Sent Events deliver each state under an id, and a phone that was asleep sends the
-last id it has and catches up. If all streams are taken, phones poll `/live/state`. Without JavaScript the page itself
-is complete and can be reloaded.
+Three ways give the same HTML. Server-Sent Events deliver each state with an id. After an interruption, a phone sends
+the id of its last state and receives the changes since that state. If all streams are in use, phones poll
+`/live/state`. Without JavaScript, users can reload the page, which contains all parts.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from web.i18n import Texts, texts
 from web.security.addresses import make_client_key
 
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns", "rules")
-"""The changing parts of the page: template names, and ids of elements."""
+"""The changing parts of the page. Each name is a template name and the id of an HTML element."""
 NO_STREAM_TEXT = f"All streams are taken, {MAX_STREAMS} in all and {MAX_STREAMS_PER_ADDRESS} for each device"
 POLL_INTERVAL_S = 2
 MAX_CACHE_ENTRIES = 16
-"""Number of rendered states and of messages kept, so that phones get only the parts that changed."""
+"""Number of cached states and of cached messages. Earlier states are needed to send only the changed parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class RenderedState:
     parts: dict[str, str]
 
     def build_message(self, since: RenderedState | None) -> str:
-        """Return the update for a phone that shows `since` as JSON; all parts if `since` is None."""
+        """Return a JSON message with the parts that differ from the state `since` (None: with all parts)."""
         known = since.parts if since else {}
         changed = {name: html for name, html in self.parts.items() if known.get(name) != html}
         state = self.state
@@ -53,7 +53,7 @@ class RenderedState:
 
 
 def flags(state: TableSnapshot) -> str:
-    """Return the conditions on which buttons depend: `in-play`, `end-due`, `racks-wanted`, `clock`, `undo`, `redo`."""
+    """Return the flags that show or hide buttons of the page, separated by spaces, for example `in-play undo`."""
     flag_values = {
         "in-play": state.phase.in_play,
         "end-due": state.end_due,
@@ -66,12 +66,12 @@ def flags(state: TableSnapshot) -> str:
 
 
 def add_server_time(message: str) -> str:
-    """Return the message with the server's time added (`now`, seconds), with which phones run the players' clocks."""
+    """Add the server's time to a JSON message (`now`, in seconds), for the display of running clocks on phones."""
     return f'{{"now":{time.monotonic():.2f},{message[1:]}'
 
 
 class LiveUpdates:
-    """Cache of rendered states, and the streams by which clients follow them."""
+    """Cache of rendered states, and the event streams that deliver new states to clients."""
 
     def __init__(self, templates: Environment, session: TableSession, streams: int) -> None:
         self._templates = templates
@@ -94,7 +94,7 @@ class LiveUpdates:
             self.streams.close()
 
     def render_newest(self, t: Texts) -> RenderedState:
-        """Return the newest state, rendered in this language."""
+        """Return the newest state with its parts rendered in the language of `t`."""
         with self._state_lock:
             state = self._newest_state
         with self._cache_lock:
@@ -106,14 +106,14 @@ class LiveUpdates:
             return self._rendered_states[key]
 
     def refresh_parts(self, drawing: RenderedState) -> dict[str, str]:
-        """Return the parts for a page load, with a running clock brought up to date."""
+        """Return the parts for a page load, with the current time of a running clock."""
         clock = drawing.state.clock
         if clock is None or clock.running is None or clock.paused:
             return drawing.parts
         return {**drawing.parts, "scores": self._render_part("scores", drawing.state, drawing.t)}
 
     def build_message(self, drawing: RenderedState, since: str) -> str:
-        """Return the update for phones that show the state with the id `since`; cached for all such phones."""
+        """Return the cached or new JSON message for phones that show the state with the id `since`."""
         with self._cache_lock:
             before = self._rendered_states.get((since, drawing.t.language))
             key = drawing.id, drawing.t.language, before.id if before else ""
@@ -124,7 +124,7 @@ class LiveUpdates:
             return self._messages[key]
 
     def open_message_stream(self, since: str, t: Texts) -> Response:
-        """Return the response with a stream of updates for a page that shows the state `since`.
+        """Open a stream of updates for a page that shows the state with the id `since`, and return the response.
 
         Raises `NoStreamError`.
         """
@@ -136,7 +136,7 @@ class LiveUpdates:
         return self._open_stream(f"page {t.language}", since, make_event)
 
     def open_state_stream(self, since: str, encode: Callable[[TableSnapshot], str]) -> Response:
-        """Return the response with a stream of states for a program, each on one line as `encode` returns it.
+        """Open a stream of states for a program, and return the response. `encode` formats a state as one line.
 
         Raises `NoStreamError`.
         """
@@ -152,7 +152,7 @@ class LiveUpdates:
         stream = EventStream(kind, since, make_event, make_client_key(request.remote_addr or ""))
         self.streams.open(stream, request.environ)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        start = iter([f"retry: {POLL_INTERVAL_S * 1000}\n\n"])  # no sequence: the response has no known length
+        start = iter([f"retry: {POLL_INTERVAL_S * 1000}\n\n"])  # an iterator, so that Flask sends no Content-Length
         return Response(start, mimetype="text/event-stream", headers=headers)
 
     def _handle_state(self, state: TableSnapshot) -> None:

@@ -8,14 +8,14 @@ import segno
 from markupsafe import Markup, escape
 
 _QUIET_ZONE_MODULES = 4
-"""Modules of white around a code (ISO/IEC 18004, 5.3.8)."""
+"""Width of the white margin around a QR code, in modules (ISO/IEC 18004, 5.3.8)."""
 
 
 def render_qr_svg(text: str, label: str) -> Markup:
-    """Return a QR code as inline SVG, dark on light in every colour scheme; `label` describes it for screen readers.
+    """Render a QR code as inline SVG, dark on light. `label` is the description for screen readers.
 
-    The style sheet sets its size (`svg.qr`). Raises `ValueError` if the text is too long for a QR code (more than about
-    two thousand letters).
+    The style sheet sets the size of the image (`svg.qr`). Raises `ValueError` if the text is too long for a QR code
+    (more than about two thousand letters).
     """
     try:
         code = segno.make(text, micro=False, error="m")
@@ -28,14 +28,14 @@ def render_qr_svg(text: str, label: str) -> Markup:
 
 
 def render_qr_blocks(text: str) -> str:
-    """Return a QR code as block characters, for a dark or a light terminal."""
+    """Render a QR code as Unicode block characters for a terminal."""
     drawn = io.StringIO()
     segno.make(text, micro=False, error="l").terminal(out=drawn, border=2, compact=True)
     return drawn.getvalue()
 
 
 def format_wifi_text(name: str, password: str) -> str:
-    """Return the text of a QR code that joins a Wi-Fi: `WIFI:T:WPA;S:...;P:...;;`, `T:nopass` without a password."""
+    """Return the QR code text for joining a Wi-Fi: `WIFI:T:WPA;S:...;P:...;;`, or `T:nopass` without a password."""
     from segno.helpers import make_wifi_data
 
     return str(make_wifi_data(ssid=name, password=password or None, security="WPA" if password else None))

@@ -1,4 +1,4 @@
-"""The rules in force as the page lists them."""
+"""Texts for the list of the current game's rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from web.i18n import Texts
 
 
 def list_rule_texts(state: TableSnapshot, t: Texts) -> tuple[tuple[str, str], ...]:
-    """Return the rules in force, each as its name and what was agreed; none before the first game."""
+    """Return the rules of the current game as (name, value) texts, or an empty result before the first game."""
     rules = state.rules
     if rules is None:
         return ()
@@ -25,7 +25,7 @@ def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tu
         rules.edition,
     )
     yield "new.preset", t(f"new.presets.{preset}")
-    is_shipped = state.lexicon == state.tile_set  # shipped lists have the names of their tile sets
+    is_shipped = state.lexicon == state.tile_set  # a word list shipped with the program has the name of its tile set
     yield "new.lexicon", t("rules.shipped") if is_shipped else state.lexicon or t("new.lexicon_none")
     yield "new.dictionary", t("new.dictionary_open" if rules.open_dictionary else "new.dictionary_closed")
     yield "rules.challenge", _describe_challenge(rules, t)

@@ -1,7 +1,7 @@
-"""JSON API of the table under `/api/v1`, described by the OpenAPI document that it serves.
+"""JSON API of the table under `/api/v1`, and the OpenAPI document that describes the API.
 
-It exists beside the web page and uses the same objects. Programs authenticate by a token, never by a cookie, so a page
-of another site cannot make a browser act for them.
+The API uses the same objects as the web pages. Programs authenticate with a token, never with a cookie, so that a page
+of another site cannot send authenticated requests from a browser.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def openapi() -> Annotated[Response, Media(JSON, "The OpenAPI document of this A
 
 
 def make_problem_response(error: HTTPException, body_limit: str) -> Response | None:
-    """Return the error as JSON if the request was for the API, else None."""
+    """Return an error response as JSON if the path of the request is in the API, otherwise None."""
     if not request.path.startswith(f"{PREFIX}/"):
         return None
     reason = f"{error.name}: {body_limit} at most." if error.code == 413 else f"{error.name}."

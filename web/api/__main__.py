@@ -9,6 +9,6 @@ from web.api import list_operations
 from web.api.openapi import build_document
 
 if __name__ == "__main__":
-    nothing = cast(Any, None)  # the document needs the types of the operations, not the objects that carry them out
+    nothing = cast(Any, None)  # the document needs only the type annotations of the operations
     made = build_document(list_operations(nothing, nothing, nothing, nothing, None, nothing))
     print(json.dumps(made, indent=1, ensure_ascii=False))

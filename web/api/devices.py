@@ -1,4 +1,4 @@
-"""Pairing of programs with the table, and the list of paired devices."""
+"""API operations for pairing a program with the table and for listing and unpairing devices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from web.security.pairing_file import PairedClient
 
 @dataclass(frozen=True)
 class DeviceOperations:
-    """The operations to pair this device, and to list and unpair devices."""
+    """The API operations that pair the calling device, and list and unpair devices."""
 
     pairing: Pairing
     tokens: Tokens
@@ -47,11 +47,11 @@ class DeviceOperations:
         return Token(self.tokens.make_token(client), client.id, client.admin)
 
     def paired_devices(self) -> tuple[PairedDevice, ...]:
-        """Return the paired phones and programs, in the order in which they were paired."""
+        """Return the paired phones and programs in the order of pairing."""
         return msgspec.convert(self.pairing.clients, tuple[PairedDevice, ...], from_attributes=True)
 
     def unpair(self, id: str, client: PairedClient) -> None:
-        """Unpair a device: the table's admin may unpair any device, others only themselves."""
+        """Unpair a device. Only the admin may unpair other devices than its own."""
         if not (client.admin or client.id == id):
             raise ApiError(403, "Only the device that was paired first may unpair others.")
         if not self.pairing.unpair(id):

@@ -1,4 +1,4 @@
-"""Operations of the API on games that were played."""
+"""API operations on stored games, players and records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
 class GamesQuery(msgspec.Struct, frozen=True):
-    """A selection of games: by player and by days of the table's calendar, a page at a time, newest first."""
+    """Filter for the list of games: a player, a range of days (local time of the table), and the page to return."""
 
     player: Annotated[str, Meta(max_length=60, description="Games of this player.")] = ""
     since: Annotated[Day | None, Meta(description="The first day.")] = None
@@ -35,21 +35,21 @@ class GamesQuery(msgspec.Struct, frozen=True):
 
 
 class RecordsQuery(msgspec.Struct, frozen=True):
-    """The games that count, by day."""
+    """Filter for records: the first and the last day of the games to include."""
 
     since: Annotated[Day | None, Meta(description="The first day.")] = None
     until: Annotated[Day | None, Meta(description="The last day.")] = None
 
 
 class GamePage(msgspec.Struct, frozen=True):
-    """A page of games, newest first, and the number of all selected games."""
+    """One page of the list of games, newest first, and the number of games on all pages."""
 
     games: tuple[GameLine, ...]
     all: int
 
 
 class PastTurn(msgspec.Struct, frozen=True):
-    """A turn of a game, the rows of the board after it, and the name of its picture, which may have been deleted."""
+    """A turn of a game, the rows of the board after the turn, and the name of the turn's picture (may be deleted)."""
 
     turn: TurnView
     rows: tuple[tuple[str, ...], ...]
@@ -57,7 +57,7 @@ class PastTurn(msgspec.Struct, frozen=True):
 
 
 class WholeGame(msgspec.Struct, frozen=True):
-    """A game turn by turn."""
+    """A stored game with all its turns."""
 
     game: GameLine
     tile_set: str
@@ -66,28 +66,28 @@ class WholeGame(msgspec.Struct, frozen=True):
 
 
 class KnownPlayer(msgspec.Struct, frozen=True):
-    """A player who has played here, and the colour that they chose for the page (empty: none)."""
+    """A player of a stored game, and the player's chosen colour on the page (empty: none)."""
 
     name: str
     colour: str
 
 
 class Records(msgspec.Struct, frozen=True):
-    """Records of each player and of each pair of players, over finished games."""
+    """Records of each player and of each pair of players in finished games."""
 
     players: tuple[PlayerRecord, ...]
     pairs: tuple[HeadToHead, ...]
 
 
 class Brought(msgspec.Struct, frozen=True):
-    """The number of an imported game at this table."""
+    """The number that an imported game has at this table."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class ArchiveOperations:
-    """The operations to find, read, import and delete games."""
+    """The API operations that find, read, import and delete stored games."""
 
     archive: GameArchive
 
@@ -109,13 +109,13 @@ class ArchiveOperations:
         ]
 
     def list_games(self, query: GamesQuery) -> GamePage:
-        """List the games that were played here."""
+        """List the stored games, newest first."""
         found = self.archive.find_games(query.player, _parse_date(query.since), _parse_date(query.until))
         lines = self.archive.make_lines(found[query.skip : query.skip + query.most])
         return GamePage(lines, len(found))
 
     def game(self, number: int) -> WholeGame:
-        """Return a game turn by turn."""
+        """Return a stored game with all its turns."""
         replay = self.archive.load_replay(number)
         end = replay.state_after(replay.turn_count)
         turns = tuple(
@@ -125,17 +125,17 @@ class ArchiveOperations:
         return WholeGame(replay.line, end.tile_set, end.board.premiums, turns)
 
     def game_gcg(self, number: int) -> Annotated[Response, GCG]:
-        """Export a game as GCG, which other programs read."""
+        """Export a game in the GCG format of other Scrabble programs."""
         text, name = self.archive.export_gcg(number)
         return send_file(text, GCG.type, name)
 
     def game_zip(self, number: int) -> Annotated[Response, ZIP]:
-        """Export a game as ZIP, for a backup or another table."""
+        """Export a game as a ZIP file, for a backup or for import at another table."""
         parts, name = self.archive.export_zip(number)
         return send_file(parts, ZIP.type, name)
 
     def game_picture(self, number: int, event: int) -> Annotated[Response, JPEG]:
-        """Return the picture of the board in a turn."""
+        """Return the picture of the board after a turn."""
         return send_picture(self.archive.load_picture(number, event), A_DAY)
 
     def delete_game(self, number: int) -> None:
@@ -143,15 +143,15 @@ class ArchiveOperations:
         self.archive.delete_game(number)
 
     def bring_game(self, body: Annotated[bytes, ZIP]) -> Brought:
-        """Import a game that was exported as ZIP, here or at another table."""
+        """Import a game from a ZIP file that this or another table exported."""
         return Brought(self.archive.import_game(body))
 
     def list_players(self) -> tuple[KnownPlayer, ...]:
-        """List all players, the one who played last first."""
+        """List all players, most recent player first."""
         return tuple(KnownPlayer(name, colour) for name, colour in self.archive.list_players())
 
     def records(self, query: RecordsQuery) -> Records:
-        """Return the records of players and pairs over finished games."""
+        """Return the records of players and of pairs of players in finished games."""
         found = self.archive.find_games(since=_parse_date(query.since), until=_parse_date(query.until))
         return Records(*self.archive.compute_records(found))
 

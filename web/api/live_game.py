@@ -1,4 +1,4 @@
-"""Operations of the API on the game at the table: its state, and commands."""
+"""API operations on the current game: state, score sheet, board, pictures, and commands."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from web.live import NO_STREAM_TEXT, LiveUpdates
 from web.responses import FOR_EVER, send_picture
 
 COMMAND_TIMEOUT_S = 5.0
-"""Time to wait for a command's result, in seconds; after that the response has the state without it."""
+"""Seconds to wait for a command. After a timeout the response has the state without the result."""
 EVENT_STREAM = Media("text/event-stream", "Server-Sent Events, each with a State as data and an id to resume from.")
 JPEG = Media("image/jpeg", "The rectified picture of the board.")
 
@@ -42,14 +42,14 @@ class WordQuery(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class LiveGameOperations:
-    """The operations that show the game and those that change it."""
+    """The API operations that return the current game, and the API operations that send commands to the table."""
 
     session: TableSession
     page: LiveUpdates
     own_lexicon: Path | None
 
     def list_operations(self) -> list[Operation]:
-        """Return the operations in the order of the document, one for each command of the table."""
+        """Return the operations in the order of the OpenAPI document, including an operation for each command."""
         return [
             make_operation("GET", "/state", self.state),
             make_operation("GET", "/turns", self.turns),
@@ -74,14 +74,14 @@ class LiveGameOperations:
         return Turns(str(now.moment), now.turns)
 
     def board(self) -> Board:
-        """Return the board as read."""
+        """Return the tiles on the board and the premium squares."""
         now = self.session.state
         return Board(str(now.moment), list_rows(now.board), now.board.premiums)
 
     def events(self) -> Annotated[Response, EVENT_STREAM]:
-        """Stream each new state, beginning with the current one.
+        """Stream the current state and then each new state as Server-Sent Events.
 
-        The number of streams is limited. If all are taken (503), call `/state` every few seconds.
+        The number of streams is limited. If all streams are in use (503), request `/state` every few seconds.
         """
         try:
             return self.page.open_state_stream(request.headers.get("Last-Event-ID", ""), _encode_state)
@@ -90,13 +90,13 @@ class LiveGameOperations:
             raise ApiError(503, reason, headers={"Retry-After": "30"}) from None
 
     def picture(self, name: str) -> Annotated[Response, JPEG]:
-        """Return the picture that `look` of a state names, or `GAME-EVENT` of an earlier turn."""
+        """Return a picture by name: the name in `look` of a state, or `GAME-EVENT` for an earlier turn."""
         return send_picture(self.session.picture(name), FOR_EVER)
 
     def look_up(self, query: WordQuery) -> WordAnswer:
         """Look a word up in the word list.
 
-        Refused (409) during a game in which only a challenge may look words up.
+        The table refuses the request (409) while the rules of the current game allow look-ups only in a challenge.
         """
         word = load_tile_set(self.session.state.tile_set or "en").upper(query.word)
         try:
@@ -105,18 +105,18 @@ class LiveGameOperations:
             raise ApiError(409, str(refusal)) from None
 
     def choices(self) -> Choices:
-        """List the values that `choices` of a new game may have."""
+        """List the allowed values of each field of `choices` in the command that starts a new game."""
         offered = dict(list_choices(self.own_lexicon))
         offered["tiles"] = [name for name, _ in offered["tiles"]]
         return Choices({field: tuple(values) for field, values in offered.items()})
 
     def carry_out(self, command: type[TableCommand], body: Order) -> State:
-        """Carry out a command for the moment that the body names, and return the state after it."""
+        """Send a command to the table and return the state after the command."""
         try:
             request = make_command(command, body, self.own_lexicon)
             return State.of(self.session.submit(request, body.moment).result(COMMAND_TIMEOUT_S))
         except TimeoutError:
-            return State.of(self.session.state)  # the board is being read: a later state has the result
+            return State.of(self.session.state)  # the board is still being read: a later state has the result
         except NewGameError as wrong:
             raise ApiError(409, languages()["en"](wrong.key, **wrong.values)) from None
         except CommandRefusedError as refusal:
@@ -138,7 +138,7 @@ class LiveGameOperations:
 
 
 def list_rows(board: BoardView) -> tuple[tuple[str, ...], ...]:
-    """Return the board as rows of symbols: letters, lower case for blanks, `.` for no tile."""
+    """Return the rows of the board as symbols: a letter for a tile, lower case for a blank, `.` for an empty square."""
     symbols = tuple(
         EMPTY if tile is None else tile.letter.lower() if tile.blank else tile.letter for tile in board.tiles
     )

@@ -1,4 +1,4 @@
-"""The OpenAPI document of the API, made from its operations.
+"""Generator of the OpenAPI document from the operations of the API.
 
 `python -m web.api > web/api/openapi.json` writes the committed copy; a test compares it with the operations.
 """
@@ -43,7 +43,7 @@ _CONVERTER_SCHEMAS = {"int": {"type": "integer", "minimum": 0}, "": {"type": "st
 
 
 def build_document(operations: Sequence[Operation]) -> dict[str, Any]:
-    """Return the document, OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1)."""
+    """Return the OpenAPI 3.1 document as a dictionary (https://spec.openapis.org/oas/v3.1.1)."""
     types = [Problem]
     for one in operations:
         types += [kind for kind in (one.response, one.body) if kind is not None and not isinstance(kind, Media)]
@@ -135,7 +135,7 @@ def _describe_content(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dedent_descriptions(value: Any) -> Any:
-    """Return the document with the indentation of docstrings removed from its descriptions."""
+    """Return the document without the docstring indentation in the descriptions."""
     if isinstance(value, dict):
         return {
             key: inspect.cleandoc(inner)

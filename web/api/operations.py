@@ -1,7 +1,7 @@
-"""Operations of the API: each is a Flask route and a paragraph of the OpenAPI document at once.
+"""Operations of the API. Each operation defines a Flask route and its entry in the OpenAPI document.
 
-An operation declares the types of its input and output. Requests are checked against them (msgspec), and the document
-is made from them, so that the two cannot differ.
+An operation declares the types of its input and output. Both the validation of requests (msgspec) and the
+OpenAPI document use these types, so that the document always agrees with the program.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ JSON = "application/json"
 
 
 class ApiError(TilekeeperError):
-    """An error response: its status, the reason (one line for the user), and further fields and headers."""
+    """An error response: HTTP status, reason (one line for the user), the current moment, and headers."""
 
     def __init__(self, status: int, why: str, *, moment: str = "", headers: Mapping[str, str] | None = None) -> None:
         super().__init__(why)
@@ -31,7 +31,7 @@ class ApiError(TilekeeperError):
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The reason why a request failed, in one line; `moment` is the current one if the game has moved on."""
+    """The reason of a failed request in one line. `moment` is the current moment if the game has changed meanwhile."""
 
     error: str
     moment: str = ""
@@ -39,7 +39,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """A request or response body that is not JSON: its media type and a description."""
+    """Media type and description of a request or response body that is not JSON."""
 
     type: str
     description: str
@@ -47,7 +47,7 @@ class Media:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """An operation that programs can call: `name` is its `operationId`, `text` its summary and description.
+    """An operation of the API. `name` is the `operationId`, `text` the summary and description.
 
     `rule` is a Flask rule below the API's prefix. `view` is called with the variables of the rule, with `query` and
     `body` if these have a type, and with the paired device as `client` if `needs_client`; it returns a value of the
@@ -70,9 +70,10 @@ class Operation:
 
 
 def make_operation(method: str, rule: str, view: Callable[..., Any], **fields: Any) -> Operation:
-    """Return an operation that its view describes: by name, docstring, and the types of its signature.
+    """Return an operation with the name, the docstring and the annotated types of the view function.
 
-    `Annotated[bytes, Media(...)]` is a body that is not JSON, `Annotated[Response, Media(...)]` such a response.
+    `Annotated[bytes, Media(...)]` marks a request body that is not JSON, `Annotated[Response, Media(...)]` a response
+    body that is not JSON.
     """
     types = {name: _unwrap_media(kind) for name, kind in get_type_hints(view, include_extras=True).items()}
     response = None if types["return"] is type(None) else types["return"]
@@ -89,7 +90,7 @@ def make_operation(method: str, rule: str, view: Callable[..., Any], **fields: A
 
 
 def _unwrap_media(kind: Any) -> Any:
-    """Return the `Media` that annotates a type, otherwise the type itself."""
+    """Return the `Media` in the metadata of an annotated type, or the type itself if there is no `Media`."""
     return next((extra for extra in getattr(kind, "__metadata__", ()) if isinstance(extra, Media)), kind)
 
 
@@ -118,18 +119,18 @@ def _carry_out(operation: Operation, find_client: Callable[[], PairedClient], **
 
 
 def make_json_response(value: object, status: int = 200) -> Response:
-    """Return a value as a JSON response that must not be cached; None gives an empty body."""
+    """Return a value as a JSON response with `Cache-Control: no-store`. The value None gives an empty body."""
     body = b"" if value is None else encode_json(value)
     return Response(body, status, mimetype=JSON, headers={"Cache-Control": "no-store"})
 
 
 def encode_json(value: object) -> bytes:
-    """Return a value as JSON; messages are in English."""
+    """Encode a value as JSON with all messages in English."""
     return msgspec.json.encode(value, enc_hook=_encode_text)
 
 
 def _encode_text(value: object) -> str:
-    """Return a message of `engine.messages` as a plain string."""
+    """Convert a message (`engine.messages`, a subclass of `str`) to a plain string."""
     if isinstance(value, str):
         return "".join(value)
     raise NotImplementedError(f"{type(value).__name__} has no form in JSON here")

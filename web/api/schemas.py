@@ -1,4 +1,4 @@
-"""Types of the API's JSON: the table's state, and the bodies of commands."""
+"""Types of the JSON values in requests and responses of the API."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from engine.rules import Rules
 
 
 class Clock(msgspec.Struct, frozen=True):
-    """The players' clocks: the seconds that each has `left` (negative: overtime), and whose clock runs (null: none).
+    """The players' clocks: seconds `left` for each player (negative: overtime), and the player whose clock runs.
 
-    `limit` is the time of each player in seconds, `overtime` the points lost for each minute begun beyond it.
+    `limit` is the time of each player in seconds. `overtime` is the number of points lost for each started minute of
+    overtime. `running` is the number of the player whose clock runs, null if no clock runs.
     """
 
     limit: float
@@ -37,16 +38,17 @@ class Clock(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, clock: ClockView) -> Clock:
-        """Return the clocks as they are now."""
+        """Return the clocks with the remaining times at the moment of the call."""
         now = time.monotonic()
         left = tuple(round(clock.left(player, now), 2) for player in range(len(clock.used)))
         return cls(clock.limit, clock.overtime, left, clock.running, clock.paused)
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """A message to the players, and the part of the table that needs attention: `none`, `board`, `camera` or `store`.
+    """A message to the players, and the device part with a problem: `none`, `board`, `camera` or `store`.
 
-    `text` is in English. For translations, `key` identifies the message (empty: none), and `values` are filled into it.
+    `text` is in English. For translations, `key` identifies the message (empty: none), and `values` are the values of
+    the placeholders in the message.
     """
 
     text: str
@@ -56,16 +58,17 @@ class Notice(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, notice: snapshot.Notice) -> Notice:
-        """Return the notice as the API sends it."""
+        """Convert a notice of the session to the API type."""
         return cls(notice.text, notice.trouble, notice.key, values_of(notice.text))
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A question to the players, with the possible answers; `chosen` is the one that counts until they answer.
+    """A question to the players with the possible answers. `chosen` is the index of the default answer.
 
-    `squares` are the squares in question (`row * 15 + column`). `symbols` has for each answer the tile on each of them
-    (lower case: a blank, `.`: none); empty if the question is not about tiles. For translations, `key` identifies the
-    question, and `values` are filled into it.
+    The default answer is in effect until the players answer. `squares` are the squares in question (`row * 15 +
+    column`). `symbols` has, for each answer, the tile on each of these squares (lower case: a blank, `.`: no tile).
+    `symbols` is empty if the question is not about tiles. For translations, `key` identifies the question, and
+    `values` are the values of the placeholders in the question.
     """
 
     text: str
@@ -78,7 +81,7 @@ class Question(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, asked: snapshot.Question) -> Question:
-        """Return the question as the API sends it."""
+        """Convert a question of the session to the API type."""
         told = asked.text, asked.answers, asked.chosen, asked.squares, asked.symbols
         return cls(*told, asked.key, values_of(asked.text))
 
@@ -86,13 +89,13 @@ class Question(msgspec.Struct, frozen=True):
 class State(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the table at one moment.
 
-    A command names its `moment` as `seen`. `turn_of` is the number of the player to move. `end_due` is true if the game
-    should end now by the rules. `winners`, `racks_wanted` (players whose unplayed letters are missing) and `drawing`
-    (players who have to draw a tile for first play) are numbers of players. `in_bag` is the number of tiles in the bag,
-    `unseen` counts the tiles in the bag and on the racks, `exchange_most` is the largest number of tiles that may be
-    exchanged now. `rules` are the rules in force (null before the first game), `finish_lines` the points that each
-    player needs in the Finish Line game. `undo` and `redo` are true if there is a command to undo or to redo. `look`
-    names a picture under `/pictures`.
+    A command sends this `moment` in the field `seen`. `turn_of` is the number of the player to move. `end_due` is true
+    if the game should end now by the rules. `winners`, `racks_wanted` (players whose unplayed letters are missing) and
+    `drawing` (players who have to draw a tile for first play) are numbers of players. `in_bag` is the number of tiles
+    in the bag, `unseen` counts the tiles in the bag and on the racks, `exchange_most` is the largest number of tiles
+    that may be exchanged now. `rules` are the rules in force (null before the first game), `finish_lines` the points
+    that each player needs in the Finish Line game. `undo` and `redo` are true if there is a command to undo or to redo.
+    `look` names a picture under `/pictures`.
     """
 
     moment: str
@@ -125,7 +128,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, now: TableSnapshot) -> State:
-        """Return the state as the API sends it."""
+        """Convert a snapshot of the table to the API type."""
         own: dict[str, Any] = {
             "moment": str(now.moment),
             "clock": Clock.of(now.clock) if now.clock else None,
@@ -136,14 +139,14 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Turns(msgspec.Struct, frozen=True):
-    """The score sheet."""
+    """The score sheet: all turns of the current game."""
 
     moment: str
     turns: tuple[TurnView, ...]
 
 
 class Board(msgspec.Struct, frozen=True):
-    """The board as read. `rows` has the symbols of each row: letters, lower case for blanks, `.` for no tile."""
+    """The board. `rows` has a symbol for each square: a letter, in lower case for a blank, or `.` for no tile."""
 
     moment: str
     rows: tuple[tuple[str, ...], ...]
@@ -158,7 +161,7 @@ class PairingOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Token(msgspec.Struct, frozen=True):
-    """The token that a paired device sends with each request; the `admin` may unpair other devices."""
+    """The token that a paired device sends with each request. A device with `admin` may unpair other devices."""
 
     token: str
     id: str
@@ -166,7 +169,7 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class PairedDevice(msgspec.Struct, frozen=True):
-    """A paired device: its name, the time of pairing (seconds since 1970), and true for the table's admin."""
+    """A paired device. `since` is the time of pairing (Unix time), `admin` is true for the admin of the table."""
 
     id: str
     device: str
@@ -175,13 +178,13 @@ class PairedDevice(msgspec.Struct, frozen=True):
 
 
 class WordAnswer(msgspec.Struct, frozen=True):
-    """Result of a look-up: `valid` is true if the word is in the word list, null if the table has no word list."""
+    """Result of a look-up. `valid` is true for a word in the word list, and null if the table has no word list."""
 
     word: str
     valid: bool | None
 
 
 class Choices(msgspec.Struct, frozen=True):
-    """The values that the fields of a new game's `choices` may have, by field."""
+    """The allowed values of each field of `choices` in the command that starts a new game."""
 
     choices: dict[str, tuple[str, ...]]

@@ -1,7 +1,7 @@
-"""Commands of paired phones: one route for each command of the table.
+"""Routes for commands from paired phones, one route for each command of the table.
 
-Each request carries the moment of the game that its page showed (`seen`). A tap that was meant for an earlier moment
-changes nothing, and the answer says what happened in between.
+Each request contains the moment of the game that the page showed (`seen`). A command for an earlier moment is refused,
+and the response describes the changes since that moment.
 """
 
 from __future__ import annotations
@@ -34,17 +34,18 @@ from web.i18n import texts
 from web.responses import accept, refuse
 
 REFUSAL_TIMEOUT_S = 0.25
-"""Seconds to wait for a refusal; what takes longer is shown on the page."""
+"""Seconds to wait for the result of a command. A later result appears in the live updates of the page."""
 
 Form = MultiDict[str, str]
 FormReader = Callable[[Form, TableSnapshot], tuple[type[TableCommand], dict[str, object]]]
-"""Finds the command that a form is for, and those of its arguments that are not fields of the form."""
+"""Function that returns the command for a form, and the arguments computed from several form fields."""
 
 
 def create_blueprint(session: TableSession, own_lexicon: Path | None) -> Blueprint:
-    """Return `POST /actions/NAME` for each command: 204 (303 for a form without script), or a line with the reason.
+    """Return the routes `POST /actions/NAME`, one for each command.
 
-    The fields of a form are the arguments of the command; `_FORM_READERS` has those that differ.
+    The response is 204 (303 for a form without script), or the reason of a refusal in one line. The fields of a form
+    are the arguments of the command. `_FORM_READERS` has the commands with other form fields.
     """
     routes = Blueprint("actions", __name__, url_prefix="/actions")
     actions = Actions(session, own_lexicon)
@@ -56,13 +57,13 @@ def create_blueprint(session: TableSession, own_lexicon: Path | None) -> Bluepri
 
 @dataclass(frozen=True)
 class Actions:
-    """Carries out the commands that forms describe."""
+    """The view functions that send commands from HTML forms to the table."""
 
     session: TableSession
     own_lexicon: Path | None
 
     def carry_out(self, command: type[TableCommand], **fields: object) -> ResponseReturnValue:
-        """Carry out a command whose arguments are the fields of the form and of the route."""
+        """Send a command to the table, with the fields of the form and the variables of the route as arguments."""
         t = texts()
         if command in _FORM_READERS:
             command, fields = _FORM_READERS[command](request.form, self.session.state)
@@ -78,12 +79,12 @@ class Actions:
             answer.headers["X-Seen"] = str(self.session.state.moment)
             return answer
         except TimeoutError:
-            pass  # the board is being read: the page shows it, and the result
+            pass  # the board is being read: the page shows this, and later the result
         return accept()
 
 
 def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnapshot) -> str:
-    """Return the reason of a refusal; if the game has moved on since the moment `seen`, what happened meanwhile."""
+    """Return the reason of a refusal, or a description of the last turn if the game has changed since `seen`."""
     t, last = texts(), state.last_turn
     if seen == state.moment:
         return t.said(refusal)
@@ -94,7 +95,10 @@ def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnap
 
 
 def _read_square(form: Form, state: TableSnapshot) -> tuple[type[TableCommand], dict[str, object]]:
-    """Return the correction of a square; its field `blank` says that the letter is the one that a blank stands for."""
+    """Return the command and the arguments for the correction of a square.
+
+    With the form field `blank`, the letter is the letter of a blank.
+    """
     square, letter = form.get("square", ""), form.get("letter", "")
     if letter and "blank" in form and state.tile_set:
         if _is_blank(square, state):
@@ -107,12 +111,12 @@ def _is_blank(square: str, state: TableSnapshot) -> bool:
     try:
         tile = state.board.tiles[parse_square(square)]
     except NotationError:
-        return False  # the command is refused, with the reason
+        return False  # the session refuses the command and gives the reason
     return tile is not None and tile.blank
 
 
 def _read_new_game(form: Form, _: TableSnapshot) -> tuple[type[TableCommand], dict[str, object]]:
-    """Return the choices of a new game, which are fields of their own in the form."""
+    """Return `StartGame` and its argument `choices`, a dictionary of the form fields in `CHOICE_FIELDS`."""
     return StartGame, {"choices": {field: form[field] for field in CHOICE_FIELDS if field in form}}
 
 

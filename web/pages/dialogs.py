@@ -1,4 +1,4 @@
-"""The forms behind the buttons: a page each for browsers without script, the content of a `<dialog>` for those with."""
+"""The forms that open after a tap on a button: content of a `<dialog>`, or a page for browsers without script."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_WORD_LETTERS = 20
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
-    """Return `GET /dialogs/NAME`; NAME is also that of the template."""
+    """Return the routes `GET /dialogs/NAME`. NAME is also the name of the template."""
     routes = Blueprint("dialogs", __name__, url_prefix="/dialogs")
     require_pairing(routes, pairing)
     dialogs = Dialogs(session, own_lexicon)
@@ -48,17 +48,17 @@ def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path 
 
 @dataclass(frozen=True)
 class Dialogs:
-    """The forms for the state that the session has now."""
+    """The view functions of the forms, for the current state of the session."""
 
     session: TableSession
     own_lexicon: Path | None
 
     def show(self, name: str, **values: object) -> Response:
-        """Return the form of this name."""
+        """Render the form with the template `name`."""
         return render_dialog(name, state=self.session.state, **values)
 
     def square(self) -> Response:
-        """Return the form to correct a square; the one to choose a square if none is named."""
+        """Return the form to correct the square in the query, or the form to choose a square if the query has none."""
         try:
             at = parse_square(request.args.get("square", "").strip().upper())
         except NotationError:
@@ -73,18 +73,18 @@ class Dialogs:
         )
 
     def question(self) -> Response:
-        """Return the form to answer the open question, with a way to correct the square that was tapped."""
+        """Return the form to answer the open question, with a link to correct the tapped square."""
         return self.show("question", square=request.args.get("square", "")[:3])
 
     def turn(self) -> Response:
-        """Return the form to correct a turn, or with `insert` to enter a missing one."""
+        """Return the form to correct a turn, or with `insert` in the query the form to enter a missing turn."""
         state, number = self.session.state, request.args.get("number", -1, type=int)
         found = next((turn for turn in state.turns if turn.number == number), None)
         insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
         return self.show("turn", turn=found, number=number, insert=insert)
 
     def word(self) -> Response:
-        """Return the form to look a word up, with the result for the last one."""
+        """Return the form to look a word up, with the result for the word in the query."""
         written = "".join(request.args.get("word", "")[:MAX_WORD_LETTERS].split())
         word = load_tile_set(self.session.state.tile_set or "en").upper(written)
         listed, why = None, ""
@@ -95,7 +95,7 @@ class Dialogs:
         return self.show("word", word=word, listed=listed, why=why, longest=MAX_WORD_LETTERS)
 
     def draw(self) -> Response:
-        """Return the form to enter the tiles drawn for first play; with `deal` they are drawn here."""
+        """Return the form to enter the tiles drawn for first play. `deal` in the query draws random tiles."""
         state = self.session.state
         drawn = draw_tiles(state) if "deal" in request.args else {}
         return self.show("draw", drawn=drawn, letters=list_letters(state))
@@ -110,7 +110,7 @@ class Dialogs:
         try:
             known = self.session.list_players()[:MAX_OFFERED_NAMES]
         except StoreError:
-            known = ()  # names are only a help: the game can begin without them
+            known = ()  # suggested names are optional
         return self.show(
             "new-game",
             running=self.session.state.phase not in (Phase.LOBBY, Phase.ENDED),
@@ -124,31 +124,34 @@ class Dialogs:
 
 
 def draw_tiles(state: TableSnapshot, chance: random.Random | None = None) -> dict[int, str]:
-    """Draw a tile from a full bag for each player who draws now, by player; for a table without a bag at hand."""
+    """Draw a random tile from a full bag for each player who has to draw; return the tiles by player number."""
     chance = chance or random.SystemRandom()
     bag = list(Counter(load_tile_set(state.tile_set).counts).elements()) if state.tile_set else []
     return dict(zip(state.drawing, chance.sample(bag, min(len(bag), len(state.drawing))), strict=False))
 
 
 def list_letters(state: TableSnapshot) -> tuple[str, ...]:
-    """Return the letters of the tile set; none before the first game."""
+    """Return the letters of the tile set, or an empty tuple before the first game."""
     return load_tile_set(state.tile_set).letters if state.tile_set else ()
 
 
 def _find_blank_letters(session: TableSession, square: Square) -> tuple[str, ...]:
-    """Return the letters that make words with the blank on a square; none if there is no blank or all letters do."""
+    """Return the letters for the blank on a square that form valid words.
+
+    The result is empty if the square has no blank, or if all letters form valid words.
+    """
     tile = session.state.board.tiles[square]
     if tile is None or not tile.blank:
         return ()
     try:
         fitting = session.list_blank_letters(square_name(square))
     except CommandRefusedError:
-        return ()  # only a help: words may not be looked up now
+        return ()  # the suggestion is optional, and the rules may forbid look-ups now
     return fitting if len(fitting) < len(list_letters(session.state)) else ()
 
 
 def _list_neighbours(square: Square) -> list[tuple[str, str]]:
-    """Return the squares beside one as an arrow and a name, for a tap on the wrong square."""
+    """Return the adjacent squares as (arrow, name), for a user who tapped the wrong square."""
     column, row = column_of(square), row_of(square)
     beside = (
         ("←", column > 0, -1),

@@ -1,4 +1,4 @@
-"""Stored games: list, replay turn by turn, records, downloads; for paired phones also import and delete."""
+"""Pages for stored games: list, replay, records, downloads, and for paired phones import and deletion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GAMES_PER_PAGE = 30
 
 
 def create_blueprint(archive: GameArchive, pairing: Pairing) -> Blueprint:
-    """Return the routes `/history`, `/history/NUMBER` (`?turn=N`), its files, import and delete, and `/records`."""
+    """Return the routes `/history`, `/history/NUMBER` and below, `/history/import` and `/records`."""
     routes = Blueprint("history", __name__)
     routes.register_error_handler(GameNotFoundError, lambda error: refuse(texts().said(error), 404))
     routes.register_error_handler(GameInProgressError, lambda _: refuse(texts()("history.at_table")))
@@ -46,13 +46,13 @@ def create_blueprint(archive: GameArchive, pairing: Pairing) -> Blueprint:
 
 @dataclass(frozen=True)
 class HistoryPages:
-    """The pages of stored games."""
+    """The view functions for stored games."""
 
     archive: GameArchive
     pairing: Pairing
 
     def games(self) -> Response:
-        """Return the list of games, of one player or between two days if the query says so."""
+        """Return the page with the list of games. The query may contain a player and a range of days."""
         player = request.args.get("player", "")[:60]
         since, until = _parse_date("since"), _parse_date("until")
         found = self.archive.find_games(player, since, until)
@@ -71,7 +71,7 @@ class HistoryPages:
         )
 
     def game(self, number: int) -> Response:
-        """Return a game after one of its turns, only the changing part of the page if a script requests it."""
+        """Return the page of a game after a turn, or only the changing part of the page for a script."""
         replay = self.archive.load_replay(number)
         turn = min(max(0, request.args.get("turn", replay.turn_count, type=int)), replay.turn_count)
         state = replay.state_after(turn)
@@ -82,19 +82,19 @@ class HistoryPages:
             turn=turn,
             turns=replay.turn_count,
             state=state,
-            board=replace(state, tile_set=""),  # its squares are no links
+            board=replace(state, tile_set=""),  # without a tile set the squares are not rendered as links
             end=replay.state_after(replay.turn_count),
             course=charts.build_score_chart(state),
             picture=replay.picture_name(turn),
         )
 
     def gcg(self, number: int) -> Response:
-        """Return a game as GCG."""
+        """Return the download of a game in GCG format."""
         text, name = self.archive.export_gcg(number)
         return send_file(text, "text/plain", name)
 
     def zip(self, number: int) -> Response:
-        """Return a game with its pictures as ZIP."""
+        """Return the download of a game with its pictures as a ZIP file."""
         parts, name = self.archive.export_zip(number)
         return send_file(parts, "application/zip", name)
 
@@ -103,25 +103,25 @@ class HistoryPages:
         return send_picture(self.archive.load_picture(number, event), A_DAY)
 
     def confirm_delete(self, number: int) -> ResponseReturnValue:
-        """Return the form that deletes a game."""
+        """Return the form to confirm the deletion of a game."""
         line = self.archive.make_line(self.archive.find_game(number))
         if not current_client(self.pairing):
             return redirect("/pair", code=303)
         return self._render("delete", line=line, day=_local_date(line))
 
     def delete(self, number: int) -> ResponseReturnValue:
-        """Delete a game."""
+        """Delete a game and redirect to the list of games."""
         self.archive.delete_game(number)
         return redirect("/history", code=303)
 
     def import_file(self) -> ResponseReturnValue:
-        """Import a file with a game, and go to the game."""
+        """Import a game from an uploaded file, and redirect to the page of the game."""
         with closing(request.files.get("file", FileStorage())) as file:
             number = self.archive.import_game(file.read())
         return redirect(f"/history/{number}", code=303)
 
     def records(self) -> Response:
-        """Return the records of all players, or those of one player."""
+        """Return the page with the records of all players or of one player."""
         player = request.args.get("player", "")[:60]
         players, pairs = self.archive.compute_records(self.archive.find_games())
         own = next((one for one in players if one.name == player), None)
@@ -145,12 +145,12 @@ def _local_date(line: GameLine) -> date:
 
 
 def _make_page_query(skip: int) -> Mapping[str, str]:
-    """Return the query of this page with another number of games to skip."""
+    """Return the query of the current page with a different number of games to skip."""
     return {**request.args.to_dict(), "skip": str(skip)}
 
 
 def _put_player_first(name: str, pair: HeadToHead) -> HeadToHead:
-    """Return the pair with this player first."""
+    """Return the statistics of a pair of players with the player `name` first."""
     if pair.names[0] == name:
         return pair
     return HeadToHead(pair.names[::-1], pair.games, pair.ahead[::-1], pair.points[::-1])

@@ -21,11 +21,11 @@ from web.security.pairing import (
 )
 
 ENTER_PATH = "/enter"
-"""Path of the link that pairs one browser, once."""
+"""Path of the link with a one-time token, which pairs the browser of the user who started the program."""
 MAX_DEVICE_NAME_LETTERS = 40
 MAX_CODE_CHARS = 40
 RELOAD = 205
-"""Status (Reset Content) after which our script loads the page again."""
+"""HTTP status Reset Content: the script of the page reloads the page after this status."""
 
 
 def create_blueprint(pairing: Pairing) -> Blueprint:
@@ -44,21 +44,21 @@ def create_blueprint(pairing: Pairing) -> Blueprint:
 
 @dataclass(frozen=True)
 class PairingPages:
-    """The pages that pair and unpair phones."""
+    """The view functions that pair and unpair phones."""
 
     pairing: Pairing
 
     def pair_form(self) -> Response:
-        """Return the form for the code, filled in if a QR code of the table was scanned."""
+        """Return the form for the pairing code, with the code from the URL if the user scanned the QR code."""
         code = request.args.get("code", "")
         return render_dialog("pair", code=code if code.isascii() and code.isdecimal() and len(code) == 6 else "")
 
     def pair_by_scan(self, secret: str) -> Response:
-        """Return the form of a phone that scanned the QR code of the table."""
+        """Return the pairing form for a phone that scanned the QR code with the secret."""
         return render_dialog("pair", secret=secret)
 
     def pair(self) -> ResponseReturnValue:
-        """Pair the phone that sent the code, or the secret of the QR code."""
+        """Pair the phone if the form contains the correct code or secret."""
         t, code = texts(), request.form.get("code", "")[:MAX_CODE_CHARS]
         try:
             remember_client(self.pairing.pair(code, request.remote_addr or "", _read_device_name()))
@@ -71,7 +71,7 @@ class PairingPages:
         return accept(status=RELOAD)
 
     def enter(self, token: str) -> ResponseReturnValue:
-        """Pair the browser in which the program's link is opened; one that only prefetches it is not paired."""
+        """Pair the browser that opens the link with the one-time token. A prefetch of the link has no effect."""
         is_opened = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
         try:
             client = self.pairing.redeem(token, _read_device_name()) if is_opened else None
@@ -88,7 +88,7 @@ class PairingPages:
         return render_dialog("phones", me=me, phones=self.pairing.clients) if me else render_dialog("pair")
 
     def unpair(self) -> ResponseReturnValue:
-        """Unpair a phone: the admin may unpair every phone, others only themselves."""
+        """Unpair a phone. Only the admin may unpair other phones than its own."""
         me, wanted = current_client(self.pairing), request.form.get("phone", "")
         if me is None or not (me.admin or me.id == wanted):
             return refuse(texts()("phones.only_admin"), 403)
@@ -98,7 +98,7 @@ class PairingPages:
 
 
 def _read_device_name() -> str:
-    """Return the device from the User-Agent header, for the list of phones: `iPhone`, `Android 14; Pixel 8`."""
+    """Return the device name in the User-Agent header, for example `iPhone` or `Android 14; Pixel 8`."""
     agent = request.headers.get("User-Agent", "")
     inside = agent.partition("(")[2].partition(")")[0]
     return (inside or agent or "?")[:MAX_DEVICE_NAME_LETTERS]

@@ -1,4 +1,4 @@
-"""The panel on the page: the same buttons and lights as on the pins, handled by the same `device.panel.panel`."""
+"""Web page with the buttons and lights of the GPIO panel (`device.panel.panel`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from web.security.pairing import Pairing
 
 REFUSAL_TIMEOUT_S = 0.25
 TEST_SIGNAL_S = 2.0
-"""Seconds for which a light is lit to test it."""
+"""Duration of the test of a light, in seconds."""
 
 TEST_SIGNALS: Mapping[str, Signal] = MappingProxyType(
     {
@@ -33,11 +33,11 @@ TEST_SIGNALS: Mapping[str, Signal] = MappingProxyType(
         "buzzer": Signal(TEST_SIGNAL_S, LIGHT_OFF, beeps=(0.4,)),
     }
 )
-"""Signals that test each light and the buzzer."""
+"""Test signals by name, for each light and the buzzer."""
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) -> Blueprint:
-    """Return the routes `/panel` and below; for paired phones only."""
+    """Return the routes `/panel` and below, which require a paired phone."""
     routes = Blueprint("desk", __name__, url_prefix="/panel")
     require_pairing(routes, pairing)
     pages = PanelPages(session, host)
@@ -51,7 +51,7 @@ def create_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) ->
 
 @dataclass(frozen=True)
 class PanelPages:
-    """The panel of a host as a page."""
+    """The view functions for the panel of a host."""
 
     session: TableSession
     host: HostInfo
@@ -61,11 +61,11 @@ class PanelPages:
         return self._render("panel.html")
 
     def lights(self) -> Response:
-        """Return the lights and the pressed buttons as they are now."""
+        """Return the current lights and pressed buttons as HTML."""
         return self._render("parts/lights.html")
 
     def press(self) -> ResponseReturnValue:
-        """Press or hold a button."""
+        """Simulate a press or a long press of a button."""
         held = request.form.get("held", "")
         button = held or request.form.get("button", "")
         if self.host.panel is None or button not in set(Button):
@@ -82,14 +82,14 @@ class PanelPages:
         return accept("/panel")
 
     def rehearse(self) -> ResponseReturnValue:
-        """Start or end a test in which buttons only confirm that they were pressed."""
+        """Start or end the button test, in which a press has no effect except a confirmation."""
         if self.host.panel is None:
             return refuse(texts()("panel.none"))
         self.host.panel.rehearse(request.form.get("on") == "1")
         return accept("/panel")
 
     def light(self) -> ResponseReturnValue:
-        """Light a light, or sound the buzzer, to test it."""
+        """Test a light or the buzzer by a short signal."""
         signal = TEST_SIGNALS.get(request.form.get("light", ""))
         if self.host.panel is None or signal is None:
             return refuse(texts()("panel.none"))
@@ -101,7 +101,7 @@ class PanelPages:
 
 
 def build_panel_context(session: TableSession, host: HostInfo) -> dict[str, object]:
-    """Return the context of the panel's templates: its view, and the buttons for this number of players."""
+    """Return the template context of the panel: lights and buttons for the given number of players."""
     return {
         "panel": host.panel.view if host.panel else None,
         "ends": END_TURN_BUTTONS[: len(session.state.players) or MAX_PLAYERS],

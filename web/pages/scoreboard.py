@@ -1,4 +1,4 @@
-"""The scoreboard, its large version, the page to join, and the pictures on them."""
+"""Pages for all clients: scoreboard, large scoreboard, page with QR codes, and pictures of turns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def create_blueprint(page: LiveUpdates, session: TableSession, pairing: Pairing,
 
 @dataclass(frozen=True)
 class ScoreboardPages:
-    """The pages that everyone at the table looks at."""
+    """The view functions that do not require pairing."""
 
     page: LiveUpdates
     session: TableSession
@@ -41,16 +41,16 @@ class ScoreboardPages:
     host: HostInfo
 
     def scoreboard(self) -> Response:
-        """Return the scoreboard."""
+        """Return the page with the scoreboard."""
         return self._render("scoreboard.html")
 
     def big(self) -> Response:
-        """Return the scoreboard for a large screen; `?overlay` has a transparent background, for a broadcast."""
+        """Return the scoreboard for a large screen. `?overlay` makes the background transparent, for broadcasts."""
         code = self.find_shown_code()
         return self._render("big.html", code=code, join=self.make_invitation(code), overlay="overlay" in request.args)
 
     def join(self) -> Response:
-        """Return the page with the QR codes to join."""
+        """Return the page with the QR codes for joining the Wi-Fi and opening the scoreboard."""
         code, addresses = self.find_shown_code(), self.host.addresses()
         join = self.make_invitation(code)
         return self._render("join.html", code=code, join=join, addresses=addresses, secure=request.is_secure)
@@ -60,14 +60,14 @@ class ScoreboardPages:
         return send_picture(self.session.picture(name), FOR_EVER)
 
     def find_shown_code(self) -> str:
-        """Return the pairing code for paired clients, otherwise "".
+        """Return the pairing code for a paired client, or an empty string for other clients.
 
-        A request from this machine proves nothing: a proxy here may have forwarded it.
+        A local address does not authenticate a client, because a proxy on this machine may have forwarded the request.
         """
         return self.pairing.code if current_client(self.pairing) else ""
 
     def make_invitation(self, code: str) -> list[tuple[Markup, str, str]]:
-        """Return the QR codes to join, each with its purpose and its content as text; secrets only with a `code`."""
+        """Return QR codes for joining as (image, purpose, text). Passwords and secrets require a `code`."""
         t, host = texts(), self.host
         address = next(reversed(host.addresses()), request.host_url.rstrip("/"))
         wifi = host.wifi

@@ -1,4 +1,4 @@
-"""Set-up of a table: the board in the camera's picture, enrolment of tiles, the panel, missing parts."""
+"""Web pages for setting up a table: board detection, enrolment of tiles, panel, missing parts."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ from web.responses import refuse, render_page, require_pairing, send_picture
 from web.security.pairing import Pairing
 
 LOOK_TIMEOUT_S = 20.0
-"""Seconds; a small machine needs that long to find and read a board in a full picture."""
+"""Seconds to wait for board detection and reading in a full picture on a Raspberry Pi."""
 MAX_KEPT_IMAGES = 4
-"""Number of pictures kept, so that one is still there when a client fetches it."""
+"""Number of stored pictures: a client requests a picture some time after the picture was taken."""
 
 
 class SetupImages:
-    """The last pictures of the camera, by number."""
+    """Store of the latest camera pictures, by number."""
 
     def __init__(self) -> None:
         self._images: deque[tuple[int, bytes]] = deque(maxlen=MAX_KEPT_IMAGES)
         self._count = 0
 
     def add_image(self, jpeg: bytes) -> int:
-        """Keep a picture and return its number."""
+        """Store a picture and return its number."""
         self._count += 1
         self._images.append((self._count, jpeg))
         return self._count
 
     def find_image(self, number: int) -> bytes | None:
-        """Return the picture with this number, or None if it is no longer kept."""
+        """Return the picture with this number, or None if the picture was already removed."""
         return dict(self._images).get(number)
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) -> Blueprint:
-    """Return the routes `/setup` and below; for paired phones only."""
+    """Return the routes `/setup` and below, which require a paired phone."""
     routes = Blueprint("setup", __name__, url_prefix="/setup")
     require_pairing(routes, pairing)
     pages = SetupPages(session, host, SetupImages())
@@ -67,14 +67,14 @@ def create_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) ->
 
 @dataclass(frozen=True)
 class SetupPages:
-    """The pages that set up a table; their script receives JSON."""
+    """The view functions for setting up a table. Responses to the page's script are JSON."""
 
     session: TableSession
     host: HostInfo
     images: SetupImages
 
     def setup(self) -> Response:
-        """Return the page with the steps of setting up."""
+        """Return the page with the set-up steps."""
         t, host = texts(), self.host
         addresses = tuple(host.addresses())
         return render_page(
@@ -91,11 +91,11 @@ class SetupPages:
         )
 
     def look(self) -> ResponseReturnValue:
-        """Take a picture and find the board in it."""
+        """Take a picture and detect the board in the picture."""
         return self._describe_view(self.session.capture_setup_view())
 
     def corners(self) -> ResponseReturnValue:
-        """Place the corners of the board by hand, or let the board be found again."""
+        """Set the corners of the board from the form, or detect the board again if the form has no corners."""
         try:
             placed = parse_corners(request.form.get("corners", ""))
         except ValueError:
@@ -110,7 +110,7 @@ class SetupPages:
         return jsonify({"ok": not wrong, "said": said, "squares": wrong})
 
     def picture(self, number: int) -> Response:
-        """Return a picture that was taken here."""
+        """Return a stored camera picture by its number."""
         return send_picture(self.images.find_image(number), "no-store")
 
     def _list_enrolment_rows(self) -> Sequence[Sequence[str]]:
@@ -137,7 +137,7 @@ def _refuse_text(error: Exception) -> Response:
 
 
 def parse_corners(text: str) -> tuple[tuple[float, float], ...] | None:
-    """Parse four corners written as `x,y x,y x,y x,y`; None for an empty text. Raises `ValueError`."""
+    """Parse four corners in the form `x,y x,y x,y x,y`. Return None for an empty text. Raises `ValueError`."""
     if not text.strip():
         return None
     points = tuple(tuple(float(part) for part in point.split(",")) for point in text[:200].split())

@@ -1,1 +1,1 @@
-"""Access control: pairing, CSRF protection, rate limits, the server and its https proxy."""
+"""Access control: pairing, CSRF protection, rate limits, and the HTTP and HTTPS server."""

@@ -1,15 +1,15 @@
-"""Addresses of clients: which of them count as one device."""
+"""Grouping of client addresses by device, for limits per device."""
 
 from __future__ import annotations
 
 import ipaddress
 
 THIS_MACHINE = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
-"""Addresses of a browser on the machine itself, and of all clients of a proxy there."""
+"""Loopback addresses: a browser on this machine, or all clients of a proxy on this machine."""
 
 
 def make_client_key(address: str) -> str:
-    """Return the key under which a device is counted: its address, or the /64 network in IPv6 (RFC 4291, 2.5.4).
+    """Return the key of a device for limits per device: the IPv4 address, or the IPv6 /64 network (RFC 4291, 2.5.4).
 
     >>> make_client_key("2001:db8::1:2")
     '2001:db8::/64'
@@ -28,5 +28,8 @@ def make_client_key(address: str) -> str:
 
 
 def is_this_machine(address: str) -> bool:
-    """Return True for the loopback address, which a proxy may share with many devices: it proves nothing."""
+    """Return True for a loopback address.
+
+    A loopback address does not identify a device, because a proxy on this machine may forward many devices.
+    """
     return address in THIS_MACHINE or address == "::/64"

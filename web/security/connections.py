@@ -1,4 +1,4 @@
-"""Limits on connections: of one device, of all devices, and the time that one may be idle."""
+"""Limits on TCP connections: per device, in total, and on idle time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from web.security.addresses import is_this_machine, make_client_key
 from web.security.gate import ABORT_KEY
 
 SWEEP_INTERVAL_S = 1.0
-"""Seconds between searches for connections that have been idle too long."""
+"""Interval of the search for idle connections, in seconds."""
 MAX_CLOSED_PER_SWEEP = 40
-"""Connections that one search closes: hundreds at once, opened again at once, would make others wait."""
+"""Largest number of connections closed in one search. Hundreds of clients that reconnect at once would delay others."""
 _REFUSAL = f"This device has {MAX_CONNECTIONS_PER_ADDRESS} connections already, which is the limit.\n"
 _REFUSAL_RESPONSE = (
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
@@ -25,7 +25,7 @@ _REFUSAL_RESPONSE = (
 
 
 class ConnectionLimiter:
-    """The open connections of one server, used in its event loop."""
+    """Counter of the open connections of a server. Use it only in the event loop of the server."""
 
     def __init__(self, max_connections: int = MAX_CONNECTIONS, idle_timeout_s: float = IDLE_TIMEOUT_S) -> None:
         self._max_connections = max_connections
@@ -37,7 +37,10 @@ class ConnectionLimiter:
         return len(self._idle_since)
 
     def add(self, connection: LimitedProtocol) -> bool:
-        """Count a new connection; return False if its device has too many, or all have and none is idle."""
+        """Count a new connection. Return False if its device or the server has too many connections.
+
+        At the limit of the server, the connection with the longest idle time is closed first.
+        """
         key = connection.client_key
         if self._counts[key] >= MAX_CONNECTIONS_PER_ADDRESS and not is_this_machine(key):
             return False
@@ -48,19 +51,19 @@ class ConnectionLimiter:
         return True
 
     def remove(self, connection: LimitedProtocol) -> None:
-        """Forget a connection that is closed."""
+        """Remove a closed connection from the count."""
         if self._idle_since.pop(connection, None) is not None:
             self._counts[connection.client_key] -= 1
-            self._counts += Counter()  # forgets addresses without a connection
+            self._counts += Counter()  # removes addresses without a connection
 
     def note_request(self, connection: LimitedProtocol) -> None:
-        """Note that a request of this connection is complete now: it is idle from now on."""
+        """Start the idle time of a connection after a complete request."""
         if connection in self._idle_since:
             del self._idle_since[connection]
             self._idle_since[connection] = time.monotonic()
 
     async def close_idle_connections(self) -> None:
-        """Close connections that are idle for too long, until cancelled."""
+        """Close idle connections periodically until the task is cancelled."""
         while True:
             await asyncio.sleep(SWEEP_INTERVAL_S)
             self._close_idle(self._idle_timeout_s, MAX_CLOSED_PER_SWEEP)
@@ -71,7 +74,7 @@ class ConnectionLimiter:
             connection.abort()
 
     def _close_idle(self, seconds: float, limit: int | None = None) -> int:
-        """Close connections that have been idle for so long, the longest idle first; return their number."""
+        """Close at most `limit` connections that were idle for `seconds`; return the number of closed connections."""
         latest, closed = time.monotonic() - seconds, 0
         for connection, since in tuple(self._idle_since.items()):
             if since > latest or closed == limit:
@@ -84,26 +87,26 @@ class ConnectionLimiter:
 
 
 class LimitedProtocol(H11Protocol):
-    """HTTP/1.1 on one connection that a `ConnectionLimiter` counts."""
+    """The asyncio protocol of an HTTP/1.1 connection, counted by a `ConnectionLimiter`."""
 
     limiter: ConnectionLimiter
 
     @property
     def client_key(self) -> str:
-        """The key under which the device is counted."""
+        """The key of the client's device in the `ConnectionLimiter`."""
         return make_client_key(self.client[0] if self.client else "")
 
     @property
     def is_busy(self) -> bool:
-        """True while a request is answered."""
+        """True while a request is in progress."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def abort(self) -> None:
-        """Close the connection without sending what is buffered."""
+        """Close the connection and discard buffered data."""
         self.transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Count the connection, or refuse it (called by asyncio)."""
+        """Count the new connection, or close the connection with status 503 (called by asyncio)."""
         super().connection_made(transport)  # type: ignore[arg-type]
         self.app_state = {**self.app_state, ABORT_KEY: self.abort}
         if not self.limiter.add(self):
@@ -111,17 +114,17 @@ class LimitedProtocol(H11Protocol):
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection (called by asyncio)."""
+        """Remove the closed connection from the count (called by asyncio)."""
         super().connection_lost(exc)
         self.limiter.remove(self)
 
     def on_response_complete(self) -> None:
-        """Count the connection as idle (called by uvicorn)."""
+        """Start the idle time of the connection (called by uvicorn)."""
         self.limiter.note_request(self)
         super().on_response_complete()
 
 
 def make_protocol_class(limiter: ConnectionLimiter) -> type[LimitedProtocol]:
-    """Return the protocol for connections that `limiter` counts."""
+    """Return a subclass of `LimitedProtocol` that counts its connections in `limiter`."""
     attributes: dict[str, Any] = {"limiter": limiter}
     return type("LimitedProtocol", (LimitedProtocol,), attributes)

@@ -1,4 +1,4 @@
-"""Signed session cookies without dates: a machine without a clock of its own may start in another year."""
+"""Signed session cookies without an expiry date, because the clock of a Raspberry Pi may be wrong after a start."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from itsdangerous import BadSignature, URLSafeSerializer
 
 _SALT = "tilekeeper session"
 MAX_AGE_S = 400 * 24 * 3600
-"""Seconds that a browser keeps the cookie, counted by its own clock; browsers allow no more (RFC 6265bis, 5.5)."""
+"""`Max-Age` of the cookie in seconds, the largest value that browsers allow (RFC 6265bis, 5.5)."""
 
 
 class DatelessCookieSessionInterface(SecureCookieSessionInterface):
-    """Session cookies with separate names for http and https; the https one is never sent over http.
+    """Flask session in a signed cookie, with separate cookie names for http and https.
 
-    The `__Host-` prefix ties it to this host (RFC 6265bis, 4.1.3.2). The cookie is good until its device is unpaired:
-    neither its signature nor `Max-Age` depends on the clock of this machine.
+    The https cookie is never sent over http, and its `__Host-` prefix binds the cookie to this host (RFC 6265bis,
+    4.1.3.2). A cookie is valid until its device is unpaired: neither the signature nor `Max-Age` depends on the clock
+    of this machine.
     """
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        """Return the session in the request's cookie; an empty one if there is none or its signature is wrong."""
+        """Return the session from the cookie, or an empty session if the cookie is missing or has a wrong signature."""
         value = request.cookies.get(_cookie_name(request.is_secure))
         if not value:
             return self.session_class()
@@ -30,7 +31,7 @@ class DatelessCookieSessionInterface(SecureCookieSessionInterface):
             return self.session_class()
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        """Set the cookie if the session was changed."""
+        """Set the session cookie in the response if the session was changed."""
         if session.accessed:
             response.vary.add("Cookie")
         if not session.modified or not session:
@@ -58,5 +59,5 @@ def _make_serializer(app: Flask) -> URLSafeSerializer:
 
 
 def _remove_date(cookie: str) -> str:
-    """Return a Set-Cookie header without `Expires`, which werkzeug adds to `Max-Age` for browsers of 2005."""
+    """Remove `Expires` from a Set-Cookie header. Werkzeug adds `Expires` to `Max-Age` for old browsers."""
     return "; ".join(part for part in cookie.split("; ") if not part.startswith("Expires="))

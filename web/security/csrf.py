@@ -14,12 +14,12 @@ from web.i18n import texts
 from web.security.pairing import Pairing, current_client
 
 PAIR_PATH = "/pair"
-"""The only path at which an unpaired phone may make a change."""
+"""The only path that accepts POST requests from unpaired phones."""
 
 API_PATH = "/api/"
-"""Prefix of paths that authenticate programs with a token instead of a cookie (`web.api`)."""
+"""Prefix of the API paths, which use a token instead of a cookie (`web.api`)."""
 MAX_BODY_BYTES_BY_PATH = {"/history/import": MAX_IMPORT_BYTES, "/api/v1/games": MAX_IMPORT_BYTES}
-"""Largest body at the paths that accept files; `web.security.gate` enforces it."""
+"""Largest request body in bytes, for the paths that accept files. `web.security.gate` enforces the limit."""
 
 _TOKEN_KEY = "csrf"
 _SECURITY_HEADERS = {
@@ -37,7 +37,7 @@ _SECURITY_HEADERS = {
 
 
 def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
-    """Add security headers to all responses; refuse changes from other sites and from unpaired phones."""
+    """Add security headers to all responses, and refuse changing requests from other sites or unpaired phones."""
 
     def check_change() -> Response | None:
         request.max_content_length = MAX_BODY_BYTES_BY_PATH.get(request.path, MAX_BODY_BYTES)
@@ -58,14 +58,14 @@ def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
 
 
 def csrf_token() -> str:
-    """Return the CSRF token of this client, kept in its signed cookie."""
+    """Return the CSRF token of the client, which is stored in the signed session cookie."""
     if _TOKEN_KEY not in session:
         session[_TOKEN_KEY] = secrets.token_urlsafe(24)
     return str(session[_TOKEN_KEY])
 
 
 def is_document_request() -> bool:
-    """Return True if the browser requests a page to display, and not data for a script."""
+    """Return True if the browser requests a page to display, not data for a script."""
     return request.headers.get("Sec-Fetch-Dest") == "document"
 
 

@@ -1,7 +1,8 @@
-"""What a request must pass before a worker thread serves it: the size of its body, its share of the workers.
+"""ASGI middleware that limits body sizes and concurrent requests before a worker thread handles a request.
 
-A small body is complete before a worker begins, so that slow clients hold none. A body of games is read only when the
-application asks for it, after it has found out that the client is paired, and only a few at the same time.
+A small body is read completely before a worker thread starts, so that slow clients do not occupy workers. A large body
+(an imported game) is read only after the application has checked that the client is paired, and only a few large bodies
+are read at the same time.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from web.security.addresses import is_this_machine, make_client_key
 from web.security.csrf import MAX_BODY_BYTES_BY_PATH
 
 ABORT_KEY = "abort"
-"""Key in the state of a connection: closes it at once (`web.security.connections`)."""
+"""Key of the function in the ASGI state that closes the connection at once (`web.security.connections`)."""
 _DISCONNECT: Message = {"type": "http.disconnect"}
 
 
 class RequestGate:
-    """The application behind the limits on bodies and on requests in progress."""
+    """ASGI middleware with limits on body sizes and on concurrent requests per device."""
 
     def __init__(self, app: AsgiApp) -> None:
         self._app = app
@@ -30,7 +31,7 @@ class RequestGate:
         self._large_bodies = asyncio.Semaphore(MAX_LARGE_BODIES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request (ASGI)."""
+        """Handle a request (ASGI)."""
         declared = int(dict(scope["headers"]).get(b"content-length", b"0"))
         limit = MAX_BODY_BYTES_BY_PATH.get(scope["path"], MAX_BODY_BYTES)
         body: _SmallBody | _LargeBody
@@ -49,8 +50,8 @@ class RequestGate:
             body.release()
 
     async def _take_turn(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request once fewer than `MAX_REQUESTS_PER_ADDRESS` others of its address are in progress."""
-        if is_this_machine(address):  # or a proxy here, with all its clients
+        """Handle a request as soon as fewer than `MAX_REQUESTS_PER_ADDRESS` requests of its address are in progress."""
+        if is_this_machine(address):  # this address may be a proxy with many clients
             return await self._app(scope, receive, send)
         self._waiting[address] += 1
         try:
@@ -64,7 +65,7 @@ class RequestGate:
 
 
 class _SmallBody:
-    """A body that is complete before the application begins, unless it is too large or too late."""
+    """A request body that is read completely before the application starts, with a size limit and a timeout."""
 
     def __init__(self) -> None:
         self._received: list[Message] = []
@@ -74,11 +75,11 @@ class _SmallBody:
 
     @property
     def is_complete(self) -> bool:
-        """True if nothing of the body is still to come."""
+        """True if the whole body was received."""
         return bool(self._received) and not self._received[-1].get("more_body")
 
     async def read(self, receive: Receive, declared: int) -> None:
-        """Read up to the limit."""
+        """Read the body until it is complete, too large, or late."""
         self.is_too_large = declared > MAX_BODY_BYTES
         with suppress(TimeoutError):
             async with asyncio.timeout(BODY_TIMEOUT_S):
@@ -89,15 +90,15 @@ class _SmallBody:
         self._parts = list(self._received)
 
     async def receive(self) -> Message:
-        """Return the next part; an incomplete body ends as if the client had left."""
+        """Return the next ASGI message of the body. An incomplete body ends with a disconnect message."""
         return self._parts.pop(0) if self._parts and not self.is_too_large else _DISCONNECT
 
     def release(self) -> None:
-        """Do nothing: a small body holds no turn."""
+        """Do nothing, because small bodies need no semaphore."""
 
 
 class _LargeBody:
-    """A body that is read part by part when the application asks for it, in its turn."""
+    """A request body that is read while the application runs, with a limit on the number of large bodies."""
 
     def __init__(self, receive: Receive, turns: asyncio.Semaphore) -> None:
         self._receive, self._turns = receive, turns
@@ -105,7 +106,7 @@ class _LargeBody:
         self.is_complete = False
 
     async def receive(self) -> Message:
-        """Return the next part; a client that sends nothing for `BODY_TIMEOUT_S` counts as gone."""
+        """Return the next ASGI message of the body, or a disconnect message after `BODY_TIMEOUT_S` without data."""
         if not self._has_turn:
             await self._turns.acquire()
             self._has_turn = True
@@ -118,14 +119,14 @@ class _LargeBody:
         return message
 
     def release(self) -> None:
-        """Let the next large body be read."""
+        """Release the semaphore, so that the next large body can be read."""
         if self._has_turn:
             self._turns.release()
             self._has_turn = False
 
 
 def _close_unless_complete(body: _SmallBody | _LargeBody, send: Send) -> Send:
-    """Return what sends a response and closes the connection after it if the body was not read to its end."""
+    """Wrap the ASGI function `send` to add `Connection: close` if the request body was not read completely."""
 
     async def send_closing(message: Message) -> None:
         if message["type"] == "http.response.start" and not body.is_complete:
@@ -136,7 +137,7 @@ def _close_unless_complete(body: _SmallBody | _LargeBody, send: Send) -> Send:
 
 
 def limit_send_time(app: AsgiApp) -> AsgiApp:
-    """Return the application with connections closed whose client takes nothing for `SEND_TIMEOUT_S`."""
+    """Wrap an ASGI application to close connections whose client receives no data for `SEND_TIMEOUT_S`."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_or_abort(message: Message) -> None:
@@ -145,7 +146,7 @@ def limit_send_time(app: AsgiApp) -> AsgiApp:
                     await send(message)
             except TimeoutError:
                 scope["state"][ABORT_KEY]()
-                await asyncio.sleep(0)  # the server notices it, and drops what is sent from now on
+                await asyncio.sleep(0)  # lets the server notice the closed connection
 
         await app(scope, receive, send_or_abort)
 

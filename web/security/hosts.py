@@ -1,7 +1,7 @@
-"""Protection against DNS rebinding: the page answers only to its own names.
+"""Protection against DNS rebinding: only requests with a known host name are accepted.
 
-A page of another site can let its own name point to this machine, and its visitors' browsers then take this page for
-its own. The browser still sends that name as `Host`.
+An attacker can let the DNS name of another site point to this machine, and a browser then treats this server as part of
+the other site. The `Host` header of such a request contains the name of the other site.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from web.i18n import texts
 
 RESOLVER_FILE = Path("/etc/resolv.conf")
 REFRESH_INTERVAL_S = 30.0
-"""Seconds after which names are looked up again if a request has another one: the network may have come later."""
+"""Seconds between look-ups of the machine's names. An unknown `Host` starts a look-up, as the network may be new."""
 
 
 class HostNames:
-    """The names under which this machine is known. `configured` are further ones, of a proxy for example."""
+    """The host names of this machine. `configured` are additional host names, for example of a proxy."""
 
     def __init__(
         self,
@@ -41,7 +41,9 @@ class HostNames:
         self._looked_up_at = float("-inf")
 
     def accept(self, host: str) -> bool:
-        """Return True if a `Host` header names this machine; any address does, because no other site has one.
+        """Return True if a `Host` header contains a name of this machine or any IP address.
+
+        IP addresses are safe, because DNS rebinding requires a host name.
 
         >>> HostNames().accept("192.168.1.7:8080"), HostNames().accept("[::1]"), HostNames().accept("evil.example")
         (True, True, False)
@@ -61,7 +63,7 @@ class HostNames:
 
 
 def find_machine_names(resolver_file: Path = RESOLVER_FILE) -> frozenset[str]:
-    """Return the machine's name, alone, with `.local` (mDNS), and with the domains of the network (DHCP)."""
+    """Return the host name of this machine, alone, with `.local` (mDNS), and with each DHCP domain."""
     full = socket.gethostname().lower().rstrip(".")
     short = full.partition(".")[0]
     qualified = socket.getfqdn().lower().rstrip(".")
@@ -71,7 +73,7 @@ def find_machine_names(resolver_file: Path = RESOLVER_FILE) -> frozenset[str]:
 
 
 def register_host_check(app: Flask, host_info: HostInfo) -> None:
-    """Refuse requests whose `Host` is not this machine (421), with the right address in the answer."""
+    """Refuse requests with a wrong `Host` header (421). The response contains the correct address."""
     names = HostNames(host_info.names)
     app.extensions["host_names"] = names
 
@@ -88,13 +90,13 @@ def register_host_check(app: Flask, host_info: HostInfo) -> None:
 
 
 def _make_server_address() -> str:
-    """Return the URL of the address that the request was sent to."""
+    """Return the URL of the server with the IP address to which the request was sent."""
     name = request.environ.get("SERVER_NAME", "localhost").removeprefix("::ffff:")
     return f"{request.scheme}://{f'[{name}]' if ':' in name else name}:{request.environ.get('SERVER_PORT', '80')}"
 
 
 def _strip_port(host: str) -> str | None:
-    """Return the name or address in a `Host` header, None if it has no valid form (RFC 9110, 7.2)."""
+    """Return the host of a `Host` header without the port, or None if the header is invalid (RFC 9110, 7.2)."""
     if len(host) > MAX_HOST_CHARS:
         return None
     name, separator, port = host.rpartition(":")
@@ -117,7 +119,7 @@ def _is_address(name: str) -> bool:
 
 
 def _read_domains(resolver_file: Path) -> set[str]:
-    """Return the domains that the network gave this machine (resolv.conf(5): domain, search)."""
+    """Return the local domains in `/etc/resolv.conf` (options `domain` and `search`)."""
     try:
         lines = resolver_file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

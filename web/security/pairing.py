@@ -1,12 +1,12 @@
-"""Authorisation: devices that were paired at the table.
+"""Authorisation of devices by pairing.
 
-There are four ways to pair, all of which need something that only the table shows: the six-digit code, limited by
-`web.security.rate_limit`; the secret in the QR code, which is too long to be guessed and so has no limit; a link that
-works once, for the browser of whoever started the program; and a press on the panel, which lets one device in.
+There are four ways to pair, and all of them require access to the table: the six-digit code, limited by
+`web.security.rate_limit`; the secret in the QR code, which is too long for guessing and needs no rate limit; a link
+with a one-time token for the user who started the program; and a press on the panel, which allows one device to pair.
 
-A phone is recognised by a random id in its signed cookie, a program by one in a signed token. The devices and the key
-of the signatures are kept in a file (`web.security.pairing_file`). Code and secret are new at each start, after many
-wrong codes, and after a device was unpaired. The first paired device is the admin, which may unpair others.
+A phone is identified by a random id in a signed cookie, a program by a random id in a signed token. The devices and the
+signing key are stored in a file (`web.security.pairing_file`). Code and secret change at each start, after many wrong
+codes, and after the unpairing of a device. The first paired device is the admin, which may unpair other devices.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from web.security.pairing_file import (
 from web.security.rate_limit import PairingRateLimiter
 
 PAIRING_WINDOW_S = 60.0
-"""Seconds after a press on the panel in which one device is paired without a code."""
+"""Seconds after a press on the panel during which one device may pair without a code."""
 _SECRET_BYTES = 12
-"""Bytes of the secret in the QR code: 96 bits, as many as the code on a small display has room for."""
+"""Length of the secret: 96 bits are the most that fit in the QR code on a small display."""
 _CLIENT_ID_KEY = "phone"
 
 
 class PairingCodeError(TilekeeperError):
-    """A wrong code; `tries_left` counts the remaining tries."""
+    """A wrong pairing code. `tries_left` is the number of remaining tries."""
 
     def __init__(self, left: int) -> None:
         super().__init__(left)
@@ -49,7 +49,7 @@ class PairingCodeError(TilekeeperError):
 
 
 class PairingLockedError(TilekeeperError):
-    """Too many wrong codes; the device must wait for `minutes`."""
+    """Too many wrong pairing codes. The device must wait for `minutes`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
@@ -57,14 +57,14 @@ class PairingLockedError(TilekeeperError):
 
 
 class PairingFullError(TilekeeperError):
-    """As many devices are paired as can be, and all of them were used since the program was started."""
+    """The maximum number of devices is paired, and all paired devices were used since the program started."""
 
 
 class Pairing:
     """The pairing code and the paired devices.
 
-    `tell` is called with a sentence about attempts to guess the code. `file` keeps the devices; without it they are
-    paired until the program ends.
+    `tell` is called with a sentence about attempts to guess the code. `file` stores the paired devices; without a file,
+    pairings end with the program.
     """
 
     def __init__(
@@ -94,22 +94,22 @@ class Pairing:
 
     @property
     def key(self) -> bytes:
-        """The key that signs cookies and tokens."""
+        """The secret key for signatures of cookies and tokens."""
         return bytes.fromhex(self._key)
 
     @property
     def code(self) -> str:
-        """The six-digit code; show it at the table only."""
+        """The six-digit pairing code, to be shown only at the table."""
         return self._code
 
     @property
     def secret(self) -> str:
-        """The long secret in the QR code; show it at the table only."""
+        """The secret in the QR code, to be shown only at the table."""
         return self._secret
 
     @property
     def is_open(self) -> bool:
-        """True if one device may pair without a code, after a press on the panel."""
+        """True if a device may pair without a code because of a press on the panel."""
         return self._clock() < self._open_until
 
     @property
@@ -119,7 +119,7 @@ class Pairing:
             return tuple(self._clients.values())
 
     def pair(self, code: str, address: str, device: str) -> PairedClient:
-        """Pair the device at this address by the code, by the secret, or without either while pairing is open.
+        """Pair a device by code or secret. After a press on the panel an empty `code` is accepted.
 
         Raises `PairingCodeError`, `PairingLockedError`, `PairingFullError`.
         """
@@ -149,16 +149,16 @@ class Pairing:
         raise PairingCodeError(left)
 
     def open_for_one_device(self) -> None:
-        """Let the next device in without a code, for `PAIRING_WINDOW_S`."""
+        """Allow one device to pair without a code within `PAIRING_WINDOW_S`."""
         self._open_until = self._clock() + PAIRING_WINDOW_S
 
     def make_one_time_token(self) -> str:
-        """Return a token with which one browser can pair; the one before it is worth nothing any more."""
+        """Return a new one-time token for pairing a browser. The previous token becomes invalid."""
         self._one_time_token = secrets.token_hex(16)
         return self._one_time_token
 
     def redeem(self, token: str, device: str) -> PairedClient | None:
-        """Pair the device that has the one-time token; None if the token is wrong or was used."""
+        """Pair a device by a one-time token. Return None if the token is wrong or was already used."""
         with self._lock:
             if not self._one_time_token or not _are_equal(token, self._one_time_token):
                 return None
@@ -166,9 +166,9 @@ class Pairing:
             return self._add_client(device)
 
     def unpair(self, phone: str) -> bool:
-        """Unpair a device and return True, or False if it was not paired. Code and secret are new afterwards.
+        """Unpair a device and change code and secret. Return False if the device was not paired.
 
-        If it was the admin, the device that was paired next becomes admin.
+        If the device was the admin, the oldest remaining device becomes the admin.
         """
         with self._lock:
             removed = self._clients.pop(phone, None)
@@ -182,7 +182,7 @@ class Pairing:
             return True
 
     def find_client(self, phone: str) -> PairedClient | None:
-        """Return the paired device with this id, or None."""
+        """Return the paired device with this id, or None if no paired device has the id."""
         with self._lock:
             client = self._clients.get(phone)
             if client is not None:
@@ -190,7 +190,10 @@ class Pairing:
             return client
 
     def _add_client(self, device: str) -> PairedClient:
-        """Add a device, in place of the oldest one that was not used since the start. Raises `PairingFullError`."""
+        """Add a device. At the limit, replace the oldest device that is unused since the start.
+
+        Raises `PairingFullError`.
+        """
         if len(self._clients) >= MAX_PAIRED_CLIENTS:
             unused = (client.id for client in self._clients.values() if client.id not in self._used_clients)
             oldest = next((name for name in unused if not self._clients[name].admin), None)
@@ -213,7 +216,7 @@ class Pairing:
 
 
 def current_client(pairing: Pairing) -> PairedClient | None:
-    """Return the paired device that made the current request, according to its cookie, or None."""
+    """Return the paired device whose id is in the session cookie of the request, or None."""
     return pairing.find_client(str(session.get(_CLIENT_ID_KEY, "")))
 
 

@@ -1,4 +1,4 @@
-"""The file that keeps the paired devices and the key of their cookies, so that they stay paired across restarts."""
+"""File with the paired devices and the signing key, so that devices stay paired after a restart."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PairedClient:
-    """A paired device: its id, its description (`iPhone`), when it was paired (Unix time), and its rank."""
+    """A paired device: id, description (`iPhone`), time of pairing (Unix time), and admin flag."""
 
     id: str
     device: str
@@ -30,19 +30,22 @@ class PairedClient:
 
 
 class PairingData(msgspec.Struct, frozen=True):
-    """Content of the file: the key that signs cookies and tokens (hexadecimal), and the devices in order of pairing."""
+    """Content of the file: signing key for cookies and tokens (hexadecimal), and the devices in order of pairing."""
 
     key: str
     clients: tuple[PairedClient, ...] = ()
 
 
 def make_pairing_data() -> PairingData:
-    """Return a new key without paired devices."""
+    """Return pairing data with a new signing key and without devices."""
     return PairingData(secrets.token_hex(KEY_BYTES))
 
 
 def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
-    """Return the content of the file, and False if it is damaged; a new key if it is damaged or missing."""
+    """Return the content of the file, and False if the file is damaged.
+
+    If the file is damaged or missing, the content is a new signing key without devices.
+    """
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
             raise ValueError("too large")
@@ -51,14 +54,14 @@ def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
             raise ValueError("no key")
     except FileNotFoundError:
         return make_pairing_data(), True
-    except (OSError, ValueError) as error:  # what msgspec raises is a ValueError too
+    except (OSError, ValueError) as error:  # exceptions of msgspec are subclasses of ValueError
         _log.warning("%s cannot be read (%s): all devices must be paired again", path, error)
         return make_pairing_data(), False
     return data, True
 
 
 def save_pairing_data(path: Path, data: PairingData) -> bool:
-    """Write the file completely or not at all; return False if it cannot be written."""
+    """Write the file atomically. Return False if writing fails."""
     try:
         write_file(path, msgspec.json.encode(data), mode=0o600)
     except OSError as error:

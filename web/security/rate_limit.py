@@ -1,8 +1,8 @@
-"""Rate limit for guesses of the pairing code.
+"""Rate limit for wrong pairing codes.
 
-Each device has a few tries and then must wait. All devices together have some more; then no device can pair for a
-while, one minute at first and twice as long each further time. So the million codes cannot be tried in an evening from
-any number of addresses. The memory used is bounded.
+Each device must wait after a few wrong codes. There is a second limit for all devices together: at this limit no device
+can pair for one minute, and the time doubles at each further lockout. An attacker with many addresses therefore cannot
+try the million codes in an evening. The memory used is bounded.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from dataclasses import dataclass
 from web.security.addresses import make_client_key
 
 MAX_TRIES_PER_CLIENT = 5
-"""Wrong codes in succession after which a device must wait."""
+"""Number of successive wrong codes after which a device must wait."""
 LOCKOUT_S = 600.0
 MAX_TRIES_ALL_CLIENTS = 30
-"""Wrong codes of all devices together after which all must wait."""
+"""Number of wrong codes of all devices together after which all devices must wait."""
 FIRST_PAUSE_S = 60.0
 MAX_PAUSE_S = 3600.0
 MAX_TRACKED_CLIENTS = 256
-"""Number of devices whose tries are counted; the one that was inactive longest is dropped first."""
+"""Number of devices with a counter of wrong codes. The counter with the oldest wrong code is removed first."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Failures:
-    """Number of wrong codes in succession, and the time of the last one."""
+    """Number of successive wrong codes, and the time of the last wrong code."""
 
     count: int
     last_at: float
 
 
 class PairingRateLimiter:
-    """Counter of wrong codes by address. Times are seconds of the caller's clock; the caller provides the locking."""
+    """Counter of wrong codes by address. Not thread-safe. Times are seconds of the caller's clock."""
 
     def __init__(self) -> None:
         self._failures: OrderedDict[str, _Failures] = OrderedDict()
@@ -44,18 +44,18 @@ class PairingRateLimiter:
         return len(self._failures)
 
     def wait_time(self, address: str, now: float) -> float:
-        """Return the seconds that this address must wait before its next try; 0.0 or less if it need not wait."""
+        """Return the seconds that an address must wait before the next try (0.0 or less: no wait)."""
         count = self._failures.get(make_client_key(address))
         alone = count.last_at + LOCKOUT_S - now if count and count.count >= MAX_TRIES_PER_CLIENT else 0.0
         return max(alone, self._paused_until - now)
 
     def tries_left(self, address: str) -> int:
-        """Return the number of tries that this address has left."""
+        """Return the number of remaining tries of an address."""
         count = self._failures.get(make_client_key(address))
         return MAX_TRIES_PER_CLIENT - count.count if count else MAX_TRIES_PER_CLIENT
 
     def record_failure(self, address: str, now: float) -> float:
-        """Count a wrong code; return the seconds that all devices must wait from now on, 0.0 if they need not."""
+        """Count a wrong code. Return the seconds that all devices must wait (0.0: no lockout of all devices)."""
         device = make_client_key(address)
         before = self._failures.pop(device, None)
         so_far = (
@@ -74,5 +74,5 @@ class PairingRateLimiter:
         return pause
 
     def record_success(self, address: str) -> None:
-        """Forget the wrong codes of this address after a correct one."""
+        """Reset the counter of an address after a correct code."""
         self._failures.pop(make_client_key(address), None)

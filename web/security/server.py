@@ -1,8 +1,8 @@
-"""Server of the page in the process that owns camera and panel.
+"""HTTP and HTTPS server of the Flask application.
 
 One thread with an event loop (uvicorn) accepts connections, reads requests, and sends responses and event streams, over
-http and over https, which browsers require to keep the screen on or to install an app. Only requests that are complete
-occupy a worker thread. So open pages, idle connections and slow clients cost little, and none of them keeps others out.
+http and https. Browsers require https to keep the screen on or to install an app. Worker threads handle only complete
+requests, so that open pages, idle connections and slow clients do not block other clients.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from web.security.connections import ConnectionLimiter, make_protocol_class
 from web.security.gate import RequestGate, limit_send_time
 
 THREADS = 32
-"""Number of worker threads. A request holds one for milliseconds, a command until the board is read."""
+"""Number of worker threads. A request needs a thread for milliseconds, a command until the board is read."""
 SEND_TIMEOUT_MS = 10_000
-"""Milliseconds without an acknowledgement after which a connection is closed (RFC 5482, TCP_USER_TIMEOUT)."""
+"""Milliseconds without a TCP acknowledgement after which a connection is closed (RFC 5482, TCP_USER_TIMEOUT)."""
 CLOSE_TIMEOUT_S = 2.0
-"""Seconds that requests in progress have when the server is closed."""
+"""Seconds to wait for requests in progress when the server is closed."""
 _SPARE_FILES = 256
-"""Open files for everything but connections: store, camera, pins, libraries."""
+"""Number of file descriptors reserved for other uses than connections: store, camera, pins, libraries."""
 
 
 class PortInUseError(TilekeeperError, OSError):
-    """Another program uses the `port`."""
+    """The TCP port `port` is in use by another program."""
 
     def __init__(self, error: OSError, port: int) -> None:
         super().__init__(*error.args)
@@ -47,12 +47,12 @@ class PortInUseError(TilekeeperError, OSError):
 
 
 class CertificateError(TilekeeperError):
-    """An unusable certificate or key; the message gives the remedy on one line."""
+    """An unusable TLS certificate or key. The message has one line and names the files."""
 
 
 @dataclass(frozen=True, slots=True)
 class TlsSettings:
-    """The certificate and the key for https, and its port."""
+    """Certificate, key and port for https."""
 
     certificate: Path
     key: Path
@@ -60,7 +60,7 @@ class TlsSettings:
 
 
 class PageServer:
-    """Server of the page at a port, in a thread named `page`. Serving starts when `with` is entered."""
+    """Context manager that runs the server of the Flask application in a thread named `page`."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class PageServer:
         tls: TlsSettings | None = None,
         limiter: ConnectionLimiter | None = None,
     ) -> None:
-        """Bind the ports; an empty `host` means all interfaces.
+        """Bind the ports. An empty `host` means all interfaces.
 
         Raises `PortInUseError`, `CertificateError`, `OSError`.
         """
@@ -104,7 +104,7 @@ class PageServer:
         self.close()
 
     def close(self) -> None:
-        """End the streams, then the server, and wait for both."""
+        """End the event streams, stop the server, and wait for the server thread."""
         self._live.close()
         for server in self._servers:
             server.should_exit = True
@@ -120,7 +120,7 @@ class PageServer:
             self._is_started.set()
 
     async def _serve(self) -> None:
-        """Serve until `close`."""
+        """Run the servers until `close` is called."""
         streams = self._live.streams
         streams.run_in(asyncio.get_running_loop())
         app = limit_send_time(deliver_events(RequestGate(cast(AsgiApp, self._workers)), streams))
@@ -140,7 +140,7 @@ class PageServer:
         await asyncio.get_running_loop().run_in_executor(None, self._workers.executor.shutdown)
 
     async def _abort_late_requests(self) -> None:
-        """Close what is still open some time after the servers were asked to end."""
+        """Close all remaining connections `CLOSE_TIMEOUT_S` after the stop of the servers."""
         while not all(server.should_exit for server in self._servers):
             await asyncio.sleep(0.1)
         await asyncio.sleep(CLOSE_TIMEOUT_S)
@@ -154,9 +154,9 @@ class PageServer:
             ws="none",
             lifespan="off",
             log_config=None,
-            log_level="error",  # clients that send nonsense come and go
+            log_level="error",  # invalid requests of clients are not logged
             access_log=False,
-            proxy_headers=False,  # an address in a header proves nothing
+            proxy_headers=False,  # a client can send any address in a header
             server_header=False,
             timeout_keep_alive=round(IDLE_TIMEOUT_S),
         )
@@ -166,7 +166,7 @@ class PageServer:
 
 
 def create_listening_socket(host: str, port: int) -> socket.socket:
-    """Return a listening socket whose connections time out on silent phones. Raises `PortInUseError`, `OSError`."""
+    """Return a listening socket with `SEND_TIMEOUT_MS` for its connections. Raises `PortInUseError`, `OSError`."""
     if not 0 <= port <= 65535:
         raise OSError(errno.EINVAL, f"no port {port}: choose one from 1 to 65535")
     both = not host and socket.has_dualstack_ipv6()
@@ -187,11 +187,11 @@ def create_listening_socket(host: str, port: int) -> socket.socket:
 
 
 def _raise_file_limit() -> int:
-    """Let this process open a file for each connection; return the number of connections that there may be."""
+    """Raise the limit of open files of the process; return the possible number of connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS + _SPARE_FILES
     if soft < wanted:
-        with suppress(OSError, ValueError):  # the service's sandbox sets the limit itself
+        with suppress(OSError, ValueError):  # in a sandboxed service the limit cannot be changed
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return max(64, min(MAX_CONNECTIONS, soft - _SPARE_FILES))
@@ -203,7 +203,7 @@ def _load_ssl_context(certificate: Path, key: Path) -> ssl.SSLContext:
     context.set_alpn_protocols(["http/1.1"])
     try:
         context.load_cert_chain(certificate, key)
-    except OSError as error:  # ssl.SSLError is one
+    except OSError as error:  # ssl.SSLError is a subclass of OSError
         raise CertificateError(
             f"no https: {certificate} and {key} are no certificate with its key that can be read ({error.strerror})"
         ) from error
