@@ -12,7 +12,7 @@ from engine.errors import TilekeeperError
 from engine.messages import said
 
 Image = npt.NDArray[np.uint8]
-"""`(H, W, 3) uint8 BGR`."""
+"""A picture: `(H, W, 3) uint8 BGR`."""
 BLACK_LEVEL = 6
 """Largest 99.9th percentile of the pixel values (0 to 255) for which a picture counts as black."""
 

@@ -97,7 +97,7 @@ class UsbCamera:
     def _open_capture(self) -> cv2.VideoCapture | None:
         try:
             capture = cv2.VideoCapture(self._device, cv2.CAP_V4L2)
-        except cv2.error:  # raised for a number that is too large for a device number
+        except cv2.error:  # raised if the device number is too large
             return None
         if not capture.isOpened():
             return None

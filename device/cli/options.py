@@ -212,7 +212,7 @@ def find_games_file(args: argparse.Namespace) -> Path:
     """Return the path of the database file with the games. Raises `UserError` if the file does not exist."""
     path = find_games_folder(args) / "games.db"
     if args.data is None and not path.is_file() and os.access(SERVICE_DATA_FOLDER / path.name, os.R_OK):
-        path = SERVICE_DATA_FOLDER / path.name  # an installed table
+        path = SERVICE_DATA_FOLDER / path.name  # the games of an installed service
     if not path.is_file():
         raise UserError(f"no games in {path.parent}: name their folder with --data")
     return path

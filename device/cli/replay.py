@@ -1,4 +1,4 @@
-"""Score a game from photographs: one of the board after each turn, in order.
+"""Score a game from photographs of the board: one photograph after each turn, in order.
 
 With --json, one object: turns (each with its photo, player, kind, where, words and scores), totals, problems.
 """
@@ -77,7 +77,7 @@ def replay_photos(
             state = session.submit(EndTurn()).result()
             photo_of += [str(photo)] * (len(state.turns) - len(photo_of))
             texts = [notice.text for notice in state.notices]
-            if state.question is not None and state.question.key != PASS_OR_EXCHANGE:  # no player can answer it
+            if state.question is not None and state.question.key != PASS_OR_EXCHANGE:  # no player answers
                 texts.append(state.question.text)
             problems += [_format_problem(photo, text) for text in texts]
     return state, tuple(photo_of), tuple(problems)

@@ -14,7 +14,7 @@ from device.doctor.system import System, can_write
 from device.settings import SYSTEM_SETTINGS_FILE, Settings
 
 _LISTED_CAMERA = re.compile(r"^\s*\d+ ?: +(\S+)(?: \[(\d+)x(\d+))?", re.MULTILINE)
-"""One line of `rpicam-hello --list-cameras`, for example `0 : imx708_wide [4608x2592 10-bit RGGB] (/base/soc/...)`."""
+"""Pattern of one line of `rpicam-hello --list-cameras`: `0 : imx708_wide [4608x2592 10-bit RGGB] (/base/soc/...)`."""
 _LIST_COMMANDS = (("rpicam-hello", "--list-cameras"), ("libcamera-hello", "--list-cameras"))
 
 AUTOFOCUS_SENSORS = ("imx708", "ov64a40", "imx519")

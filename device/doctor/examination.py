@@ -37,7 +37,7 @@ MACHINE_CHECKS: tuple[Check, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All findings of one examination, and the versions of the installed software."""
+    """Report of one run of the checks: all findings, and the versions of the installed software."""
 
     findings: tuple[Finding, ...]
     versions: dict[str, str]

@@ -20,7 +20,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One result of a check.
+    """One result of a check of the machine.
 
     `subject` is a short heading (`camera`), `state` the severity, `text` a sentence for the user, and `mend` the
     command or action that fixes the fault (empty if nothing needs to be done). The field names are the keys in the

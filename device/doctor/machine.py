@@ -102,7 +102,7 @@ def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
     if errors_in_log:
         is_healthy = False
         yield subject.warning(f"the kernel reports errors of the card: {errors_in_log[-1].strip()}", mend)
-    for path in system.glob("/sys/block/mmcblk*/device/life_time"):  # only eMMC reports its wear, SD cards do not
+    for path in system.glob("/sys/block/mmcblk*/device/life_time"):  # only an eMMC reports wear, SD cards do not
         worn = [int(part, 16) for part in (system.read_text(path.relative_to(system.root)) or "").split()]
         if worn and max(worn) >= 10:  # tenths of the storage's lifetime (JEDEC EMMC 5.1, DEVICE_LIFE_TIME_EST)
             is_healthy = False

@@ -184,7 +184,7 @@ def find_data_folder(system: System, settings: Settings) -> Path:
 
 
 def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]:
-    """Check the database file; while a running table may have the file open, only its header is read.
+    """Check the database file; only the header is read if a running table may have the file open.
 
     `path` is the file to read, and `shown` its path on the examined machine.
     """

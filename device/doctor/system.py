@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 COMMAND_TIMEOUT_S = 15.0
 """Seconds after which a command is stopped."""
-_COMMAND_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # a service's PATH may lack the sbins
+_COMMAND_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # the PATH of a service may lack sbin
 
 
 @dataclass(frozen=True, slots=True)

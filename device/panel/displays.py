@@ -62,7 +62,7 @@ BLANK_SCORE_PAGE = ScorePage()
 
 @dataclass(frozen=True, slots=True)
 class PairingPage:
-    """One of the pages of the pairing details.
+    """A page of the pairing details (address, code, Wi-Fi) for a display.
 
     `number` increases without limit; a display shows page `number` modulo the number of its pages.
     """

@@ -15,7 +15,7 @@ from device.panel.buttons import MAX_PLAYERS
 from device.session.snapshot import Phase, TableSnapshot, Trouble
 
 RGB = tuple[float, float, float]
-"""Red, green, blue, each 0 to 1."""
+"""Brightness of red, green and blue, each from 0 to 1."""
 
 
 class Colour(Enum):

@@ -79,7 +79,7 @@ def format_pairing_digits(pairing: PairingDetails) -> tuple[str, ...]:
 
 
 def _draw_qr_page(text: str, beside: Sequence[str], size: tuple[int, int]) -> Image.Image | None:
-    """Draw the largest QR code that fits, with the lines `beside` at its right; return None if it is too small."""
+    """Draw the largest QR code that fits, with the lines `beside` next to it; return None if the code is too small."""
     width, height = size
     modules = segno.make(text, micro=False, error="l").matrix
     module = height // (len(modules) + _QUIET_ZONE_MODULES)

@@ -167,7 +167,7 @@ class Panel:
 
     @property
     def view(self) -> PanelView:
-        """The current view."""
+        """The current state of the panel, for the page."""
         return self._view
 
     def add_listener(self, listener: Callable[[PanelView], None]) -> None:
@@ -199,7 +199,7 @@ class Panel:
         """Show a signal, to test the lights and the buzzer."""
         self._events.put(lambda: self._start_signal(signal))
 
-    # The thread
+    # The panel's thread
 
     def _run(self) -> None:
         self._events.put(lambda: None)  # show the current state first

@@ -93,12 +93,12 @@ class ChessClock:
 
 
 def serialise_clock(clock: ChessClock, now: float, *, paused: bool) -> str:
-    """Return the clock at time `now` as JSON text, from which it can be restored after a power cut."""
+    """Return the clock at time `now` as JSON text, from which `restore_clock` restores the clock after a power cut."""
     return json.dumps({"used": [round(used, 3) for used in clock.advance_to(now).used], "paused": paused})
 
 
 def restore_clock(text: str | None, read: tuple[float, ...]) -> tuple[ChessClock, bool]:
-    """Return the stopped clock and whether the game was paused, from the saved text and the times in the log.
+    """Restore a stopped clock from the saved text and the times in the log; also return True if the game was paused.
 
     `text` is the result of `serialise_clock`, or None. `read` are the seconds used by each player according to the log.
     For each player the larger of the two times is used. A damaged text, or a text for another number of players, is
@@ -122,7 +122,7 @@ NOTE_NAME = "clock"
 
 
 class ClockKeeper:
-    """Keeper of the clock of one game: runs, stops, saves and restores it; does nothing in a game without a clock.
+    """Keeper of one game's clock, which runs, stops, saves and restores the clock; unused in a game without a clock.
 
     `now` is a function that returns the time in seconds.
     """
@@ -160,7 +160,7 @@ class ClockKeeper:
         self.save()
 
     def restore_press(self, before: Game, after: Game) -> None:
-        """Set the clock to its time at the press that was undone or redone.
+        """Restore the clock's time at the press (command) that was undone or redone.
 
         `before` and `after` are the game before and after the undo or redo.
         """

@@ -35,7 +35,7 @@ class Listeners(Generic[Value]):
             self._functions.remove(function)
 
     def notify(self, value: Value) -> None:
-        """Call all functions with a value."""
+        """Call all functions with the argument `value`."""
         with self._lock:
             for function in self._functions:
                 function(value)

@@ -138,7 +138,7 @@ def _decide_by_inference(game: Game, explained: Inference, reading: BoardReading
 
 
 def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMade]) -> Decision:
-    """Return a decision with the question if the new tiles are one play or two plays by different players.
+    """Return a decision that asks the players if the new tiles are one play or two plays by different players.
 
     The question is asked if a key frame (an earlier picture) shows only a part of the tiles: the next player may have
     added the other tiles. The single play `play` is recorded until the question is answered.

@@ -183,7 +183,7 @@ class GameController:
     # Methods for commands
 
     def commit_events(self, events: Sequence[Event], look: TurnImages | None = None) -> None:
-        """Append the events of a press (one command) to the log; `look` are the images from which they were read."""
+        """Append the events of a press (one command) to the log, and store the images `look` of the reading."""
         log, keeper = self.log, self._clock_keeper
         events = self._add_void_withdrawal(self.game, events)
         events = (*(keeper.make_clock_events(events) if keeper else ()), *events)

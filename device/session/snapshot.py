@@ -82,7 +82,7 @@ class Notice:
 
     @property
     def key(self) -> str:
-        """The key of the text; empty if it has none."""
+        """The key of the text in the catalogue, or an empty string if the text has no key."""
         return key_of(self.text)
 
 
@@ -107,7 +107,7 @@ class Question:
 
     @property
     def key(self) -> str:
-        """The key of the text; empty if it has none."""
+        """The key of the text in the catalogue, or an empty string if the text has no key."""
         return key_of(self.text)
 
 

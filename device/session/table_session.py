@@ -218,7 +218,7 @@ class TableSession:
         """
         return self._queue.submit_task(lambda: self._setup.enrol_tiles(rows, self._get_letters()))
 
-    # A turn
+    # Taking a turn
 
     def _take_turn(self) -> None:
         """Take a picture, read the board and record the turn; if no board is found, show the picture and the reason."""
@@ -318,7 +318,7 @@ class TableSession:
             self._queue.submit_task(save)
         return SAVE_RETRY_INTERVAL_S
 
-    # A command
+    # Running a command
 
     def _run_command(self, command: TableCommand, pressed: float) -> None:
         """Run a command that was submitted at time `pressed` (s); convert errors to notices for the players."""

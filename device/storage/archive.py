@@ -162,7 +162,7 @@ def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str
     return f"{time.strftime('%Y-%m-%d', _to_local_time(stored.started))}-game-{stored.id}-{named[:80]}{suffix}"
 
 
-# Out
+# Export
 
 
 def _find_stored_game(store: GameStore, number: int) -> StoredGame:
@@ -217,7 +217,7 @@ def _to_local_time(seconds: float) -> time.struct_time:
         return time.localtime(0)
 
 
-# In
+# Import
 
 
 def _check_directory(file: BinaryIO) -> None:

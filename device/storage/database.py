@@ -117,7 +117,7 @@ class Database:
             part.unlink(missing_ok=True)
             if pictures:
                 with closing(sqlite3.connect(part)) as copy:
-                    self.connection.backup(copy, pages=256, sleep=0.01)  # turns written in between are copied too
+                    self.connection.backup(copy, pages=256, sleep=0.01)  # including concurrent writes
             else:
                 self._copy_log(part)
             with part.open("rb+") as written:

@@ -11,27 +11,27 @@ class StoreError(TilekeeperError):
 
 
 class StoreFullError(StoreError):
-    """The disk is full."""
+    """A failure to write the store because the disk is full."""
 
 
 class StoreLockedError(StoreError):
-    """Another program uses the file."""
+    """A file of the store that another program uses."""
 
 
 class StoreDamagedError(StoreError):
-    """The file is damaged or not a store."""
+    """A file that is damaged or is not a store."""
 
 
 class StoreReadOnlyError(StoreError):
-    """The file or its folder is read-only or missing."""
+    """A file of the store that is read-only, or whose folder is read-only or missing."""
 
 
 class StoreTooNewError(StoreError):
-    """The file was written by a newer version of this program."""
+    """A file of the store that was written by a newer version of this program."""
 
 
 class GameDeletedError(StoreError):
-    """The game was deleted; no further events of the game can be saved."""
+    """A deleted game, for which no further events can be saved."""
 
 
 class ArchiveError(TilekeeperError):

@@ -39,7 +39,7 @@ MAX_GCG_LINES, MAX_GCG_LINE_LENGTH = 10_000, 20_000
 
 
 _Time = Annotated[float, Meta(ge=0, lt=1e11)]
-"""Seconds since 1970."""
+"""A time in seconds since 1970."""
 
 
 class _Header(msgspec.Struct):

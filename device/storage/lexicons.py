@@ -99,7 +99,7 @@ def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | Non
 def _expand_user(choice: str) -> Path:
     try:
         return Path(choice).expanduser()
-    except RuntimeError:  # ~nouser
+    except RuntimeError:  # `~name` with an unknown user name
         raise _make_unreadable_error(choice, "its user is not known") from None
 
 

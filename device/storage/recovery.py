@@ -209,7 +209,7 @@ class _ReadGame:
         return self.length == len(self.rows) and self.seal == seal
 
     def complete_from(self, spare: _ReadGame) -> _ReadGame:
-        """Return the game with the events of the backup `spare`, if they continue the events of this game."""
+        """Return the game with the events of the backup `spare`, if these events continue those of this game."""
         is_continued = len(spare.rows) >= len(self.rows) and spare.rows[: len(self.rows)] == self.rows
         if self.deleted or not is_continued:
             return self
@@ -222,7 +222,7 @@ def _read_games(db: sqlite3.Connection, tail: Tail | None) -> dict[int, _ReadGam
     for columns in _GAME_COLUMNS if _has_checksums(db) else _OLD_GAME_COLUMNS:
         rows = _read_rows(db, f"SELECT {columns} FROM game ORDER BY id")
         games |= {row[0]: _ReadGame(*row) for row in rows if isinstance(row[1], float)}
-    for order in ("", " DESC"):  # from both ends, as a damaged page stops the query
+    for order in ("", " DESC"):  # from both ends, because a damaged page stops the query
         for (number,) in _read_rows(db, f"SELECT game FROM event ORDER BY game{order}"):
             if isinstance(number, int):
                 length = tail.length if tail and tail.game == number else UNKNOWN_LENGTH

@@ -67,7 +67,7 @@ INSERT INTO player (name, played)
     GROUP BY seat.value;
 """
 
-# Checksums: `device.storage.checksums`. `length` and `seal` are those of the whole game.
+# Checksums: `device.storage.checksums`. `length` is the number of events of a game, `seal` a checksum of the game.
 _VERSION_3_SQL = """
 ALTER TABLE game ADD COLUMN length INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE game ADD COLUMN seal TEXT NOT NULL DEFAULT '';

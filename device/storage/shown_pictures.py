@@ -1,4 +1,4 @@
-"""The record, in the store, of the pictures that a folder camera has returned."""
+"""Storage of the record of the pictures that a folder camera has returned."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _log = logging.getLogger(__name__)
 
 
 class StoredPictureRecord:
-    """Record, in a note of the store, of the pictures of one folder that a `FolderCamera` has returned.
+    """Record of the pictures of one folder that a `FolderCamera` has returned; stored in a note of the store.
 
     If the note cannot be read or written, the error is only logged. After a restart, the camera then returns the same
     pictures again.

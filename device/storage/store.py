@@ -269,13 +269,13 @@ class GameStore:
             db.execute(_UPSERT_PLAYER, (name, played))
             db.execute("UPDATE player SET colour = ? WHERE name = ?", (colour, name))
 
-    # All of it
+    # Backup
 
     def backup(self, path: Path, *, pictures: bool = True) -> None:
         """Copy the store to a new file; the store may be in use. Raises `StoreError`, also if `path` exists."""
         self._database.copy_to(path, pictures=pictures)
 
-    # Inside
+    # Helper methods
 
     def _append_events(
         self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes]

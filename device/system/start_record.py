@@ -25,7 +25,7 @@ MAX_FAILURES = 3
 
 
 class StartRecord:
-    """Record, in a file, of the number of failed starts in a row of each part of the program.
+    """File with the number of failed starts in a row of each part of the program.
 
     The count of a part is increased before the part is built, and reset afterwards; so a crash counts as a failure. The
     file is not synced, because only crashes of the program need to be recorded, not power cuts.

@@ -144,7 +144,7 @@ def make_espeak_speaker(program: str = "espeak-ng", *options: str) -> SpeakFunct
     """Return a function that speaks a text with espeak-ng; `options` are further options, such as `-w file.wav`."""
 
     def speak(text: str, language: str) -> None:
-        command = [program, "-v", language, *options, "--stdin"]  # not as an argument: a name may begin with a dash
+        command = [program, "-v", language, *options, "--stdin"]  # no argument: a text may begin with a dash
         try:
             subprocess.run(command, input=text.encode(), capture_output=True, timeout=SPEECH_TIMEOUT_S, check=True)
         except FileNotFoundError:

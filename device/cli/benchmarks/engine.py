@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the figures."""
+    """Measure and print the results."""
     speed = measure_engine(args.seconds)
     print(f"plays scored and validated: {speed.plays_a_second:,.0f} a second (aim 50,000)")
     print(f"a game of {REBUILT_TURNS} turns rebuilt from its events: {speed.rebuild_ms:.2f} ms (aim 5 ms)")

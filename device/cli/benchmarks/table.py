@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the figures."""
+    """Measure and print the results."""
     with tempfile.TemporaryDirectory() as made:
         if args.memory:
             megabytes = measure_memory(args.memory, Path(made))
@@ -126,7 +126,7 @@ class VideoCamera:
         return Frame(self._decode_next(cv2.IMREAD_REDUCED_COLOR_4), time.monotonic())
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing, because no device is open."""
 
     def _decode_next(self, how: int) -> Image:
         time.sleep(FRAME_INTERVAL_S - time.monotonic() % FRAME_INTERVAL_S)
@@ -150,7 +150,7 @@ class FakeTable:
         """Return None, because the fake camera is not live."""
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing, because no device is open."""
 
     def read(
         self,

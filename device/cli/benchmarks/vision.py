@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the figures."""
+    """Measure and print the results."""
     cost = measure_vision(args.pictures)
     print(f"a picture of {PICTURE_SIZE_PX[0]} x {PICTURE_SIZE_PX[1]} found and read: {cost.read_ms:.1f} ms (aim 60)")
     print(f"a turn read with the grid known: {cost.known_corners_ms:.1f} ms (aim 20)")

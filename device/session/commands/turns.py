@@ -1,4 +1,4 @@
-"""The commands of a turn: end it, pass, exchange, challenge, and answer a question."""
+"""The commands of a turn: end the turn, pass, exchange, challenge, and answer a question."""
 
 from __future__ import annotations
 
