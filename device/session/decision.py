@@ -77,9 +77,10 @@ def decide(game: Game, explained: Inference, reading: BoardReading, context: Tur
 def validate_decision(
     game: Game, inferred: Decision, explained: Inference, reading: BoardReading, context: TurnContext
 ) -> Decision:
-    """Validate the events of the decision `inferred`, and return the decision with the question that is more urgent.
+    """Validate the events of the decision `inferred`, and return the resulting decision.
 
-    Every turn is validated once. The validation may change events and add notices or a question.
+    Every turn is validated once. The validation may change events and add notices or a question. If both the inference
+    and the validation have a question, the more urgent question is asked.
     """
     proposal = Proposal(
         game, inferred.events, Source.CAMERA, reading, context.earlier, context.words, context.asked, context.seat

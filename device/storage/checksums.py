@@ -126,7 +126,7 @@ def is_intact_note(row: Sequence[object]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The number of events (`length`) and the seal of the game to which an event was written last."""
+    """End of the game that was changed last: its number in the store, its number of events, and its seal."""
 
     game: int
     length: int
@@ -141,7 +141,7 @@ class TailRecord:
         self._path = path
 
     def write(self, tail: Tail) -> None:
-        """Write the tail to the file; a failure is only logged, because the events are in the store."""
+        """Write a `Tail` to the file; a failure is only logged, because the events are in the store."""
         if self._path:
             data = msgspec.json.encode({"tail": tail, "checksum": compute_checksum(tail)})
             try:
@@ -155,7 +155,7 @@ class TailRecord:
             self._path.unlink(missing_ok=True)
 
     def read(self) -> Tail | None:
-        """Return the tail in the file, or None if the file is missing or damaged."""
+        """Return the `Tail` in the file, or None if the file is missing or damaged."""
         with suppress(OSError, ValueError):
             if self._path:
                 stored = msgspec.json.decode(self._path.read_bytes(), type=_StoredTail)

@@ -1,4 +1,4 @@
-"""Opening the store in such a way that a game can always start, and recovery of a damaged store.
+"""Functions that open the store so that a game can always start, and that recover games from a damaged store.
 
 A damaged file is never changed. The file is renamed, and its readable games are copied to a new store. If no new store
 can be created, games are kept in memory.
