@@ -19,7 +19,7 @@ import numpy as np
 
 from calibration.tile_examples import MAX_EXAMPLES, Example, TileClassifier, TileExamples
 from engine.errors import TilekeeperError
-from engine.messages import said
+from engine.messages import make_message
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN
 from vision.geometry import Floats, Image
 from vision.recognition.letters import LetterNet
@@ -125,11 +125,13 @@ def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
         return (), ""
     except PermissionError:
         text = "what this table has learnt cannot be read: no permission for {0}"
-        return (), said("learnt-permission", text, path.name)
+        return (), make_message("learnt-permission", text, path.name)
     except Exception:  # numpy parses array headers as Python literals: damaged bytes may raise any exception
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
-        return (), said("learnt-damaged", "what this table has learnt is damaged ({0}): it learns anew", path.name)
+        return (), make_message(
+            "learnt-damaged", "what this table has learnt is damaged ({0}): it learns anew", path.name
+        )
 
 
 def save_examples(path: Path, examples: Sequence[Example]) -> None:
@@ -150,7 +152,7 @@ def save_examples(path: Path, examples: Sequence[Example]) -> None:
             os.close(folder)
     except OSError as error:
         text = "what this table has learnt is not saved: {0}"
-        raise ProfileError(said("learnt-not-saved", text, error.strerror or error)) from error
+        raise ProfileError(make_message("learnt-not-saved", text, error.strerror or error)) from error
 
 
 def _to_arrays(examples: Sequence[Example]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from engine.errors import NotationError, RulesError, UnknownLayoutError
-from engine.messages import said
+from engine.messages import make_message
 from engine.reading import BLANK, BOARD_SIZE, EMPTY
 from engine.tiles import Tile, TileSet
 
@@ -88,7 +88,7 @@ def parse_position(text: str) -> tuple[Square, bool]:
         if 1 <= row <= BOARD_SIZE:
             return square_at(row - 1, column), match["row1"] is not None
     wrong = "{0} is no square of the board: write A1 to O15 (down) or 1A to 15O (across)"
-    raise NotationError(said("no-square", wrong, repr(text)))
+    raise NotationError(make_message("no-square", wrong, repr(text)))
 
 
 def parse_square(text: str) -> Square:
@@ -211,7 +211,7 @@ class Board:
         """Return the tile on a square. Raises `RulesError` for an empty square."""
         tile = self.squares[square]
         if tile is None:
-            raise RulesError(said("no-tile-on", "there is no tile on {0}", square_name(square)))
+            raise RulesError(make_message("no-tile-on", "there is no tile on {0}", square_name(square)))
         return tile
 
     def __bool__(self) -> bool:

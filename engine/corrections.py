@@ -24,7 +24,7 @@ from engine.events import (
     TurnCorrected,
     TurnInserted,
 )
-from engine.messages import said
+from engine.messages import make_message
 from engine.plays import Play
 from engine.state import CLOSING_KINDS, Turn
 from engine.tiles import Tile
@@ -73,10 +73,10 @@ def _require_state_event(event: Event | None) -> StateEvent:
 
 def _find_ledger_index(turns: Sequence[Turn], number: int) -> int:
     if not 0 <= number < len(turns):
-        raise RulesError(said("no-turn", "there is no turn number {0}: the game has {1}", number, len(turns)))
+        raise RulesError(make_message("no-turn", "there is no turn number {0}: the game has {1}", number, len(turns)))
     if turns[number].kind in CLOSING_KINDS:
         text = "this line follows from the letters and the time that are left: tell those"
-        raise RulesError(said("end-follows", text))
+        raise RulesError(make_message("end-follows", text))
     return turns[number].ledger_index
 
 
@@ -124,14 +124,14 @@ def _name_blank(ledger: Ledger, square: Square, letter: str) -> Ledger:
 
     def name(tile: Tile) -> Tile:
         if not tile.is_blank:
-            raise RulesError(said("tile-no-blank", "the tile on {0} is no blank", square_name(square)))
+            raise RulesError(make_message("tile-no-blank", "the tile on {0} is no blank", square_name(square)))
         if not tile.is_unnamed:
             text = "the blank on {0} is {1} for the rest of the game"
-            raise RulesError(said("blank-stays", text, square_name(square), tile.letter))
+            raise RulesError(make_message("blank-stays", text, square_name(square), tile.letter))
         return Tile(letter, is_blank=True)
 
     if at is None:
-        raise RulesError(said("no-blank", "there is no blank on {0}", square_name(square)))
+        raise RulesError(make_message("no-blank", "there is no blank on {0}", square_name(square)))
     return _change_tile(ledger, at, square, name)
 
 
@@ -143,14 +143,16 @@ def _correct_square(
     if at is not None and standing:
         return _change_tile(ledger, at, square, lambda _: tile)
     if tile is None:
-        raise RulesError(said("nothing-to-take", "there is no tile on {0} to take away", square_name(square)))
+        raise RulesError(make_message("nothing-to-take", "there is no tile on {0} to take away", square_name(square)))
     plays = [t.number for t in turns if t.play and t.stands]
     if turn is None and not plays:
-        raise RulesError(said("no-play-for", "no play to which the tile on {0} could belong", square_name(square)))
+        raise RulesError(
+            make_message("no-play-for", "no play to which the tile on {0} could belong", square_name(square))
+        )
     at = _find_ledger_index(turns, plays[-1] if turn is None else turn)
     event = ledger[at].event
     if not isinstance(event, PlayMade):
         text = "turn {0} laid no tiles to which the one on {1} could belong"
-        raise RulesError(said("turn-laid-none", text, turn, square_name(square)))
+        raise RulesError(make_message("turn-laid-none", text, turn, square_name(square)))
     play = Play.from_tiles({**dict(event.play.tiles), square: tile}, dict(event.play.rearranged))
     return _replace_event(ledger, at, replace(ledger[at], event=PlayMade(event.player, play)))

@@ -14,7 +14,7 @@ from engine.ending import Outcome, determine_outcome, find_due_end, find_wanted_
 from engine.errors import RulesError
 from engine.events import BlankNamed, Correction, EndReason, Event, GameStarted, Redone, Undone
 from engine.lexicon import WordList
-from engine.messages import said
+from engine.messages import make_message
 from engine.plays import Play
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.scoring import PlayScore, Status, score_play
@@ -66,7 +66,7 @@ class Game:
         events = iter(events)
         first = next(events, None)
         if not isinstance(first, GameStarted):
-            raise RulesError(said("no-beginning", "a game begins with GameStarted"))
+            raise RulesError(make_message("no-beginning", "a game begins with GameStarted"))
         game = cls((first,), create_state(first), ())
         for event in events:
             game = game.push(event)
@@ -79,13 +79,13 @@ class Game:
         that is not in the tile set.
         """
         if isinstance(event, GameStarted):
-            raise RulesError(said("already-started", "the game has already started"))
+            raise RulesError(make_message("already-started", "the game has already started"))
         if isinstance(event, Undone | Redone):
-            raise RulesError(said("undo-in-log", "undo and redo belong to the log of a game, not to the game"))
+            raise RulesError(make_message("undo-in-log", "undo and redo belong to the log of a game, not to the game"))
         ledger, state = self.ledger, self.state
         if isinstance(event, BlankNamed) and event.letter not in self.tiles.letters:
             text = "a blank cannot be {0}: the set {1} has no such tile"
-            raise RulesError(said("blank-cannot-be", text, repr(event.letter), repr(self.tiles.name)))
+            raise RulesError(make_message("blank-cannot-be", text, repr(event.letter), repr(self.tiles.name)))
         if isinstance(event, Correction):
             ledger = apply_correction(ledger, state.turns, event)
             state = create_state(self.start_event)

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import marisa_trie
 
 from engine.errors import NotationError
-from engine.messages import said
+from engine.messages import make_message
 from engine.tiles import TileSet
 
 MIN_WORD_TILES, MAX_WORD_TILES = 2, 15
@@ -88,11 +88,15 @@ class Lexicon:
         and a damaged trie can crash the interpreter.
         """
         if not is_compiled(data):
-            raise LexiconError(said("list-not-compiled", "{0}: not a compiled word list ({1})", name, "wrong header"))
+            raise LexiconError(
+                make_message("list-not-compiled", "{0}: not a compiled word list ({1})", name, "wrong header")
+            )
         try:
             return cls(name, marisa_trie.Trie().frombytes(data), excluded_counts)
         except RuntimeError as error:
-            raise LexiconError(said("list-not-compiled", "{0}: not a compiled word list ({1})", name, error)) from None
+            raise LexiconError(
+                make_message("list-not-compiled", "{0}: not a compiled word list ({1})", name, error)
+            ) from None
 
     def to_bytes(self) -> bytes:
         """Return the word list as bytes, in compiled form. The same words always give the same bytes."""
@@ -166,7 +170,7 @@ def _decode_text(source: str, data: bytes) -> str:
         encodings = ["utf-16"]
     elif _CONTROL_BYTES.search(data):
         text = "{0}: not a text file; export the word list as plain text, one word a line"
-        raise LexiconError(said("list-not-text", text, source))
+        raise LexiconError(make_message("list-not-text", text, source))
     else:
         encodings = ["utf-8-sig", "iso-8859-1"]
     for encoding in encodings:
@@ -175,7 +179,7 @@ def _decode_text(source: str, data: bytes) -> str:
         except UnicodeDecodeError:
             continue
     text = "{0}: not a text file; save the word list as UTF-8, one word a line"
-    raise LexiconError(said("list-not-utf8", text, source))
+    raise LexiconError(make_message("list-not-utf8", text, source))
 
 
 def _find_fault(entry: str, has_apostrophe: bool) -> str:

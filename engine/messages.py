@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-class Said(str):
+class Message(str):
     """A message: an English text with its `key` in the catalogues of translations.
 
     The message is a `str`, so it can be used without translation. `template` is the English text with the placeholders
@@ -22,7 +22,7 @@ class Said(str):
     template: str
     values: tuple[str, ...]
 
-    def __new__(cls, text: str, key: str = "", template: str = "", values: tuple[str, ...] = ()) -> Said:
+    def __new__(cls, text: str, key: str = "", template: str = "", values: tuple[str, ...] = ()) -> Message:
         """Create a message from the complete English `text`, its key, its template and its values."""
         self = super().__new__(cls, text)
         self.key, self.template, self.values = key, template, values
@@ -33,29 +33,29 @@ class Said(str):
         return self
 
 
-def said(key: str, english: str, *values: object) -> Said:
+def make_message(key: str, english: str, *values: object) -> Message:
     """Return a message from an English template and its values. `key` identifies the translations of the template.
 
-    >>> said("no-tile-on", "there is no tile on {0}", "H8")
+    >>> make_message("no-tile-on", "there is no tile on {0}", "H8")
     'there is no tile on H8'
     """
     texts = tuple(map(str, values))
-    return Said(english.format(*texts), key, english, texts)
+    return Message(english.format(*texts), key, english, texts)
 
 
 def key_of(text: str) -> str:
     """Return the key of a message, or an empty string for a plain string."""
-    return text.key if isinstance(text, Said) else ""
+    return text.key if isinstance(text, Message) else ""
 
 
 def values_of(text: str) -> tuple[str, ...]:
     """Return the values of a message, or an empty tuple for a plain string or a message without a key."""
-    return text.values if isinstance(text, Said) and text.key else ()
+    return text.values if isinstance(text, Message) and text.key else ()
 
 
-def join_messages(separator: str, texts: Sequence[str]) -> Said:
+def join_messages(separator: str, texts: Sequence[str]) -> Message:
     """Join several messages to one message. Each part is translated separately."""
-    return Said(separator.join(texts), "", separator.join(["{}"] * len(texts)), tuple(texts))
+    return Message(separator.join(texts), "", separator.join(["{}"] * len(texts)), tuple(texts))
 
 
 def format_list(names: Sequence[str]) -> str:
@@ -64,4 +64,4 @@ def format_list(names: Sequence[str]) -> str:
     >>> format_list(["A1", "A2", "A3"])
     'A1, A2 and A3'
     """
-    return said("and", "{0} and {1}", ", ".join(names[:-1]), names[-1]) if len(names) > 1 else "".join(names)
+    return make_message("and", "{0} and {1}", ", ".join(names[:-1]), names[-1]) if len(names) > 1 else "".join(names)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from engine.board import Board, Square, column_of, parse_position, position_name, row_of, square_name
 from engine.errors import NotationError, RulesError
-from engine.messages import said
+from engine.messages import make_message
 from engine.reading import BOARD_SIZE
 from engine.tiles import Tile, TileSet
 
@@ -50,7 +50,7 @@ class Play:
         letters = list(_parse_word(word, tiles))
         if len(letters) > room:
             text = "{0} at {1} does not fit the board: {2} tiles, {3} squares"
-            raise NotationError(said("does-not-fit", text, repr(word), position, len(letters), room))
+            raise NotationError(make_message("does-not-fit", text, repr(word), position, len(letters), room))
         placed: dict[Square, Tile] = {}
         for place, (tile, through) in enumerate(letters):
             square = start + place * step
@@ -58,11 +58,13 @@ class Play:
             if old is None:
                 if tile is None or through:
                     text = "{0} at {1} runs through {2}, which is empty"
-                    raise RulesError(said("runs-through", text, repr(word), position, square_name(square)))
+                    raise RulesError(make_message("runs-through", text, repr(word), position, square_name(square)))
                 placed[square] = tile
             elif tile is not None and not _is_same_tile(old, tile):
                 text = "{0} at {1}: {2} already holds {3}, not {4}"
-                raise RulesError(said("already-holds", text, repr(word), position, square_name(square), old, tile))
+                raise RulesError(
+                    make_message("already-holds", text, repr(word), position, square_name(square), old, tile)
+                )
         return cls.from_tiles(placed)
 
     @property
@@ -137,5 +139,5 @@ def _parse_word(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
         else:
             letters += [(tile, False) for tile in tiles.parse(part)]
     if not letters:
-        raise NotationError(said("play-needs-word", "a play needs a word"))
+        raise NotationError(make_message("play-needs-word", "a play needs a word"))
     return letters

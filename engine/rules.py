@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from engine.errors import RulesError
-from engine.messages import said
+from engine.messages import make_message
 
 
 class ChallengeRule(StrEnum):
@@ -128,7 +128,7 @@ class Rules:
         levels = self.finish_line * players if len(self.finish_line) == 1 else self.finish_line
         if len(levels) != players:
             text = "{0} levels for {1} players: give one each, or one for all"
-            raise RulesError(said("levels", text, len(self.finish_line), players))
+            raise RulesError(make_message("levels", text, len(self.finish_line), players))
         return tuple(FINISH_LINE_POINTS[players][level] for level in levels)
 
     def __repr__(self) -> str:

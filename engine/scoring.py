@@ -11,7 +11,7 @@ from enum import IntFlag
 from typing import NamedTuple
 
 from engine.board import NEIGHBOURS, RAYS_BACK, RAYS_FORWARD, Board, Layout, Square, position_name
-from engine.messages import join_messages, said
+from engine.messages import join_messages, make_message
 from engine.plays import Play
 from engine.reading import BOARD_SIZE
 from engine.rules import Rules
@@ -94,19 +94,19 @@ class Status(IntFlag):
 
 
 STATUS_TEXT = {
-    Status.NO_TILES: said("no-tile-laid", "no tile was laid"),
-    Status.SQUARE_TAKEN: said("square-taken", "a tile lies where another one lay"),
-    Status.NOT_IN_LINE: said("not-in-line", "the tiles do not lie in one row or column"),
-    Status.GAP: said("gap", "there is a gap between the tiles"),
-    Status.CENTRE_MISSED: said("centre-missed", "the first word does not cover the centre"),
-    Status.NOT_JOINED: said("not-joined", "the tiles do not touch the words on the board"),
-    Status.FIRST_WORD_SHORT: said("first-word-short", "the first word is too short"),
-    Status.TOO_MANY_TILES: said("too-many-tiles", "more tiles were laid than a rack holds"),
-    Status.MORE_THAN_SET: said("more-than-set", "more of a letter was laid than the set has"),
-    Status.OLD_TILE_CHANGED: said("old-tile-changed", "a tile that lay on the board was changed"),
-    Status.OUT_OF_TURN: said("out-of-turn", "it is another player's turn"),
-    Status.BAG_TOO_LOW: said("bag-too-low", "too few tiles are left in the bag to exchange"),
-    Status.GAME_OVER: said("game-over", "the game is over"),
+    Status.NO_TILES: make_message("no-tile-laid", "no tile was laid"),
+    Status.SQUARE_TAKEN: make_message("square-taken", "a tile lies where another one lay"),
+    Status.NOT_IN_LINE: make_message("not-in-line", "the tiles do not lie in one row or column"),
+    Status.GAP: make_message("gap", "there is a gap between the tiles"),
+    Status.CENTRE_MISSED: make_message("centre-missed", "the first word does not cover the centre"),
+    Status.NOT_JOINED: make_message("not-joined", "the tiles do not touch the words on the board"),
+    Status.FIRST_WORD_SHORT: make_message("first-word-short", "the first word is too short"),
+    Status.TOO_MANY_TILES: make_message("too-many-tiles", "more tiles were laid than a rack holds"),
+    Status.MORE_THAN_SET: make_message("more-than-set", "more of a letter was laid than the set has"),
+    Status.OLD_TILE_CHANGED: make_message("old-tile-changed", "a tile that lay on the board was changed"),
+    Status.OUT_OF_TURN: make_message("out-of-turn", "it is another player's turn"),
+    Status.BAG_TOO_LOW: make_message("bag-too-low", "too few tiles are left in the bag to exchange"),
+    Status.GAME_OVER: make_message("game-over", "the game is over"),
 }
 
 

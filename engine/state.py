@@ -17,7 +17,7 @@ from engine.events import (
     EndReason,
     GameStarted,
 )
-from engine.messages import said
+from engine.messages import make_message
 from engine.plays import Placement, Play
 from engine.reading import BLANK
 from engine.rules import ChallengeRule, Rules
@@ -139,11 +139,11 @@ def create_state(event: GameStarted) -> State:
     """Return the state at the start of a game. Raises `RulesError` for a start that the rules do not allow."""
     count = len(event.players)
     if not 2 <= count <= 4:
-        raise RulesError(said("players-2-to-4", "a game has 2 to 4 players, not {0}", count))
+        raise RulesError(make_message("players-2-to-4", "a game has 2 to 4 players, not {0}", count))
     if len(set(event.players)) != count:
-        raise RulesError(said("same-name", "two players have the same name: {0}", ", ".join(event.players)))
+        raise RulesError(make_message("same-name", "two players have the same name: {0}", ", ".join(event.players)))
     if not 0 <= event.first < count:
-        raise RulesError(said("nobody-begins", "there is no player number {0} to begin", event.first))
+        raise RulesError(make_message("nobody-begins", "there is no player number {0} to begin", event.first))
     event.rules.finish_lines(count)
     tiles = load_tile_set(event.tile_set)
     return State(
@@ -174,7 +174,7 @@ def find_first_players(drawn: tuple[str, ...], tiles: TileSet) -> tuple[int, ...
     unknown = [tile for tile in drawn if tile and tile not in order]
     if unknown or not any(drawn):
         text = "drawn for first play: {0} is no tile of {1}"
-        raise RulesError(said("drawn-no-tile", text, ", ".join(unknown) or "–", repr(tiles.name)))
+        raise RulesError(make_message("drawn-no-tile", text, ", ".join(unknown) or "–", repr(tiles.name)))
     best = min(order[tile] for tile in drawn if tile)
     return tuple(player for player, tile in enumerate(drawn) if tile and order[tile] == best)
 

@@ -16,7 +16,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from engine.errors import NotationError, UnknownTileSetError
-from engine.messages import said
+from engine.messages import make_message
 from engine.reading import BLANK, BOARD_SIZE
 
 _TILE_SET_DIR = files("engine") / "data" / "tilesets"
@@ -157,7 +157,7 @@ class TileSet:
                     break
             else:
                 wrong = "{0}: no tile of the set {1} is written {2}"
-                raise NotationError(said("no-such-tile", wrong, repr(text), repr(self.name), repr(text[at])))
+                raise NotationError(make_message("no-such-tile", wrong, repr(text), repr(self.name), repr(text[at])))
         return tuple(tiles)
 
     def write(self, tiles: Sequence[Tile]) -> str:

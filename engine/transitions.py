@@ -25,7 +25,7 @@ from engine.events import (
     StateEvent,
     TileRecycled,
 )
-from engine.messages import said
+from engine.messages import make_message
 from engine.rules import ChallengeRule
 from engine.scoring import Status, describe_status, score_play
 from engine.state import (
@@ -99,9 +99,9 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
 def _rename_player(state: State, player: int, name: str) -> State:
     players = _replace_at(state.players, player, name)
     if not name:
-        raise RulesError(said("no-name", "a player needs a name"))
+        raise RulesError(make_message("no-name", "a player needs a name"))
     if len(set(players)) < len(players):
-        raise RulesError(said("same-name", "two players have the same name: {0}", ", ".join(players)))
+        raise RulesError(make_message("same-name", "two players have the same name: {0}", ", ".join(players)))
     return replace(state, players=players)
 
 
@@ -143,14 +143,14 @@ def _check_tiles_exist(state: State, letters: Iterable[str]) -> None:
     unknown = set(letters) - state.tiles.counts.keys()
     if unknown:
         lacking = repr(state.tiles.name), ", ".join(sorted(unknown))
-        raise NotationError(said("set-has-no-tile", "the set {0} has no tile {1}", *lacking))
+        raise NotationError(make_message("set-has-no-tile", "the set {0} has no tile {1}", *lacking))
 
 
 def _apply_challenge(state: State, event: Challenged, entry: int, override: int | None) -> State:
     target = find_challengeable_turn(state)
     if target is None:
         text = "there is no play to challenge: the next turn has begun, or these rules have no challenge"
-        raise RulesError(said("no-challenge", text))
+        raise RulesError(make_message("no-challenge", text))
     if event.upheld:
         return _withdraw_play(state, target, entry, override, by=event.by)
     rules, points, payer = state.rules, 0, target.player
@@ -193,7 +193,7 @@ def _find_standing_play(state: State, player: int) -> Turn:
     for turn in reversed(state.turns):
         if turn.kind is TurnKind.PLAY and turn.stands and turn.player == player:
             return turn
-    raise RulesError(said("no-play-back", "{0} has no play on the board to take back", state.players[player]))
+    raise RulesError(make_message("no-play-back", "{0} has no play on the board to take back", state.players[player]))
 
 
 def _add_turn(state: State, turn: Turn) -> State:

@@ -15,7 +15,7 @@ from engine.errors import TilekeeperError
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # must precede the import, which would create a telemetry database
 import onnxruntime
 
-from engine.messages import said
+from engine.messages import make_message
 
 MODELS_DIR: Final = Path(__file__).parent / "models"
 """Folder of the ONNX files that are part of the package."""
@@ -64,5 +64,5 @@ class Net:
                 "the networks give no usable numbers on this machine: its processor, or what emulates one, does not "
                 "fit the installed onnxruntime; install another version of it"
             )
-            raise InvalidOutputError(said("no-numbers", text))
+            raise InvalidOutputError(make_message("no-numbers", text))
         return outputs

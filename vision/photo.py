@@ -14,7 +14,7 @@ from PIL import UnidentifiedImageError
 
 from engine.errors import TilekeeperError
 from engine.limits import MAX_JPEG_PIXELS, MAX_PICTURE_PIXELS, MAX_WEBP_PIXELS
-from engine.messages import said
+from engine.messages import make_message
 from vision.geometry import Floats, Image
 
 MAX_SIDE_PX: Final = 2560
@@ -81,25 +81,27 @@ def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
             with Pictures.open(path, formats=_FORMATS) as opened:
                 return _decode_photo(opened, max_side_px)
     except FileNotFoundError:
-        raise PhotoError(said("photo-missing", "{0}: there is no such file", path)) from None
+        raise PhotoError(make_message("photo-missing", "{0}: there is no such file", path)) from None
     except IsADirectoryError:
-        raise PhotoError(said("photo-folder", "{0}: this is a folder; name the photographs in it", path)) from None
+        raise PhotoError(
+            make_message("photo-folder", "{0}: this is a folder; name the photographs in it", path)
+        ) from None
     except PermissionError:
-        raise PhotoError(said("photo-permission", "{0}: no permission to read it", path)) from None
+        raise PhotoError(make_message("photo-permission", "{0}: no permission to read it", path)) from None
     except UnidentifiedImageError:
         text = "{0}: not a picture in a known format; save it as JPEG or PNG"
-        raise PhotoError(said("photo-format", text, path)) from None
+        raise PhotoError(make_message("photo-format", text, path)) from None
     except Pictures.DecompressionBombError:
         text = "{0}: too many pixels; save it as a plain JPEG (up to {1} megapixels), or with up to {2} megapixels"
-        raise PhotoError(said("photo-large", text, path, *_MEGAPIXELS)) from None
+        raise PhotoError(make_message("photo-large", text, path, *_MEGAPIXELS)) from None
     except _FloatPixelsError:
         text = "{0}: its pixels are floating-point numbers, of an unknown range; save it as JPEG or PNG"
-        raise PhotoError(said("photo-float", text, path)) from None
+        raise PhotoError(make_message("photo-float", text, path)) from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         # Pillow raises any of these exceptions for a damaged file.
         reason = " ".join(str(error).split()) or type(error).__name__
         text = "{0}: damaged or cut short ({1}); copy or take it again"
-        raise PhotoError(said("photo-damaged", text, path, reason)) from None
+        raise PhotoError(make_message("photo-damaged", text, path, reason)) from None
 
 
 class _FloatPixelsError(TilekeeperError):

@@ -11,7 +11,7 @@ from flask import Response, request
 from device.catalogue import DEFAULT_LANGUAGE, Catalogue, list_languages, load_catalogue
 from device.session.messages import format_sentence
 from device.session.snapshot import Notice, Question
-from engine.messages import Said
+from engine.messages import Message
 
 LANGUAGE_COOKIE = "language"
 _COOKIE_MAX_AGE_S = 365 * 24 * 3600
@@ -34,13 +34,13 @@ class Texts:
         """Return the text of a key, formatted with `values`."""
         return _format_text(self.catalogue, key, **{name: self._translate(value) for name, value in values.items()})
 
-    def said(self, message: Notice | Question | Exception | str) -> str:
+    def translate(self, message: Notice | Question | Exception | str) -> str:
         """Translate a message of the table to this language. A plain string is returned unchanged."""
         text = message.text if isinstance(message, Notice | Question) else str(message)
-        return format_sentence(str(self._translate(text))) if isinstance(text, Said) else text
+        return format_sentence(str(self._translate(text))) if isinstance(text, Message) else text
 
     def _translate(self, value: object) -> object:
-        if not isinstance(value, Said):
+        if not isinstance(value, Message):
             return value
         values = map(self._translate, value.values)
         return self.catalogue.format(f"message.{value.key}", *values) if value.key else value.template.format(*values)

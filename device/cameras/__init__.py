@@ -19,7 +19,7 @@ from device.cameras.base import (
     Image,
     NoMorePicturesError,
 )
-from engine.messages import said
+from engine.messages import make_message
 
 if TYPE_CHECKING:
     from device.cameras.folder import ShownPictures
@@ -59,7 +59,7 @@ def open_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None =
 
         return PiCamera()
     text = "no camera '{0}': say folder:DIR or usb:0, or pi on a Raspberry Pi"
-    raise CameraError(said("camera-unknown", text, spec))
+    raise CameraError(make_message("camera-unknown", text, spec))
 
 
 def open_reconnecting_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None = None) -> Camera:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import TilekeeperError
-from engine.messages import said
+from engine.messages import make_message
 
 Image = npt.NDArray[np.uint8]
 """A picture: `(H, W, 3) uint8 BGR`."""
@@ -99,9 +99,11 @@ class AbsentCamera:
         """Do nothing, because no device is open."""
 
 
-CLOSED_MESSAGE = said("camera-closed", "the camera was closed")
-STALLED_MESSAGE = said("camera-stalled", "the camera gives no pictures: check its cable; it is tried again by itself")
-BLACK_MESSAGE = said("camera-black", "the camera's picture is black: is its cap on, or the light off?")
+CLOSED_MESSAGE = make_message("camera-closed", "the camera was closed")
+STALLED_MESSAGE = make_message(
+    "camera-stalled", "the camera gives no pictures: check its cable; it is tried again by itself"
+)
+BLACK_MESSAGE = make_message("camera-black", "the camera's picture is black: is its cap on, or the light off?")
 
 
 def is_black(image: Image) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from device.cameras.base import CLOSED_MESSAGE, CameraError, Frame, Image, NoMorePicturesError
-from engine.messages import said
+from engine.messages import make_message
 from vision.photo import PhotoError, load_photo
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
@@ -52,7 +52,7 @@ class FolderCamera:
         """
         if not folder.is_dir():
             text = "no folder {0}: make it, and put a picture of the board there after each turn"
-            raise CameraError(said("camera-no-folder", text, folder))
+            raise CameraError(make_message("camera-no-folder", text, folder))
         camera = cls(())
         camera._folder, camera._record = folder, record
         camera._shown = record.load() if record else {}
@@ -72,8 +72,10 @@ class FolderCamera:
             self._pending = self._list_new_files(self._folder)
         if not self._pending:
             text = "no new picture in {0}: add one, then end the turn again"
-            none_left = said("camera-none-left", "no new picture left")
-            raise NoMorePicturesError(said("camera-none-new", text, self._folder) if self._folder else none_left)
+            none_left = make_message("camera-none-left", "no new picture left")
+            raise NoMorePicturesError(
+                make_message("camera-none-new", text, self._folder) if self._folder else none_left
+            )
         path = self._pending.pop(0)
         try:
             image = _load_picture(path, WRITE_TIMEOUT_S if self._folder else 0.0)
@@ -94,7 +96,7 @@ class FolderCamera:
             found = [p for p in folder.iterdir() if p.suffix.lower() in IMAGE_SUFFIXES and p.is_file()]
         except OSError as error:
             text = "the folder {0} cannot be read ({1}): put it back, then try again"
-            raise CameraError(said("camera-folder-gone", text, folder, error.strerror)) from error
+            raise CameraError(make_message("camera-folder-gone", text, folder, error.strerror)) from error
         return sorted((p for p in found if self._shown.get(p.name, _NEVER) != _read_time(p)), key=lambda p: p.name)
 
     def _record_picture(self, path: Path) -> None:
@@ -125,5 +127,5 @@ def _load_picture(path: Path, patience_s: float) -> Image:
             return load_photo(path).image
         except PhotoError as error:
             if not path.exists() or time.time() - path.stat().st_mtime >= patience_s:
-                raise CameraError(said("camera-picture", "the picture {0}", error)) from error
+                raise CameraError(make_message("camera-picture", "the picture {0}", error)) from error
             time.sleep(0.1)

@@ -27,7 +27,7 @@ from device.cameras.base import (
     is_black,
 )
 from device.system.backoff import Backoff
-from engine.messages import said
+from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -244,7 +244,7 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
         image = array[..., 2::-1]
     else:
         wrong = "the camera gives pictures in the format {0}, which is not known here"
-        raise CameraError(said("camera-format", wrong, form))
+        raise CameraError(make_message("camera-format", wrong, form))
     return np.ascontiguousarray(image[:height, :width], np.uint8)
 
 
@@ -267,17 +267,17 @@ def describe_error(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         wanted = "sudo apt install python3-picamera2 --no-install-recommends"
         how = "{0} is not installed: {1}, and make the virtual environment with --system-site-packages"
-        return said("camera-not-installed", how, error.name, wanted)
+        return make_message("camera-not-installed", how, error.name, wanted)
     if isinstance(error, TimeoutError):
         return STALLED_MESSAGE
     if isinstance(error, IndexError) or "No camera number" in text:  # older picamera2, and picamera2 of 2026
         wrong = "no camera module found: is its cable in the right way round? rpicam-hello --list-cameras shows it"
-        return said("camera-no-module", wrong)
+        return make_message("camera-no-module", wrong)
     if "acquire" in text or "busy" in text.lower() or "__init__ sequence" in text:
         wrong = "the camera module is used by another program, or hangs: end that program, or restart the table"
-        return said("camera-in-use", wrong)
+        return make_message("camera-in-use", wrong)
     wrong = "the camera module gives no pictures ({0}): check its cable, then try again"
-    return said("camera-module", wrong, text or type(error).__name__)
+    return make_message("camera-module", wrong, text or type(error).__name__)
 
 
 def _make_picamera2() -> Any:

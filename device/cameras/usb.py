@@ -18,7 +18,7 @@ from device.cameras.base import (
     is_black,
 )
 from device.system.backoff import Backoff
-from engine.messages import said
+from engine.messages import make_message
 
 WIDTH, HEIGHT = 1920, 1080
 FRAME_TIMEOUT_S = 2.0
@@ -46,7 +46,7 @@ class UsbCamera:
         capture = self._open_capture()
         if capture is None:
             text = "no camera at usb:{0}: is it plugged in, and does no other program use it?"
-            raise CameraError(said("camera-no-usb", text, device))
+            raise CameraError(make_message("camera-no-usb", text, device))
         self._thread = threading.Thread(target=self._run, args=(capture,), name=f"camera-usb-{device}", daemon=True)
         self._thread.start()
 

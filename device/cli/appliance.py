@@ -35,14 +35,16 @@ from device.system.start_record import StartRecord
 from device.system.systemd import make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
 from engine.events import GameStarted
-from engine.messages import said
+from engine.messages import make_message
 from vision.recognition.reader import PhotoReader
 from web import create_app
 from web.host import HostInfo
 from web.security.pairing import Pairing
 from web.security.pairing_file import FILE_NAME
 
-NO_CAMERA_MESSAGE = said("camera-left-out", "the camera was left out: its last starts failed. Restart to try it again")
+NO_CAMERA_MESSAGE = make_message(
+    "camera-left-out", "the camera was left out: its last starts failed. Restart to try it again"
+)
 
 
 class Appliance:
@@ -151,7 +153,7 @@ class Appliance:
             else:
                 if unused := _find_unused_options(state, self._first_game) if has_options else []:
                     text = "{0} not used: a game was going on. End it first, or restart with --new"
-                    sentence = format_sentence(said("options-unused", text, ", ".join(unused)))
+                    sentence = format_sentence(make_message("options-unused", text, ", ".join(unused)))
                     self._report(sentence)
                     session.notify(Notice(sentence))
                 if state.phase is not Phase.LOBBY:

@@ -21,7 +21,7 @@ from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.session.table_session import TableSession
 from device.system.voice import format_turn_kind
 from engine.errors import TilekeeperError
-from engine.messages import said
+from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -129,13 +129,15 @@ def open_display(spec: str) -> Display:
     try:
         return _OPENERS[kind](int(where, 0))
     except (KeyError, ValueError):
-        raise DisplayError(said("display-unknown", "no display '{0}': say oled:0x3C or digits:0", spec)) from None
+        raise DisplayError(
+            make_message("display-unknown", "no display '{0}': say oled:0x3C or digits:0", spec)
+        ) from None
     except ImportError as error:
         text = "{0} is not installed: run systemd/install.sh again, or pip install '.[displays]'"
-        raise DisplayError(said("display-not-installed", text, error.name)) from error
+        raise DisplayError(make_message("display-not-installed", text, error.name)) from error
     except Exception as error:
         text = "display {0} does not answer ({1}): check its wires; see docs/panel.md"
-        raise DisplayError(said("display-silent", text, spec, error)) from error
+        raise DisplayError(make_message("display-silent", text, spec, error)) from error
 
 
 def _open_oled(address: int) -> Display:

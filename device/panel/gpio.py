@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from device.panel.buttons import Button, Pins
 from device.panel.lights import OUTPUTS_OFF, OutputLevels
 from engine.errors import TilekeeperError
-from engine.messages import said
+from engine.messages import make_message
 
 if TYPE_CHECKING:
     from device.panel.panel import EdgeHandler
@@ -47,7 +47,7 @@ class GpioHardware:
                 if not isinstance(error, (GPIOZeroError, OSError)) and type(error).__module__ != "lgpio":
                     raise
                 text = "a pin of the panel cannot be used ({0}): does another program use it?"
-                raise GpioUnavailableError(said("pins-used", text, error)) from error
+                raise GpioUnavailableError(make_message("pins-used", text, error)) from error
             self._resources = opened.pop_all()
         self.show(OUTPUTS_OFF)
         for button, device in self._buttons.items():
@@ -118,7 +118,7 @@ def find_header_chip(labels: Mapping[int, str]) -> int:
             return number
     found = ", ".join(f"gpiochip{number} {name}" for number, name in sorted(labels.items()))
     raise GpioUnavailableError(
-        said("pins-no-header", "no header of a Raspberry Pi among {0}: the page has the buttons", found)
+        make_message("pins-no-header", "no header of a Raspberry Pi among {0}: the page has the buttons", found)
     )
 
 
@@ -128,7 +128,7 @@ def _make_pin_factory() -> Any:
         from gpiozero.pins.lgpio import LGPIOFactory
     except ImportError as error:
         text = "{0} is not installed: sudo apt install python3-gpiozero python3-lgpio"
-        raise GpioUnavailableError(said("pins-not-installed", text, error.name)) from error
+        raise GpioUnavailableError(make_message("pins-not-installed", text, error.name)) from error
     chip = find_header_chip(read_chip_labels(lgpio))
     try:
         return LGPIOFactory(chip=chip)
@@ -137,14 +137,14 @@ def _make_pin_factory() -> Any:
 
 
 def _describe_open_error(what: object, error: Exception) -> str:
-    return said("pins-closed", "{0} cannot be opened ({1}): sudo usermod -aG gpio $USER", what, error)
+    return make_message("pins-closed", "{0} cannot be opened ({1}): sudo usermod -aG gpio $USER", what, error)
 
 
 def read_chip_labels(lgpio: Any) -> dict[int, str]:
     """Return the labels of all GPIO chips of the machine, by chip number. Raises `GpioUnavailableError`."""
     paths = sorted(Path("/dev").glob("gpiochip*"))
     if not paths:
-        raise GpioUnavailableError(said("pins-none", "this machine has no GPIO pins: the page has the buttons"))
+        raise GpioUnavailableError(make_message("pins-none", "this machine has no GPIO pins: the page has the buttons"))
     labels = {}
     for path in paths:
         number = int(path.name.removeprefix("gpiochip"))

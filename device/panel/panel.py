@@ -271,16 +271,16 @@ class Panel:
         since_turn = (
             gesture.time - self._last_turn_time if seen is None else inf
         )  # given `seen`, the session itself refuses a press that came too late
-        said = command_for(gesture, self._session.state, since_turn)
-        if isinstance(said, Refusal):
-            self._refuse(said, done)
-        elif said is None:
+        response = command_for(gesture, self._session.state, since_turn)
+        if isinstance(response, Refusal):
+            self._refuse(response, done)
+        elif response is None:
             done.set_result(self._session.state)
-        elif said is Button.POWER:
+        elif response is Button.POWER:
             self._power_off(done)
-        elif isinstance(said, OpenPairing):
+        elif isinstance(response, OpenPairing):
             self._open_pairing(done)
-        elif command := self._actions.new_game if said is Button.NEW_GAME else said:
+        elif command := self._actions.new_game if response is Button.NEW_GAME else response:
             self._run_command(command, seen, done)
         else:
             self._refuse(Refusal.from_key("new-game-on-page"), done)

@@ -18,7 +18,7 @@ from device.panel.panel import Panel, PanelActions
 from device.session.messages import format_sentence
 from device.session.table_session import TableSession
 from device.settings import PanelSettings
-from engine.messages import said
+from engine.messages import make_message
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def _make_panel(
         try:
             return Panel(table, orders, make_gpio_hardware(settings.pins))
         except GpioUnavailableError as error:
-            say(format_sentence(said("panel-no-pins", "no panel on pins: {0}", error)))
+            say(format_sentence(make_message("panel-no-pins", "no panel on pins: {0}", error)))
     return Panel(table, orders)
 
 
@@ -57,4 +57,4 @@ def _open_displays(settings: PanelSettings, say: Callable[[str], None]) -> Itera
         try:
             yield open_display(spec)
         except DisplayError as error:
-            say(format_sentence(said("panel-no-display", "without that display: {0}", error)))
+            say(format_sentence(make_message("panel-no-display", "without that display: {0}", error)))

@@ -1,7 +1,7 @@
 """Messages of the session to the players; their texts are in the catalogues, with the msgids `message.KEY`.
 
 A message is an English text with a key; clients translate it with the key. The English texts of other messages (of the
-engine, cameras and files) are in the code (`engine.messages.said`). They are translated in the same way.
+engine, cameras and files) are in the code (`engine.messages.make_message`). They are translated in the same way.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 from device.catalogue import DEFAULT_LANGUAGE, load_catalogue
 from device.session.snapshot import Notice, Question, Trouble
 from engine.errors import TilekeeperError
-from engine.messages import Said, key_of, said
+from engine.messages import Message, key_of, make_message
 
 
-def get_text(key: str, *values: str) -> Said:
+def get_text(key: str, *values: str) -> Message:
     """Return the message with this key; `values` replace its placeholders `{0}`, `{1}` and so on.
 
     >>> get_text("answer-exchange", "Anna", "3")
     'Anna exchanged 3.'
     """
-    return said(key, load_catalogue(DEFAULT_LANGUAGE).find_text(f"message.{key}"), *values)
+    return make_message(key, load_catalogue(DEFAULT_LANGUAGE).find_text(f"message.{key}"), *values)
 
 
 def make_notice(key: str, *values: str, trouble: Trouble = Trouble.NONE) -> Notice:
@@ -53,4 +53,4 @@ def format_sentence(text: str) -> str:
     """
     whole = text[:1].upper() + text[1:]
     whole = whole if whole.endswith((".", "?", "!")) else f"{whole}."
-    return Said(whole, text.key, text.template, text.values) if isinstance(text, Said) else whole
+    return Message(whole, text.key, text.template, text.values) if isinstance(text, Message) else whole

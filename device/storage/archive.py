@@ -35,7 +35,7 @@ from engine.limits import (
     MAX_GCG_BYTES,
     MAX_PICTURE_SIDE_PX,
 )
-from engine.messages import said
+from engine.messages import make_message
 
 _ZIP_ERRORS = (
     zipfile.BadZipFile,
@@ -102,7 +102,7 @@ def import_zip(store: GameStore, file: BinaryIO) -> int:
             return _import_archive(store, archive)
     except _ZIP_ERRORS as error:
         text = "this is no ZIP of a game ({0}): bring one that was exported here"
-        raise ArchiveError(said("zip-none", text, error)) from error
+        raise ArchiveError(make_message("zip-none", text, error)) from error
 
 
 def _import_archive(store: GameStore, archive: zipfile.ZipFile) -> int:
@@ -112,7 +112,7 @@ def _import_archive(store: GameStore, archive: zipfile.ZipFile) -> int:
     pictures = [(int(match[1]), match[2], info) for match, info in found if match]
     for number, _, info in pictures:
         if number >= len(events):
-            raise ArchiveError(said("zip-no-event", "{0} belongs to no event of the game", info.filename))
+            raise ArchiveError(make_message("zip-no-event", "{0} belongs to no event of the game", info.filename))
         _check_picture(info.filename, _read_member(archive, info, MAX_PICTURE_BYTES))
     _refuse_duplicate(store, events)
     read = (
@@ -128,15 +128,17 @@ def import_gcg(store: GameStore, data: bytes) -> int:
     """
     if len(data) > MAX_GCG_BYTES:
         text = "a GCG file has up to {0} kB, this one {1}"
-        raise ArchiveError(said("gcg-large", text, MAX_GCG_BYTES // 1000, len(data) // 1000))
+        raise ArchiveError(make_message("gcg-large", text, MAX_GCG_BYTES // 1000, len(data) // 1000))
     record = parse_gcg(data)
     if record.problems and not record.entries:
         problem = record.problems[0]
-        raise ArchiveError(said("gcg-line", "line {0}: {1}", problem.line, problem.reason))
+        raise ArchiveError(make_message("gcg-line", "line {0}: {1}", problem.line, problem.reason))
     try:
         bodies = [to_json(_clean_player_names(event)) for event in build_game(record).events]
     except (NotationError, RulesError) as error:
-        raise ArchiveError(said("gcg-impossible", "this game cannot have been played so: {0}", error)) from error
+        raise ArchiveError(
+            make_message("gcg-impossible", "this game cannot have been played so: {0}", error)
+        ) from error
     now = time.time()
     events = tuple(StoredEvent(number, now, body) for number, body in enumerate(bodies))
     _refuse_duplicate(store, events)
@@ -235,7 +237,7 @@ def _check_directory(file: BinaryIO) -> None:
     file.seek(0)
     if size > MAX_ARCHIVE_DIRECTORY_BYTES or _ZIP64_LOCATOR in end:
         text = "the ZIP has more files than any game: its list is larger than {0} kB"
-        raise ArchiveError(said("zip-many", text, MAX_ARCHIVE_DIRECTORY_BYTES // 1000))
+        raise ArchiveError(make_message("zip-many", text, MAX_ARCHIVE_DIRECTORY_BYTES // 1000))
 
 
 def _check_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -248,19 +250,21 @@ def _check_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     for info in archive.infolist():
         if info.filename not in (GAME_MEMBER, _GCG_MEMBER) and not _PICTURE_MEMBER.fullmatch(info.filename):
             text = "{0} belongs to no exported game: bring a ZIP that was exported here"
-            raise ArchiveError(said("zip-strange", text, repr(info.filename[:60])))
+            raise ArchiveError(make_message("zip-strange", text, repr(info.filename[:60])))
         if info.filename in members:
             text = "{0} is there twice: bring a ZIP that was exported here"
-            raise ArchiveError(said("zip-twice", text, info.filename))
+            raise ArchiveError(make_message("zip-twice", text, info.filename))
         if info.flag_bits & 0x1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             text = "the ZIP has a password, or is packed in another way: bring one that was exported here"
-            raise ArchiveError(said("zip-packed", text))
+            raise ArchiveError(make_message("zip-packed", text))
         members[info.filename] = info
     if sum(info.file_size for info in members.values()) > MAX_ARCHIVE_UNPACKED_BYTES:
         text = "the ZIP unpacks to more than {0} MB, which no game does"
-        raise ArchiveError(said("zip-large", text, MAX_ARCHIVE_UNPACKED_BYTES // 1_000_000))
+        raise ArchiveError(make_message("zip-large", text, MAX_ARCHIVE_UNPACKED_BYTES // 1_000_000))
     if GAME_MEMBER not in members:
-        raise ArchiveError(said("zip-empty", "the ZIP has no {0}: bring a ZIP that was exported here", GAME_MEMBER))
+        raise ArchiveError(
+            make_message("zip-empty", "the ZIP has no {0}: bring a ZIP that was exported here", GAME_MEMBER)
+        )
     return members
 
 
@@ -270,7 +274,7 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> 
         data = member.read(most + 1)
     if len(data) > most:
         text = "{0} is larger than {1} kB, which none of a game is"
-        raise ArchiveError(said("zip-part-large", text, info.filename, most // 1000))
+        raise ArchiveError(make_message("zip-part-large", text, info.filename, most // 1000))
     return data
 
 
@@ -280,7 +284,9 @@ def _check_picture(name: str, jpeg: bytes) -> None:
         side = max(Image.open(io.BytesIO(jpeg), formats=["JPEG"]).size)  # from the header, without decoding
         if side <= MAX_PICTURE_SIDE_PX:
             return
-    raise ArchiveError(said("zip-picture", "{0} is no JPEG of up to {1} pixels a side", name, MAX_PICTURE_SIDE_PX))
+    raise ArchiveError(
+        make_message("zip-picture", "{0} is no JPEG of up to {1} pixels a side", name, MAX_PICTURE_SIDE_PX)
+    )
 
 
 def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None:
@@ -288,7 +294,7 @@ def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None
     for game in store.games():
         alike = abs(game.length - len(events)) <= 1 and game.first == bodies[0]
         if alike and _list_moves(store.events(game.id)) == bodies:
-            raise ArchiveError(said("game-here", "this game is here already: it is game {0}", game.id))
+            raise ArchiveError(make_message("game-here", "this game is here already: it is game {0}", game.id))
 
 
 def _list_moves(events: Iterable[StoredEvent]) -> list[EventBody]:

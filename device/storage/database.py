@@ -28,7 +28,7 @@ from device.storage.errors import (
 )
 from device.storage.files import sync_folder
 from device.storage.schema import SCHEMA_VERSION, make_file_id, migrate, read_schema
-from engine.messages import said
+from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ class Database:
         part = path.with_name(f"{path.name}.part")
         try:
             if path.exists():
-                raise StoreError(said("file-exists", "{0} exists already: name another file", path))
+                raise StoreError(make_message("file-exists", "{0} exists already: name another file", path))
             part.unlink(missing_ok=True)
             if pictures:
                 with closing(sqlite3.connect(part)) as copy:
@@ -175,11 +175,11 @@ class Database:
             raise self._make_damage_error(f"its version {version}")
         if version > SCHEMA_VERSION:
             text = "{0} was written by a newer Tilekeeper: install that one, or move the file away"
-            raise StoreTooNewError(said("store-newer", text, self.path))
+            raise StoreTooNewError(make_message("store-newer", text, self.path))
 
     def _make_damage_error(self, what: str) -> StoreDamagedError:
         text = "{0} is damaged ({1}): move it away, and a new one is made"
-        return StoreDamagedError(said("store-broken", text, self.path, what))
+        return StoreDamagedError(make_message("store-broken", text, self.path, what))
 
     def _roll_back(self) -> None:
         """Roll back the open transaction, if there is one; after some errors SQLite has already rolled back."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.errors import TilekeeperError
-from engine.messages import said
+from engine.messages import make_message
 
 
 class StoreError(TilekeeperError):
@@ -40,37 +40,37 @@ class ArchiveError(TilekeeperError):
 
 def describe_missing_game(number: int) -> str:
     """Return the message for a game that is not in the store."""
-    return said("game-gone", "there is no game {0}: it may have been deleted", number)
+    return make_message("game-gone", "there is no game {0}: it may have been deleted", number)
 
 
 def describe_damaged_game(number: int, intact: int) -> str:
     """Return the message for a damaged game; only its first `intact` events can be read."""
     text = "game {0} is damaged: {1} of its events can be read. Export what is left, or delete it"
-    return said("game-damaged", text, number, intact)
+    return make_message("game-damaged", text, number, intact)
 
 
 def describe_lost_tail(number: int, length: int, recorded: int) -> str:
     """Return the message for a game that has only `length` of the `recorded` events that were written."""
     text = "the last events of game {0} are lost: {1} of {2} are there. Check the totals, and the card"
-    return said("store-tail-lost", text, number, length, recorded)
+    return make_message("store-tail-lost", text, number, length, recorded)
 
 
 def describe_unreadable_game(number: int, error: Exception) -> str:
     """Return the message for a game that this version of the program cannot read."""
     text = "game {0} cannot be read by this version ({1}); nothing of it is lost"
-    return said("game-unreadable", text, number, error)
+    return make_message("game-unreadable", text, number, error)
 
 
 def make_locked_error(path: str) -> StoreLockedError:
     """Return the error for a file that is used by another program."""
     text = "{0} is in use by another Tilekeeper: end that one, or choose another folder with --data"
-    return StoreLockedError(said("store-locked", text, path))
+    return StoreLockedError(make_message("store-locked", text, path))
 
 
 def make_read_only_error(path: str) -> StoreReadOnlyError:
     """Return the error for a file or folder that cannot be written."""
     text = "{0} cannot be written: check the folder and its owner, or choose another with --data"
-    return StoreReadOnlyError(said("store-read-only", text, path))
+    return StoreReadOnlyError(make_message("store-read-only", text, path))
 
 
 def to_store_error(error: Exception, path: str) -> StoreError:
@@ -83,17 +83,17 @@ def to_store_error(error: Exception, path: str) -> StoreError:
             return make_locked_error(path)
         case ["FULL"]:
             text = "the disk of {0} is full: delete something; earlier games are safe"
-            return StoreFullError(said("store-full", text, path))
+            return StoreFullError(make_message("store-full", text, path))
         case ["READONLY"] | ["CANTOPEN"] | ["PERM"]:
             return make_read_only_error(path)
         case ["NOTADB"] | ["CORRUPT"] | ["FORMAT"]:
             text = "{0} is damaged or no Tilekeeper store: move it away, and a new one is made"
-            return StoreDamagedError(said("store-damaged", text, path))
+            return StoreDamagedError(make_message("store-damaged", text, path))
         case ["CONSTRAINT"] if name.endswith("_TRIGGER") and "deleted" in str(error):
-            return GameDeletedError(said("store-failed", "{0}: {1}", path, error))
+            return GameDeletedError(make_message("store-failed", "{0}: {1}", path, error))
         case ["IOERR"]:
             text = "the disk of {0} does not answer as it should: check the card; earlier games are safe"
-            return StoreError(said("store-card", text, path))
+            return StoreError(make_message("store-card", text, path))
     if isinstance(error, OSError):
-        return StoreReadOnlyError(said("store-place", "{0}: {1}: choose another place", path, error.strerror))
-    return StoreError(said("store-failed", "{0}: {1}", path, error))
+        return StoreReadOnlyError(make_message("store-place", "{0}: {1}: choose another place", path, error.strerror))
+    return StoreError(make_message("store-failed", "{0}: {1}", path, error))

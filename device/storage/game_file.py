@@ -19,7 +19,7 @@ from device.storage.store import StoredEvent, StoredGame
 from engine.corrections import Ledger
 from engine.events import Correction, Event, GameStarted, PlayMade, Redone, from_json, to_json
 from engine.game import Game
-from engine.messages import said
+from engine.messages import make_message
 
 GAME_MEMBER = "game.json"
 FORMAT_NAME = "tilekeeper-game"
@@ -85,10 +85,10 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
         header = msgspec.json.decode(data, type=_Header)
         if header.form == FORMAT_NAME and header.version > FORMAT_VERSION:
             text = "{0} was written by a newer Tilekeeper: update this one"
-            raise ArchiveError(said("zip-newer", text, GAME_MEMBER))
+            raise ArchiveError(make_message("zip-newer", text, GAME_MEMBER))
         if header.form != FORMAT_NAME or header.version != FORMAT_VERSION:
             text = "{0} is of form {1}, version {2}: not one of ours"
-            raise ArchiveError(said("zip-form", text, GAME_MEMBER, repr(header.form), repr(header.version)))
+            raise ArchiveError(make_message("zip-form", text, GAME_MEMBER, repr(header.form), repr(header.version)))
         whole = msgspec.json.decode(data, type=_GameFile)
         events = [_parse_event(entry.event) for entry in whole.events]
         replay_checked(events)
@@ -97,7 +97,7 @@ def decode_game(data: bytes) -> tuple[float, tuple[StoredEvent, ...]]:
     except UNREADABLE_GAME_ERRORS as error:
         text = "{0} is no game that can be read: {1}: {2}"
         why = "".join(letter if letter.isprintable() else "?" for letter in str(error)[:120])
-        raise ArchiveError(said("zip-no-game", text, GAME_MEMBER, type(error).__name__, why)) from error
+        raise ArchiveError(make_message("zip-no-game", text, GAME_MEMBER, type(error).__name__, why)) from error
     return whole.started, tuple(
         StoredEvent(number, entry.time, to_json(event) | mark)
         for number, (entry, event, mark) in enumerate(zip(whole.events, events, marks, strict=True))
@@ -114,7 +114,9 @@ def _parse_event(body: dict[str, Any]) -> Event:
         _check_sizes(body)
         _check_types(event)
     except ValueError as error:
-        raise ArchiveError(said("zip-values", "an event {0} has values that no game has", repr(event.kind))) from error
+        raise ArchiveError(
+            make_message("zip-values", "an event {0} has values that no game has", repr(event.kind))
+        ) from error
     return event
 
 
@@ -157,13 +159,15 @@ def replay_checked(events: list[Event]) -> Game:
     first = events[0]
     seats = range(len(first.players) if isinstance(first, GameStarted) else 0)
     if any(player not in seats for event in events for player in _find_named_players(event)):
-        raise ArchiveError(said("zip-player", "an event names a player who does not play"))
+        raise ArchiveError(make_message("zip-player", "an event names a player who does not play"))
     history, replayed = EventHistory(first), 0
     _check_player_names(history.game)
     for event in events[1:]:
         replayed += _count_replay_steps(history.game.ledger) if isinstance(event, Correction | Redone) else 0
         if replayed > MAX_REPLAY_STEPS:
-            raise ArchiveError(said("zip-corrections", "this game was put right too often to be one that was played"))
+            raise ArchiveError(
+                make_message("zip-corrections", "this game was put right too often to be one that was played")
+            )
         history.apply_event(event)
         _check_player_names(history.game)
     return history.game
@@ -171,7 +175,7 @@ def replay_checked(events: list[Event]) -> Game:
 
 def _check_player_names(game: Game) -> None:
     if not all(0 < len(name) <= MAX_PLAYER_NAME_LENGTH for name in game.players):
-        raise ArchiveError(said("zip-name", "a player's name has 1 to {0} letters", MAX_PLAYER_NAME_LENGTH))
+        raise ArchiveError(make_message("zip-name", "a player's name has 1 to {0} letters", MAX_PLAYER_NAME_LENGTH))
 
 
 def _count_replay_steps(ledger: Ledger) -> int:

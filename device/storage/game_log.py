@@ -16,7 +16,7 @@ from device.storage.store import EventBody, GameStore, StoreError
 from engine.errors import NotationError, RulesError
 from engine.events import ClockRead, Event, GameStarted, Redone, Undone, from_json, to_json
 from engine.game import Game
-from engine.messages import said
+from engine.messages import make_message
 
 UNREADABLE_GAME_ERRORS = (
     NotationError,
@@ -68,11 +68,11 @@ class EventHistory:
         match event:
             case Undone():
                 if len(self._games) < 2:
-                    raise RulesError(said("nothing-back", "there is nothing to take back"))
+                    raise RulesError(make_message("nothing-back", "there is nothing to take back"))
                 self._undone.append(self._games.pop().events[-1])
             case Redone():
                 if not self._undone:
-                    raise RulesError(said("nothing-again", "there is nothing to bring back"))
+                    raise RulesError(make_message("nothing-again", "there is nothing to bring back"))
                 self._games.append(self.game.push(self._undone[-1]))
                 self._undone.pop()
             case _:
@@ -85,7 +85,7 @@ def replay_log(events: Iterable[Event]) -> Game:
     events = iter(events)
     first = next(events, None)
     if first is None:
-        raise RulesError(said("no-beginning", "a game begins with GameStarted"))
+        raise RulesError(make_message("no-beginning", "a game begins with GameStarted"))
     history = EventHistory(first)
     for event in events:
         history.apply_event(event)
@@ -224,7 +224,7 @@ class GameLog:
         Return an error message if this could not be saved, or an empty string.
         """
         if not self._undo_stack:
-            raise RulesError(said("nothing-to-undo", "There is nothing to take back."))
+            raise RulesError(make_message("nothing-to-undo", "There is nothing to take back."))
         return self._move_to(self._undo_stack[-1], UNDO)
 
     def redo(self) -> str:
@@ -233,7 +233,7 @@ class GameLog:
         Return an error message if this could not be saved, or an empty string.
         """
         if not self._redo_stack:
-            raise RulesError(said("nothing-to-redo", "There is nothing to bring back."))
+            raise RulesError(make_message("nothing-to-redo", "There is nothing to bring back."))
         return self._move_to(self._redo_stack[-1], REDO)
 
     def _move_to(self, game: Game, way: str) -> str:

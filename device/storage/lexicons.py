@@ -29,7 +29,7 @@ from engine.lexicon import (
     parse_entries,
 )
 from engine.limits import MAX_LEXICON_BYTES, MAX_LEXICON_LINE_BYTES
-from engine.messages import said
+from engine.messages import make_message
 from engine.tiles import TileSet, load_tile_set
 
 MAX_CACHED_LISTS = 8
@@ -89,7 +89,7 @@ def read_lexicon(path: Path, tiles: TileSet | None = None, cache_dir: Path | Non
     lexicon = Lexicon.from_words(path.stem, parse_entries(str(path), data), tiles)
     if not len(lexicon):
         text = "{0}: holds no word of {1} to {2} letters; put one on each line"
-        raise LexiconError(said("list-empty", text, path, MIN_WORD_TILES, MAX_WORD_TILES))
+        raise LexiconError(make_message("list-empty", text, path, MIN_WORD_TILES, MAX_WORD_TILES))
     if cached:
         with suppress(OSError):  # on a read-only card the list is compiled each time
             _save_cached(lexicon, cached)
@@ -116,16 +116,16 @@ def _read_list(path: Path) -> bytes:
         raise _make_unreadable_error(repr(str(path)), error) from None
     if len(data) > MAX_LEXICON_BYTES:
         text = "{0}: is larger than {1} MB; give a word list with one word on each line"
-        raise LexiconError(said("list-large", text, path, MAX_LEXICON_BYTES // 1_000_000))
+        raise LexiconError(make_message("list-large", text, path, MAX_LEXICON_BYTES // 1_000_000))
     if not is_compiled(data) and _LONG_LINE.search(data):
         text = "{0}: has a line of more than {1} bytes; put one word on each line"
-        raise LexiconError(said("list-long-line", text, path, MAX_LEXICON_LINE_BYTES))
+        raise LexiconError(make_message("list-long-line", text, path, MAX_LEXICON_LINE_BYTES))
     return data
 
 
 def _make_unreadable_error(path: object, reason: object) -> LexiconError:
     text = "{0}: cannot be read ({1}); give a word list, or none"
-    return LexiconError(said("list-unreadable", text, path, reason))
+    return LexiconError(make_message("list-unreadable", text, path, reason))
 
 
 def write_lexicon(lexicon: Lexicon, path: Path) -> None:
@@ -194,7 +194,7 @@ def _compile_list(source: Path, target: Path) -> Lexicon:
         with tarfile.open(source) as package:
             member = package.extractfile("package/words.txt")
             if member is None:
-                raise LexiconError(said("list-no-package", "{0}: has no package/words.txt", source))
+                raise LexiconError(make_message("list-no-package", "{0}: has no package/words.txt", source))
             lexicon = Lexicon.from_words(target.stem, parse_entries(str(source), member.read()))
     else:
         lexicon = read_lexicon(source)

@@ -30,7 +30,7 @@ from device.storage.checksums import (
 from device.storage.database import MEMORY, decode_text
 from device.storage.errors import StoreDamagedError, StoreError, StoreLockedError, to_store_error
 from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredPicture
-from engine.messages import join_messages, said
+from engine.messages import join_messages, make_message
 
 _log = logging.getLogger(__name__)
 
@@ -108,7 +108,7 @@ def _rescue_store(path: Path) -> tuple[GameStore, str]:
     except (OSError, StoreError) as error:
         reason = error if isinstance(error, StoreError) else to_store_error(error, str(path))
         return _open_fallback(
-            path, said("store-no-new", "{0} is damaged, and no new one can be made ({1})", path, reason)
+            path, make_message("store-no-new", "{0} is damaged, and no new one can be made ({1})", path, reason)
         )
     copied, incomplete = 0, 1
     try:
@@ -120,14 +120,14 @@ def _rescue_store(path: Path) -> tuple[GameStore, str]:
         _log.warning("the recovery of %s ended early: %s", aside, error)
     if incomplete:
         text = "{0} was damaged: {1} games were read from it, not all of them whole. It is kept as {2}"
-        return store, said("store-rescued-part", text, path.name, copied, aside.name)
+        return store, make_message("store-rescued-part", text, path.name, copied, aside.name)
     text = "{0} was damaged: {1} games were read from it. It is kept as {2}"
-    return store, said("store-rescued", text, path.name, copied, aside.name)
+    return store, make_message("store-rescued", text, path.name, copied, aside.name)
 
 
 def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
     text = "{0}. Play goes on in memory; unless that is mended by the end, it is lost then"
-    return FallbackStore(path), said("store-in-memory", text, reason)
+    return FallbackStore(path), make_message("store-in-memory", text, reason)
 
 
 def copy_games(

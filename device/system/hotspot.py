@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import TilekeeperError
-from engine.messages import said
+from engine.messages import make_message
 
 HOTSPOT_FILE = Path("/etc/tilekeeper/hotspot.toml")
 _KEYS = ("name", "password", "address")
@@ -60,12 +60,12 @@ def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:
     except (FileNotFoundError, PermissionError):
         return None
     except OSError as error:
-        raise HotspotError(said("wifi-unreadable", "{0} cannot be read ({1})", path, error.strerror)) from error
+        raise HotspotError(make_message("wifi-unreadable", "{0} cannot be read ({1})", path, error.strerror)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise HotspotError(said("wifi-no-toml", "{0} is not written as TOML: {1}", path, error)) from error
+        raise HotspotError(make_message("wifi-no-toml", "{0} is not written as TOML: {1}", path, error)) from error
     values = [table.get(key) for key in _KEYS]
     if not all(isinstance(value, str) and value for value in values):
-        raise HotspotError(said("wifi-keys", "{0} must give {1}, each as text", path, ", ".join(_KEYS)))
+        raise HotspotError(make_message("wifi-keys", "{0} must give {1}, each as text", path, ", ".join(_KEYS)))
     return Hotspot(*map(str, values))
 
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
-from engine.messages import said
+from engine.messages import make_message
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class StartRecord:
         if self._path and failures >= MAX_FAILURES:
             self._left_out.append(part)
             text = "the last {1} starts failed at {0}: the table has started without it. The log says why"
-            self.messages.append(said("start-without", text, part, MAX_FAILURES))
+            self.messages.append(make_message("start-without", text, part, MAX_FAILURES))
             return build_without()
         self._save(part, failures + 1)
         built = build()

@@ -14,7 +14,7 @@ from engine.board import parse_position, position_name, transpose
 from engine.errors import NotationError
 from engine.gcg.record import TURN_KINDS, Entry, Player, Pragma, Problem, Rack, Record, quote_text
 from engine.limits import MAX_GCG_LINE_CHARS, MAX_GCG_LINES, MAX_GCG_PRAGMAS
-from engine.messages import said
+from engine.messages import make_message
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _ENCODING = re.compile(rb"#character-encoding[ \t]+(\S+)")
@@ -43,14 +43,14 @@ def parse_gcg(data: bytes | str) -> Record:
     (<TurnKind.PLAY: 'play'>, 'HORN', "there is no #player line for 'A'")
     """
     if isinstance(data, bytes) and _is_binary(data):
-        return _build_empty_record(said("gcg-not-text", "not a text file, so no GCG"))
+        return _build_empty_record(make_message("gcg-not-text", "not a text file, so no GCG"))
     reader = _Reader()
     text = data if isinstance(data, str) else _decode_text(data, reader.problems)
     lines = [line.strip() for line in _LINE_END.split(text.removeprefix("\ufeff").rstrip("\x1a"))]
     if not any(lines):
-        return _build_empty_record(said("gcg-empty", "the file is empty: it needs #player lines and events"))
+        return _build_empty_record(make_message("gcg-empty", "the file is empty: it needs #player lines and events"))
     if not any(line.startswith((">", "#")) for line in lines):
-        return _build_empty_record(said("gcg-none", "no GCG: there is neither a #player line nor an event"))
+        return _build_empty_record(make_message("gcg-none", "no GCG: there is neither a #player line nor an event"))
     if excess := _find_excess(lines):
         return _build_empty_record(excess)
     reader.read_lines(lines)
@@ -73,7 +73,7 @@ def _find_excess(lines: list[str]) -> str:
     }
     for what, (count, limit) in counts.items():
         if count > limit:
-            return said("gcg-excess", "{0} {1}, so no GCG: {2} at most", count, what, limit)
+            return make_message("gcg-excess", "{0} {1}, so no GCG: {2} at most", count, what, limit)
     return ""
 
 
@@ -136,7 +136,7 @@ class _Reader:
                 self._extend_note(line)
             elif line:
                 text = "{0} is neither an event (>) nor a pragma (#)"
-                self.add_problem(number, said("gcg-neither", text, quote_text(line)))
+                self.add_problem(number, make_message("gcg-neither", text, quote_text(line)))
 
     # Pragmas
 
@@ -212,7 +212,7 @@ class _Reader:
         match = _EVENT.match(line)
         if not match or not match[1]:
             self.add_problem(
-                number, said("gcg-names-none", "{0} names no player; write {1}", quote_text(line), EVENT_FORM)
+                number, make_message("gcg-names-none", "{0} names no player; write {1}", quote_text(line), EVENT_FORM)
             )
             return
         try:
@@ -221,7 +221,7 @@ class _Reader:
             if entry.position and (self.has_lettered_rows or scrabscrap):
                 entry = replace(entry, position=_transpose_position(entry.position))
         except NotationError as error:
-            self.add_problem(number, said("gcg-form", "{0}; write {1}", error, EVENT_FORM))
+            self.add_problem(number, make_message("gcg-form", "{0}; write {1}", error, EVENT_FORM))
             return
         if self.first_rack_line:
             self.add_problem(number, f"an event after the racks at the end of the game (line {self.first_rack_line})")
@@ -251,8 +251,8 @@ class _Reader:
             seats = seats or [seat for seat, player in enumerate(players) if written == player.name.split()[0]]
             if not seats:
                 known = ", ".join(player.nick for player in players)
-                reason = said("gcg-no-player", "there is no #player line for {0}", repr(written))
-                only = said("gcg-only", "{0}, only for {1}", reason, known)
+                reason = make_message("gcg-no-player", "there is no #player line for {0}", repr(written))
+                only = make_message("gcg-only", "{0}, only for {1}", reason, known)
                 self.add_problem(entry.line, only if known else reason)
                 seats = [len(players)]
                 players.append(Player(written.replace(" ", "_"), written))

@@ -18,7 +18,7 @@ from engine.gcg.edition import (
 )
 from engine.gcg.record import Entry, Pragma, Problem, Record
 from engine.gcg.validate import check_entry, check_order, check_racks
-from engine.messages import said
+from engine.messages import make_message
 from engine.plays import Play
 from engine.rules import STANDARD_RULES, Rules
 from engine.scoring import check_placement, describe_status, score_play
@@ -165,7 +165,7 @@ class _Replayer:
                 play = replace(play, rearranged=parse_rearranged(entry.note, self.tiles))
                 event = self._replay_play(entry, play)
             except (NotationError, RulesError) as error:
-                self._add_problem(entry, said("gcg-kept", "{0}; its recorded score is kept", error))
+                self._add_problem(entry, make_message("gcg-kept", "{0}; its recorded score is kept", error))
                 event = ReplayedEvent(entry, None)
         elif entry.kind is TurnKind.WITHDRAWN:
             event = ReplayedEvent(entry, self._withdraw_play(entry))
@@ -186,7 +186,7 @@ class _Replayer:
         status = check_placement(before, play, self.layout, self.rules)
         if status:
             what = repr(entry.text), entry.position, describe_status(status)
-            self._add_problem(entry, said("gcg-status", "{0} at {1}: {2}", *what))
+            self._add_problem(entry, make_message("gcg-status", "{0} at {1}: {2}", *what))
         if not play.tiles:
             return ReplayedEvent(entry, None)
         scored = score_play(before, play, self.layout, self.tiles, self.rules)

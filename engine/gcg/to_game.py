@@ -31,7 +31,7 @@ from engine.gcg.record import Entry, Record
 from engine.gcg.replay import ReplayedEvent, replay
 from engine.gcg.writer import format_gcg
 from engine.limits import MAX_GCG_EVENTS
-from engine.messages import join_messages, said
+from engine.messages import join_messages, make_message
 from engine.rules import ChallengeRule, Rules, UnplayedRule
 from engine.state import CLOSING_KINDS, TurnKind
 from engine.tiles import TileSet
@@ -49,9 +49,9 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
     """
     if len(record.entries) > MAX_GCG_EVENTS:
         text = "a game has up to {0} events, this file has {1}"
-        raise RulesError(said("gcg-events", text, MAX_GCG_EVENTS, len(record.entries)))
+        raise RulesError(make_message("gcg-events", text, MAX_GCG_EVENTS, len(record.entries)))
     for problem in record.unread_lines:
-        raise RulesError(said("gcg-line", "line {0}: {1}", problem.line, problem.reason))
+        raise RulesError(make_message("gcg-line", "line {0}: {1}", problem.line, problem.reason))
     played = replay(record, tiles, board_layout)
     tiles = played.tiles
     file = record
@@ -77,7 +77,7 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
         except (NotationError, RulesError) as error:
             reasons = [problem.reason for problem in played.problems if problem.line == entry.line]
             why = join_messages("; ", reasons) if reasons else error
-            raise RulesError(said("gcg-line", "line {0}: {1}", entry.line, why)) from None
+            raise RulesError(make_message("gcg-line", "line {0}: {1}", entry.line, why)) from None
     for told in _build_end_events(record, game.rules, tiles):
         game = game.push(told)
     if any(entry.kind in CLOSING_KINDS for entry in record.entries):
@@ -120,7 +120,7 @@ def _push_entry(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet) 
         # the file has points gained and points lost by challenges, and no single rule allows both
         last = next((turn for turn in reversed(game.turns) if turn.player == entry.player), None)
         if last is None:
-            raise RulesError(said("gcg-no-challenge", "nothing was played that could have been challenged"))
+            raise RulesError(make_message("gcg-no-challenge", "nothing was played that could have been challenged"))
         return game.push(ScoreCorrected(last.number, last.score + entry.score))
     game = game.push(_build_event(game, entry, event, tiles))
     net = entry.kind is TurnKind.WITHDRAWN and entry.score == 0
@@ -145,7 +145,7 @@ def _build_event(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet)
             return Challenged(entry.player, upheld=False)
         case TurnKind.CHALLENGE:
             return Challenged((entry.player + 1) % len(game.players), upheld=False)
-    raise RulesError(said("gcg-no-fit", "this does not fit the game"))
+    raise RulesError(make_message("gcg-no-fit", "this does not fit the game"))
 
 
 def _build_end_events(record: Record, rules: Rules, tiles: TileSet) -> list[Event]:

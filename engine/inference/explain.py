@@ -25,7 +25,7 @@ from engine.inference.history import (
 )
 from engine.inference.hypotheses import Hypothesis, find_misread_tiles, generate_hypotheses
 from engine.inference.placements import build_play_as_seen
-from engine.messages import format_list, join_messages, said
+from engine.messages import format_list, join_messages, make_message
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
 from engine.scoring import Status, check_placement, describe_status
 from engine.state import Turn, TurnKind
@@ -153,10 +153,10 @@ def infer_play(
 def _reject_reading(game: Game, reading: BoardReading, memory: ReadingHistory) -> Inference:
     """Return the inference for a reading that does not match this game's board: no events, and a question."""
     missing = tuple(s for s in find_inconsistent_squares(reading, game.board) if game.board[s])
-    text = said("strange-board", "this does not look like the board of this game")
+    text = make_message("strange-board", "this does not look like the board of this game")
     nothing = Explanation((), 1.0, text, game, missing_squares=missing)
     why = "{0}: can the camera see it, and do its tiles lie where they were?"
-    question = said("strange-board-why", why, text)
+    question = make_message("strange-board-why", why, text)
     return Inference((nothing,), question, missing, memory)
 
 
@@ -262,27 +262,27 @@ def turn_text(game: Game, turn: Turn) -> str:
     match turn.kind:
         case TurnKind.PLAY:
             word = turn.words[0].word if turn.words else (turn.word or "")
-            return said("played", "{0} played {1} at {2} for {3}", name, word, turn.at, turn.score)
+            return make_message("played", "{0} played {1} at {2} for {3}", name, word, turn.at, turn.score)
         case TurnKind.WITHDRAWN:
             target = game.turns[turn.target] if turn.target is not None else turn
-            return said("took-back", "{0} took back the play at {1} for {2}", name, target.at, turn.score)
+            return make_message("took-back", "{0} took back the play at {1} for {2}", name, target.at, turn.score)
         case TurnKind.EXCHANGE:
             if turn.count == 1:
-                return said("exchanged-one", "{0} exchanged 1 tile", name)
-            return said("exchanged", "{0} exchanged {1} tiles", name, turn.count)
+                return make_message("exchanged-one", "{0} exchanged 1 tile", name)
+            return make_message("exchanged", "{0} exchanged {1} tiles", name, turn.count)
         case TurnKind.PASS:
-            return said("passed", "{0} passed", name)
+            return make_message("passed", "{0} passed", name)
         case TurnKind.CHALLENGE:
             target = game.turns[turn.target] if turn.target is not None else turn
-            return said("in-vain", "the play of {0} was challenged in vain", game.players[target.player])
+            return make_message("in-vain", "the play of {0} was challenged in vain", game.players[target.player])
         case TurnKind.RECYCLED:
-            return said("recycled", "{0} recycled a tile of the board", name)
+            return make_message("recycled", "{0} recycled a tile of the board", name)
         case TurnKind.BLANK_TAKEN:
-            return said("blank-taken", "{0} took a blank for its letter", name)
+            return make_message("blank-taken", "{0} took a blank for its letter", name)
         case TurnKind.ENDRACK:
-            return said("unplayed", "{0}: {1} for unplayed letters", name, f"{turn.score:+d}")
+            return make_message("unplayed", "{0}: {1} for unplayed letters", name, f"{turn.score:+d}")
         case TurnKind.TIME:
-            return said("overtime", "{0}: {1} for overtime", name, f"{turn.score:+d}")
+            return make_message("overtime", "{0}: {1} for overtime", name, f"{turn.score:+d}")
 
 
 def explanation_text(before: Game, after: Game, events: Sequence[Event], note: str) -> str:
@@ -294,16 +294,16 @@ def explanation_text(before: Game, after: Game, events: Sequence[Event], note: s
         if isinstance(event, SquareCorrected):
             square, tile = square_name(event.square), event.tile
             if tile:
-                parts.append(said("read-wrong", "{0} was read wrong: it is {1}", square, tile))
+                parts.append(make_message("read-wrong", "{0} was read wrong: it is {1}", square, tile))
             else:
-                parts.append(said("read-wrong-empty", "{0} was read wrong: nothing lies there", square))
+                parts.append(make_message("read-wrong-empty", "{0} was read wrong: nothing lies there", square))
         elif isinstance(event, TurnCorrected):
             turn = turn_text(after, after.turns[event.turn])
-            parts.append(said("laid-elsewhere", "tiles were laid elsewhere: {0}", turn))
+            parts.append(make_message("laid-elsewhere", "tiles were laid elsewhere: {0}", turn))
         elif isinstance(event, BlankNamed):
-            parts.append(said("blank-is", "the blank on {0} is {1}", square_name(event.square), event.letter))
+            parts.append(make_message("blank-is", "the blank on {0} is {1}", square_name(event.square), event.letter))
     parts += [turn_text(after, turn) for turn in after.turns[len(before.turns) :]]
-    return join_messages(", ", parts) if parts else said("nothing-added", "nothing was added")
+    return join_messages(", ", parts) if parts else make_message("nothing-added", "nothing was added")
 
 
 def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> str:
@@ -314,30 +314,34 @@ def question_text(best: Explanation, rival: Explanation | None, alarms: Sequence
     """
     names = _format_squares(best.leftover_squares)
     if best.leftover_squares and best.status and not best.events:
-        return said("no-play", "This is no play: {0} ({1}). What was played?", describe_status(best.status), names)
+        return make_message(
+            "no-play", "This is no play: {0} ({1}). What was played?", describe_status(best.status), names
+        )
     for square, other in best.moved_tiles:
         moved = square_name(square), square_name(other)
-        return said("tile-moved", "The tile on {0} has moved to {1}: please put it back. Right?", *moved)
+        return make_message("tile-moved", "The tile on {0} has moved to {1}: please put it back. Right?", *moved)
     lost = [square for square in best.missing_squares if square in alarms]
     if lost:
         text = "No tile is seen on {0}, where one was played: has it been moved?"
-        return said("tile-lost", text, _format_squares(lost))
+        return make_message("tile-lost", text, _format_squares(lost))
     if best.leftover_squares and any(square in alarms for square in best.leftover_squares):
-        return said("what-lies", "{0}: but what lies on {1}?", best.text, names)
+        return make_message("what-lies", "{0}: but what lies on {1}?", best.text, names)
     if rival is not None:
         squares = best.game.board.differences(rival.game.board)
         both = [(best.game.board[s], rival.game.board[s]) for s in squares]
         if len(squares) == 1 and both[0][0] and both[0][1]:
-            return said("which-tile", "Which tile lies on {0}: {1} or {2}?", square_name(squares[0]), *both[0])
-        return said("which-is-right", "Which is right: {0}, or {1}?", best.text, rival.text)
+            return make_message("which-tile", "Which tile lies on {0}: {1} or {2}?", square_name(squares[0]), *both[0])
+        return make_message("which-is-right", "Which is right: {0}, or {1}?", best.text, rival.text)
     if best.is_waiting:
         return best.text
     if best.unsure_squares:
-        return said("tile-right", "{0}: is the tile on {1} right?", best.text, _format_squares(best.unsure_squares))
+        return make_message(
+            "tile-right", "{0}: is the tile on {1} right?", best.text, _format_squares(best.unsure_squares)
+        )
     if best.covered_squares:
         text = "{0}: does a tile lie on {1} too? It cannot be seen"
-        return said("tile-covered", text, best.text, _format_squares(best.covered_squares))
-    return said("is-that-right", "{0}: is that right?", best.text)
+        return make_message("tile-covered", text, best.text, _format_squares(best.covered_squares))
+    return make_message("is-that-right", "{0}: is that right?", best.text)
 
 
 def _format_squares(squares: Sequence[Square]) -> str:

@@ -274,14 +274,15 @@ class ReadingHistory:
         """Return the squares whose recorded tile is contradicted by all readings together, with the better symbol."""
         found: dict[Square, str] = {}
         for square in board.occupied_squares():
-            said = self.log_likelihoods.get(square)
-            if not said:
+            log_likelihoods = self.log_likelihoods.get(square)
+            if not log_likelihoods:
                 continue
-            best = max(said, key=lambda symbol: said[symbol])
+            best = max(log_likelihoods, key=lambda symbol: log_likelihoods[symbol])
             face = face_of(board[square])
             if (
                 not is_consistent(best, board[square])
-                and said[best] - said.get(face, min(said.values())) > _MIN_CORRECTION_LOG_ODDS
+                and log_likelihoods[best] - log_likelihoods.get(face, min(log_likelihoods.values()))
+                > _MIN_CORRECTION_LOG_ODDS
             ):
                 found[square] = best
         return found

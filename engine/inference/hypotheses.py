@@ -31,7 +31,7 @@ from engine.inference.placements import (
     is_legal_placement,
     tile_from_face,
 )
-from engine.messages import said
+from engine.messages import make_message
 from engine.plays import Play
 from engine.reading import EMPTY, BoardReading
 from engine.state import Turn, TurnKind
@@ -260,7 +260,7 @@ def _restore_lying_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
         play = base.game.turns[last.target].play
         assert play is not None
         name = base.game.players[last.player]
-        note = said("still-there", "the tiles that {0} must take back still lie there", name)
+        note = make_message("still-there", "the tiles that {0} must take back still lie there", name)
         yield replace(
             base, lying_board=play.apply_to(base.board), log_prior=base.log_prior + STILL_LYING_LOG_PRIOR, note=note
         )

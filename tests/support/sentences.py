@@ -14,7 +14,7 @@ HOUSES = ("engine", "vision", "calibration", "device", "web")
 
 @cache
 def sentences() -> dict[str, str]:
-    """Return key and English template of every call of `said`.
+    """Return key and English template of every call of `make_message`.
 
     If a key has a sentence in one place and the same without capital and full stop in another, the latter counts.
     Raises `ValueError` if one key has two templates otherwise.
@@ -55,7 +55,7 @@ def _called() -> Iterator[tuple[str, str]]:
     for path, tree in modules():
         texts = _texts(tree)
         for node in ast.walk(tree):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "said"):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "make_message"):
                 continue
             key, english = node.args[:2]
             if isinstance(key, ast.Constant) and isinstance(key.value, str):

@@ -24,7 +24,7 @@ from device.storage.errors import to_store_error
 from device.storage.recovery import open_store
 from device.storage.store import GameStore
 from engine.board import parse_square
-from engine.messages import Said, said
+from engine.messages import Message, make_message
 from engine.reading import BOARD_SIZE, BoardReading, SquareReading
 from tests.support.catalogues import make_catalogue_of, read_texts
 from tests.support.dead_links import NOWHERE, Evening, readable, struck_out
@@ -239,9 +239,9 @@ def test_drawing_for_first_play(evening: Evening) -> None:
 
 
 @pytest.mark.parametrize(
-    "trouble", [STALLED_MESSAGE, BLACK_MESSAGE, said("camera-no-usb", "no camera at usb:{0}", "0")]
+    "trouble", [STALLED_MESSAGE, BLACK_MESSAGE, make_message("camera-no-usb", "no camera at usb:{0}", "0")]
 )
-def test_trouble_with_the_camera(evening: Evening, trouble: Said) -> None:
+def test_trouble_with_the_camera(evening: Evening, trouble: Message) -> None:
     evening.begin()
     evening.table.trouble = trouble
     evening.play(HORN)
@@ -251,7 +251,9 @@ def test_trouble_with_the_camera(evening: Evening, trouble: Said) -> None:
 
 
 def test_no_board_in_the_picture(evening: Evening, monkeypatch: pytest.MonkeyPatch) -> None:
-    problems = (said("board-not-found", "no board found: {0}", said("board-none", "no board in the picture")),)
+    problems = (
+        make_message("board-not-found", "no board found: {0}", make_message("board-none", "no board in the picture")),
+    )
 
     def read(*args: object, **named: object) -> PhotoReading:
         found = TextTable.read(evening.table, *args, **named)  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.messages import said
+from engine.messages import make_message
 from vision.detection.candidates import find_grid_patches, fit_quad_to_patch, intersection_over_union, propose_quads
 from vision.detection.lattice import fit_lattice, refit_lattice
 from vision.detection.layout_check import find_uncovered_squares, fit_layout_shifts, measure_lab_colours
@@ -48,12 +48,13 @@ LATTICE_PX_PER_SQUARE: Final = 16
 LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input in pixels; with this margin, output cells are centred on corners of squares."""
-
 _HALVING_SLACK: Final = 0.1
 """Tolerance, in powers of two, by which a halved picture may have a lower resolution than needed."""
-_NO_BOARD_MESSAGE: Final = said("board-none", "no board in the picture")
-_PARTIAL_BOARD_MESSAGE: Final = said("board-part", "only part of the board is in the picture: move the camera back")
-_UNCLEAR_GRID_MESSAGE: Final = said(
+_NO_BOARD_MESSAGE: Final = make_message("board-none", "no board in the picture")
+_PARTIAL_BOARD_MESSAGE: Final = make_message(
+    "board-part", "only part of the board is in the picture: move the camera back"
+)
+_UNCLEAR_GRID_MESSAGE: Final = make_message(
     "board-unclear", "something like a board is in the picture, but its grid cannot be made out"
 )
 LAYOUT_PX_PER_SQUARE: Final = 12
@@ -236,7 +237,7 @@ class BoardLocator:
         """
         found = self._fit_grid(_Pyramid(image), corners)
         if found is None or found[0] < self._config.min_layout_agreement:
-            raise BoardNotFoundError(said("board-moved", "the board is not where it was"))
+            raise BoardNotFoundError(make_message("board-moved", "the board is not where it was"))
         return BoardLocation(found[1], _confidence_from_agreement(found[0]), LocationSource.FOLLOWED)
 
     def _fit_best_quad(self, picture: _Pyramid, quads: list[Floats]) -> _ScoredGrid | None:

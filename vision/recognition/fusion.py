@@ -296,11 +296,13 @@ def fuse_predictions(
     """
     lies, asked = _flatten_kinds(kinds, cells)
     chances = _multiply_odds(lies, asked, letters)
-    said = _measure_blank_evidence(lies, asked, letters, chances, board)
-    plain = chances[said.squares, NO_TILE_CLASS] + chances[said.squares, BLANK_CLASS]
-    blank = plain / (1 + np.exp(-(said.log_odds @ _EVIDENCE_WEIGHTS + _BLANK_PRIOR_SHIFT[said.neighbour_count])))
-    chances[said.squares, BLANK_CLASS], chances[said.squares, NO_TILE_CLASS] = blank, plain - blank
-    _hide_under_glare(chances, said.squares, board)
+    evidence = _measure_blank_evidence(lies, asked, letters, chances, board)
+    plain = chances[evidence.squares, NO_TILE_CLASS] + chances[evidence.squares, BLANK_CLASS]
+    blank = plain / (
+        1 + np.exp(-(evidence.log_odds @ _EVIDENCE_WEIGHTS + _BLANK_PRIOR_SHIFT[evidence.neighbour_count]))
+    )
+    chances[evidence.squares, BLANK_CLASS], chances[evidence.squares, NO_TILE_CLASS] = blank, plain - blank
+    _hide_under_glare(chances, evidence.squares, board)
     return chances.reshape(BOARD_SIZE, BOARD_SIZE, -1)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.board import square_name
-from engine.messages import said
+from engine.messages import make_message
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource, Locator
 from vision.detection.locator import BoardLocator
@@ -136,17 +136,17 @@ class BoardReader:
         try:
             location = _check_corners(corners) if corners is not None else self._locate(image, hint)
         except BoardNotFoundError as error:
-            problems.append(said("board-not-found", "no board found: {0}", error))
+            problems.append(make_message("board-not-found", "no board found: {0}", error))
             return PhotoReading(None, None, tuple(problems), _measure_times(begun, time.perf_counter()))
         located = location if corners is None else None
         if location.confidence < MIN_LOCATION_CONFIDENCE:
             text = "not sure that this is the board ({0} %): check the corners"
-            problems.append(said("board-unsure", text, f"{100 * location.confidence:.0f}"))
+            problems.append(make_message("board-unsure", text, f"{100 * location.confidence:.0f}"))
         located_at = time.perf_counter()
         quad, side = location.corners, square_side(location.corners)
         if side < MIN_SQUARE_PX:
             text = "the board is too small to read: {0} pixels a square, {1} are needed"
-            problems.append(said("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}"))
+            problems.append(make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}"))
             times = _measure_times(begun, located_at)
             return PhotoReading(None, quad, tuple(problems), times, location=located)
 
@@ -175,14 +175,14 @@ class BoardReader:
         turn = found.orientation
         if turn.confidence < MIN_ORIENTATION_CONFIDENCE and turn.vote_count:
             text = "not sure which way is up ({0} %): lay more tiles or give the corners"
-            problems.append(said("board-way-up", text, f"{100 * turn.confidence:.0f}"))
+            problems.append(make_message("board-way-up", text, f"{100 * turn.confidence:.0f}"))
         unknown = self._letter_net.unsupported_tiles(tiles)
         if unknown:
             text = "cannot read these letters of the tile set: {0}"
-            problems.append(said("board-letters", text, " ".join(unknown)))
+            problems.append(make_message("board-letters", text, " ".join(unknown)))
         hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
         if hidden:
-            problems.append(said("board-hidden", "cannot see {0}", " ".join(hidden)))
+            problems.append(make_message("board-hidden", "cannot see {0}", " ".join(hidden)))
         return problems
 
 

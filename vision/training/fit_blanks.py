@@ -44,10 +44,10 @@ def collect_evidence(
     spots = TilePoses.at_centres(seen.tops, cells)
     _, looks = letter_net.recentre_tiles(spots, letter_net.predict(spots.cut_crops()))
     letters = restrict_to_alphabet(looks.letters, within)
-    said = collect_blank_evidence(kinds, cells, letters, seen.board)
+    evidence = collect_blank_evidence(kinds, cells, letters, seen.board)
     truth = np.array([symbol for row in view.labels for symbol in row])
-    known = np.isin(truth[said.squares], ["", "?"]) & (view.hidden.ravel()[said.squares] < MAX_READABLE_COVER)
-    return said.log_odds[known], truth[said.squares][known] == "?"
+    known = np.isin(truth[evidence.squares], ["", "?"]) & (view.hidden.ravel()[evidence.squares] < MAX_READABLE_COVER)
+    return evidence.log_odds[known], truth[evidence.squares][known] == "?"
 
 
 def make_choices(odds: Floats, blank: NDArray[np.bool_]) -> Choices:

@@ -87,7 +87,7 @@ def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnap
     """Return the reason of a refusal, or a description of the last turn if the game has changed since `seen`."""
     t, last = texts(), state.last_turn
     if seen == state.moment:
-        return t.said(refusal)
+        return t.translate(refusal)
     if last is None or seen.game != state.game:
         return t("wrong.quicker", what=t("wrong.nothing_new"))
     what = " ".join(filter(None, (actor(state, last), t(f"deed.{last.kind}"), last.word, last.at)))

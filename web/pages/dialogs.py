@@ -91,7 +91,7 @@ class Dialogs:
         try:
             listed = self.session.look_up(word) if word else None
         except CommandRefusedError as refusal:
-            why = texts().said(refusal)
+            why = texts().translate(refusal)
         return self.show("word", word=word, listed=listed, why=why, longest=MAX_WORD_LETTERS)
 
     def draw(self) -> Response:

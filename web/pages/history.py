@@ -27,10 +27,10 @@ GAMES_PER_PAGE = 30
 def create_blueprint(archive: GameArchive, pairing: Pairing) -> Blueprint:
     """Return the routes `/history`, `/history/NUMBER` and below, `/history/import` and `/records`."""
     routes = Blueprint("history", __name__)
-    routes.register_error_handler(GameNotFoundError, lambda error: refuse(texts().said(error), 404))
+    routes.register_error_handler(GameNotFoundError, lambda error: refuse(texts().translate(error), 404))
     routes.register_error_handler(GameInProgressError, lambda _: refuse(texts()("history.at_table")))
-    routes.register_error_handler(ImportFileError, lambda error: refuse(texts().said(error)))
-    routes.register_error_handler(StoreError, lambda error: refuse(texts().said(error), 503))
+    routes.register_error_handler(ImportFileError, lambda error: refuse(texts().translate(error)))
+    routes.register_error_handler(StoreError, lambda error: refuse(texts().translate(error), 503))
     pages, game = HistoryPages(archive, pairing), "/history/<int:number>"
     routes.get("/history")(pages.games)
     routes.get(game)(pages.game)

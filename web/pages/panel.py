@@ -78,7 +78,7 @@ class PanelPages:
         except CancelledError:
             return refuse(texts()("panel.none"))
         except CommandRefusedError as refusal:
-            return refuse(texts().said(refusal))
+            return refuse(texts().translate(refusal))
         return accept("/panel")
 
     def rehearse(self) -> ResponseReturnValue:

@@ -99,15 +99,15 @@ class SetupPages:
         try:
             placed = parse_corners(request.form.get("corners", ""))
         except ValueError:
-            return refuse(texts().said(get_text("corners-wrong")))
+            return refuse(texts().translate(get_text("corners-wrong")))
         return self._describe_view(self.session.place_corners(placed))
 
     def teach(self) -> ResponseReturnValue:
         """Enrol the tiles that are laid out on the board."""
         t = texts()
         wrong = self.session.enrol_tiles(self._list_enrolment_rows()).result(LOOK_TIMEOUT_S)
-        said = t("setup.lesson_wrong", squares=", ".join(wrong)) if wrong else t("setup.lesson_learnt")
-        return jsonify({"ok": not wrong, "said": said, "squares": wrong})
+        message = t("setup.lesson_wrong", squares=", ".join(wrong)) if wrong else t("setup.lesson_learnt")
+        return jsonify({"ok": not wrong, "said": message, "squares": wrong})
 
     def picture(self, number: int) -> Response:
         """Return a stored camera picture by its number."""
@@ -119,21 +119,21 @@ class SetupPages:
     def _describe_view(self, captured: Future[SetupView]) -> ResponseReturnValue:
         t, view = texts(), captured.result(LOOK_TIMEOUT_S)
         found = view.corners is not None
-        said = t("setup.placed" if view.placed else "setup.found") if found else t("setup.not_found")
+        message = t("setup.placed" if view.placed else "setup.found") if found else t("setup.not_found")
         return jsonify(
             {
                 "picture": f"/setup/pictures/{self.images.add_image(view.jpeg)}.jpg",
                 "size": view.size,
                 "corners": view.corners,
                 "placed": view.placed,
-                "said": said,
-                "problems": [t.said(problem) for problem in view.problems],
+                "said": message,
+                "problems": [t.translate(problem) for problem in view.problems],
             }
         )
 
 
 def _refuse_text(error: Exception) -> Response:
-    return refuse(texts().said(error))
+    return refuse(texts().translate(error))
 
 
 def parse_corners(text: str) -> tuple[tuple[float, float], ...] | None:

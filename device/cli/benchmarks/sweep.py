@@ -122,8 +122,8 @@ def _format_asking_levels(levels: list[LevelResult], plain: float) -> str:
     """
     asks = [level.level for level in levels if level.turns and level.asked > MIN_ASKED_SHARE and level.level != plain]
     below, above = [v for v in asks if v < plain], [v for v in asks if v > plain]
-    said = [f"{v:g}" for v in (max(below, default=None), min(above, default=None)) if v is not None]
-    return f"asks from {' and '.join(said)}" if said else "asks nowhere"
+    shares = [f"{v:g}" for v in (max(below, default=None), min(above, default=None)) if v is not None]
+    return f"asks from {' and '.join(shares)}" if shares else "asks nowhere"
 
 
 def _to_plain_data(curves: Curves) -> Any:

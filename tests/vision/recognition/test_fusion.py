@@ -23,7 +23,7 @@ GROUND, WOOD = (120, 125, 128), (120, 160, 190)
 
 
 @dataclass(frozen=True)
-class Said:
+class Message:
     """A board with a word on it, and what the networks say of it and of one more square."""
 
     kinds: NDArray[np.float32]
@@ -36,7 +36,7 @@ class Said:
         return np.asarray(fuse_predictions(self.kinds, self.cells, self.letters, self.board)[square], np.float64)
 
 
-def said(colour: tuple[int, int, int], tile: float, letters: tuple[float, ...], hidden: float = 0.0) -> Said:
+def make_message(colour: tuple[int, int, int], tile: float, letters: tuple[float, ...], hidden: float = 0.0) -> Message:
     """The square ASKED has this colour; the networks give it `tile` and `letters`."""
     kinds = np.zeros((BOARD_SIZE, BOARD_SIZE, 3), np.float32)
     kinds[:, :, squares.EMPTY_KIND] = 1
@@ -52,21 +52,23 @@ def said(colour: tuple[int, int, int], tile: float, letters: tuple[float, ...], 
         )
     kinds[ASKED] = (1 - hidden) * kinds[ASKED] + np.float32([0, 0, hidden])
     printed = [[0.0, 0.0, 1.0, 0.0]] * len(LAID)
-    return Said(kinds, [*LAID, ASKED], np.array([*printed, letters]), board)
+    return Message(kinds, [*LAID, ASKED], np.array([*printed, letters]), board)
 
 
 def test_a_tile_with_print_is_its_letter_whatever_the_colours() -> None:
     for colour in (GROUND, WOOD):
-        assert said(colour, 0.99, (0.001, 0.001, 0.99, 0.008)).at(ASKED)[A] > 0.98
+        assert make_message(colour, 0.99, (0.001, 0.001, 0.99, 0.008)).at(ASKED)[A] > 0.98
 
 
 @pytest.mark.parametrize("colour, what", [(WOOD, BLANK), (GROUND, EMPTY)])
 def test_where_the_networks_do_not_know_the_colours_decide(colour: tuple[int, int, int], what: int) -> None:
-    assert said(colour, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[what] > 0.7
+    assert make_message(colour, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[what] > 0.7
 
 
 def test_networks_that_are_sure_of_a_blank_are_not_believed_against_the_colours() -> None:
-    of_wood, of_ground = (said(colour, 0.95, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[BLANK] for colour in (WOOD, GROUND))
+    of_wood, of_ground = (
+        make_message(colour, 0.95, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[BLANK] for colour in (WOOD, GROUND)
+    )
     assert of_wood > 0.9
     assert of_ground < of_wood / 2
 
@@ -76,14 +78,14 @@ LETTER = (0.01, 0.0, 0.98, 0.01)
 
 
 def test_what_looks_like_a_blank_under_glare_is_hidden() -> None:
-    like_a_blank = said(GLARE, 0.98, (0.02, 0.98, 0.0, 0.0)).at(ASKED)
+    like_a_blank = make_message(GLARE, 0.98, (0.02, 0.98, 0.0, 0.0)).at(ASKED)
     assert like_a_blank[BLANK] == 0
     assert like_a_blank[HIDDEN] > 0.5
 
 
-def washed(columns: int) -> Said:
+def washed(columns: int) -> Message:
     """A letter, of whose square glare has washed out so many of the inner eight columns of pixels."""
-    one = said(WOOD, 0.98, LETTER)
+    one = make_message(WOOD, 0.98, LETTER)
     top, left = (VIEW_PX_PER_SQUARE * (at + VIEW_MARGIN_SQUARES) for at in ASKED)
     one.board[top : top + VIEW_PX_PER_SQUARE, left : left + VIEW_PX_PER_SQUARE // 4 + columns] = GLARE
     return one
@@ -108,7 +110,7 @@ def test_letters_on_tiles_that_are_all_as_bright_as_glare_are_believed() -> None
 
 
 def test_between_tiles_a_plain_square_is_more_often_bare_than_elsewhere() -> None:
-    open_, hole = (said(WOOD, 0.7, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
+    open_, hole = (make_message(WOOD, 0.7, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
     sides = [(6, 7), (8, 7), (7, 6), (7, 8)]
     for side in sides:
         hole.kinds[side] = (0, 1, 0)
@@ -119,25 +121,25 @@ def test_between_tiles_a_plain_square_is_more_often_bare_than_elsewhere() -> Non
 
 
 def test_the_witnesses_are_heard_of_squares_without_print_alone() -> None:
-    plain, printed = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), said(WOOD, 0.99, (0.0, 0.0, 1.0, 0.0))
+    plain, printed = make_message(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), make_message(WOOD, 0.99, (0.0, 0.0, 1.0, 0.0))
     for board, heard in ((plain, [BOARD_SIZE * ASKED[0] + ASKED[1]]), (printed, [])):
         assert collect_blank_evidence(board.kinds, board.cells, board.letters, board.board).squares.tolist() == heard
 
 
 def test_a_square_that_the_letter_network_was_not_asked_about_holds_no_tile() -> None:
-    board = said(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
+    board = make_message(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
     chances = fuse_predictions(board.kinds, [], np.zeros((0, 4)), board.board)
     assert chances[0, 0].tolist() == chances[LAID[0]].tolist() == [1, 0, 0, 0, 0]
 
 
 def test_each_network_has_its_say_about_a_square_without_print() -> None:
-    usual = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[EMPTY]
-    assert said(WOOD, 0.95, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
-    assert said(WOOD, 0.6, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
+    usual = make_message(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[EMPTY]
+    assert make_message(WOOD, 0.95, (0.4, 0.6, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
+    assert make_message(WOOD, 0.6, (0.03, 0.97, 0.0, 0.0)).at(ASKED)[EMPTY] < usual / 2
 
 
 def test_a_blank_of_the_colour_of_the_board_is_told_by_its_edges() -> None:
-    covered, shown = (said(GROUND, 0.6, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
+    covered, shown = (make_message(GROUND, 0.6, (0.4, 0.6, 0.0, 0.0)) for _ in range(2))
     for board in (covered, shown):
         for at in (VIEW_PX_PER_SQUARE * k for k in range(VIEW_MARGIN_SQUARES, BOARD_SIZE + VIEW_MARGIN_SQUARES + 1)):
             board.board[at - 1 : at + 1] = board.board[:, at - 1 : at + 1] = (230, 230, 230)
@@ -152,7 +154,7 @@ def test_a_blank_of_the_colour_of_the_board_is_told_by_its_edges() -> None:
 
 
 def test_the_edges_are_looked_at_where_the_others_leave_doubt() -> None:
-    doubtful, clear = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), said(WOOD, 0.999, (0.001, 0.999, 0.0, 0.0))
+    doubtful, clear = make_message(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)), make_message(WOOD, 0.999, (0.001, 0.999, 0.0, 0.0))
     for board, looked in ((doubtful, True), (clear, False)):
         assert (
             collect_blank_evidence(board.kinds, board.cells, board.letters, board.board).log_odds[0, 3] != 0
@@ -160,7 +162,7 @@ def test_the_edges_are_looked_at_where_the_others_leave_doubt() -> None:
 
 
 def test_a_square_half_hidden_is_not_compared() -> None:
-    board = said(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0), hidden=0.3)
+    board = make_message(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0), hidden=0.3)
     assert not len(collect_blank_evidence(board.kinds, board.cells, board.letters, board.board).squares)
 
 
@@ -168,7 +170,7 @@ def test_a_square_half_hidden_is_not_compared() -> None:
 def test_probabilities_add_up_and_what_is_hidden_stays_so(
     tile: float, blank: float, hidden: float, colour: tuple[int, int, int]
 ) -> None:
-    seen = said(colour, tile, (0.6 * (1 - blank), 0.6 * blank, 0.3, 0.1), hidden).at(ASKED)
+    seen = make_message(colour, tile, (0.6 * (1 - blank), 0.6 * blank, 0.3, 0.1), hidden).at(ASKED)
     assert seen.sum() == pytest.approx(1, abs=1e-6)
     assert (seen >= 0).all()
     assert seen[HIDDEN] == pytest.approx(hidden, abs=1e-6)
