@@ -130,7 +130,7 @@ def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
         return (), make_message(
-            "learnt-damaged", "what this table has learnt is damaged ({0}): it learns anew", path.name
+            "learnt-damaged", "what this table has learnt is damaged ({0}): it starts to learn again", path.name
         )
 
 

@@ -36,7 +36,7 @@ class ReconnectingCamera:
             self._get_camera()
 
     def __repr__(self) -> str:
-        return f"<PatientCamera: {self._camera or self.trouble}>"
+        return f"<ReconnectingCamera: {self._camera or self.trouble}>"
 
     def still(self) -> Frame:
         """Return a picture of the best quality that was exposed after the call. Raises `CameraError`."""

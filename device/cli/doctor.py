@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from device.doctor import Report
 
-HELP = "what this machine has, what it lacks, and what mends it"
+HELP = "what this machine has, what it lacks, and how to fix it"
 
 _MARKS = {"good": "  ok", "note": "note", "warning": "WARN", "fault": "FAIL"}
 

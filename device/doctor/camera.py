@@ -20,7 +20,7 @@ _LIST_COMMANDS = (("rpicam-hello", "--list-cameras"), ("libcamera-hello", "--lis
 AUTOFOCUS_SENSORS = ("imx708", "ov64a40", "imx519")
 """Sensors whose camera modules have autofocus; on all other modules the lens is fixed or turned by hand."""
 _NO_MODULE_ADVICE = (
-    "switch the power off, then seat the ribbon cable anew at both ends: its contacts must face the contacts of the "
+    "switch the power off, then reseat the ribbon cable at both ends: its contacts must face the contacts of the "
     "socket (a Pi 5 and a Zero need the narrow cable)"
 )
 
@@ -62,7 +62,7 @@ def _check_folder(system: System, subject: Subject, folder: Path) -> Iterator[Fi
     if system.path(folder.expanduser()).is_dir():
         yield subject.good(f"pictures come from the folder {folder}")
     else:
-        yield subject.fault(f"the folder {folder} is not there", f"mkdir -p {folder}, or set camera.source anew")
+        yield subject.fault(f"the folder {folder} is not there", f"mkdir -p {folder}, or change camera.source")
 
 
 def _check_camera_module(system: System, subject: Subject) -> Iterator[Finding]:

@@ -56,7 +56,7 @@ def build_record(game: Game, title: str = "", double_end_rack: bool = False, lex
             change = TileChange(turn.kind, (square, turn.board.tile(square)))
             entries = _add_note(entries, format_change(change, game.tiles))
         elif turn.kind is TurnKind.CHALLENGE and not turn.score:
-            entries = _add_note(entries, f"challenged in vain by {game.players[turn.by or 0]}")
+            entries = _add_note(entries, f"unsuccessful challenge by {game.players[turn.by or 0]}")
         else:
             entries += _build_lost_turns(entries, turn, lost, len(game.players))
             entries.append(_build_entry(turn, rack))

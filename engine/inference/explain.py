@@ -274,7 +274,7 @@ def turn_text(game: Game, turn: Turn) -> str:
             return make_message("passed", "{0} passed", name)
         case TurnKind.CHALLENGE:
             target = game.turns[turn.target] if turn.target is not None else turn
-            return make_message("in-vain", "the play of {0} was challenged in vain", game.players[target.player])
+            return make_message("in-vain", "the challenge of the play of {0} failed", game.players[target.player])
         case TurnKind.RECYCLED:
             return make_message("recycled", "{0} recycled a tile of the board", name)
         case TurnKind.BLANK_TAKEN:

@@ -121,8 +121,8 @@ def test_challenger_of_a_good_play_is_part_of_what_people_decide(table: TextTabl
         play(session, table, HORN)
         asked = session.submit(ChallengePlay()).result(5).question
         assert asked is not None and asked.answers[2:] == (
-            "Yes: Ben challenged in vain.",
-            "Yes: Cleo challenged in vain.",
+            "Yes: the challenge by Ben failed.",
+            "Yes: the challenge by Cleo failed.",
         )
         assert session.submit(AnswerQuestion(3)).result(5).turn_of == 1
         assert play(session, table, HORN, FARM).turn_of == 0

@@ -113,7 +113,7 @@ def test_points_for_a_challenge_in_vain() -> None:
 def test_a_turn_lost_by_a_challenge_in_vain_is_a_pass() -> None:
     game = five_turns(Challenged(1, upheld=False), Passed(0))
     assert lines(game) == [
-        "#note challenged in vain by Ben",
+        "#note unsuccessful challenge by Ben",
         ">Ben: UNKNOWN - +0 25",
         "#note #unsuccessful-challenge",
         ">Anna: UNKNOWN - +0 55",
