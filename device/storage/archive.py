@@ -128,7 +128,7 @@ def import_gcg(store: GameStore, data: bytes) -> int:
     """
     if len(data) > MAX_GCG_BYTES:
         text = "a GCG file has up to {0} kB, this one {1}"
-        raise ArchiveError(make_message("gcg-large", text, MAX_GCG_BYTES // 1000, len(data) // 1000))
+        raise ArchiveError(make_message("gcg-large", text, MAX_GCG_BYTES // 1000, -(-len(data) // 1000)))  # rounded up
     record = parse_gcg(data)
     if record.problems and not record.entries:
         problem = record.problems[0]

@@ -21,4 +21,6 @@ def test_odd_files_are_answered_in_one_line_in_little_time_and_memory(tmp_path: 
         assert outcome.status in (0, 1, 2) and "Traceback" not in outcome.output, str(outcome)
         assert outcome.memory_mb < MAX_MEMORY_MB and outcome.cpu_s < MAX_CPU_S, str(outcome)
     refused = [outcome for outcome in outcomes if outcome.name.startswith(("import", "too-large", "F."))]
-    assert all(len(outcome.output.strip().splitlines()) == 1 for outcome in refused), [*map(str, refused)]
+    for outcome in refused:
+        sentences = [line for line in outcome.output.splitlines() if not line.startswith("{")]  # the others are JSON
+        assert len(sentences) == 1, str(outcome)

@@ -91,6 +91,8 @@ def test_whole_game_on_two_phones_and_a_big_screen(browser: Browser, server: Pag
         anna.get_by_label("Player 2", exact=True).fill("Ben")
         anna.get_by_label("Minutes on each clock").fill("25")
         anna.get_by_label("Draw for who begins").check()
+        anna.get_by_text("More rules").tap()
+        anna.locator("select[name=judge]").select_option("list")  # challenges need no answer of the players
         anna.get_by_role("button", name="Begin", exact=True).tap()
         ben.get_by_role("link", name="Draw for first").tap()
         ben.get_by_label("Anna", exact=True).select_option("B")
