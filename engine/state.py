@@ -206,7 +206,7 @@ def check_play(state: State, play: Play, player: int | None = None) -> Status:
 
 
 def find_excess_tiles(state: State, play: Play) -> tuple[str, ...]:
-    """Return the tiles of which the board has more than the tile set after a play."""
+    """Return the letters that occur on the board, after a play, more often than in the tile set."""
     return tuple(
         tile for tile, left in state.tiles.count_remaining(play.apply_to(state.board).faces()).items() if left < 0
     )

@@ -44,7 +44,7 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def moment(self) -> Moment:
-        """The moment of the game that the user saw."""
+        """Version of the game that the client displayed when the user sent the command."""
         game, events = self.seen.split("-")
         return Moment(int(game), int(events))
 

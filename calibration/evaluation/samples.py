@@ -144,7 +144,7 @@ def _parse_faces(board: Sequence[str]) -> tuple[str, ...]:
 
 
 def _find_turns(records: Sequence[dict[str, Any]]) -> dict[str, TurnTruth]:
-    """Return the turn of each picture that adds exactly one play to its game, by the picture's id.
+    """Return the scored turns by picture id, for the pictures that show exactly one play more than the picture before.
 
     `records` are those of a manifest. Two players are assumed to take turns. Pictures are left out if the score in the
     record differs from the score of the play on the board.

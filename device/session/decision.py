@@ -187,7 +187,7 @@ def _swap_plays(game: Game, events: tuple[Event, ...]) -> tuple[str, tuple[Event
 
 
 def _list_symbols(game: Game, likely: list[Explanation], squares: tuple[Square, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return, for each explanation, the symbols of the given squares."""
+    """Return the symbols (letter, blank or empty) that each explanation implies for the given squares."""
     boards = [one.game.board for one in likely]
     return tuple(
         tuple(EMPTY if (tile := board[square]) is None else game.tiles.text(tile) for square in squares)

@@ -31,7 +31,7 @@ class CameraSpec:
     view: tuple[float, float]
 
     def min_height(self, side: float) -> float:
-        """Return the lowest height at which a board with sides of length `side` fits in the picture.
+        """Return the lowest camera height at which a board with sides of length `side` fits in the picture.
 
         The height is in the unit of `side`.
         """

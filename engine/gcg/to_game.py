@@ -86,7 +86,7 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
 
 
 def _attach_file(game: Game, file: Record) -> Game:
-    """Return the game with the lines of its GCG file if an export of the events would not contain all of the file."""
+    """Attach the lines of the GCG file to the game if an export of the events alone would lose some of them."""
     text = format_gcg(file)
     if text == format_gcg(build_record(game)):
         return game

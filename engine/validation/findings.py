@@ -114,7 +114,7 @@ class QuestionHistory:
     doubtful_squares: frozenset[Square] = frozenset()
 
     def with_finding(self, finding: Finding) -> QuestionHistory:
-        """Return the history with the question of a finding added."""
+        """Return a copy of the question history that also contains the question asked because of `finding`."""
         if finding.reason is Reason.OLD_TILE_DIFFERS:
             return replace(self, squares=self.squares | {*finding.squares})
         return replace(self, words=self.words | {*finding.words}, open_squares=self.open_squares | {*finding.squares})

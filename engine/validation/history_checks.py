@@ -122,7 +122,7 @@ def _may_be_earlier(proposal: Proposal, last: Turn, before: Board, square: Squar
 
 
 def _is_completed(proposal: Proposal, last: Turn, before: Board, square: Square, tile: Tile) -> bool:
-    """Return True if the previous play has an unlisted word, and if the tile makes all words of that play valid."""
+    """Return True if the previous play has an unlisted word and becomes a play of listed words with the extra tile."""
     words, game = proposal.words, proposal.game
     if words is None or not game.rules.open_dictionary or last.play is None:
         return False
