@@ -29,7 +29,7 @@ class Message(str):
         return self
 
     def __str__(self) -> str:
-        """Return the message itself, so that `str(error)` keeps key and values."""
+        """Return the message itself. Therefore `str(error)` still has the key and the values of the message."""
         return self
 
 

@@ -44,7 +44,7 @@ def signed(score: int) -> str:
 
 
 def digits(score: int) -> str:
-    """Format a total, with the minus sign U+2212 if the total is negative."""
+    """Format a player's total as text. Negative totals get the minus sign U+2212."""
     return str(score) if score >= 0 else f"−{-score}"
 
 

@@ -160,7 +160,7 @@ class ClockKeeper:
         self.save()
 
     def restore_press(self, before: Game, after: Game) -> None:
-        """Restore the clock's time at the press (command) that was undone or redone.
+        """Reset the clocks to the times that they had when the undone or redone command was given.
 
         `before` and `after` are the game before and after the undo or redo.
         """

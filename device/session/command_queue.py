@@ -98,7 +98,7 @@ class CommandQueue:
             return self._worker.submit(self._run_command, work)
 
     def submit_task(self, work: Callable[[], Result]) -> Future[Result]:
-        """Run a task that is not a command on the queue's thread, after the running command."""
+        """Run a task on the queue's thread once the running command has finished. A task is any work but a command."""
         with self._lock:
             if self._is_closed:
                 return _make_failed_future(make_refusal("closing"))

@@ -275,7 +275,7 @@ squares (mean of 600). The value for 1 adjacent tile is also used for 0."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlankEvidence:
-    """Evidence for blank : empty on the n squares without print, as parallel arrays."""
+    """Log-odds of a blank tile against no tile for the n squares without print, as parallel arrays."""
 
     squares: NDArray[np.intp]
     """`(n,)`: indices (0..224) of the squares."""

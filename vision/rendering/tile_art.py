@@ -1,4 +1,4 @@
-"""Render the tops of tiles with letter and value from above, and the layer of all tile tops on a board."""
+"""Draw tile tops with letter and value as seen from above, for one tile and for all tiles of a board."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ class DecideChallenge(TableCommand, frozen=True):
 
 
 def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:
-    """Return the question to the players if the challenged words are valid.
+    """Return the question in which the players decide if the challenged words are valid.
 
     `words` is an advisory word list, whose result is part of the question, or None.
     """

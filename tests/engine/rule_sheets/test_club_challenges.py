@@ -37,7 +37,7 @@ def test_failed_challenge_paid_by_the_challenger(
     assert game.totals == (39, 9 - lost) and game.to_move == 1
     turn = game.turns[-1]
     assert (turn.kind, turn.player, turn.by, turn.score) == (TurnKind.CHALLENGE, 1, 1, -lost)
-    assert turn_text(game, turn).startswith("the play of Anna was challenged")
+    assert turn_text(game, turn).startswith("the challenge of the play of Anna failed")
 
 
 def test_upheld_challenge_costs_the_challenger_nothing() -> None:
