@@ -12,9 +12,10 @@ from engine.events import Event, Exchanged, Passed, PlayMade
 from engine.game import Game
 from engine.inference.explain import Explanation, Inference, explanation_text
 from engine.inference.history import ReadingHistory
+from engine.lexicon import WordList
 from engine.messages import key_of
 from engine.reading import EMPTY, HIDDEN, BoardReading
-from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, WordList, validate_turn
+from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
 
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""

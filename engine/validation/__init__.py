@@ -21,7 +21,6 @@ from engine.validation.findings import (
     Reason,
     Source,
     Verdict,
-    WordList,
 )
 from engine.validation.validate import validate_turn
 
@@ -34,6 +33,5 @@ __all__ = [
     "Reason",
     "Source",
     "Verdict",
-    "WordList",
     "validate_turn",
 ]

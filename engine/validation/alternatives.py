@@ -12,11 +12,11 @@ from types import MappingProxyType
 
 from engine.board import SQUARES, Board, Square, column_of, row_of
 from engine.game import Game
+from engine.lexicon import WordList
 from engine.plays import Play
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading
 from engine.scoring import PlayScore, Status
 from engine.tiles import Tile
-from engine.validation.findings import WordList
 
 MIN_PLAUSIBLE_PROBABILITY = 0.001
 """Probability from which a symbol among the candidates of a reading is plausible."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Protocol
 
 from engine.board import Square
 from engine.events import Event, PlayMade
 from engine.game import Game
 from engine.inference.history import ReadingHistory
+from engine.lexicon import WordList
 from engine.plays import Play
 from engine.reading import BoardReading, SquareReading
 from engine.tiles import Tile
@@ -60,14 +60,6 @@ class Reason(StrEnum):
     MORE_THAN_SET = "more-than-set"
     OUT_OF_TURN = "out-of-turn"
     TOO_MANY_EXCHANGED = "too-many-exchanged"
-
-
-class WordList(Protocol):
-    """The protocol of word lists: a container of words that supports the operator `in`."""
-
-    def __contains__(self, word: str, /) -> bool:
-        """Return True if the word is in the list."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from engine.blanks import find_blank_letters
 from engine.board import square_name
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade
 from engine.game import Game
+from engine.lexicon import WordList
 from engine.plays import Play
 from engine.reading import BLANK, BoardReading
 from engine.scoring import Status
@@ -30,7 +31,6 @@ from engine.validation.findings import (
     Proposal,
     Reason,
     Source,
-    WordList,
     read_confidence,
 )
 
