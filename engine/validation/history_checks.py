@@ -16,9 +16,9 @@ from engine.plays import Play
 from engine.scoring import score_play
 from engine.state import Turn, TurnKind, check_play
 from engine.tiles import Tile
-from engine.validation.alternatives import find_end_squares, find_unlisted_words
 from engine.validation.board_checks import find_last_play_squares
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason, push_events
+from engine.validation.play_checks import find_end_squares, find_unlisted_words
 
 MIN_EARLIER_TILE_PROBABILITY = 0.005
 """Probability of a tile in an earlier reading from which the tile may already have been on the board."""
