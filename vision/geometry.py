@@ -3,7 +3,8 @@
 Board coordinates are in squares: x to the right, y down, with (0, 0) at the outer top left corner of the grid and
 (15, 15) at its bottom right corner when the tiles are upright. Heights are in squares above the board, towards the
 camera. Picture coordinates are in pixels, with (0, 0) at the centre of the top left pixel, as in OpenCV. A quad is a
-(4, 2) float64 array of the four board corners in picture pixels, clockwise as seen in the picture.
+(4, 2) float64 array of the four board corners in picture pixels, clockwise as seen in the picture, or anticlockwise if
+the picture is mirrored.
 """
 
 from __future__ import annotations
@@ -218,6 +219,16 @@ def order_corners(points: Floats) -> Floats:
 def rotate_quad(quad: Floats, quarter_turns: int) -> Floats:
     """Shift the order of the corners so that corner number `quarter_turns` of `quad` `(4, 2)` becomes the first."""
     return np.roll(quad, -quarter_turns, axis=0)
+
+
+def reverse_quad(quad: Floats) -> Floats:
+    """Return the corners of `quad` `(4, 2)` in the opposite direction, with the same first corner."""
+    return quad[[0, 3, 2, 1]]
+
+
+def flip_points(points: Floats, width: int) -> Floats:
+    """Return the positions of `points` `(..., 2)` px in the horizontally flipped picture of `width` px."""
+    return np.asarray([width - 1, 0] + points * [-1, 1], np.float64)
 
 
 def corner_error(found: Floats, truth: Floats) -> float:

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource, Locator
-from vision.geometry import Floats, Image, as_quad, is_convex, rotate_quad, square_side
+from vision.geometry import Floats, Image, as_quad, is_convex, reverse_quad, rotate_quad, square_side
 
 MIN_TRACKING_CONFIDENCE: Final = 0.5
 """Minimum confidence (0..1) of a tracked location; below, the whole picture is searched."""
@@ -40,17 +40,24 @@ class BoardTracker:
 
     corners: Floats | None = None
     """`(4, 2)` px in the last picture with a confirmed reading, clockwise from the top left of the upright board; None
-    before the first confirmed reading."""
+    before the first confirmed reading. Anticlockwise if the picture was mirrored."""
     has_user_corners: bool = False
     """True while `corners` are corners that a user placed."""
     image_shape: tuple[int, ...] = ()
     """Shape of the image arrays in which `corners` are valid."""
     is_unreliable: bool = False
     """True after an implausible reading: the whole of the next picture is searched."""
+    is_mirrored: bool = False
+    """True if the camera delivers mirrored pictures, by the last reading."""
 
     def locate(self, image: Image, locator: Locator) -> BoardLocation:
-        """Find the board in `image`: near `corners` if possible, else by a full search. Raises `BoardNotFoundError`."""
+        """Find the board in `image`: near `corners` if possible, else by a full search. Raises `BoardNotFoundError`.
+
+        The corners of the result are in clockwise order, for a mirrored picture too.
+        """
         expected = self._for_shape(image.shape)
+        if expected.corners is not None and not is_convex(expected.corners):
+            expected = replace(expected, corners=reverse_quad(expected.corners))
         if expected.corners is None or (expected.is_unreliable and not expected.has_user_corners):
             return locator.locate(image)
         try:
@@ -73,7 +80,12 @@ class BoardTracker:
         """
         after = self._for_shape(image.shape)
         is_replaced = location is not None and location.source is LocationSource.SEARCHED
-        return replace(after, is_unreliable=False, has_user_corners=after.has_user_corners and not is_replaced)
+        return replace(
+            after,
+            is_unreliable=False,
+            has_user_corners=after.has_user_corners and not is_replaced,
+            is_mirrored=after.is_mirrored if location is None else location.is_mirrored,
+        )
 
     def confirm(self, corners: Floats) -> BoardTracker:
         """Return a tracker with the `(4, 2)` corners of a plausible reading, in the order of the upright board."""
@@ -87,15 +99,18 @@ class BoardTracker:
         """Return a tracker with corners that a user placed in images of shape `image_shape`.
 
         These corners are used until a search finds the board elsewhere with high confidence. Raises ValueError unless
-        the corners are a convex, clockwise quad.
+        the corners are a convex quad in clockwise order; if the pictures are mirrored, either order is accepted.
         """
         quad = as_quad(corners)
-        if not is_convex(quad):
+        if not is_convex(quad) and not (self.is_mirrored and is_convex(reverse_quad(quad))):
             raise ValueError("corners must run clockwise from the top left of the tiles")
         return replace(self, corners=quad, has_user_corners=True, image_shape=image_shape)
 
     def reset(self) -> BoardTracker:
-        """Return a tracker without corners: the whole of the next picture is searched."""
+        """Return a tracker without corners: the whole of the next picture is searched.
+
+        A camera that delivers mirrored pictures continues to do so.
+        """
         return replace(self, corners=None, has_user_corners=False)
 
     def _for_shape(self, image_shape: tuple[int, ...]) -> BoardTracker:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -125,10 +125,14 @@ class BoardCamera:
         with self._lock:
             self._tracker = self._tracker.mark_unreliable()
 
-    def place_corners(self, corners: Floats, image_shape: tuple[int, ...]) -> None:
-        """Use corners that a user placed in a picture of this shape. Raises ValueError if they cannot form a board."""
+    def place_corners(self, corners: Floats, image_shape: tuple[int, ...], *, is_mirrored: bool = False) -> None:
+        """Use corners that a user placed in a picture of this shape. Raises ValueError if they cannot form a board.
+
+        With `is_mirrored`, the camera is known to deliver mirrored pictures.
+        """
         with self._lock:
-            self._tracker = self._tracker.place_corners(corners, image_shape)
+            tracker = replace(self._tracker, is_mirrored=is_mirrored or self._tracker.is_mirrored)
+            self._tracker = tracker.place_corners(corners, image_shape)
 
     def forget_corners(self) -> None:
         """Discard all known corners of the board, including placed ones, and search the whole next picture."""

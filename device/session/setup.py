@@ -19,8 +19,8 @@ from device.storage.store import TABLE_NOTES, GameStore, StoreError
 from engine.board import SQUARES, square_name
 from engine.messages import join_messages
 from engine.reading import BOARD_SIZE
-from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading
+from vision.tracking import BoardTracker
 
 _log = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ class TableSetup:
         if self._board_camera.tracker.corners is None:
             self._board_camera.adopt_location(reading)
         tracker = self._board_camera.tracker
-        self._save_corners(tracker.corners if tracker.has_user_corners else None)
+        self._save_corners(tracker)
         return self._make_view(image, reading, placed=tracker.has_user_corners)
 
     def place_corners(self, corners: Corners | None, tiles: Collection[str]) -> SetupView:
@@ -133,9 +133,12 @@ class TableSetup:
             data.tobytes(), size, corners, reading.orientation_confidence if corners else 0.0, reading.problems, placed
         )
 
-    def _save_corners(self, corners: Floats | None) -> None:
-        """Save the corners that a user placed; if `corners` is None, delete the saved corners."""
-        data = "" if corners is None else json.dumps({"corners": corners.tolist(), "shape": list(self._image_shape)})
+    def _save_corners(self, tracker: BoardTracker) -> None:
+        """Save the corners that a user placed; without such corners, delete the saved corners."""
+        data = ""
+        if tracker.corners is not None and tracker.has_user_corners:
+            note: dict[str, object] = {"corners": tracker.corners.tolist(), "shape": list(self._image_shape)}
+            data = json.dumps(note | ({"mirrored": True} if tracker.is_mirrored else {}))
         try:
             if (self._store.read_note(TABLE_NOTES, NOTE_NAME) or "") != data:
                 self._store.save_note(TABLE_NOTES, NOTE_NAME, data)
@@ -147,6 +150,7 @@ class TableSetup:
             data = json.loads(self._store.read_note(TABLE_NOTES, NOTE_NAME) or "null")
             if data:
                 shape = tuple(int(side) for side in data["shape"])
-                self._board_camera.place_corners(np.asarray(data["corners"], np.float64), shape)
+                corners, is_mirrored = np.asarray(data["corners"], np.float64), bool(data.get("mirrored"))
+                self._board_camera.place_corners(corners, shape, is_mirrored=is_mirrored)
         except (StoreError, ValueError, KeyError, TypeError) as error:
             _log.warning("the corners that were kept cannot be used: %s", error)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.fixed_locator import FixedLocator
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource
-from vision.geometry import Floats, Image
+from vision.geometry import Floats, Image, reverse_quad
 from vision.tracking import BoardTracker
 
 IMAGE: Image = np.zeros((300, 400, 3), np.uint8)
@@ -43,3 +43,24 @@ def test_confirmed_corners_are_forgotten_at_another_size_of_picture() -> None:
 def test_board_that_was_never_found_is_searched() -> None:
     with pytest.raises(BoardNotFoundError):
         BoardTracker().locate(IMAGE, FixedLocator(None))
+
+
+def test_board_of_a_mirrored_picture_is_followed_in_clockwise_order() -> None:
+    locator = FixedLocator(None)
+    tracker = (
+        BoardTracker(is_mirrored=True).update(IMAGE, None).confirm(reverse_quad(HERE)).place_corners(HERE, IMAGE.shape)
+    )
+    assert (tracker.locate(IMAGE, locator).corners == HERE).all()
+    anticlockwise = BoardTracker(is_mirrored=True).place_corners(reverse_quad(HERE), IMAGE.shape)
+    assert (anticlockwise.locate(IMAGE, locator).corners == HERE).all()
+
+
+def test_anticlockwise_corners_are_refused_unless_pictures_are_mirrored() -> None:
+    with pytest.raises(ValueError, match="clockwise"):
+        BoardTracker().place_corners(reverse_quad(HERE), IMAGE.shape)
+
+
+def test_mirrored_pictures_are_remembered_until_a_board_is_read_otherwise() -> None:
+    mirrored = BoardTracker().update(IMAGE, BoardLocation(HERE, 1.0, is_mirrored=True))
+    assert mirrored.is_mirrored and mirrored.reset().is_mirrored and mirrored.update(IMAGE[:200], None).is_mirrored
+    assert not mirrored.update(IMAGE, BoardLocation(HERE, 1.0)).is_mirrored

@@ -36,6 +36,8 @@ class BoardLocation:
     confidence: float
     """Confidence (0..1) that the corners are the corners of a board."""
     source: LocationSource = LocationSource.SEARCHED
+    is_mirrored: bool = False
+    """True if the picture is mirrored, as far as is known from an earlier reading or from the letters."""
 
 
 class Locator(Protocol):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Final, Protocol
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,10 +24,11 @@ from engine.messages import make_message
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource, Locator
 from vision.detection.locator import BoardLocator
-from vision.geometry import Floats, Image, as_quad, is_convex, rotate_quad, square_side
+from vision.geometry import Floats, Image, as_quad, flip_points, is_convex, reverse_quad, rotate_quad, square_side
 from vision.net import InvalidOutputError
 from vision.recognition.classifier import ClassifiedBoard, SquareClassifier
 from vision.recognition.letters import LetterNet
+from vision.recognition.mirror import is_clearly_better, may_be_mirrored, measure_tile_confidence
 from vision.recognition.squares import SquareNet
 from vision.recognition.views import BoardViews
 from vision.tracking import BoardTracker
@@ -62,7 +64,8 @@ class PhotoReading:
     board: BoardReading | None
     """Symbols and probabilities of the squares; None if no board was found or the board is too small to read."""
     corners: Floats | None
-    """`(4, 2)` outer corners of the grid in pixels, clockwise from the top left of the upright board."""
+    """`(4, 2)` outer corners of the grid in pixels, clockwise from the top left of the upright board; anticlockwise if
+    the picture is mirrored."""
     problems: tuple[str, ...]
     """Messages for the user about an uncertain or failed reading."""
     ms: ReadingTimes
@@ -74,6 +77,8 @@ class PhotoReading:
     location: BoardLocation | None = None
     """Detected location before the board was turned upright, for `BoardTracker.update`; None if no board was found or
     if the corners were given."""
+    is_mirrored: bool = False
+    """True if the picture is mirrored; the board was read in the flipped picture."""
 
 
 class PhotoReader(Protocol):
@@ -120,7 +125,9 @@ class BoardReader:
         `tiles` are the letters of the tile set. With `corners` (clockwise from the top left of the upright board), the
         board is read at these corners. Otherwise the board is detected first: near its last corners with a `hint`, in
         the whole picture without. The orientation of a detected board is estimated from its tiles; if there are none,
-        the order of the detected corners is kept. Raises ValueError unless `corners` are a convex, clockwise quad.
+        the order of the detected corners is kept. If the picture seems to be mirrored, by the letters, by the `hint` or
+        by `corners` in anticlockwise order, the board is read in the flipped picture. Raises ValueError unless
+        `corners` are a convex quad.
         """
         begun = time.perf_counter()
         try:
@@ -138,6 +145,8 @@ class BoardReader:
         except BoardNotFoundError as error:
             problems.append(make_message("board-not-found", "no board found: {0}", error))
             return PhotoReading(None, None, tuple(problems), _measure_times(begun, time.perf_counter()))
+        if hint is not None and corners is None:
+            location = replace(location, is_mirrored=hint.is_mirrored)
         located = location if corners is None else None
         if location.confidence < MIN_LOCATION_CONFIDENCE:
             text = "not sure that this is the board ({0} %): check the corners"
@@ -151,20 +160,49 @@ class BoardReader:
             return PhotoReading(None, quad, tuple(problems), times, location=located)
 
         # Classify the squares of the board.
-        found = self._classifier.classify(image, quad, tiles, is_upright=corners is not None)
+        found, is_mirrored = self._classify_either_way(image, location, tiles, is_upright=corners is not None)
+        if is_mirrored:
+            problems.append(make_message("board-mirrored", "the picture is mirrored: it was flipped to be read"))
         board = _build_reading(found.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))
         problems += self._list_problems(found, board, tiles)
         turn = found.orientation
         orientation_p = turn.confidence if turn.vote_count else 1.0
         return PhotoReading(
             replace(board, orientation_confidence=orientation_p, offset_confidence=location.confidence),
-            rotate_quad(quad, turn.quarter_turns),
+            _turn_upright(quad, turn.quarter_turns, is_mirrored=is_mirrored),
             tuple(problems),
             _measure_times(begun, located_at),
             found.views,
             orientation_p,
-            located,
+            None if located is None else replace(located, is_mirrored=is_mirrored),
+            is_mirrored,
         )
+
+    def _classify_either_way(
+        self, image: Image, location: BoardLocation, tiles: Collection[str], *, is_upright: bool
+    ) -> tuple[ClassifiedBoard, bool]:
+        """Classify the squares, also in the flipped picture if the tiles are doubtful.
+
+        Returns the better result, and True if the picture is mirrored.
+        """
+        found = self._classify(image, location, tiles, is_upright=is_upright)
+        tiles_p = measure_tile_confidence(found.squares_p)
+        if may_be_mirrored(tiles_p):
+            other = replace(location, is_mirrored=not location.is_mirrored)
+            flipped = self._classify(image, other, tiles, is_upright=False)
+            if is_clearly_better(measure_tile_confidence(flipped.squares_p), tiles_p):
+                return flipped, other.is_mirrored
+        return found, location.is_mirrored
+
+    def _classify(
+        self, image: Image, location: BoardLocation, tiles: Collection[str], *, is_upright: bool
+    ) -> ClassifiedBoard:
+        """Classify the squares of the board at `location`, in the flipped picture if it is mirrored."""
+        quad = location.corners
+        if location.is_mirrored:
+            quad = flip_points(reverse_quad(quad), image.shape[1])
+            image = np.asarray(cv2.flip(image, 1), np.uint8)
+        return self._classifier.classify(image, quad, tiles, is_upright=is_upright)
 
     def _locate(self, image: Image, hint: BoardTracker | None) -> BoardLocation:
         return self._locator.locate(image) if hint is None else hint.locate(image, self._locator)
@@ -187,11 +225,21 @@ class BoardReader:
 
 
 def _check_corners(corners: Floats) -> BoardLocation:
-    """Return the location for given corners. Raises ValueError unless the corners are a convex, clockwise quad."""
+    """Return the location for given corners. Raises ValueError unless the corners are a convex quad."""
     quad = as_quad(corners)
-    if not is_convex(quad):
-        raise ValueError("corners must run clockwise around the grid: top left, top right, bottom right, bottom left")
-    return BoardLocation(quad, 1.0, LocationSource.PLACED)
+    if is_convex(quad):
+        return BoardLocation(quad, 1.0, LocationSource.PLACED)
+    if is_convex(reverse_quad(quad)):
+        return BoardLocation(reverse_quad(quad), 1.0, LocationSource.PLACED, is_mirrored=True)
+    raise ValueError("corners must run clockwise around the grid: top left, top right, bottom right, bottom left")
+
+
+def _turn_upright(quad: Floats, quarter_turns: int, *, is_mirrored: bool) -> Floats:
+    """Return the corners of the upright board, given the clockwise corners `quad` `(4, 2)` of the picture.
+
+    `quarter_turns` make the board upright, in the flipped picture if it is mirrored.
+    """
+    return rotate_quad(reverse_quad(quad) if is_mirrored else quad, quarter_turns)
 
 
 def _build_reading(squares_p: NDArray[np.float64], symbols: tuple[str, ...]) -> BoardReading:

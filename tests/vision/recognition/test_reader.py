@@ -11,12 +11,13 @@ from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, SquareReading
 from engine.tiles import load_tile_set
 from tests.support.fixed_locator import FixedLocator
 from vision.detection.location import BoardLocation
-from vision.geometry import Floats, Image, square_side
+from vision.geometry import Floats, Image, flip_points, reverse_quad, square_side
 from vision.recognition.letters import LetterNet, TilePredictions
 from vision.recognition.reader import BoardReader, best_guess
 from vision.rendering.scene import Scene
 from vision.rendering.simulated_table import Hands, SimulatedTable
 from vision.rendering.tile_art import PlacedTile
+from vision.tracking import BoardTracker
 
 Tiles = Mapping[tuple[int, int], str]
 
@@ -223,3 +224,48 @@ def test_corners_out_of_order_are_refused(reader: BoardReader) -> None:
     corners = np.array([[10.0, 10.0], [700.0, 700.0], [700.0, 10.0], [10.0, 700.0]])
     with pytest.raises(ValueError, match="clockwise"):
         reader.read(np.zeros((800, 800, 3), np.uint8), ENGLISH, corners=corners)
+
+
+@pytest.mark.parametrize("quarter_turns", [0, 1])
+def test_mirrored_picture_is_flipped_and_read(quarter_turns: int) -> None:
+    scene = photographed(WORDS)
+    corners = flip_points(scene.corners, scene.image.shape[1])
+    clockwise = np.roll(reverse_quad(corners), quarter_turns, axis=0)
+    reading = found_at(clockwise).read(scene.image[:, ::-1], ENGLISH)
+    assert reading.board is not None and reading.corners is not None
+    assert reading.board.rows() == rows(WORDS)
+    assert reading.is_mirrored and reading.problems == ("the picture is mirrored: it was flipped to be read",)
+    assert np.allclose(reading.corners, corners)
+
+
+def test_corners_in_anticlockwise_order_are_those_of_a_mirrored_picture(reader: BoardReader) -> None:
+    scene = photographed(WORDS)
+    corners = flip_points(scene.corners, scene.image.shape[1])
+    reading = reader.read(scene.image[:, ::-1], ENGLISH, corners=corners)
+    assert reading.board is not None and reading.corners is not None
+    assert reading.board.rows() == rows(WORDS)
+    assert np.allclose(reading.corners, corners)
+
+
+def test_mirrored_picture_whose_predecessor_was_mirrored_is_classified_once() -> None:
+    scene, net = photographed(WORDS), Counting()
+    corners = flip_points(scene.corners, scene.image.shape[1])
+    found = FixedLocator(BoardLocation(reverse_quad(corners), 1.0))
+    reader = BoardReader(found, letter_net=net)
+    mirrored = np.ascontiguousarray(scene.image[:, ::-1])
+    first = reader.read(mirrored, ENGLISH)
+    tracker = BoardTracker().update(mirrored, first.location)
+    assert tracker.is_mirrored
+    looks = len(net.looked)
+    again = reader.read(mirrored, ENGLISH, hint=tracker)
+    assert again.is_mirrored and again.board is not None
+    assert len(net.looked) - looks < looks
+
+
+def test_picture_that_is_no_longer_mirrored_is_read_as_it_is() -> None:
+    scene = photographed(WORDS)
+    tracker = BoardTracker(is_mirrored=True)
+    reading = found_at(scene.corners).read(scene.image, ENGLISH, hint=tracker)
+    assert reading.board is not None and reading.location is not None
+    assert reading.board.rows() == rows(WORDS)
+    assert not reading.is_mirrored and not tracker.update(scene.image, reading.location).is_mirrored

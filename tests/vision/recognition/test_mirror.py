@@ -1,0 +1,42 @@
+"""Mirrored pictures: when the flipped picture is read as well, and which reading is taken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vision.recognition.mirror import is_clearly_better, may_be_mirrored, measure_tile_confidence
+
+
+def test_confidences_are_those_of_squares_with_a_tile() -> None:
+    squares_p = np.zeros((15, 15, 5))  # no tile, blank, two letters, hidden
+    squares_p[:, :, 0] = 1
+    squares_p[3, 4] = [0.1, 0, 0.7, 0.2, 0]
+    squares_p[3, 5] = [0.2, 0.8, 0, 0, 0]
+    squares_p[3, 6] = [0, 0, 0.3, 0, 0.7]
+    assert measure_tile_confidence(squares_p).tolist() == [0.7, 0.8]
+
+
+@pytest.mark.parametrize(("doubtful", "expected"), [(0, False), (1, False), (2, True), (20, True)])
+def test_picture_may_be_mirrored_if_one_tile_in_twelve_is_doubtful(doubtful: int, expected: bool) -> None:
+    assert may_be_mirrored(np.array([0.6] * doubtful + [1.0] * (20 - doubtful))) is expected
+
+
+def test_board_without_tiles_is_not_mirrored() -> None:
+    assert not may_be_mirrored(np.zeros(0))
+
+
+@pytest.mark.parametrize(
+    ("flipped", "upright", "expected"),
+    [
+        ([0.99] * 20, [0.8] * 20, True),
+        ([0.99] * 20, [0.98] * 20, False),
+        ([0.8] * 20, [0.99] * 20, False),
+        ([0.99], [0.8], False),
+        ([], [0.8], False),
+    ],
+)
+def test_flipped_reading_is_taken_if_its_mean_confidence_is_clearly_higher(
+    flipped: list[float], upright: list[float], expected: bool
+) -> None:
+    assert is_clearly_better(np.array(flipped), np.array(upright)) is expected
