@@ -115,7 +115,7 @@ class Lexicon:
         entries = [unicodedata.normalize("NFC", entry) for entry in entries]
         small = sum(entry[:1].islower() for entry in entries)
         large = sum(entry.isupper() for entry in entries)
-        has_capital_names = small > 0 and large <= small and (tiles is None or tiles.name != "de")
+        has_capital_names = small > 0 and large <= small and (tiles is None or tiles.language_code != "de")
         has_apostrophe = tiles is not None and tiles.has_apostrophe()
         excluded: Counter[str] = Counter()
         words = set()

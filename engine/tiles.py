@@ -10,7 +10,7 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -25,10 +25,14 @@ _APOSTROPHE, _BLANK_APOSTROPHE = "'", "`"
 
 An apostrophe has no lower case. The sign for the blank is one that no keyboard uses for the apostrophe.
 """
-# Other spellings of letters: ligatures, the Greek final sigma, and the apostrophes of keyboards and word lists.
+_BLANK_MARK = "*"
+"""Sign after a letter without lower case (Hebrew, Arabic) for a blank that stands for this letter."""
+# Other spellings of letters: ligatures, the Greek final sigma, the Hebrew final letters, the Arabic letter yeh without
+# dots, and the apostrophes of keyboards and word lists.
 _SPELLINGS = str.maketrans(
     {"Œ": "OE", "œ": "oe", "ς": "σ", "’": "'", "ʼ": "'", "´": "'", "Ǆ": "DŽ", "ǅ": "Dž", "ǆ": "dž", "Ǉ": "LJ",
-     "ǈ": "Lj", "ǉ": "lj", "Ǌ": "NJ", "ǋ": "Nj", "ǌ": "nj"}
+     "ǈ": "Lj", "ǉ": "lj", "Ǌ": "NJ", "ǋ": "Nj", "ǌ": "nj", "Ĳ": "IJ", "ĳ": "ij", "ך": "כ", "ם": "מ", "ן": "נ",
+     "ף": "פ", "ץ": "צ", "ى": "ي"}
 )  # fmt: skip
 
 
@@ -72,6 +76,11 @@ class TileSet:
 
     The keys of `counts` and `values` are the tiles, in alphabetical order of the language with the blank last. The
     value of a blank is 0 (rule sheets, Scoring 1). `board_size` is the number of squares on a side of the board.
+
+    If `right_to_left` is True, column A is the right-hand column of the board, and words across are read from the
+    right. Squares and plays are the same as in other languages: a word at 8H starts on H8 and continues on I8. Only
+    drawings of the board are mirrored. If `by_hand_only` is True, no camera can read the tiles, and turns are entered
+    by hand.
     """
 
     name: str
@@ -79,6 +88,8 @@ class TileSet:
     counts: Mapping[str, int]
     values: Mapping[str, int]
     board_size: int = BOARD_SIZE
+    right_to_left: bool = False
+    by_hand_only: bool = False
     _tile_by_text: Mapping[str, Tile] = field(init=False, repr=False, compare=False)
     _max_text_length: int = field(init=False, repr=False, compare=False)
     _characters: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -94,17 +105,20 @@ class TileSet:
         object.__setattr__(self, "_characters", frozenset("".join(forms)))
 
     @classmethod
-    def from_rows(
-        cls, name: str, language: str, rows: Iterable[tuple[str, int, int]], board_size: int = BOARD_SIZE
-    ) -> TileSet:
+    def from_rows(cls, name: str, language: str, rows: Iterable[tuple[str, int, int]]) -> TileSet:
         """Return a tile set from rows (tile, count, value) in alphabetical order."""
         rows = tuple(rows)
         counts = MappingProxyType({tile: count for tile, count, _ in rows})
         values = MappingProxyType({tile: value for tile, _, value in rows})
-        return cls(name, language, counts, values, board_size)
+        return cls(name, language, counts, values)
 
     def __repr__(self) -> str:
         return f"<TileSet {self.name!r}: {self.language}, {self.tile_count} tiles>"
+
+    @property
+    def language_code(self) -> str:
+        """The ISO 639 code of the language: the name without the edition (`de` for the set `de_old`)."""
+        return self.name.partition("_")[0]
 
     @property
     def letters(self) -> tuple[str, ...]:
@@ -123,7 +137,8 @@ class TileSet:
     def lower(self, letter: str) -> str:
         """Return a letter in the lower case of the language, as in the notation of blanks.
 
-        Turkish has a dotted and a dotless I, which Python's `str.lower` does not distinguish.
+        Turkish has a dotted and a dotless I, which Python's `str.lower` does not distinguish. A letter of a script
+        without lower case gets an asterisk.
         """
         if letter == "I" and "İ" in self.counts:
             return "ı"
@@ -209,7 +224,8 @@ class TileSet:
 
 
 def _lower(letter: str) -> str:
-    return {"İ": "i", _APOSTROPHE: _BLANK_APOSTROPHE}.get(letter) or letter.lower()
+    small = {"İ": "i", _APOSTROPHE: _BLANK_APOSTROPHE}.get(letter) or letter.lower()
+    return small if small != letter or letter == BLANK else letter + _BLANK_MARK
 
 
 def _strip_accents(letter: str) -> str:
@@ -237,5 +253,5 @@ def load_tile_set(name: str) -> TileSet:
     if name not in names:
         raise UnknownTileSetError(f"there is no tile set {name!r}: choose one of {', '.join(names)}")
     data = json.loads((_TILE_SET_DIR / f"{name}.json").read_text(encoding="utf-8"))
-    rows = (tuple(row) for row in data["tiles"])
-    return TileSet.from_rows(name, data["language"], rows, data.get("board_size", BOARD_SIZE))
+    tiles = TileSet.from_rows(name, data["language"], (tuple(row) for row in data["tiles"]))
+    return replace(tiles, **{key: data[key] for key in ("board_size", "right_to_left", "by_hand_only") if key in data})

@@ -110,11 +110,10 @@ class Replay:
         return "" if event is None else f"{self.line.number}-{event}"
 
     def _view_board(self, last: Turn | None) -> BoardView:
-        premiums = self._final_state.board.premiums
         if last is None:
-            return BoardView(premiums=premiums)
+            return replace(self._final_state.board, tiles=BoardView().tiles)
         new = {square for square, _ in last.placements}
-        return BoardView(build_tile_views(last.board, self.game.tiles, new), premiums)
+        return replace(self._final_state.board, tiles=build_tile_views(last.board, self.game.tiles, new))
 
 
 class GameArchive:

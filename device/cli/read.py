@@ -52,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
         tiles = load_tile_set(args.tiles)
     except UnknownTileSetError as error:
         raise UserError(str(error)) from None
+    if tiles.by_hand_only:
+        raise UserError(f"--tiles {tiles.name}: {tiles.language} tiles cannot be read from a picture yet")
     reader = make_board_reader()
     unopened = []
     for path in args.photos:

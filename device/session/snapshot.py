@@ -199,10 +199,14 @@ NO_TILES: tuple[TileView | None, ...] = (None,) * (BOARD_SIZE * BOARD_SIZE)
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """The board: the tile (or None) and the premium (`""`, `2L`, `3L`, `2W`, `3W`) of each of the 225 squares."""
+    """The board: the tile (or None) and the premium (`""`, `2L`, `3L`, `2W`, `3W`) of each of the 225 squares.
+
+    If `right_to_left` is True, a drawing of the board has column A on the right, because words are read from there.
+    """
 
     tiles: tuple[TileView | None, ...] = NO_TILES
     premiums: tuple[str, ...] = ("",) * (BOARD_SIZE * BOARD_SIZE)
+    right_to_left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,17 +338,15 @@ def _build_board_view(game: Game) -> BoardView:
     """Return the view of the game's board, with the tiles of the last play marked as new."""
     last = game.turns[-1] if game.turns else None
     new = {square for square, _ in last.placements} if last and last.stands else set[Square]()
-    return BoardView(build_tile_views(game.board, game.tiles, new), list_premium_texts(game.layout))
+    tiles, premiums = build_tile_views(game.board, game.tiles, new), list_premium_texts(game.layout)
+    return BoardView(tiles, premiums, game.tiles.right_to_left)
 
 
 def build_tile_views(board: Board, tiles: TileSet, new: Container[Square]) -> tuple[TileView | None, ...]:
     """Return the tile (or None) of each square; tiles on the squares `new` are marked as new."""
-    values = tiles.values
     return tuple(
-        [
-            None if tile is None else TileView(tile.letter, values[tile.face], tile.is_blank, square in new)
-            for square, tile in enumerate(board.squares)
-        ]
+        None if tile is None else TileView(tile.letter, tiles.values[tile.face], tile.is_blank, square in new)
+        for square, tile in enumerate(board.squares)
     )
 
 

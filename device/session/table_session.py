@@ -223,6 +223,8 @@ class TableSession:
     def _take_turn(self) -> None:
         """Take a picture, read the board and record the turn; if no board is found, show the picture and the reason."""
         controller, key_frames = self._controller, self._key_frames.take_all()
+        if controller.game.tiles.by_hand_only:
+            raise make_refusal("by-hand-only")
         turn = capture_turn(
             self._board_camera,
             controller.game,
@@ -258,8 +260,12 @@ class TableSession:
         self._board_camera.settle_camera()
 
     def _get_letters(self) -> tuple[str, ...]:
-        """Return the letters of the current game's tile set, or of the English tile set if there is no game."""
-        return self._controller.game.tiles.letters if self._controller.has_game else load_tile_set("en").letters
+        """Return the letters of the current game's tile set.
+
+        If there is no game, or if no camera can read the tiles of the set, return those of the English tile set.
+        """
+        is_readable = self._controller.has_game and not self._controller.game.tiles.by_hand_only
+        return self._controller.game.tiles.letters if is_readable else load_tile_set("en").letters
 
     # Between turns: called by the threads `watch`, `clock` and `saving`
 

@@ -68,8 +68,11 @@ def open_lexicon(
         path = _expand_user(choice)
     elif shipped := load_shipped_lexicon(language):
         return shipped
-    elif not _is_usable(path := system_dir / _SYSTEM_LIST_NAMES.get(language, language)):
-        return None
+    else:
+        code = load_tile_set(language).language_code
+        path = system_dir / _SYSTEM_LIST_NAMES.get(code, code)
+        if not _is_usable(path):
+            return None
     lexicon = read_lexicon(path, load_tile_set(language), cache_dir)
     return replace(lexicon, is_authoritative=path.parent != system_dir)
 

@@ -32,7 +32,8 @@ TILE_SET_BY_DISTRIBUTION = {
     "norwegian": "no", "dutch": "nl", "romanian": "ro", "italian": "it", "swedish": "sv", "portuguese": "pt",
     "danish": "da", "finnish": "fi", "czech": "cs", "slovak": "sk", "hungarian": "hu", "turkish": "tr",
     "russian": "ru", "bulgarian": "bg", "ukrainian": "uk", "croatian": "hr", "slovene": "sl", "irish": "ga",
-    "welsh": "cy", "estonian": "et",
+    "welsh": "cy", "estonian": "et", "icelandic": "is", "latvian": "lv", "lithuanian": "lt", "afrikaans": "af",
+    "malay": "ms", "latin": "la", "arabic": "ar", "hebrew": "he",
 }  # fmt: skip
 STANDARD_BOARDS = frozenset({"", "standard", "standard15", "crosswordgame", "classic"})
 STANDARD_GAMES = frozenset({"", "classic", "wordsmog", "scrabble", "crosswordgame", "crossword"})

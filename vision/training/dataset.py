@@ -62,8 +62,9 @@ class TrainingViews:
 
 @lru_cache(maxsize=1)
 def alphabets() -> tuple[tuple[str, ...], ...]:
-    """Return the distinct alphabets of all tile sets, each as a tuple of letters."""
-    return tuple(dict.fromkeys(tuple(load_tile_set(name).letters) for name in tile_set_names()))
+    """Return the distinct alphabets of all tile sets that a camera can read, each as a tuple of letters."""
+    sets = map(load_tile_set, tile_set_names())
+    return tuple(dict.fromkeys(tuple(tiles.letters) for tiles in sets if not tiles.by_hand_only))
 
 
 def is_latin(alphabet: Sequence[str]) -> bool:

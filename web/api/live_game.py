@@ -19,7 +19,7 @@ from device.session.rule_choices import NewGameError
 from device.session.snapshot import BoardView, TableSnapshot
 from device.session.table_session import TableSession
 from engine.reading import BOARD_SIZE, EMPTY
-from engine.tiles import load_tile_set
+from engine.tiles import Tile, load_tile_set
 from web.api.operations import ApiError, Media, Operation, encode_json, make_operation
 from web.api.schemas import Board, Choices, State, Turns, WordAnswer
 from web.command_requests import WEB_COMMANDS, Order, make_command, make_order_type
@@ -76,7 +76,7 @@ class LiveGameOperations:
     def board(self) -> Board:
         """Return the tiles on the board and the premium squares."""
         now = self.session.state
-        return Board(str(now.moment), list_rows(now.board), now.board.premiums)
+        return Board(str(now.moment), list_rows(now.board, now.tile_set or "en"), now.board.premiums)
 
     def events(self) -> Annotated[Response, EVENT_STREAM]:
         """Stream the current state and then each new state as Server-Sent Events.
@@ -137,10 +137,14 @@ class LiveGameOperations:
         )
 
 
-def list_rows(board: BoardView) -> tuple[tuple[str, ...], ...]:
-    """Return the rows of the board as symbols: a letter for a tile, lower case for a blank, `.` for an empty square."""
+def list_rows(board: BoardView, tile_set: str) -> tuple[tuple[str, ...], ...]:
+    """Return the rows of the board as symbols: a letter for a tile, lower case for a blank, `.` for an empty square.
+
+    In a script without lower case, the symbol of a blank is the letter with an asterisk.
+    """
+    tiles = load_tile_set(tile_set)
     symbols = tuple(
-        EMPTY if tile is None else tile.letter.lower() if tile.blank else tile.letter for tile in board.tiles
+        EMPTY if tile is None else tiles.text(Tile(tile.letter, is_blank=tile.blank)) for tile in board.tiles
     )
     return tuple(symbols[row * BOARD_SIZE : (row + 1) * BOARD_SIZE] for row in range(BOARD_SIZE))
 

@@ -69,7 +69,7 @@ class Dialogs:
             tile=self.session.state.board.tiles[at],
             letters=list_letters(self.session.state),
             fitting=_find_blank_letters(self.session, at),
-            neighbours=_list_neighbours(at),
+            neighbours=_list_neighbours(at, self.session.state.board.right_to_left),
         )
 
     def question(self) -> Response:
@@ -150,13 +150,15 @@ def _find_blank_letters(session: TableSession, square: Square) -> tuple[str, ...
     return fitting if len(fitting) < len(list_letters(session.state)) else ()
 
 
-def _list_neighbours(square: Square) -> list[tuple[str, str]]:
+def _list_neighbours(square: Square, right_to_left: bool) -> list[tuple[str, str]]:
     """Return the adjacent squares as (arrow, name), for a user who tapped the wrong square."""
     column, row = column_of(square), row_of(square)
+    before, after = "→←" if right_to_left else "←→"
     beside = (
-        ("←", column > 0, -1),
+        (before, column > 0, -1),
         ("↑", row > 0, -BOARD_SIZE),
         ("↓", row < BOARD_SIZE - 1, BOARD_SIZE),
-        ("→", column < BOARD_SIZE - 1, 1),
+        (after, column < BOARD_SIZE - 1, 1),
     )
-    return [(sign, square_name(square + step)) for sign, inside, step in beside if inside]
+    inside_board = [(sign, square_name(square + step)) for sign, inside, step in beside if inside]
+    return inside_board[::-1] if right_to_left else inside_board

@@ -56,8 +56,9 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   const squares = [...square.ownerSVGElement.querySelectorAll("a[id]")];
   const at = squares.indexOf(square);
-  const column = (at % SIDE) + step[0];
-  const next = squares[at + step[0] + SIDE * step[1]];
+  const across = square.ownerSVGElement.dataset.rtl === undefined ? step[0] : -step[0];
+  const column = (at % SIDE) + across;
+  const next = squares[at + across + SIDE * step[1]];
   if (!next || column < 0 || column >= SIDE) return;
   square.setAttribute("tabindex", "-1");
   next.setAttribute("tabindex", "0");

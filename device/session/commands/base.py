@@ -24,7 +24,8 @@ SmallNumber = Annotated[int, Meta(ge=0, le=1000)]
 PlayerNumber = Annotated[int, Meta(ge=0, lt=MAX_PLAYERS)]
 SquareName = Annotated[str, Meta(max_length=3, description="`H8` or `8H`.")]
 Symbol = Annotated[
-    str, Meta(max_length=8, description="A letter as the tile set writes it; small: a blank, `.`: no tile.")
+    str,
+    Meta(max_length=8, description="A letter as the tile set writes it; small (or with `*`): a blank, `.`: no tile."),
 ]
 
 BoardRow = Annotated[tuple[Symbol, ...], Meta(min_length=BOARD_SIZE, max_length=BOARD_SIZE)]

@@ -11,7 +11,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.snapshot import Notice, PlayerView, Trouble
+from device.session.snapshot import Notice, PlayerView, Trouble, build_snapshot
+from engine.events import GameStarted, PlayMade
+from engine.game import Game
+from engine.plays import Play
 from engine.rules import EDITION_COLOURS
 from tests.support import samples
 from tests.web.conftest import ShownTable
@@ -211,3 +214,14 @@ def test_pictures_come_by_the_name_that_a_state_gave_them(client: FlaskClient) -
 def test_unknown_page_says_where_to_go(client: FlaskClient) -> None:
     answer = client.get("/nonsense")
     assert answer.status_code == 404 and "first page" in answer.text
+
+
+def test_board_of_a_language_written_from_the_right_is_drawn_mirrored(table: ShownTable, client: FlaskClient) -> None:
+    game = Game.from_events([GameStarted(("Dana", "Noam"), tile_set="he")])
+    table.show(build_snapshot(game.push(PlayMade(0, Play.from_gcg(game.board, "8G", "שלום", game.tiles))), None))
+    html = page(client)
+    labels = re.search(r'<g class="labels".*?</g>', html, re.S)
+    assert labels and re.findall(r">([A-O])<", labels[0]) == list("ONMLKJIHGFEDCBA")
+    drawn = {letter: int(x) for x, letter in re.findall(r'<text x="(\d+)" y="\d+">([א-ת])</text>', html)}
+    assert drawn["ש"] > drawn["ל"] > drawn["ו"] > drawn["מ"]
+    assert "column A is on the right" in part(html, "board")
