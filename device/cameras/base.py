@@ -12,7 +12,10 @@ from engine.errors import TilekeeperError
 from engine.messages import make_message
 
 Image = npt.NDArray[np.uint8]
-"""A picture: `(H, W, 3) uint8 BGR`."""
+"""A picture: `(H, W, 3) uint8 BGR`, or `(H, W) uint8` grey for a preview."""
+PREVIEW_HEIGHT_PX = 432
+"""Smallest height of previews, in pixels: 23 px for each square of a board that fills four fifths of the height, so
+that letters as similar as O and Q differ clearly."""
 BLACK_LEVEL = 6
 """Largest 99.9th percentile of the pixel values (0 to 255) for which a picture counts as black."""
 
@@ -33,8 +36,8 @@ class BlackPictureError(CameraError):
 class Frame:
     """One picture from a camera.
 
-    `image` is `(H, W, 3) uint8 BGR`. `time` is in seconds of `time.monotonic()`. `name` is the path of the file, or
-    empty for a picture from a live camera.
+    `image` is `(H, W, 3) uint8 BGR` for a still; a preview may be grey, `(H, W) uint8`. `time` is in seconds of
+    `time.monotonic()`. `name` is the path of the file, or empty for a picture from a live camera.
     """
 
     image: Image
@@ -56,9 +59,10 @@ class Camera(Protocol):
         """Return a picture of the best quality that was exposed after the call. Raises `CameraError`."""
 
     def preview(self) -> Frame | None:
-        """Return a small picture for motion detection, or None if the camera is not live.
+        """Return a small picture that arrived after the call, or None if the camera is not live.
 
-        Raises `CameraError`.
+        Previews are compared with each other, so they have the field of view of a still and at least
+        `PREVIEW_HEIGHT_PX` rows. A grey preview is enough and costs less. Raises `CameraError`.
         """
 
     def close(self) -> None:

@@ -34,7 +34,8 @@ _log = logging.getLogger(__name__)
 STILL_WIDTH_PX = 2304
 """Width of stills in pixels: at least 100 for each square of the board. Wider stills need memory and are read no
 better."""
-PREVIEW_WIDTH_PX = 320
+PREVIEW_WIDTH_PX = 768
+"""Width of previews in pixels: `PREVIEW_HEIGHT_PX` rows for a sensor of 16 : 9, more for other sensors."""
 SETTLE_S = 2.0
 FRAME_TIMEOUT_S = 2.0
 """Time without a picture, in seconds, after which the camera counts as stalled."""
@@ -55,9 +56,12 @@ _YUV_CONVERSIONS: Mapping[str, int] = {
     "YVYU": cv2.COLOR_YUV2BGR_YVYU,
     "UYVY": cv2.COLOR_YUV2BGR_UYVY,
 }
+_PLANAR_FORMATS = ("YUV420", "YVU420", "NV12", "NV21")
 
 Array = npt.NDArray[np.uint8]
 Controls = dict[str, Any]
+Converter = Callable[[Array, str, tuple[int, int]], Image]
+"""A function that converts the array of a stream, given libcamera's format and the (width, height)."""
 
 
 class PiCamera:
@@ -109,13 +113,13 @@ class PiCamera:
         return frame
 
     def preview(self) -> Frame:
-        """Return a picture of the low-resolution stream, or a reduced still if the camera has no such stream.
+        """Return the brightness of the low-resolution stream, or a reduced still if the camera has no such stream.
 
         Raises `CameraError`.
         """
         self._ensure_open()
         if self._camera.camera_configuration().get("lores"):
-            return self._capture_frame("lores", fresh=False)
+            return self._capture_frame("lores", convert=to_luma, fresh=False)
         frame = self._capture_frame("main", fresh=False)
         step = max(1, frame.image.shape[1] // PREVIEW_WIDTH_PX)
         return Frame(np.ascontiguousarray(frame.image[::step, ::step]), frame.time)
@@ -153,16 +157,17 @@ class PiCamera:
             while self._clock() < end:
                 metadata = _read_metadata(camera)
             camera.set_controls(make_locked_controls(metadata, offered))
-        self._brightness = _measure_brightness(self._capture_image(camera, "main"))
+        self._brightness = _measure_brightness(self._capture_image(camera, "main", convert=to_bgr))
 
-    def _capture_frame(self, stream: str, *, fresh: bool = True) -> Frame:
+    def _capture_frame(self, stream: str, *, convert: Converter | None = None, fresh: bool = True) -> Frame:
         self._ensure_open()
         try:
-            return Frame(self._capture_image(self._camera, stream, fresh=fresh), self._clock())
+            image = self._capture_image(self._camera, stream, convert=convert or to_bgr, fresh=fresh)
+            return Frame(image, self._clock())
         except Exception as error:
             raise self._record_failure(error) from error
 
-    def _capture_image(self, camera: Any, stream: str, *, fresh: bool = True) -> Image:
+    def _capture_image(self, camera: Any, stream: str, *, convert: Converter, fresh: bool = True) -> Image:
         """Return the picture of the next request; if `fresh`, skip requests that were exposed before the call."""
         asked = time.monotonic_ns() if fresh else 0
         end = self._clock() + FRAME_TIMEOUT_S
@@ -171,7 +176,7 @@ class PiCamera:
             try:
                 if exposure_start_ns(request.get_metadata()) >= asked or self._clock() >= end:
                     form = camera.camera_configuration()[stream]
-                    return to_bgr(request.make_array(stream), str(form["format"]), form["size"])
+                    return convert(request.make_array(stream), str(form["format"]), form["size"])
             finally:
                 request.release()
 
@@ -246,6 +251,17 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
         wrong = "the camera gives pictures in the format {0}, which is not known here"
         raise CameraError(make_message("camera-format", wrong, form))
     return np.ascontiguousarray(image[:height, :width], np.uint8)
+
+
+def to_luma(array: Array, form: str, size: tuple[int, int]) -> Image:
+    """Convert a stream's array to brightness, `(H, W) uint8`; the arguments are those of `to_bgr`.
+
+    The planar formats begin with the plane of brightness, so nothing is computed. Raises `CameraError`.
+    """
+    width, height = size
+    if form in _PLANAR_FORMATS:
+        return np.ascontiguousarray(array[:height, :width], np.uint8)
+    return np.asarray(cv2.cvtColor(to_bgr(array, form, size), cv2.COLOR_BGR2GRAY), np.uint8)
 
 
 def exposure_start_ns(metadata: Mapping[str, Any]) -> float:

@@ -6,12 +6,13 @@ import threading
 import time
 from collections.abc import Mapping
 
+import cv2
 import numpy as np
 
 from device.cameras.base import CLOSED_MESSAGE, CameraError, Frame, Image
 from vision.rendering.simulated_table import SimulatedTable
 
-PREVIEW_STEP = 4
+PREVIEW_STEP = 2
 
 
 class SimulatedCamera:
@@ -34,11 +35,10 @@ class SimulatedCamera:
     def still(self) -> Frame:
         """Return a rendered picture of the table as it is now."""
         with self._lock:
-            image = self._render_picture()
-        return Frame(image, time.monotonic())
+            return Frame(self._render_picture(), time.monotonic())
 
     def preview(self) -> Frame:
-        """Return a picture at a quarter of the size; a new picture is rendered only after the tiles have changed."""
+        """Return a grey picture at half the size; a new picture is rendered only after the tiles have changed."""
         with self._lock:
             if self._preview is None:
                 self._render_picture()
@@ -53,5 +53,7 @@ class SimulatedCamera:
         if self._closed:
             raise CameraError(CLOSED_MESSAGE)
         image = self._table.photograph().image
-        self._preview = np.ascontiguousarray(image[::PREVIEW_STEP, ::PREVIEW_STEP])
+        if self._preview is None:  # each picture is rendered in a slightly different light, but nothing has moved
+            grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+            self._preview = np.ascontiguousarray(grey[::PREVIEW_STEP, ::PREVIEW_STEP], np.uint8)
         return image

@@ -196,7 +196,7 @@ def has_moved(before: npt.NDArray[np.float32], now: npt.NDArray[np.float32]) -> 
 
 def make_thumbnail(image: Image) -> npt.NDArray[np.float32]:
     """Return a small grey version of a picture, `(72, 96) float32`; averaging removes the camera's noise."""
-    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    grey = image if image.ndim == 2 else cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     return np.asarray(cv2.resize(grey, THUMBNAIL_SIZE_PX, interpolation=cv2.INTER_AREA), np.float32)
 
 

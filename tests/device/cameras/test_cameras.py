@@ -165,19 +165,42 @@ class Video:
 
     def __init__(self) -> None:
         self.plugged, self.shade, self.released = True, 100, 0
+        self.fourcc = cv2.VideoWriter.fourcc(*"MJPG")
+        self.converts = True
+        self.retrieved = 0
+        self.damaged = 0
         self.hangs = threading.Event()
 
     def isOpened(self) -> bool:  # noqa: N802 (OpenCV's name)
         return True  # also after an unplug, as the real one
 
-    def set(self, *_: object) -> bool:
+    def set(self, what: int, value: float) -> bool:
+        if what == cv2.CAP_PROP_CONVERT_RGB:
+            self.converts = bool(value)
         return True
 
-    def read(self) -> tuple[bool, np.ndarray | None]:
+    def get(self, what: int) -> float:
+        assert what == cv2.CAP_PROP_FOURCC
+        return float(self.fourcc)
+
+    def grab(self) -> bool:
         time.sleep(0.01)
         while self.hangs.is_set():
             time.sleep(0.01)
-        return (True, np.full((36, 64, 3), self.shade, np.uint8)) if self.plugged else (False, None)
+        return self.plugged
+
+    def retrieve(self) -> tuple[bool, np.ndarray | None]:
+        self.retrieved += 1
+        if not self.plugged:
+            return False, None
+        image = np.full((36, 64, 3), self.shade, np.uint8)
+        if self.converts:
+            return True, image
+        data = cv2.imencode(".jpg", image)[1].reshape(1, -1)
+        if self.damaged:
+            self.damaged -= 1
+            data = data[:, :20]
+        return True, data
 
     def release(self) -> None:
         self.released += 1
@@ -195,8 +218,33 @@ def test_usb_still_is_newer_than_the_asking(video: Video) -> None:
     with UsbCamera("0") as camera:
         asked = time.monotonic()
         assert camera.still().time > asked
-        assert camera.preview().image.shape == (12, 22, 3)
     assert video.released == 1
+
+
+@pytest.mark.parametrize("fourcc", ["MJPG", "YUYV"])
+def test_usb_preview_is_grey_and_half_as_large(video: Video, fourcc: str) -> None:
+    video.fourcc = cv2.VideoWriter.fourcc(*fourcc)
+    with UsbCamera("0") as camera:
+        preview, still = camera.preview().image, camera.still().image
+    assert preview.shape == (18, 32) and still.shape == (36, 64, 3)
+    assert grey(preview) == grey(still) == 100
+    assert video.converts == (fourcc != "MJPG")
+
+
+def test_usb_frames_without_a_caller_are_not_retrieved(video: Video) -> None:
+    with UsbCamera("0") as camera:
+        camera.still()
+        retrieved = video.retrieved
+        time.sleep(0.1)
+        assert video.retrieved == retrieved
+        asked = time.monotonic()
+        assert camera.still().time > asked
+
+
+def test_usb_frame_with_damaged_data_is_skipped(video: Video) -> None:
+    video.damaged = 2
+    with UsbCamera("0") as camera:
+        assert grey(camera.still().image) == 100
 
 
 def test_unplugged_usb_camera_is_noticed_and_comes_back_by_itself(video: Video) -> None:

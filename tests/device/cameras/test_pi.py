@@ -23,6 +23,7 @@ from device.cameras.pi import (
     make_auto_controls,
     make_locked_controls,
     to_bgr,
+    to_luma,
 )
 
 NAMES = ("AeEnable", "AwbEnable", "AfMode", "LensPosition", "ExposureTime", "AnalogueGain", "ColourGains")
@@ -247,9 +248,26 @@ def test_format_that_the_pipeline_adjusted_is_converted() -> None:
     assert frame.image.shape == (480, 640, 3) and np.abs(frame.image[240, 100].astype(int) - (40, 140, 230)).max() <= 3
 
 
-def test_preview_is_the_small_stream_or_the_large_one_made_small() -> None:
-    assert opened(StandIn()).preview().image.shape == (240, 320, 3)
-    assert opened(StandIn(lores=False)).preview().image.shape == (240, 320, 3)
+class WideStandIn(StandIn):
+    sensor_resolution = (2304, 1296)
+
+
+def test_preview_is_the_brightness_of_the_small_stream() -> None:
+    camera = opened(WideStandIn())
+    still, preview = camera.still().image, camera.preview().image
+    assert preview.shape == (432, 768)
+    assert abs(float(cv2.cvtColor(still, cv2.COLOR_BGR2GRAY).mean()) - float(preview.mean())) < 20
+
+
+def test_preview_without_a_small_stream_is_a_reduced_still() -> None:
+    assert opened(WideStandIn(lores=False)).preview().image.shape == (432, 768, 3)
+
+
+@pytest.mark.parametrize("form", ["YUV420", "NV12", "RGB888"])
+def test_brightness_is_read_from_every_format(form: str) -> None:
+    picture = np.full((48, 64, 3), 90, np.uint8)
+    luma = to_luma(in_memory(picture, form), form, (64, 48))
+    assert luma.shape == (48, 64) and np.abs(luma.astype(int) - 90).max() < 16  # YUV has 16 for black
 
 
 def test_still_is_taken_after_the_call() -> None:
