@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from flask import Flask
 
 from device.session.snapshot import TableSnapshot, TurnView
+from engine.board import Square, square_name
 from engine.reading import BOARD_SIZE
 from engine.tiles import load_tile_set
 from web.board_view import list_squares
@@ -24,6 +25,7 @@ def register_filters(app: Flask) -> None:
         digits=digits,
         flags=flags,
         names=names,
+        square_names=square_names,
         standing=standing,
         clock_time=clock_time,
         clock_text=clock_text,
@@ -79,6 +81,11 @@ def actor(state: TableSnapshot, turn: TurnView) -> str:
 def names(state: TableSnapshot, players: Iterable[int]) -> str:
     """Join the names of players with commas."""
     return ", ".join(state.players[player].name for player in players)
+
+
+def square_names(squares: Iterable[Square]) -> str:
+    """Join the names of squares with commas: `H8, H9`."""
+    return ", ".join(map(square_name, squares))
 
 
 def standing(state: TableSnapshot) -> str:

@@ -37,7 +37,8 @@ from engine.validation import Proposal, QuestionHistory, Source, validate_turn
 
 _log = logging.getLogger(__name__)
 
-MAX_PICTURES = 4
+MAX_PICTURES = 8
+"""Number of pictures of the last turns and questions that are kept in memory."""
 
 
 class GameController:
@@ -55,7 +56,7 @@ class GameController:
         self.words = words
         """The word list in use; None means that words are not checked."""
         self.pictures: dict[str, bytes] = {}
-        """The last pictures of the rectified board (JPEG data), by their names in the snapshots."""
+        """The last pictures of the rectified board and of questions (JPEG data), by their names in the snapshots."""
         self.notices: tuple[Notice, ...] = ()
         """Notices for the next snapshot."""
         self.open_question: OpenQuestion | None = None
@@ -328,7 +329,11 @@ class GameController:
     def show_images(self, look: TurnImages) -> None:
         """Show the images of a turn in the next snapshot."""
         self._look_view = look.view
-        self.pictures = dict([*self.pictures.items(), (look.view.picture, look.crop)][-MAX_PICTURES:])
+        self.add_picture(look.view.picture, look.crop)
+
+    def add_picture(self, name: str, jpeg: bytes) -> None:
+        """Add a picture (JPEG data) that a snapshot names; the oldest picture is discarded."""
+        self.pictures = dict([*self.pictures.items(), (name, jpeg)][-MAX_PICTURES:])
 
     def update_clock(self) -> None:
         """Run the clock of the player to move, unless the game is paused, due to end, or waits for an answer."""

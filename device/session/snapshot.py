@@ -96,7 +96,7 @@ class Question:
 
     `squares` (`row * 15 + column`) are the squares of the question. `symbols` has, for each answer, the symbol of each
     of these squares (a lower-case letter is a blank, `.` an empty square). `symbols` is empty if the question is not
-    about tiles.
+    about tiles. `picture` is the name of a picture that shows these squares in the photograph, empty if there is none.
     """
 
     text: str
@@ -104,6 +104,7 @@ class Question:
     chosen: int = 0
     squares: tuple[int, ...] = ()
     symbols: tuple[tuple[str, ...], ...] = ()
+    picture: str = ""
 
     @property
     def key(self) -> str:

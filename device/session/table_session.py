@@ -17,10 +17,12 @@ from dataclasses import replace
 from calibration.profile import TableProfile
 from device.cameras import Camera, CameraError, Frame
 from device.capture.board_camera import BoardCamera, CameraMonitor
+from device.capture.question_crop import crop_squares, make_crop_name
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import dictionary
 from device.session.command_queue import CommandQueue
 from device.session.commands.base import CommandContext, TableCommand
+from device.session.decision import Decision
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import format_sentence, make_notice, make_refusal
@@ -151,7 +153,7 @@ class TableSession:
         return self._queue.submit_task(work)
 
     def picture(self, name: str) -> bytes | None:
-        """Return the picture of the rectified board (JPEG data) by its name in a snapshot, or None if it is missing.
+        """Return a picture of the rectified board or of a question (JPEG data) by its name in a snapshot, or None.
 
         Raises `StoreError`.
         """
@@ -239,11 +241,21 @@ class TableSession:
             return
         self._key_frames.set_reference(turn.frame)
         controller.commit_events(turn.decision.events, images)
-        controller.ask_question(turn.decision)
+        controller.ask_question(self._add_question_picture(turn.decision, turn))
         controller.reading_history = turn.inference.history
         if turn.is_split:
             controller.notices += (make_notice("two-turns"),)
         self._queue.submit_task(lambda: self._update_profile(turn, controller.game))
+
+    def _add_question_picture(self, decision: Decision, turn: TurnCapture) -> Decision:
+        """Add a crop of the photograph to the question of a decision, if the question is about squares."""
+        asked, corners = decision.open_question, turn.reading.corners
+        if asked is None or not asked.question.squares or corners is None:
+            return decision
+        jpeg = crop_squares(turn.frame.image, corners, asked.question.squares)
+        name = make_crop_name(jpeg)
+        self._controller.add_picture(name, jpeg)
+        return replace(decision, open_question=replace(asked, question=replace(asked.question, picture=name)))
 
     def _update_profile(self, turn: TurnCapture, game: Game) -> None:
         """Let the table profile learn from the previous turn, which `turn` confirms."""

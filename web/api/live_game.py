@@ -90,7 +90,7 @@ class LiveGameOperations:
             raise ApiError(503, reason, headers={"Retry-After": "30"}) from None
 
     def picture(self, name: str) -> Annotated[Response, JPEG]:
-        """Return a picture by name: the name in `look` of a state, or `GAME-EVENT` for an earlier turn."""
+        """Return a picture by name: a name in `look` or `question` of a state, or `GAME-EVENT` for an earlier turn."""
         return send_picture(self.session.picture(name), FOR_EVER)
 
     def look_up(self, query: WordQuery) -> WordAnswer:

@@ -67,8 +67,9 @@ class Question(msgspec.Struct, frozen=True):
 
     The default answer is in effect until the players answer. `squares` are the squares in question (`row * 15 +
     column`). `symbols` has, for each answer, the tile on each of these squares (lower case: a blank, `.`: no tile).
-    `symbols` is empty if the question is not about tiles. For translations, `key` identifies the question, and
-    `values` are the values of the placeholders in the question.
+    `symbols` is empty if the question is not about tiles. `picture` names a picture under `/pictures` that shows these
+    squares in the photograph (empty: none). For translations, `key` identifies the question, and `values` are the
+    values of the placeholders in the question.
     """
 
     text: str
@@ -76,13 +77,14 @@ class Question(msgspec.Struct, frozen=True):
     chosen: int
     squares: tuple[int, ...]
     symbols: tuple[tuple[str, ...], ...]
+    picture: str
     key: str
     values: tuple[str, ...]
 
     @classmethod
     def of(cls, asked: snapshot.Question) -> Question:
         """Convert a question of the session to the API type."""
-        told = asked.text, asked.answers, asked.chosen, asked.squares, asked.symbols
+        told = asked.text, asked.answers, asked.chosen, asked.squares, asked.symbols, asked.picture
         return cls(*told, asked.key, values_of(asked.text))
 
 

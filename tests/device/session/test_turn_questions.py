@@ -45,6 +45,19 @@ def test_removed_play_is_withdrawn_and_asked_about(playing: TableSession, table:
     assert [p.total for p in state.players] == [14, 0]
 
 
+def test_question_about_squares_has_a_crop_of_the_photograph(playing: TableSession, table: TextTable) -> None:
+    state = play_in_doubt(playing, table, {"I8": {"N": 0.55, "M": 0.45}}, HORN)
+    assert state.question is not None and state.question.picture
+    picture = playing.picture(state.question.picture)
+    assert picture is not None and picture.startswith(b"\xff\xd8") and len(picture) < 60_000
+
+
+def test_question_without_squares_has_no_picture(playing: TableSession, table: TextTable) -> None:
+    state = play(playing, table)
+    assert state.question is not None and state.question.squares == state.question.symbols == ()
+    assert state.question.picture == ""
+
+
 def test_look_again_reads_the_board_again(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     play(playing, table, HORN, FARM)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import cv2
 import pytest
 
+from device.capture.question_crop import crop_squares
 from device.panel.buttons import Pins
 from device.panel.panel import Panel, PanelActions
 from device.session.clock import ClockView
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
 pytestmark = MARKS
 
 SIZES = {"phone": PHONE, "tablet": TABLET, "screen": SCREEN}
+assert samples.ASKED.question is not None
+ASKED_WITH_PICTURE = replace(samples.ASKED, question=replace(samples.ASKED.question, picture="crop-1"))
 PAGES = {
     "score": ("/", samples.MIDGAME),
     "clocks": ("/", samples.TIMED),
     "phony": ("/", samples.PHONY),
-    "question": ("/", samples.ASKED),
+    "question": ("/", ASKED_WITH_PICTURE),
     "end": ("/", samples.FINISHED),
     "lobby": ("/", samples.EMPTY),
     "big": ("/big", samples.PHONY),
@@ -60,7 +63,7 @@ PAGES = {
     "phones": ("/phones", samples.MIDGAME),
     "history": ("/history", samples.MIDGAME),
 }
-TURNS = (samples.BEFORE, samples.LOOKING, samples.MIDGAME, samples.PHONY, samples.ASKED, samples.CONFUSED)
+TURNS = (samples.BEFORE, samples.LOOKING, samples.MIDGAME, samples.PHONY, ASKED_WITH_PICTURE, samples.CONFUSED)
 
 WATCH_SHIFTS = """() => {
   window.shifts = [];
@@ -92,11 +95,13 @@ class PhotographedTable(ShownTable):
         rendered.lay_tiles({divmod(at, 15): tile.letter for at, tile in enumerate(tiles) if tile})
         scene = rendered.photograph()
         self._board = _jpeg(rectify(scene.image, homography(scene.corners), 44, 0.5))
+        assert ASKED_WITH_PICTURE.question is not None
+        self._crop = crop_squares(scene.image, scene.corners, ASKED_WITH_PICTURE.question.squares)
         corners = tuple((float(x), float(y)) for x, y in scene.corners)
         self.view = SetupView(_jpeg(scene.image), (1280, 960), corners, 0.97)
 
     def picture(self, name: str) -> bytes | None:
-        return self._board if name else None
+        return self._crop if name.startswith("crop-") else self._board if name else None
 
 
 def _jpeg(image: object) -> bytes:

@@ -133,6 +133,18 @@ def test_question_has_a_button_for_each_answer(table: ShownTable, paired: FlaskC
     assert found == [("0", "true"), ("1", "false")]
 
 
+def test_question_shows_the_squares_in_the_photograph(table: ShownTable, client: FlaskClient) -> None:
+    assert samples.ASKED.question is not None
+    table.show(replace(samples.ASKED, question=replace(samples.ASKED.question, picture="crop-1")))
+    found = re.search(r'<img class="squares" src="([^"]+)" alt="([^"]+)">', page(client))
+    assert found and found.groups() == ("/pictures/crop-1.jpg", "The squares G10 in the photograph")
+
+
+def test_question_without_a_picture_has_no_image(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.ASKED)
+    assert 'class="squares"' not in page(client)
+
+
 def test_names_are_shown_as_text(table: ShownTable, client: FlaskClient) -> None:
     names = (PlayerView("<script>alert(1)</script>", 1), PlayerView("Ben & Söhne", 2))
     table.show(replace(samples.MIDGAME, players=names, notices=(Notice("<b>", Trouble.CAMERA),)))

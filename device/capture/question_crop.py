@@ -1,0 +1,54 @@
+"""A crop of the photograph for a question: the squares in question with a margin, as a small JPEG."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from hashlib import sha256
+
+import cv2
+import numpy as np
+
+from device.cameras import Image
+from engine.board import Square, column_of, row_of
+from vision.geometry import Floats, homography, rectify
+
+MARGIN_SQUARES = 1
+"""Margin around the squares in question, in squares; also shows the squares if the grid is found half a square off."""
+MAX_SIDE_PX = 480
+"""Longest side of the crop, in pixels: as wide as a phone's page shows it."""
+MAX_SQUARE_PX = 96
+"""Largest side of a square in the crop, in pixels; cameras seldom resolve more."""
+MAX_JPEG_BYTES = 60_000
+_JPEG_QUALITIES = (80, 60, 40, 20)
+_OUTLINE_BGR = (40, 190, 255)
+
+
+def crop_squares(image: Image, corners: Floats, squares: Collection[Square]) -> bytes:
+    """Return a top view of `squares` with a margin as a JPEG of at most `MAX_JPEG_BYTES`, with the squares outlined.
+
+    `image` is a picture `(H, W, 3) uint8 BGR`, and `corners` are the `(4, 2)` corners of the grid in its pixels.
+    """
+    rows, columns = [row_of(square) for square in squares], [column_of(square) for square in squares]
+    top, bottom = min(rows), max(rows) + 1 + 2 * MARGIN_SQUARES
+    left, right = min(columns), max(columns) + 1 + 2 * MARGIN_SQUARES
+    scale = min(MAX_SQUARE_PX, MAX_SIDE_PX // max(bottom - top, right - left))
+    view = rectify(image, homography(corners), scale, MARGIN_SQUARES)
+    crop = view[top * scale : bottom * scale, left * scale : right * scale].copy()
+    for row, column in zip(rows, columns, strict=True):
+        x, y = ((column - left + MARGIN_SQUARES) * scale, (row - top + MARGIN_SQUARES) * scale)
+        cv2.rectangle(crop, (x, y), (x + scale - 1, y + scale - 1), _OUTLINE_BGR, max(1, scale // 24))
+    return _encode_small_jpeg(np.asarray(crop, np.uint8))
+
+
+def make_crop_name(jpeg: bytes) -> str:
+    """Return a name for a crop that depends on its content only, so that browsers may keep the picture."""
+    return f"crop-{sha256(jpeg).hexdigest()[:16]}"
+
+
+def _encode_small_jpeg(image: Image) -> bytes:
+    """Encode an image as a JPEG, with the best quality that needs at most `MAX_JPEG_BYTES`."""
+    for quality in _JPEG_QUALITIES:
+        done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
+        if done and data.nbytes <= MAX_JPEG_BYTES:
+            return data.tobytes()
+    raise ValueError(f"OpenCV could not write a small JPEG of {image.shape}")
