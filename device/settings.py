@@ -19,6 +19,7 @@ import msgspec
 from device.panel.buttons import Pins, PinsError
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.session.rule_choices import DRAW, NewGameError, RuleChoice, describe_choice, make_rules
+from device.storage.picture_limits import PictureLimits
 from engine.errors import RulesError, TilekeeperError
 from engine.tiles import tile_set_names
 
@@ -26,6 +27,7 @@ SYSTEM_SETTINGS_FILE = Path("/etc/tilekeeper/settings.toml")
 SERVICE_DATA_FOLDER = Path("/var/lib/tilekeeper")
 """Folder in which the service of an installed table stores games."""
 MAX_DISPLAYS = 2
+MAX_PICTURES_MB, MAX_PICTURES_DAYS = 1_000_000, 36_500
 MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 """Largest lengths of a Wi-Fi name and password (IEEE 802.11, 9.4.2.2 and J.4.1)."""
 
@@ -94,9 +96,19 @@ class PageSettings(_Section, frozen=True):
 
 
 class DataSettings(_Section, frozen=True):
-    """Folder in which games are stored; None means the data folder of the user."""
+    """Folder in which games are stored (None means the data folder of the user), and limits for the stored pictures.
+
+    `pictures_mb` is the size of all pictures in megabytes. `pictures_days` is their age in days, 0 for any age.
+    """
 
     folder: Path | None = None
+    pictures_mb: int = 4096
+    pictures_days: int = 365
+
+    @property
+    def picture_limits(self) -> PictureLimits:
+        """The limits for the stored pictures."""
+        return PictureLimits(self.pictures_mb * 2**20, self.pictures_days)
 
 
 class PanelSettings(_Section, frozen=True):
@@ -194,6 +206,7 @@ def _build_settings(document: dict[str, Any]) -> Settings:
     if not _CAMERA_PATTERN.fullmatch(source := settings.camera.source):
         raise _InvalidSettingError(("camera", "source"), f'is {source!r}: write "pi", "usb:0" or "folder:/path"')
     _check_page(settings.page)
+    _check_data(settings.data)
     displays = settings.panel.displays
     if len(displays) > MAX_DISPLAYS or not all(map(_DISPLAY_PATTERN.fullmatch, displays)):
         text = 'may name two: "oled:0x3C" and "oled:0x3D", or "digits:0" and "digits:1"'
@@ -323,6 +336,16 @@ def _check_page(page: PageSettings) -> None:
     if len(page.wifi.encode()) > MAX_WIFI_NAME_BYTES or len(page.wifi_password.encode()) > MAX_WIFI_PASSWORD_BYTES:
         text = f"has up to {MAX_WIFI_NAME_BYTES} bytes, wifi_password up to {MAX_WIFI_PASSWORD_BYTES}"
         raise _InvalidSettingError(("page", "wifi"), text)
+
+
+def _check_data(data: DataSettings) -> None:
+    """Raise `_InvalidSettingError` for limits of the stored pictures that are out of range."""
+    for key, number, most in (
+        ("pictures_mb", data.pictures_mb, MAX_PICTURES_MB),
+        ("pictures_days", data.pictures_days, MAX_PICTURES_DAYS),
+    ):
+        if not 0 <= number <= most:
+            raise _InvalidSettingError(("data", key), f"is {number}: choose a number from 0 to {most}")
 
 
 def _find_line(text: str, path: tuple[str, ...]) -> int:

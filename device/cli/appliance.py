@@ -120,6 +120,7 @@ class Appliance:
         store, problem = self._starts.build("store", lambda: open_store(path), lambda: (FallbackStore(path), ""))
         if problem:
             self._notices.append(problem)
+        store.picture_limits = self._settings.data.picture_limits
         return store
 
     def open_session(self, store: GameStore) -> TableSession:

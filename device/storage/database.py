@@ -108,6 +108,10 @@ class Database:
         except sqlite3.Error as error:
             raise to_store_error(error, self.path) from error
 
+    def truncate_log(self) -> None:
+        """Empty the write-ahead log, which still contains what was deleted. Raises `StoreError`."""
+        self.fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def copy_to(self, path: Path, *, pictures: bool = True) -> None:
         """Copy the database to a new file; the database may be in use. Raises `StoreError`, also if `path` exists."""
         part = path.with_name(f"{path.name}.part")

@@ -36,6 +36,14 @@ from device.storage.errors import (
     describe_lost_tail,
     describe_missing_game,
 )
+from device.storage.picture_limits import (
+    DEFAULT_LIMITS,
+    PictureLimits,
+    PictureSummary,
+    delete_excess_pictures,
+    delete_pictures,
+    summarise_pictures,
+)
 from device.storage.stored_game import EventBody, StoredEvent, StoredGame, StoredPicture
 
 __all__ = ["TABLE_NOTES", "EventBody", "GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
@@ -44,8 +52,6 @@ _log = logging.getLogger(__name__)
 
 MAX_PICTURE_BYTES = 4_000_000
 """Size in bytes above which a picture is not stored."""
-MAX_STORE_BYTES = 4 * 2**30
-"""Size of the store, in bytes, above which the pictures of the oldest games are deleted when a game starts."""
 
 TABLE_NOTES = 0
 """Game number that marks the notes of the table itself."""
@@ -73,7 +79,7 @@ class GameStore:
         path: Path | str,
         *,
         clock: Callable[[], float] = time.time,
-        max_bytes: int = MAX_STORE_BYTES,
+        picture_limits: PictureLimits = DEFAULT_LIMITS,
         is_owner: bool = True,
     ) -> None:
         """Open or create the file; with the path `":memory:"` games are kept in memory only. Raises `StoreError`.
@@ -81,7 +87,8 @@ class GameStore:
         If `is_owner` is False, the file may be in use by the program that owns it (plays games with it).
         """
         self._clock = clock
-        self._max_bytes = max_bytes
+        self.picture_limits = picture_limits
+        """Limits for the stored pictures; older pictures are deleted when a game starts."""
         self.path = str(path)
         self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and self.path != MEMORY else None)
         self.delete_listeners: list[Callable[[int], None]] = []
@@ -124,7 +131,7 @@ class GameStore:
         """Add a game with its first event, add its players to the list of players, and return the game's number."""
         now = self._clock()
         game = self.add_game(now, [StoredEvent(0, now, first)], (), imported=False)
-        self._delete_old_pictures()
+        delete_excess_pictures(self._database, self.picture_limits, now)
         return game
 
     def append(
@@ -169,7 +176,7 @@ class GameStore:
                 raise StoreError(describe_missing_game(game))
             for table in ("picture", "event", "note"):
                 db.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
-        self._database.fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")  # deletes the game from the write-ahead log too
+        self._database.truncate_log()
         for notify in self.delete_listeners:
             notify(game)
 
@@ -220,6 +227,14 @@ class GameStore:
         """Return the event number and the kind of each picture of a game, in the order of the events."""
         rows = self._database.fetch_rows("SELECT number, kind FROM picture WHERE game = ? ORDER BY number, kind", game)
         return tuple((number, kind) for number, kind in rows)
+
+    def summarise_pictures(self) -> PictureSummary:
+        """Return number, size and age of all stored pictures. Raises `StoreError`."""
+        return summarise_pictures(self._database)
+
+    def delete_pictures(self) -> None:
+        """Delete all pictures; the games remain. Raises `StoreError`."""
+        delete_pictures(self._database)
 
     # Notes and players
 
@@ -348,21 +363,6 @@ class GameStore:
             return ""
         self._tail_record.write(Tail(tail.game, length, ""))  # the loss is reported once
         return describe_lost_tail(tail.game, length, tail.length)
-
-    def _delete_old_pictures(self) -> None:
-        """Delete pictures of the oldest games while the store is too large."""
-        used = """
-            SELECT (page_count - freelist_count) * page_size
-            FROM pragma_page_count, pragma_freelist_count, pragma_page_size
-        """
-        try:
-            while self._database.fetch_rows(used)[0][0] > self._max_bytes:
-                with self._database.transaction() as db:
-                    oldest = "DELETE FROM picture WHERE game = (SELECT min(game) FROM picture)"
-                    if db.execute(oldest).rowcount == 0:
-                        return
-        except StoreError as error:  # the game was started even so
-            _log.warning("old pictures are still there: %s", error)
 
 
 def _encode_body(body: EventBody) -> str:

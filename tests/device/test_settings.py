@@ -18,6 +18,7 @@ from device.settings import (
     parse_settings,
     read_default_text,
 )
+from device.storage.picture_limits import PictureLimits
 from engine.rules import ChallengeRule
 
 
@@ -160,3 +161,15 @@ def test_users_own_file_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     own.parent.mkdir()
     own.write_text(read_default_text())
     assert find_settings_file() == own and load_settings(own) == Settings()
+
+
+def test_limits_of_the_pictures_are_set_in_megabytes_and_days() -> None:
+    limits = parse_settings("[data]\npictures_mb = 10\npictures_days = 30").data.picture_limits
+    assert (limits.max_bytes, limits.max_age_days) == (10 * 2**20, 30)
+    assert Settings().data.picture_limits == PictureLimits()
+
+
+@pytest.mark.parametrize("line", ["pictures_mb = -1", "pictures_days = 36501"])
+def test_limit_of_the_pictures_out_of_range_is_refused(line: str) -> None:
+    with pytest.raises(SettingsError, match=r"line 2: data\.pictures_\w+ is -?\d+: choose a number from 0 to"):
+        parse_settings(f"[data]\n{line}")

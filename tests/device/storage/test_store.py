@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from device.storage.picture_limits import PictureLimits
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoreError
 from engine.events import from_json
 from engine.game import Game
@@ -265,7 +266,7 @@ def test_players_are_known_with_their_colours_who_played_last_first(path: Path) 
 
 
 def test_pictures_of_the_oldest_games_make_room(path: Path) -> None:
-    with GameStore(path, max_bytes=1_000_000) as store:
+    with GameStore(path, picture_limits=PictureLimits(max_bytes=1_000_000)) as store:
         games = []
         for _ in range(5):
             games.append(store.begin_game(STARTED))

@@ -1,0 +1,71 @@
+"""Limits for the pictures in the store: their size and age, and the deletion of pictures beyond the limits."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from device.storage.database import Database
+from device.storage.errors import StoreError
+
+_log = logging.getLogger(__name__)
+
+_DAY_S = 24 * 60 * 60
+_SUMMARY = """
+SELECT count(*), coalesce(sum(length(jpeg)), 0), (SELECT min(started) FROM game WHERE id IN (SELECT game FROM picture))
+FROM picture
+"""
+_DELETE_OLDEST_GAME = "DELETE FROM picture WHERE game = (SELECT min(game) FROM picture)"
+_DELETE_BEFORE = "DELETE FROM picture WHERE game IN (SELECT id FROM game WHERE started < ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class PictureLimits:
+    """Limits for stored pictures: the size of all pictures, and the days since the start of their game.
+
+    With `max_age_days` 0, pictures are kept at any age.
+    """
+
+    max_bytes: int = 4 * 2**30
+    max_age_days: int = 365
+
+
+DEFAULT_LIMITS = PictureLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class PictureSummary:
+    """Number and size (bytes) of the stored pictures, and the start (Unix time) of the oldest game with pictures.
+
+    `oldest` is 0 if there are no pictures.
+    """
+
+    count: int
+    size: int
+    oldest: float
+
+
+def summarise_pictures(database: Database) -> PictureSummary:
+    """Return number, size and age of the stored pictures. Raises `StoreError`."""
+    count, size, oldest = database.fetch_rows(_SUMMARY)[0]
+    return PictureSummary(count, size, oldest or 0.0)
+
+
+def delete_pictures(database: Database) -> None:
+    """Delete all pictures; the games remain. Raises `StoreError`."""
+    with database.transaction() as db:
+        db.execute("DELETE FROM picture")
+    database.truncate_log()
+
+
+def delete_excess_pictures(database: Database, limits: PictureLimits, now: float) -> None:
+    """Delete the pictures that are too old at the time `now`, then those of the oldest games until the rest fits."""
+    try:
+        if limits.max_age_days:
+            with database.transaction() as db:
+                db.execute(_DELETE_BEFORE, (now - limits.max_age_days * _DAY_S,))
+        while summarise_pictures(database).size > limits.max_bytes:
+            with database.transaction() as db:
+                db.execute(_DELETE_OLDEST_GAME)
+    except StoreError as error:  # the game was started even so
+        _log.warning("old pictures are still there: %s", error)

@@ -1,0 +1,82 @@
+"""Limits for stored pictures, and their deletion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from device.storage.picture_limits import DEFAULT_LIMITS, PictureLimits, PictureSummary
+from device.storage.store import GameStore
+
+DAY_S = 24 * 60 * 60.0
+
+
+class Clock:
+    """A clock that a test sets, in seconds since 1970."""
+
+    def __init__(self) -> None:
+        self.now = 1000 * DAY_S
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def open_store(path: Path, clock: Clock, limits: PictureLimits = DEFAULT_LIMITS) -> GameStore:
+    return GameStore(path / "games.db", clock=clock, picture_limits=limits)
+
+
+def play_game(store: GameStore, size: int = 1000) -> int:
+    """Add a game with one picture of `size` bytes, and return the game's number."""
+    game = store.begin_game({"n": 0})
+    store.append(game, [{"n": 1}], {"board": bytes(size)})
+    return game
+
+
+def test_pictures_older_than_the_limit_are_deleted_when_a_game_starts(tmp_path: Path, clock: Clock) -> None:
+    with open_store(tmp_path, clock, PictureLimits(max_age_days=30)) as store:
+        games = []
+        for _ in range(3):
+            games.append(play_game(store))
+            clock.now += 20 * DAY_S
+        store.begin_game({"n": 0})
+        assert [len(store.pictures(game)) for game in games] == [0, 0, 1]
+        assert all(len(store.events(game)) == 2 for game in games)
+
+
+def test_pictures_of_any_age_are_kept_without_a_limit(tmp_path: Path, clock: Clock) -> None:
+    with open_store(tmp_path, clock, PictureLimits(max_age_days=0)) as store:
+        game = play_game(store)
+        clock.now += 10_000 * DAY_S
+        store.begin_game({"n": 0})
+        assert len(store.pictures(game)) == 1
+
+
+def test_no_pictures_of_earlier_games_are_kept_with_size_0(tmp_path: Path, clock: Clock) -> None:
+    with open_store(tmp_path, clock, PictureLimits(max_bytes=0)) as store:
+        earlier, now = play_game(store), play_game(store)
+        assert [len(store.pictures(game)) for game in (earlier, now)] == [0, 1]
+
+
+def test_summary_counts_pictures_with_size_and_age(tmp_path: Path, clock: Clock) -> None:
+    with open_store(tmp_path, clock) as store:
+        assert store.summarise_pictures() == PictureSummary(0, 0, 0.0)
+        play_game(store, 300)
+        clock.now += DAY_S
+        play_game(store, 500)
+        assert store.summarise_pictures() == PictureSummary(2, 800, 1000 * DAY_S)
+
+
+def test_deleted_pictures_cannot_be_read_from_the_disk(tmp_path: Path, clock: Clock) -> None:
+    mark = b"a mark in a picture that no other file has"
+    with open_store(tmp_path, clock) as store:
+        game = store.begin_game({"n": 0})
+        store.append(game, [{"n": 1}], {"board": mark * 50})
+        store.delete_pictures()
+        assert store.pictures(game) == () and len(store.events(game)) == 2
+        assert not [file.name for file in tmp_path.iterdir() if mark in file.read_bytes()]
