@@ -1,11 +1,9 @@
-"""Colours of the players, and colours of the board of each Scrabble edition."""
+"""Colours of the board of each Scrabble edition, as a style sheet."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from device.session.new_game import PALETTE
-from device.session.snapshot import TableSnapshot
 from engine.rules import EDITION_COLOURS, PremiumColours
 
 _DARK_GROUND, _LIGHT_GROUND = "#14171c", "#fffdf8"
@@ -13,15 +11,6 @@ _GROUND_SHARE = {_DARK_GROUND: 0.28, _LIGHT_GROUND: 0.12}
 """Share of the page background in the premium colours: the colours of a printed board are too strong on a screen."""
 _INKS = ("#10151a", "#ffffff")
 _MIN_CONTRAST = 4.5
-
-
-def colour_of(state: TableSnapshot, player: int) -> str:
-    """Return a player's colour: the stored colour, else the default colour of the seat, else any unused colour."""
-    taken: list[str] = []
-    for seat, seen in enumerate(state.players):
-        wishes = (seen.colour, PALETTE[seat % len(PALETTE)], *PALETTE)
-        taken.append(next((wish for wish in wishes if wish in PALETTE and wish not in taken), PALETTE[0]))
-    return taken[player]
 
 
 def build_editions_css() -> str:

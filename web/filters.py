@@ -1,21 +1,37 @@
-"""Jinja filters that format numbers, times and names."""
+"""Jinja filters: texts and values that templates derive from a snapshot of the game.
+
+They format numbers, times and names, list the squares of the board and the rules of the game, and compute the score
+chart in SVG coordinates.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from engine.reading import BOARD_SIZE
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
 
 from flask import Flask
 
-from device.session.snapshot import TableSnapshot, TurnView
-from engine.board import Square, square_name
+from device.session.new_game import PALETTE
+from device.session.rule_choices import VARIATIONS
+from device.session.snapshot import TableSnapshot, TileView, TurnView
+from engine.board import SQUARES, Square, column_of, row_of, square_name
 from engine.reading import BOARD_SIZE
+from engine.rules import PRESETS, ChallengeRule, Rules
 from engine.tiles import load_tile_set
-from web.board_view import list_squares
-from web.colours import colour_of
 from web.game_summary import summaries
-from web.live import flags
-from web.rule_texts import list_rule_texts
+from web.i18n import Texts
+
+_MAX_CACHED_SQUARES = 4096
+"""Number of cached squares: enough for some hundred positions, because most squares do not change in a turn."""
+
+CHART_WIDTH, CHART_HEIGHT = 400.0, 180.0
+LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = 36.0, 90.0, 12.0, 14.0
+MIN_LABEL_GAP = 18.0
+MARK_STEPS_POINTS = (10, 25, 50, 100, 200, 250, 500)
 
 
 def register_filters(app: Flask) -> None:
@@ -91,3 +107,182 @@ def square_names(squares: Iterable[Square]) -> str:
 def standing(state: TableSnapshot) -> str:
     """Format the names and totals of all players as one line."""
     return ", ".join(f"{player.name} {digits(player.total)}" for player in state.players)
+
+
+def colour_of(state: TableSnapshot, player: int) -> str:
+    """Return a player's colour: the stored colour, else the default colour of the seat, else any unused colour."""
+    taken: list[str] = []
+    for seat, seen in enumerate(state.players):
+        wishes = (seen.colour, PALETTE[seat % len(PALETTE)], *PALETTE)
+        taken.append(next((wish for wish in wishes if wish in PALETTE and wish not in taken), PALETTE[0]))
+    return taken[player]
+
+
+def flags(state: TableSnapshot) -> str:
+    """Return the flags that show or hide buttons of the page, separated by spaces, for example `in-play undo`."""
+    flag_values = {
+        "in-play": state.phase.in_play,
+        "end-due": state.end_due,
+        "racks-wanted": bool(state.racks_wanted),
+        "clock": state.clock is not None,
+        "undo": state.undo,
+        "redo": state.redo,
+    }
+    return " ".join(name for name, holds in flag_values.items() if holds)
+
+
+@dataclass(frozen=True, slots=True)
+class SquareView:
+    """A square of the board: name, drawn column and row (from 0), premium, text of the premium, tile, and label.
+
+    If words are read from right to left, the drawn column is counted from the right.
+    The label describes the square and its tile for screen readers.
+    """
+
+    name: str
+    column: int
+    row: int
+    premium: str
+    premium_text: str
+    tile: TileView | None
+    label: str
+
+
+def list_squares(state: TableSnapshot, t: Texts) -> tuple[SquareView, ...]:
+    """Return the 225 squares row by row, with texts in the language of `t`."""
+    board = state.board
+    side = [board.right_to_left] * len(SQUARES)
+    return tuple(map(_make_square_view, SQUARES, side, board.premiums, board.tiles, [t] * len(SQUARES)))
+
+
+@lru_cache(_MAX_CACHED_SQUARES)
+def _make_square_view(square: int, is_mirrored: bool, premium: str, tile: TileView | None, t: Texts) -> SquareView:
+    column = BOARD_SIZE - 1 - column_of(square) if is_mirrored else column_of(square)
+    name = square_name(square)
+    if tile is None:
+        label = t("board.square_empty", square=name)
+    elif tile.blank:
+        label = t("board.square_blank", square=name, letter=tile.letter)
+    else:
+        label = t("board.square", square=name, letter=tile.letter, value=tile.value)
+    text = t(f"premium.{premium}") if premium else ""
+    return SquareView(name, column, row_of(square), premium, text, tile, label)
+
+
+@dataclass(frozen=True, slots=True)
+class ChartLine:
+    """Line of one player's totals: `points` of an SVG polyline, position of the last point, y of the label."""
+
+    player: int
+    points: str
+    x: float
+    y: float
+    label_y: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreChart:
+    """Score chart of a game: a line for each player, and the ticks of the vertical axis as (total, y)."""
+
+    lines: tuple[ChartLine, ...]
+    marks: tuple[tuple[int, float], ...]
+    width: float = CHART_WIDTH
+    height: float = CHART_HEIGHT
+    left: float = LEFT_MARGIN
+    right: float = CHART_WIDTH - RIGHT_MARGIN
+
+
+def build_score_chart(state: TableSnapshot) -> ScoreChart | None:
+    """Return the score chart of a game, with each player's total after each turn, or None before the first turn."""
+    if not state.turns:
+        return None
+    totals = [[0] for _ in state.players]
+    for turn in state.turns:
+        for player, line in enumerate(totals):
+            line.append(turn.total if player == turn.player else line[-1])
+    top = max(1, *(max(line) for line in totals))
+    low = min(0, *(min(line) for line in totals))
+
+    def height(total: float) -> float:
+        return round(
+            CHART_HEIGHT - BOTTOM_MARGIN - (total - low) / (top - low) * (CHART_HEIGHT - TOP_MARGIN - BOTTOM_MARGIN), 1
+        )
+
+    def across(turn: int) -> float:
+        return round(LEFT_MARGIN + turn / len(state.turns) * (CHART_WIDTH - LEFT_MARGIN - RIGHT_MARGIN), 1)
+
+    labels = _space_labels([height(line[-1]) for line in totals])
+    lines = tuple(
+        ChartLine(
+            player,
+            " ".join(f"{across(turn)},{height(total)}" for turn, total in enumerate(line)),
+            across(len(line) - 1),
+            height(line[-1]),
+            labels[player],
+        )
+        for player, line in enumerate(totals)
+    )
+    step = next((step for step in MARK_STEPS_POINTS if (top - low) / step <= 4), MARK_STEPS_POINTS[-1])
+    marks = tuple((total, height(total)) for total in range(-(-low // step) * step, top + 1, step))
+    return ScoreChart(lines, marks)
+
+
+def _space_labels(heights: list[float]) -> list[float]:
+    """Return label positions (y) that are at least `MIN_LABEL_GAP` apart and inside the chart."""
+    order = sorted(range(len(heights)), key=lambda i: heights[i])
+    moved = list(heights)
+    for above, below in pairwise(order):
+        moved[below] = max(moved[below], moved[above] + MIN_LABEL_GAP)
+    over = max(0.0, max(moved) - (CHART_HEIGHT - BOTTOM_MARGIN / 2)) if moved else 0.0
+    return [round(max(TOP_MARGIN / 2, height - over), 1) for height in moved]
+
+
+def list_rule_texts(state: TableSnapshot, t: Texts) -> tuple[tuple[str, str], ...]:
+    """Return the rules of the current game as (name, value) texts, or an empty result before the first game."""
+    rules = state.rules
+    if rules is None:
+        return ()
+    return tuple((t(key), text) for key, text in _generate_texts(state, rules, t))
+
+
+def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tuple[str, str]]:
+    preset = next(
+        (name for name, preset in PRESETS.items() if replace(preset, list_decides=rules.list_decides) == rules),
+        rules.edition,
+    )
+    yield "new.preset", t(f"new.presets.{preset}")
+    is_shipped = state.lexicon == state.tile_set  # a word list shipped with the program has the name of its tile set
+    yield "new.lexicon", t("rules.shipped") if is_shipped else state.lexicon or t("new.lexicon_none")
+    yield "new.dictionary", t("new.dictionary_open" if rules.open_dictionary else "new.dictionary_closed")
+    yield "rules.challenge", _describe_challenge(rules, t)
+    if rules.challenge is not ChallengeRule.VOID:
+        decides = state.lexicon is not None and rules.list_decides and not state.lexicon_advises
+        yield "new.judge", t("new.judges.list" if decides else "new.judges.players")
+    any_bag = rules.exchange_minimum_bag == 0
+    yield "new.exchange", t("new.exchange_any") if any_bag else t("rules.bag", count=rules.exchange_minimum_bag)
+    yield "new.first_word", t("new.letters", count=rules.first_word_minimum)
+    yield "rules.bonus", t("rules.bonus_for", count=rules.bingo_tiles, points=rules.bingo_bonus, rack=rules.rack_size)
+    yield "new.unplayed", t(f"new.unplayed_ways.{rules.unplayed}")
+    if rules.scoreless_turns:
+        yield "rules.scoreless", str(rules.scoreless_turns)
+    if state.finish_lines:
+        lines = zip(state.players, state.finish_lines, strict=True)
+        yield "new.finish", ", ".join(f"{player.name} {points}" for player, points in lines)
+        if rules.finish_round:
+            yield "new.finish", t("new.finish_round")
+        if rules.finish_unplayed:
+            yield "new.finish", t("new.finish_unplayed")
+    if rules.clock_seconds:
+        minutes = rules.clock_seconds // 60
+        yield "rules.clock", t("rules.clock_for", minutes=minutes, points=rules.overtime_points)
+    for variation in VARIATIONS:
+        if getattr(rules, variation):
+            yield "rules.variation", t(f"new.variations.{variation}")
+
+
+def _describe_challenge(rules: Rules, t: Texts) -> str:
+    if rules.challenge is not ChallengeRule.POINTS:
+        return t(f"new.challenges.{rules.challenge}")
+    payer = "challenger" if rules.challenger_pays else "challenged"
+    each = "word" if rules.challenge_each_word else "play"
+    return t(f"rules.points.{payer}_{each}", points=rules.challenge_points)

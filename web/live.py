@@ -21,8 +21,8 @@ from jinja2 import Environment
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
-from web import charts
 from web.event_streams import EventStream, EventStreams, NoStreamError
+from web.filters import build_score_chart, flags
 from web.i18n import Texts, texts
 from web.security.addresses import make_client_key
 
@@ -50,19 +50,6 @@ class RenderedState:
         state = self.state
         told = {"id": self.id, "phase": state.phase, "seen": str(state.moment), "events": state.events}
         return json.dumps({**told, "flags": flags(state), "parts": changed}, ensure_ascii=False, separators=(",", ":"))
-
-
-def flags(state: TableSnapshot) -> str:
-    """Return the flags that show or hide buttons of the page, separated by spaces, for example `in-play undo`."""
-    flag_values = {
-        "in-play": state.phase.in_play,
-        "end-due": state.end_due,
-        "racks-wanted": bool(state.racks_wanted),
-        "clock": state.clock is not None,
-        "undo": state.undo,
-        "redo": state.redo,
-    }
-    return " ".join(name for name, holds in flag_values.items() if holds)
 
 
 def add_server_time(message: str) -> str:
@@ -167,7 +154,7 @@ class LiveUpdates:
         return {name: self._render_part(name, state, t) for name in PARTS}
 
     def _render_part(self, name: str, state: TableSnapshot, t: Texts) -> str:
-        course = charts.build_score_chart(state) if name == "chart" else None
+        course = build_score_chart(state) if name == "chart" else None
         return self._templates.get_template(f"parts/{name}.html").render(
             state=state, t=t, course=course, now=time.monotonic()
         )

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from device.session.new_game import PALETTE
 from device.session.snapshot import PlayerView
 from engine.rules import EDITION_COLOURS
 from tests.support import samples
-from web.colours import PALETTE, build_editions_css, choose_ink, colour_of, contrast_ratio, ensure_contrast
+from web.colours import build_editions_css, choose_ink, contrast_ratio, ensure_contrast
+from web.filters import colour_of
 from web.game_summary import find_best_play, summaries
 
 

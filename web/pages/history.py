@@ -14,7 +14,7 @@ from werkzeug.datastructures import FileStorage
 
 from device.storage.statistics import HeadToHead
 from device.storage.store import StoreError
-from web import charts
+from web.filters import build_score_chart
 from web.game_archive import GameArchive, GameInProgressError, GameLine, GameNotFoundError, ImportFileError
 from web.i18n import texts
 from web.responses import A_DAY, refuse, render_page, send_file, send_picture
@@ -84,7 +84,7 @@ class HistoryPages:
             state=state,
             board=replace(state, tile_set=""),  # without a tile set the squares are not rendered as links
             end=replay.state_after(replay.turn_count),
-            course=charts.build_score_chart(state),
+            course=build_score_chart(state),
             picture=replay.picture_name(turn),
         )
 

@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 from engine.rules import PRESETS, ChallengeRule, FinishLineLevel, Rules
 from tests.support import samples
 from tests.web.conftest import ShownTable
+from web.filters import list_rule_texts
 from web.i18n import languages
-from web.rule_texts import list_rule_texts
 
 TEXTS = languages()["en"]
 
