@@ -17,7 +17,7 @@ from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
-from web.event_streams import MAX_SHARED_EVENTS, EventStream, NoStreamError
+from web.live import MAX_SHARED_EVENTS, EventStream, NoStreamError
 from web.security.server import PageServer
 
 

@@ -23,9 +23,8 @@ from engine.tiles import Tile, load_tile_set
 from web.api.operations import ApiError, Media, Operation, encode_json, make_operation
 from web.api.schemas import Board, Choices, State, Turns, WordAnswer
 from web.command_requests import WEB_COMMANDS, Order, make_command, make_order_type
-from web.event_streams import NoStreamError
 from web.i18n import languages
-from web.live import NO_STREAM_TEXT, LiveUpdates
+from web.live import NO_STREAM_TEXT, LiveUpdates, NoStreamError
 from web.responses import FOR_EVER, send_picture
 
 COMMAND_TIMEOUT_S = 5.0

@@ -12,7 +12,7 @@ from collections import Counter
 from contextlib import suppress
 
 from engine.limits import BODY_TIMEOUT_S, MAX_BODY_BYTES, MAX_LARGE_BODIES, MAX_REQUESTS_PER_ADDRESS, SEND_TIMEOUT_S
-from web.event_streams import AsgiApp, Message, Receive, Scope, Send
+from web.live import AsgiApp, Message, Receive, Scope, Send
 from web.security.addresses import is_this_machine, make_client_key
 from web.security.csrf import MAX_BODY_BYTES_BY_PATH
 

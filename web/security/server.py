@@ -24,7 +24,7 @@ from flask import Flask
 
 from engine.errors import TilekeeperError
 from engine.limits import IDLE_TIMEOUT_S, MAX_CONNECTIONS
-from web.event_streams import AsgiApp, deliver_events
+from web.live import AsgiApp, deliver_events
 from web.security.connections import ConnectionLimiter, make_protocol_class
 from web.security.gate import RequestGate, limit_send_time
 

@@ -21,7 +21,7 @@ from device.system.systemd import (
     read_watchdog_interval_s,
     wait_with_watchdog,
 )
-from web.event_streams import EventStreams
+from web.live import EventStreams
 from web.security.server import PageServer
 
 
