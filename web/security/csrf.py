@@ -19,7 +19,7 @@ PAIR_PATH = "/pair"
 API_PATH = "/api/"
 """Prefix of the API paths, which use a token instead of a cookie (`web.api`)."""
 MAX_BODY_BYTES_BY_PATH = {"/history/import": MAX_IMPORT_BYTES, "/api/v1/games": MAX_IMPORT_BYTES}
-"""Largest request body in bytes, for the paths that accept files. `web.security.gate` enforces the limit."""
+"""Largest request body in bytes, for the paths that accept files. `web.security.limits` enforces the limit."""
 
 _TOKEN_KEY = "csrf"
 _SECURITY_HEADERS = {

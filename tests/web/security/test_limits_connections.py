@@ -13,7 +13,7 @@ from engine.limits import MAX_CONNECTIONS_PER_ADDRESS
 from tests.web.conftest import ShownTable
 from tests.web.security.test_server import Phone, get, until
 from web import create_app
-from web.security.connections import ConnectionLimiter
+from web.security.limits import ConnectionLimiter
 from web.security.server import PageServer
 
 OTHER_DEVICE = "127.0.0.7"
