@@ -10,8 +10,7 @@ import numpy as np
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
 from vision.geometry import Image
 from vision.recognition.letters import TilePredictions
-from vision.recognition.squares import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
-from vision.recognition.views import CROP_SIDE_PX, BoardViews
+from vision.recognition.views import CROP_SIDE_PX, VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE, BoardViews
 from vision.recognition.views import TOPS_MARGIN_SQUARES as TOPS_MARGIN
 from vision.recognition.views import TOPS_PX_PER_SQUARE as TOPS_SCALE
 

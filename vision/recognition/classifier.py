@@ -1,6 +1,8 @@
 """Classify the squares of a board whose corners are known: rectify, classify, turn upright, refine, fuse.
 
-The square network classifies squares as empty, tile or hidden; the letter network classifies the letters of tiles.
+The square network classifies squares as empty, tile or hidden (`SquareNet`); its input is the whole board at low
+resolution, so that each square is classified in the context of its neighbours and of the lighting, without colour
+thresholds. The letter network classifies the letters of tiles.
 
 The layout of the board has fourfold symmetry, so only the tiles determine the orientation. For each tile, the letter
 network predicts log-probabilities of four rotations; their sum over the tiles gives the orientation. Letters that look
@@ -9,8 +11,9 @@ the same when rotated (H, I, N, O, S, X, Z) contribute little.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -18,17 +21,69 @@ from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image, estimate_board_pose, square_side
+from vision.net import MODELS_DIR, Net
 from vision.recognition.fusion import fuse_predictions
 from vision.recognition.letters import LetterNet, TilePredictions, refine_by_similarity, restrict_to_alphabet
-from vision.recognition.squares import TILE_KIND, SquareNet, find_likely_tiles, rectify_board
-from vision.recognition.views import BoardViews, TilePoses, cut_square_crops, rectify_tops
+from vision.recognition.views import (
+    TILE_KIND,
+    VIEW_MARGIN_SQUARES,
+    BoardViews,
+    TilePoses,
+    cut_square_crops,
+    normalise_exposure,
+    rectify_board,
+    rectify_tops,
+)
 
+_MIN_TILE_PROBABILITY: Final = 0.001
+"""Minimum tile probability of a square whose letter is read."""
+_MIN_CLEAR_PROBABILITY: Final = 0.9
+"""Minimum probability of the best class; below this, predictions for four rotations of the board are averaged."""
 _VOTE_ERROR_RATE: Final = 0.02
 """Assumed share of tiles with a random rotation (placed rotated, covered, misread); bounds the weight of one tile."""
-
-
 _MAX_EFFECTIVE_VOTES: Final = 8
 """Upper limit of the effective number of independent tiles: tiles of one set have correlated errors."""
+
+
+class SquareNet:
+    """Neural network that classifies the 225 squares of a board as empty, tile or hidden."""
+
+    def __init__(self, path: Path = MODELS_DIR / "squares.onnx", load_net: Callable[[Path], Net] = Net) -> None:
+        self._net = load_net(path)
+
+    def predict(self, view: Image) -> NDArray[np.float32]:
+        """Return the probabilities of empty, tile and hidden for each square of a rectified board: `(15, 15, 3)`.
+
+        `view` is the image from `rectify_board`. If any square is unclear, the log-probabilities for the board rotated
+        by 0 to 3 quarter turns are averaged.
+        """
+        even = normalise_exposure(view)
+        kinds = self.predict_normalised(even)
+        if (kinds.max(axis=2) < _MIN_CLEAR_PROBABILITY).any():
+            sides = [kinds, *(np.rot90(self.predict_normalised(np.rot90(even, k, axes=(1, 2))), -k) for k in (1, 2, 3))]
+            odds = np.exp(np.mean([np.log(side + 1e-7) for side in sides], axis=0))
+            kinds = np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
+        return kinds
+
+    def predict_normalised(self, even: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the probabilities `(15, 15, 3)` for an array `(3, 272, 272)` from `normalise_exposure`, unrotated."""
+        (logits,) = self._net(np.ascontiguousarray(even)[None])
+        grid = logits[
+            0, :, VIEW_MARGIN_SQUARES:-VIEW_MARGIN_SQUARES, VIEW_MARGIN_SQUARES:-VIEW_MARGIN_SQUARES
+        ].transpose(1, 2, 0)
+        odds = np.exp(grid - grid.max(axis=2, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=2, keepdims=True), np.float32)
+
+
+def find_likely_tiles(kinds: NDArray[np.float32]) -> list[tuple[int, int]]:
+    """Return (row, column) of the squares with a tile probability of at least 0.001, the most probable first.
+
+    `kinds` `(15, 15, 3)` are the probabilities from `SquareNet.predict`.
+    """
+    tile = kinds[:, :, TILE_KIND]
+    order = np.argsort(-tile, axis=None, kind="stable")
+    cells = [(int(i) // BOARD_SIZE, int(i) % BOARD_SIZE) for i in order]
+    return [cell for cell in cells if tile[cell] >= _MIN_TILE_PROBABILITY]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 from engine.board import Premium, load_layout
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
-from vision.recognition import squares
 from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, NO_TILE_CLASS
-from vision.recognition.squares import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
+from vision.recognition.views import EMPTY_KIND, HIDDEN_KIND, TILE_KIND, VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
 _KINDS: Final = tuple(dict.fromkeys(load_layout().premiums))
 SQUARE_KINDS: Final = np.array([_KINDS.index(p) for p in load_layout().premiums])
@@ -348,15 +347,15 @@ def _multiply_odds(lies: Floats, asked: NDArray[np.intp], letters: Floats) -> Fl
     probabilities from the square network; row i of `letters` belongs to the square with the index `asked[i]`.
     """
     chances = np.zeros((BOARD_SIZE * BOARD_SIZE, letters.shape[1] + 1))
-    chances[:, NO_TILE_CLASS] = lies[:, squares.EMPTY_KIND] + lies[:, squares.TILE_KIND]
-    chances[:, -1] = lies[:, squares.HIDDEN_KIND]
+    chances[:, NO_TILE_CLASS] = lies[:, EMPTY_KIND] + lies[:, TILE_KIND]
+    chances[:, -1] = lies[:, HIDDEN_KIND]
     here, no_tile, tile = lies[asked], letters[:, NO_TILE_CLASS], letters[:, 1:].copy()
     # Add missed blanks: a tile that the letter network classifies as no tile is a blank, as it has no print.
     tile[:, 0] += _BLANK_MISS_RATE * no_tile
     which = tile / np.maximum(tile.sum(axis=1, keepdims=True), 1e-12)
-    empty = here[:, squares.EMPTY_KIND] * (no_tile + _FALSE_LETTER_RATE)
-    laid = here[:, squares.TILE_KIND] * (1 - np.minimum(no_tile + _FALSE_LETTER_RATE, 1 - _MIN_PROBABILITY))
-    seen = (1 - here[:, squares.HIDDEN_KIND]) / np.maximum(empty + laid, 1e-12)
+    empty = here[:, EMPTY_KIND] * (no_tile + _FALSE_LETTER_RATE)
+    laid = here[:, TILE_KIND] * (1 - np.minimum(no_tile + _FALSE_LETTER_RATE, 1 - _MIN_PROBABILITY))
+    seen = (1 - here[:, HIDDEN_KIND]) / np.maximum(empty + laid, 1e-12)
     chances[asked, NO_TILE_CLASS] = empty * seen
     chances[asked, 1:-1] = which * (laid * seen)[:, None]
     return chances
@@ -380,7 +379,7 @@ def _measure_blank_evidence(
     known_tile = in_sight & (1 - empty - blank > 0.9)
     square_colours = measure_log_colours(board)
     by_colours = compute_colour_log_ratio(square_colours, known_empty, known_tile, plain)[places]
-    by_squares = _log_odds(lies[places, squares.TILE_KIND], lies[places, squares.EMPTY_KIND])
+    by_squares = _log_odds(lies[places, TILE_KIND], lies[places, EMPTY_KIND])
     by_letters = _log_odds(seen[:, BLANK_CLASS], seen[:, NO_TILE_CLASS])
     odds = np.column_stack([by_squares, by_letters, by_colours, np.zeros(len(places))])
     laid = (1 - empty - chances[:, -1] > 0.5).reshape(BOARD_SIZE, BOARD_SIZE)

@@ -18,6 +18,15 @@ from numpy.typing import ArrayLike, NDArray
 from engine.reading import BOARD_SIZE
 from vision.geometry import TILE_HEIGHT_SQUARES, BoardPose, Floats, Image, rectify
 
+VIEW_PX_PER_SQUARE: Final = 16
+"""Resolution of the square network's input, in pixels per square."""
+VIEW_MARGIN_SQUARES: Final = 1
+"""Margin around the grid in the square network's input, in squares on each side."""
+VIEW_HEIGHT_SQUARES: Final = TILE_HEIGHT_SQUARES / 2
+"""Height of the rectified plane above the board, in squares: half the height of a tile, a compromise between the planes
+of tile tops and printed squares."""
+EMPTY_KIND, TILE_KIND, HIDDEN_KIND = range(3)
+"""Class indices of the square network: empty, tile, hidden (by a hand or another object)."""
 TOPS_PX_PER_SQUARE: Final = 28
 """Resolution of the rectified plane of the tile tops, in pixels per square."""
 CROP_SIDE_PX: Final = 36
@@ -28,6 +37,27 @@ MAX_POSE_OFFSET: Final = np.array([0.3, 0.3, 0.6])
 """Maximum shift of a crop (right and down, in squares) and maximum rotation (radians); a crop shifted by half a square
 or more would show the neighbouring tile."""
 _CROP_ORIGIN_PX: Final = round(TOPS_PX_PER_SQUARE * TOPS_MARGIN_SQUARES) - (CROP_SIDE_PX - TOPS_PX_PER_SQUARE) // 2
+
+
+def rectify_board(image: Image, pose: BoardPose) -> Image:
+    """Rectify the board with a margin of one square, as input of the square network: `(272, 272, 3) uint8 BGR`."""
+    return rectify(image, pose.plane_homography(VIEW_HEIGHT_SQUARES), VIEW_PX_PER_SQUARE, VIEW_MARGIN_SQUARES)
+
+
+def normalise_exposure(view: Image) -> NDArray[np.float32]:
+    """Normalise exposure and colour cast of a rectified board; return network input `(3, n, n) float32`.
+
+    `view` is `(n, n, 3) uint8` with the margin of `rectify_board`. In each channel, the 3rd and the 97th percentile on
+    the grid become -1 and 1; values are clipped to -3..3.
+    """
+    edge = view.shape[0] * VIEW_MARGIN_SQUARES // (BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES)
+    grid = view[edge:-edge:3, edge:-edge:3].reshape(-1, 3)
+    ranked = np.sort(grid, axis=0, kind="stable")  # for uint8, numpy's stable sort is a fast radix sort
+    low, high = ranked[[len(ranked) * 3 // 100, -1 - len(ranked) * 3 // 100]].astype(np.float64)
+    span = np.maximum(high - low, 12.0)
+    values = (np.arange(256, dtype=np.float32)[:, None] - np.float32((low + high) / 2)) / np.float32(span / 2)
+    even = cv2.LUT(view, np.clip(values, -3, 3)[None])
+    return np.ascontiguousarray(even.transpose(2, 0, 1), np.float32)
 
 
 def rectify_tops(image: Image, pose: BoardPose) -> Image:
@@ -128,7 +158,7 @@ class BoardViews:
 
     board: Image
     """`(272, 272, 3) uint8 BGR`: the board with a margin, rectified at half the height of the tiles
-    (`vision.recognition.squares.rectify_board`)."""
+    (`rectify_board`)."""
     tops: Image
     """`(448, 448) uint8`: the plane of the tile tops in grey (`rectify_tops`)."""
     poses: Floats = field(default_factory=_make_zero_poses)

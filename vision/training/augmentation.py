@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
 from vision.geometry import Image
-from vision.recognition import letters, squares, views
+from vision.recognition import letters, views
 from vision.recognition.fusion import find_neighbours
+from vision.recognition.views import EMPTY_KIND, HIDDEN_KIND, TILE_KIND
 from vision.rendering.style import LAYOUT
 from vision.training.dataset import (
     BOARD_MARGIN,
@@ -230,8 +231,8 @@ class SquareSampler:
         self._views = views
         tile = class_indices(views) > 0
         hidden = np.stack([v.hidden for v in views])
-        kinds = np.where(tile, squares.TILE_KIND, squares.EMPTY_KIND)
-        kinds = np.where(hidden > MIN_HIDDEN_COVER, squares.HIDDEN_KIND, kinds)
+        kinds = np.where(tile, TILE_KIND, EMPTY_KIND)
+        kinds = np.where(hidden > MIN_HIDDEN_COVER, HIDDEN_KIND, kinds)
         self._kinds = np.where((hidden > MAX_READABLE_COVER) & (hidden <= MIN_HIDDEN_COVER), IGNORED, kinds)
         holes = (~tile & (find_neighbours(tile).sum(axis=-1) >= 3)).sum(axis=(1, 2))
         weight = 1 + np.minimum(holes, _MAX_HOLES_COUNTED)
@@ -243,7 +244,7 @@ class SquareSampler:
         for i in rng.choice(len(self._views), size, p=self._view_shares):
             turn = int(rng.integers(4))
             board = self._draw_board(rng, self._views[i].board, turn)
-            boards.append(squares.normalise_exposure(board))
+            boards.append(views.normalise_exposure(board))
             kinds.append(np.rot90(self._kinds[i], turn))
         return SquareBatch(np.stack(boards), np.stack(kinds).astype(np.int64))
 
@@ -253,9 +254,9 @@ class SquareSampler:
         source = (grid + rng.normal(0, 0.04, (4, 2)) + rng.normal(0, 0.05, 2) + BOARD_MARGIN) * BOARD_SQUARE_PX - 0.5
         # After an anticlockwise quarter turn, the second corner becomes the first.
         source = np.roll(source, -quarter_turns, axis=0)
-        target = (grid + squares.VIEW_MARGIN_SQUARES) * squares.VIEW_PX_PER_SQUARE - 0.5
+        target = (grid + views.VIEW_MARGIN_SQUARES) * views.VIEW_PX_PER_SQUARE - 0.5
         matrix = cv2.getPerspectiveTransform(source.astype(np.float32), target.astype(np.float32))
-        n = (BOARD_SIZE + 2 * squares.VIEW_MARGIN_SQUARES) * squares.VIEW_PX_PER_SQUARE
+        n = (BOARD_SIZE + 2 * views.VIEW_MARGIN_SQUARES) * views.VIEW_PX_PER_SQUARE
         view = np.asarray(cv2.warpPerspective(view, matrix, (n, n), borderMode=cv2.BORDER_REPLICATE), np.uint8)
         u = rng.random()
         if u < 0.25:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from engine.reading import BLANK, BOARD_SIZE, EMPTY
 from engine.tiles import load_tile_set, tile_set_names
 from vision.geometry import TILE_HEIGHT_SQUARES, Image, estimate_board_pose, project, rectify, square_side
-from vision.recognition import squares, views
+from vision.recognition import views
 from vision.recognition.letters import letter_shape
 from vision.recognition.views import BoardViews
 from vision.rendering.fonts import training_fonts
@@ -124,7 +124,7 @@ def extract_views(scene: Scene, number: int) -> TrainingViews:
     centres, rights = (project(np.linalg.inv(plane), points) for points in (scene.centres, scene.right_edges))
     right, down = np.moveaxis(rights - centres, -1, 0)
     return TrainingViews(
-        board=rectify(scene.image, pose.plane_homography(squares.VIEW_HEIGHT_SQUARES), BOARD_SQUARE_PX, BOARD_MARGIN),
+        board=rectify(scene.image, pose.plane_homography(views.VIEW_HEIGHT_SQUARES), BOARD_SQUARE_PX, BOARD_MARGIN),
         tops=rectify(grey, plane, TOPS_SQUARE_PX, TOPS_MARGIN),
         labels=scene.labels,
         hidden=scene.hidden.astype(np.float32),
@@ -138,7 +138,7 @@ def to_board_views(view: TrainingViews) -> BoardViews:
     """Convert training views to the resolution and margin of the networks' input at run time."""
     return BoardViews(
         board=_resize_view(
-            view.board, BOARD_SQUARE_PX, BOARD_MARGIN, squares.VIEW_PX_PER_SQUARE, squares.VIEW_MARGIN_SQUARES
+            view.board, BOARD_SQUARE_PX, BOARD_MARGIN, views.VIEW_PX_PER_SQUARE, views.VIEW_MARGIN_SQUARES
         ),
         tops=_resize_view(view.tops, TOPS_SQUARE_PX, TOPS_MARGIN, views.TOPS_PX_PER_SQUARE, views.TOPS_MARGIN_SQUARES),
     )

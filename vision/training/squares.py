@@ -10,7 +10,8 @@ import torch
 from torch.nn import functional
 
 from vision.net import MODELS_DIR
-from vision.recognition.squares import VIEW_MARGIN_SQUARES, SquareNet
+from vision.recognition.classifier import SquareNet
+from vision.recognition.views import VIEW_MARGIN_SQUARES
 from vision.training.augmentation import IGNORED, SquareBatch, SquareSampler
 from vision.training.dataset import TrainingViews
 from vision.training.networks import HeadedNet, build_square_net, write_onnx

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
-from vision.recognition import squares
 from vision.recognition.fusion import collect_blank_evidence, fuse_predictions
-from vision.recognition.squares import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
+from vision.recognition.views import EMPTY_KIND, VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
 EMPTY, BLANK, A, HIDDEN = 0, 1, 2, 4
 ASKED = (7, 7)
@@ -39,7 +38,7 @@ class Message:
 def make_message(colour: tuple[int, int, int], tile: float, letters: tuple[float, ...], hidden: float = 0.0) -> Message:
     """The square ASKED has this colour; the networks give it `tile` and `letters`."""
     kinds = np.zeros((BOARD_SIZE, BOARD_SIZE, 3), np.float32)
-    kinds[:, :, squares.EMPTY_KIND] = 1
+    kinds[:, :, EMPTY_KIND] = 1
     board = np.full((VIEW_PX_PER_SQUARE * (BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES),) * 2 + (3,), GROUND, np.uint8)
     for row, column in [*LAID, ASKED]:
         kinds[row, column] = (0.0, 1.0, 0.0) if (row, column) != ASKED else (1 - tile, tile, 0.0)

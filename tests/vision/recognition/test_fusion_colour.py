@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vision.recognition.fusion import SQUARE_KINDS, compute_colour_log_ratio, measure_log_colours
-from vision.recognition.squares import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
+from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
 RNG = np.random.default_rng(0)
 GROUND = np.array([[120, 150, 160], [200, 120, 60], [60, 60, 200], [180, 170, 230], [90, 40, 30]], float)

@@ -10,7 +10,7 @@ from engine.board import Premium, load_layout
 from engine.reading import BOARD_SIZE
 from vision.geometry import Image
 from vision.recognition.fusion import _measure_edges, compute_edge_log_ratio, find_neighbours, measure_log_colours
-from vision.recognition.squares import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
+from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
 SQUARES = BOARD_SIZE * BOARD_SIZE
 VIEW = (BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES) * VIEW_PX_PER_SQUARE

@@ -13,7 +13,7 @@ import pytest
 from engine.reading import BLANK, BOARD_SIZE, EMPTY
 from engine.tiles import load_tile_set, tile_set_names
 from vision.net import ModelError, Net
-from vision.recognition import letters, squares, views
+from vision.recognition import letters, views
 from vision.recognition.letters import letter_shape
 from vision.rendering.scene import Scene, compose_scene
 from vision.rendering.simulated_table import SimulatedTable
@@ -129,7 +129,7 @@ def test_boards_carry_the_kind_of_each_square(kept: dataset.TrainingViews) -> No
     batch = SquareSampler([kept]).draw_batch(np.random.default_rng(3), 8)
     assert batch.boards.shape == (8, 3, 272, 272)
     assert batch.kinds.shape == (8, BOARD_SIZE, BOARD_SIZE)
-    assert ((batch.kinds == squares.TILE_KIND).sum(axis=(1, 2)) == 4).all()
+    assert ((batch.kinds == views.TILE_KIND).sum(axis=(1, 2)) == 4).all()
 
 
 def test_boards_with_bare_holes_between_tiles_are_looked_at_more_often(kept: dataset.TrainingViews) -> None:
@@ -138,7 +138,7 @@ def test_boards_with_bare_holes_between_tiles_are_looked_at_more_often(kept: dat
     )
     looks = SquareSampler([kept, replace(kept, labels=around)])
     seen = np.concatenate([looks.draw_batch(np.random.default_rng(seed), 10).kinds for seed in range(4)])
-    with_hole = ((seen == squares.TILE_KIND).sum(axis=(1, 2)) == 4) & (seen[:, 7, 7] == squares.EMPTY_KIND)
+    with_hole = ((seen == views.TILE_KIND).sum(axis=(1, 2)) == 4) & (seen[:, 7, 7] == views.EMPTY_KIND)
     assert with_hole.sum() > 0.55 * len(seen)
 
 
