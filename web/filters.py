@@ -7,7 +7,6 @@ chart in SVG coordinates.
 from __future__ import annotations
 
 import time
-from engine.reading import BOARD_SIZE
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
