@@ -10,10 +10,14 @@ loads in two milliseconds, and a look-up takes less than one microsecond.
 
 from __future__ import annotations
 
+import codecs
+import io
+import itertools
 import re
 import unicodedata
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from types import MappingProxyType
@@ -22,6 +26,7 @@ from typing import Any, Protocol
 import marisa_trie
 
 from engine.errors import NotationError
+from engine.limits import MAX_LEXICON_WORDS
 from engine.messages import make_message
 from engine.tiles import TileSet
 
@@ -35,6 +40,8 @@ _END_OF_WORD = re.compile(r"[\s,;=]")
 _APOSTROPHES = "'’ʼ`´"
 _NO_APOSTROPHES = str.maketrans("", "", _APOSTROPHES)
 _MIDDLE_DOT = "·"  # Catalan L·L is one tile
+_BLOCK_BYTES = 1 << 20
+_DUPLICATE_PARTS = 64
 
 
 class WordList(Protocol):
@@ -104,33 +111,24 @@ class Lexicon:
         return data
 
     @classmethod
-    def from_words(cls, name: str, entries: Iterable[str], tiles: TileSet | None = None) -> Lexicon:
+    def from_words(cls, name: str, entries: Collection[str] | Entries, tiles: TileSet | None = None) -> Lexicon:
         """Build a word list from the entries of a dictionary.
 
         Entries that the rule sheets forbid are excluded and counted: words that are always capitalised, words with a
         hyphen or an apostrophe, and words that do not fit the board. Capital letters are no reason to exclude an entry
         in a list that is all in capitals, or in a German list. Accents are removed from letters that are not in
-        `tiles` (French É is played as E).
+        `tiles` (French É is played as E). The entries are iterated twice. Raises `LexiconError` if there are more than
+        `MAX_LEXICON_WORDS` words.
         """
-        entries = [unicodedata.normalize("NFC", entry) for entry in entries]
-        small = sum(entry[:1].islower() for entry in entries)
-        large = sum(entry.isupper() for entry in entries)
-        has_capital_names = small > 0 and large <= small and (tiles is None or tiles.language_code != "de")
-        has_apostrophe = tiles is not None and tiles.has_apostrophe()
-        excluded: Counter[str] = Counter()
-        words = set()
+        small = large = 0
         for entry in entries:
-            fault = _find_fault(entry, has_apostrophe) or (
-                "capital letter" if has_capital_names and entry != entry.lower() else ""
-            )
-            word = tiles.fold(entry) if tiles else entry.upper()
-            if not fault and not MIN_WORD_TILES <= _count_tiles(word, tiles) <= MAX_WORD_TILES:
-                fault = f"not {MIN_WORD_TILES} to {MAX_WORD_TILES} letters"
-            if fault:
-                excluded[fault] += 1
-            else:
-                words.add(word)
-        return cls(name, marisa_trie.Trie(sorted(words)), MappingProxyType(dict(excluded.most_common())))
+            small += entry[:1].islower()
+            large += entry.isupper()
+        has_capital_names = small > 0 and large <= small and (tiles is None or tiles.language_code != "de")
+        excluded: Counter[str] = Counter()
+        words = _find_words(entries, tiles, has_capital_names, excluded)
+        trie = marisa_trie.Trie(_drop_duplicates(name, words))
+        return cls(name, trie, MappingProxyType(dict(excluded.most_common())))
 
 
 def is_compiled(data: bytes) -> bool:
@@ -152,20 +150,36 @@ def load_shipped_lexicon(language: str) -> Lexicon | None:
     return Lexicon.from_bytes(code, shipped.read_bytes()) if shipped.is_file() else None
 
 
-def parse_entries(source: str, data: bytes) -> list[str]:
+class Entries:
+    """The entries of a word list: the first word of each line of a text, read again at each iteration.
+
+    A list of all words of a long word list would take ten times the memory of its text.
+    """
+
+    def __init__(self, data: bytes, encoding: str) -> None:
+        self._data = data
+        self._encoding = encoding
+
+    def __iter__(self) -> Iterator[str]:
+        with io.TextIOWrapper(io.BytesIO(self._data), self._encoding, newline=None) as text:
+            for line in itertools.chain.from_iterable(map(str.splitlines, text)):
+                if (entry := line.strip()) and not entry.startswith("#"):
+                    yield entry if entry.isalpha() else _END_OF_WORD.split(entry, maxsplit=1)[0]
+
+
+def parse_entries(source: str, data: bytes) -> Entries:
     """Return the first word of each line in a text file with a word list. Lines that begin with `#` are skipped.
 
     A definition may follow the word. The text is UTF-8, UTF-16 with a byte order mark, or Latin-1, with any line
     ends. `source` is the name of the list in error messages. Raises `LexiconError` if the data is not text.
 
-    >>> parse_entries("club", b"# our list\\nAAH to exclaim in surprise\\nQI\\n")
+    >>> list(parse_entries("club", b"# our list\\nAAH to exclaim in surprise\\nQI\\n"))
     ['AAH', 'QI']
     """
-    lines = [line.strip() for line in _decode_text(source, data).splitlines()]
-    return [_END_OF_WORD.split(line, maxsplit=1)[0] for line in lines if line and not line.startswith("#")]
+    return Entries(data, _find_encoding(source, data))
 
 
-def _decode_text(source: str, data: bytes) -> str:
+def _find_encoding(source: str, data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
     elif _CONTROL_BYTES.search(data):
@@ -175,11 +189,53 @@ def _decode_text(source: str, data: bytes) -> str:
         encodings = ["utf-8-sig", "iso-8859-1"]
     for encoding in encodings:
         try:
-            return data.decode(encoding)
+            for _ in codecs.iterdecode(_split_blocks(data), encoding):
+                pass
         except UnicodeDecodeError:
             continue
+        return encoding
     text = "{0}: not a text file; save the word list as UTF-8, one word a line"
     raise LexiconError(make_message("list-not-utf8", text, source))
+
+
+def _split_blocks(data: bytes) -> Iterator[bytes]:
+    for start in range(0, len(data), _BLOCK_BYTES):
+        yield data[start : start + _BLOCK_BYTES]
+
+
+def _find_words(
+    entries: Iterable[str], tiles: TileSet | None, has_capital_names: bool, excluded: Counter[str]
+) -> Iterator[str]:
+    """Yield the valid words in capitals, and count the other entries in `excluded`; see `Lexicon.from_words`."""
+    has_apostrophe = tiles is not None and tiles.has_apostrophe()
+    for written in entries:
+        entry = unicodedata.normalize("NFC", written)
+        fault = _find_fault(entry, has_apostrophe) or (
+            "capital letter" if has_capital_names and entry != entry.lower() else ""
+        )
+        if not fault:
+            word = tiles.fold(entry) if tiles else entry.upper()
+            if MIN_WORD_TILES <= _count_tiles(word, tiles) <= MAX_WORD_TILES:
+                yield word
+                continue
+            fault = f"not {MIN_WORD_TILES} to {MAX_WORD_TILES} letters"
+        excluded[fault] += 1
+
+
+def _drop_duplicates(name: str, words: Iterable[str]) -> Iterator[str]:
+    """Yield each word once. Raises `LexiconError` if there are more than `MAX_LEXICON_WORDS`.
+
+    The words are divided into parts by checksum: a set of all words would take ten times the memory of the parts.
+    """
+    parts = [bytearray() for _ in range(_DUPLICATE_PARTS)]
+    for number, word in enumerate(words):
+        if number >= MAX_LEXICON_WORDS:
+            text = "{0}: has more than {1} words; give a shorter word list"
+            raise LexiconError(make_message("list-many-words", text, name, MAX_LEXICON_WORDS))
+        data = word.encode()
+        parts[zlib.crc32(data) % _DUPLICATE_PARTS] += data + b"\n"
+    while parts:
+        yield from set(parts.pop().decode().split("\n")) - {""}
 
 
 def _find_fault(entry: str, has_apostrophe: bool) -> str:
@@ -187,6 +243,8 @@ def _find_fault(entry: str, has_apostrophe: bool) -> str:
 
     This function does not check the case of letters or the length of the word.
     """
+    if entry.isalpha():
+        return ""
     letters = entry.translate(_NO_APOSTROPHES) if has_apostrophe else entry
     if letters.replace(_MIDDLE_DOT, "").isalpha():
         return ""
@@ -203,7 +261,7 @@ def _count_tiles(word: str, tiles: TileSet | None) -> int:
     For a word of at most `MAX_WORD_TILES` letters, return the number of letters: this saves time, and such a word fits
     the board in any case.
     """
-    if tiles is None or len(word) <= MAX_WORD_TILES:
+    if tiles is None or len(word) <= MAX_WORD_TILES or len(word) > MAX_WORD_TILES * max(map(len, tiles.counts)):
         return len(word)
     try:
         return len(tiles.split(word))

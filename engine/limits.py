@@ -22,8 +22,13 @@ MAX_GCG_EVENTS: Final = 500
 The number is limited because all events are computed again for each corrected score.
 """
 
-MAX_LEXICON_BYTES: Final = 12_000_000
-"""Maximum size of a word list as text. Compilation of the list takes thirty times this amount of memory."""
+MAX_LEXICON_BYTES: Final = 64_000_000
+"""Maximum size of a word list as text. The largest known list, Debian's `wpolish`, has 60 MB."""
+MAX_LEXICON_WORDS: Final = 3_500_000
+"""Maximum number of words in a word list, which determines the memory for its compilation.
+
+`wpolish` has 3.3 million words that fit the board. Their compilation takes 300 MB.
+"""
 MAX_LEXICON_LINE_BYTES: Final = 10_000
 """Maximum size of a line in a word list. A line has a word and optionally the definition of the word."""
 MAX_ARCHIVE_DIRECTORY_BYTES: Final = 1_000_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -182,3 +183,31 @@ def test_racks_and_plays_are_spelled_with_tiles() -> None:
     assert not replay(record).problems
     assert [str(tile) for tile in load_tile_set("el").parse("ΛΟΓΟς")] == ["Λ", "Ο", "Γ", "Ο", "σ"]
     assert [str(tile) for tile in load_tile_set("hr").parse("ǇUBAV")] == ["LJ", "U", "B", "A", "V"]
+
+
+def test_list_with_too_many_words_is_refused_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.lexicon.MAX_LEXICON_WORDS", 3)
+    assert len(build("aa\nab\nac\n")) == 3
+    with pytest.raises(LexiconError, match="more than 3 words"):
+        build("aa\nab\nac\nad\n")
+
+
+def test_repeated_words_compile_to_the_same_bytes() -> None:
+    words = ["horn", "farm", "paste", "mob", "bit"]
+    assert build("\n".join(words * 3)).to_bytes() == build("\n".join(reversed(words))).to_bytes()
+
+
+def test_long_list_is_compiled_in_little_memory() -> None:
+    data = "\n".join(f"a{number:012}".translate(str.maketrans("0123456789", "abcdefghij")) for number in range(20_000))
+    tracemalloc.start()
+    try:
+        assert len(build(data)) == 20_000
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * len(data)  # the words of a list as texts take seven times its size
+
+
+def test_encoding_is_found_in_a_character_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.lexicon._BLOCK_BYTES", 3)
+    assert set(build("mäuse\nhäuser\n", load_tile_set("de"))) == {"MÄUSE", "HÄUSER"}

@@ -12,11 +12,16 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image
+
+from device.storage.lexicons import read_lexicon
+from engine.lexicon import LexiconError
+from engine.limits import MAX_LEXICON_BYTES
+from engine.tiles import load_tile_set
 
 REPOSITORY = Path(__file__).parents[2]
 SIDE_PX = 5650
@@ -30,6 +35,9 @@ status = main(sys.argv[1:])
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(f"\\n{status} {time.process_time()} {int(peak.split()[1]) / 1024}")
 """
+_COMPILE_CHILD = _CHILD.replace(
+    "from device.cli import main", "from tests.system.odd_inputs import compile_list as main"
+)
 
 
 @dataclass(frozen=True)
@@ -47,9 +55,9 @@ class Outcome:
         return f"{self.name:24} status {self.status}  {self.cpu_s:5.1f} s  {self.memory_mb:4.0f} MB  {text}"
 
 
-def run_program(name: str, *arguments: str) -> Outcome:
-    """Run the program in a process of its own."""
-    done = subprocess.run([sys.executable, "-c", _CHILD, *arguments], capture_output=True, text=True, cwd=REPOSITORY)
+def run_program(name: str, *arguments: str, child: str = _CHILD) -> Outcome:
+    """Run the program, or another one, in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", child, *arguments], capture_output=True, text=True, cwd=REPOSITORY)
     output, _, measured = done.stdout.rstrip().rpartition("\n")
     try:
         status, cpu_s, memory_mb = measured.split()
@@ -67,6 +75,11 @@ def make_pictures(folder: Path) -> Iterator[Path]:
             yield _save(folder / f"{mode.replace(';', '')}.{kind}", mode, (SIDE_PX, SIDE_PX), **options)
     yield _save(folder / "palette.gif", "P", (SIDE_PX, SIDE_PX))
     yield _save(folder / "large.webp", "RGB", (4000, 3000))
+    yield _save_noise(folder / "noise.webp", (4000, 3000), lossless=True)
+    yield _save_noise(folder / "noise-progressive.jpg", (SIDE_PX, SIDE_PX), progressive=True)
+    yield _save_noise(folder / "noise.png", (SIDE_PX, SIDE_PX), compress_level=1)
+    yield _save(folder / "alpha.webp", "RGBA", (4000, 3000))
+    yield _save(folder / "cmyk.jpg", "CMYK", (SIDE_PX, SIDE_PX), progressive=True)
     yield _save(folder / "too-large.webp", "RGB", (5000, 5000))
     yield _save(folder / "too-large.png", "1", (13_300, 13_300))
     yield _save(folder / "large.jpg", "RGB", (13_300, 13_300))
@@ -77,6 +90,17 @@ def make_pictures(folder: Path) -> Iterator[Path]:
 
 def _save(path: Path, mode: str, size: tuple[int, int], **options: object) -> Path:
     Image.new(mode, size).save(path, **options)
+    return path
+
+
+def _save_noise(path: Path, size: tuple[int, int], **options: object) -> Path:
+    """Save a picture that no encoder can compress well."""
+    noise = Image.effect_noise((1000, 1000), 100).convert("RGB")
+    whole = Image.new("RGB", size)
+    for x in range(0, size[0], 1000):
+        for y in range(0, size[1], 1000):
+            whole.paste(noise, (x, y))
+    whole.save(path, **options)
     return path
 
 
@@ -117,6 +141,33 @@ def make_zip_files(folder: Path) -> Iterator[Path]:
     yield folder / "later-version.zip"
 
 
+def make_word_lists(folder: Path) -> Iterator[Path]:
+    """Write word lists within the limits, and some that are refused."""
+    letters = str.maketrans("0123456789", "ąbćdęfghij")
+    texts = {
+        "many-words": ("".join(f"{number * 7919 % 10**10:010}\n" for number in range(1_000_000))).translate(letters),
+        "short-words": "ab\nac\n" * (MAX_LEXICON_BYTES // 6),
+        "long-lines": f"abc {'x' * 9_000}\n" * (MAX_LEXICON_BYTES // 9_100),
+        "no-words": "#\n" * (MAX_LEXICON_BYTES // 2),
+        "one-line": "a" * MAX_LEXICON_BYTES,
+        "too-large": "word\n" * (MAX_LEXICON_BYTES // 5 + 1),
+    }
+    for name, text in texts.items():
+        path = folder / f"{name}.txt"
+        path.write_text(text, encoding="utf-8")
+        yield path
+
+
+def compile_list(arguments: Sequence[str]) -> int:
+    """Compile a word list as the program does when a game starts; return 1 if the list is refused."""
+    try:
+        print(len(read_lexicon(Path(arguments[0]), load_tile_set("pl"))), "words")
+    except LexiconError as error:
+        print(error)
+        return 1
+    return 0
+
+
 def _write_zip(path: Path, fill: Callable[[zipfile.ZipFile], object]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         fill(archive)
@@ -132,6 +183,8 @@ def try_all(folder: Path) -> Iterator[Outcome]:
         yield run_program(f"import {path.name}", "import", "--data", str(folder / "data"), str(path))
     for path in make_zip_files(folder):
         yield run_program(path.name, "import", "--data", str(folder / "data"), str(path))
+    for path in make_word_lists(folder):
+        yield run_program(f"words {path.name}", str(path), child=_COMPILE_CHILD)
 
 
 if __name__ == "__main__":
