@@ -31,7 +31,7 @@ MAX_PICTURES_MB, MAX_PICTURES_DAYS = 1_000_000, 36_500
 MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 """Largest lengths of a Wi-Fi name and password (IEEE 802.11, 9.4.2.2 and J.4.1)."""
 
-_CAMERA_PATTERN = re.compile(r"pi|usb:.+|folder:.+")
+_CAMERA_PATTERN = re.compile(r"pi|phone|usb:.+|folder:.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
 _PIN_KEYS = {pin.name for pin in fields(Pins)}
@@ -204,7 +204,8 @@ def _build_settings(document: dict[str, Any]) -> Settings:
         raise _explain_error(error) from None
     _check_game(settings.game)
     if not _CAMERA_PATTERN.fullmatch(source := settings.camera.source):
-        raise _InvalidSettingError(("camera", "source"), f'is {source!r}: write "pi", "usb:0" or "folder:/path"')
+        text = f'is {source!r}: write "pi", "phone", "usb:0" or "folder:/path"'
+        raise _InvalidSettingError(("camera", "source"), text)
     _check_page(settings.page)
     _check_data(settings.data)
     displays = settings.panel.displays

@@ -54,6 +54,9 @@ MAX_JPEG_PIXELS: Final = 178_000_000
 The limit is higher than `MAX_PICTURE_PIXELS` because such a picture is reduced in size during decoding.
 """
 
+MAX_UPLOADED_PHOTO_BYTES: Final = 16 * 1024 * 1024
+"""Maximum size of a photograph that a phone sends: 3 MB from the page's script, 12 MB without script."""
+
 # Requests to the web server
 
 MAX_BODY_BYTES: Final = 64 * 1024

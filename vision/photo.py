@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,10 +76,19 @@ def load_photo(path: Path, max_side_px: int = MAX_SIDE_PX) -> Photo:
     Raises `PhotoError` for a file that is missing, truncated, not an image, too large to decode (`engine.limits`), or
     has floating-point pixels.
     """
+    return _load_photo(path, path, max_side_px)
+
+
+def decode_photo(data: bytes, name: str, max_side_px: int = MAX_SIDE_PX) -> Photo:
+    """Decode the content of an image file as `load_photo` does; `name` names the file in error messages."""
+    return _load_photo(io.BytesIO(data), name, max_side_px)
+
+
+def _load_photo(source: Path | io.BytesIO, path: Path | str, max_side_px: int) -> Photo:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Pictures.DecompressionBombWarning)
-            with Pictures.open(path, formats=_FORMATS) as opened:
+            with Pictures.open(source, formats=_FORMATS) as opened:
                 return _decode_photo(opened, max_side_px)
     except FileNotFoundError:
         raise PhotoError(make_message("photo-missing", "{0}: there is no such file", path)) from None

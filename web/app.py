@@ -17,7 +17,7 @@ from web.compression import compress_response
 from web.game_archive import GameArchive
 from web.host import HostInfo
 from web.i18n import remember_language, texts
-from web.pages import actions, dialogs, history, panel, scoreboard, setup
+from web.pages import actions, dialogs, history, panel, pictures, scoreboard, setup
 from web.pages import pairing as pairing_page
 from web.responses import refuse
 from web.security import csrf
@@ -59,6 +59,7 @@ def create_app(
     app.register_blueprint(pairing_page.create_blueprint(pairing))
     app.register_blueprint(dialogs.create_blueprint(session, pairing, own_lexicon))
     app.register_blueprint(actions.create_blueprint(session, own_lexicon))
+    app.register_blueprint(pictures.create_blueprint(session))
     app.register_blueprint(panel.create_blueprint(session, pairing, host_info))
     app.register_blueprint(setup.create_blueprint(session, pairing, host_info))
     archive = GameArchive(store or GameStore(":memory:"), lambda: session.state.game)

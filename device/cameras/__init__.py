@@ -1,6 +1,6 @@
-"""Cameras with one common interface: a folder of pictures, a USB camera, a Raspberry Pi camera, a simulated table.
+"""Cameras with one common interface: phones, a folder, a USB camera, a Raspberry Pi camera, a simulated table.
 
-`open_camera` opens a camera by the value of the setting `camera.source`, such as `folder:DIR`, `usb:0` or `pi`.
+`open_camera` opens a camera by the value of the setting `camera.source`, such as `phone`, `usb:0` or `pi`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 
 
 def open_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None = None) -> Camera:
-    """Open the camera that `spec` names: `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...` or `pi` (a camera module).
+    """Open the camera that `spec` names: `phone`, `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...` or `pi`.
 
     `open_record` returns, for a folder, the record of the pictures that earlier cameras returned; these pictures are
     skipped. If `open_record` is None, no picture is skipped. Raises `CameraError` if there is no such camera; the
@@ -54,11 +54,15 @@ def open_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None =
         from device.cameras.usb import UsbCamera
 
         return UsbCamera(where)
+    if spec == "phone":
+        from device.cameras.phone import PhoneCamera
+
+        return PhoneCamera()
     if spec == "pi":
         from device.cameras.pi import PiCamera
 
         return PiCamera()
-    text = "no camera '{0}': say folder:DIR or usb:0, or pi on a Raspberry Pi"
+    text = "no camera '{0}': use phone, usb:0 or folder:DIR, or pi on a Raspberry Pi"
     raise CameraError(make_message("camera-unknown", text, spec))
 
 

@@ -1,7 +1,8 @@
 """Keep the score of a game at a real table.
 
-The camera is a folder to which a picture is added after each turn (folder:DIR), a USB camera (usb:0) or a Raspberry
-Pi's camera module (pi). Phones on the same network see the score on the page, which also has the buttons of the table.
+The camera is a phone that takes a picture after each turn (phone), a USB camera (usb:0), a Raspberry Pi's camera
+module (pi), or a folder to which a picture is added after each turn (folder:DIR). Phones on the same network see the
+score on the page, which also has the buttons of the table.
 Values for missing options come from the settings file; `python -m device.settings` prints a file with all defaults.
 """
 
@@ -34,7 +35,7 @@ HELP = "keep the score of a game at a real table"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument(
-        "--camera", metavar="CAMERA", help="folder:DIR, usb:0, usb:/dev/v4l/by-id/... or pi (default pi)"
+        "--camera", metavar="CAMERA", help="phone, usb:0, usb:/dev/v4l/by-id/..., folder:DIR or pi (default pi)"
     )
     add_game_options(parser, players_needed=False)
     add_rule_options(parser)

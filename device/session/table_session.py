@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from calibration.profile import TableProfile
 from device.cameras import Camera, CameraError, Frame
+from device.cameras.phone import PhoneCamera, PictureNeededError
 from device.capture.board_camera import BoardCamera, CameraMonitor
 from device.capture.question_crop import crop_squares, make_crop_name
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
@@ -94,9 +95,13 @@ class TableSession:
         closing = closing or threading.Event()
         self._store = store
         self._now = clock
+        phone_camera = camera if isinstance(camera, PhoneCamera) else None
+        self.uses_phone_camera = phone_camera is not None
+        """True if phones take the pictures of turns (`EndTurnWithPicture`)."""
+        follows_board = follows_board and not phone_camera
         self._board_camera = BoardCamera(camera, reader, follows_board=follows_board, clock=clock, wait=closing.wait)
         self._controller = GameController(store, words, clock)
-        self._context = CommandContext(self._controller, self._take_turn, self._prepare_board)
+        self._context = CommandContext(self._controller, self._take_turn, self._prepare_board, phone_camera)
         self._setup = TableSetup(self._board_camera, store, profile)
         self._profile_updater = ProfileUpdater(profile) if profile else None
         self._key_frames = KeyFrameBuffer()
@@ -349,6 +354,8 @@ class TableSession:
             controller.clock_keeper.stop(pressed)
         try:
             command.run(self._context)
+        except PictureNeededError as error:
+            controller.add_notice(str(error))
         except CameraError as error:
             controller.add_notice(str(error), Trouble.CAMERA)
         except StoreError as error:

@@ -29,6 +29,7 @@ class ShownTable:
         self.listeners: list[Listener] = []
         self.submitted: list[tuple[TableCommand, Moment | None]] = []
         self.refusal = ""
+        self.uses_phone_camera = False
         self.taught: tuple[str, ...] = ()
         corners = ((300.0, 80.0), (1000.0, 100.0), (1020.0, 800.0), (250.0, 790.0))
         self.view = SetupView(b"\xff\xd8jpeg", (1280, 960), corners, 0.9)

@@ -89,6 +89,7 @@ class ScoreboardPages:
             parts=self.page.refresh_parts(drawing),
             now=time.monotonic(),
             paired=current_client(self.pairing),
+            phone_camera=self.session.uses_phone_camera,
             languages=languages().values(),
             **values,
         )

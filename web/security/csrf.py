@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, request, session
 
-from engine.limits import MAX_BODY_BYTES
+from engine.limits import MAX_BODY_BYTES, MAX_UPLOADED_PHOTO_BYTES
 from web.game_archive import MAX_IMPORT_BYTES
 from web.i18n import texts
 from web.security.pairing import Pairing, current_client
@@ -18,13 +18,19 @@ PAIR_PATH = "/pair"
 
 API_PATH = "/api/"
 """Prefix of the API paths, which use a token instead of a cookie (`web.api`)."""
-MAX_BODY_BYTES_BY_PATH = {"/history/import": MAX_IMPORT_BYTES, "/api/v1/games": MAX_IMPORT_BYTES}
+PICTURE_PATH = "/actions/picture"
+"""Path that accepts the picture of a turn (`web.pages.pictures`)."""
+MAX_BODY_BYTES_BY_PATH = {
+    "/history/import": MAX_IMPORT_BYTES,
+    "/api/v1/games": MAX_IMPORT_BYTES,
+    PICTURE_PATH: MAX_UPLOADED_PHOTO_BYTES,
+}
 """Largest request body in bytes, for the paths that accept files. `web.security.limits` enforces the limit."""
 
 _TOKEN_KEY = "csrf"
 _SECURITY_HEADERS = {
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
         "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",

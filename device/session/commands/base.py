@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
+from device.cameras.phone import PhoneCamera
 from device.player_names import is_displayable
 from device.session.game_controller import GameController
 from device.session.messages import make_refusal
@@ -34,13 +35,15 @@ BoardRows = Annotated[tuple[BoardRow, ...], Meta(min_length=BOARD_SIZE, max_leng
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """Context in which a command runs: the controller of the game, and two functions that use the camera."""
+    """Context in which a command runs: the controller of the game, and functions and objects that give pictures."""
 
     controller: GameController
     take_turn: Callable[[], None]
     """Function that takes a picture, reads the board and records the turn."""
     prepare_board: Callable[[], None]
     """Function that prepares the camera for a new game and discards the pictures of the previous game."""
+    phone_camera: PhoneCamera | None = None
+    """The camera of a table whose pictures are taken by phones; None for other tables."""
 
 
 class TableCommand(msgspec.Struct, frozen=True):

@@ -8,10 +8,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from device.cameras import Image
 from device.session.commands.base import BoardRows, CommandContext, PlayerNumber, TableCommand, check_player
 from device.session.decision import decide
 from device.session.game_controller import GameController, convert_engine_errors
-from device.session.messages import get_text, make_question, make_refusal
+from device.session.messages import get_text, make_notice, make_question, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase, WordList, can_decide_challenge
 from device.session.turn_questions import OpenQuestion
@@ -38,8 +39,30 @@ class EndTurn(TableCommand, frozen=True):
     interim_phase = Phase.LOOKING
 
     def run(self, context: CommandContext) -> None:
-        """Read the board and record the turn. Raises `CameraError`, `StoreError`."""
+        """Read the board and record the turn; refuse the command if a phone has to take the picture."""
+        if context.phone_camera:
+            raise make_refusal("take-picture")
         context.take_turn()
+
+
+class EndTurnWithPicture(TableCommand, frozen=True):
+    """End the turn of the player to move with a picture of the board, `(H, W, 3) uint8 BGR`, that a phone has taken."""
+
+    transition = Command.END_TURN
+    interim_phase = Phase.LOOKING
+
+    picture: Image
+
+    def run(self, context: CommandContext) -> None:
+        """Read the picture and record the turn; if it cannot be used, ask for another one with a notice."""
+        controller = context.controller
+        if context.phone_camera is None:
+            raise make_refusal("own-camera")
+        before = controller.log.length
+        context.phone_camera.receive_picture(self.picture)
+        context.take_turn()
+        if controller.log.length == before and controller.open_question is None:
+            controller.notices += (make_notice("take-another"),)
 
 
 class PassTurn(TableCommand, frozen=True):
@@ -261,6 +284,7 @@ class ChooseNextAnswer(TableCommand, frozen=True):
 
 TURN_COMMANDS = (
     EndTurn,
+    EndTurnWithPicture,
     PassTurn,
     ExchangeTiles,
     EnterBoard,

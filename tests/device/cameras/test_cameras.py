@@ -131,8 +131,8 @@ def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
     [
         ("folder:/nowhere/at/all", "make it"),
         ("usb:77", "plugged in"),
-        ("film", "say folder:DIR or usb:0"),
-        ("folder:", "say folder:DIR or usb:0"),
+        ("film", "use phone, usb:0 or folder:DIR"),
+        ("folder:", "use phone, usb:0 or folder:DIR"),
     ],
 )
 def test_camera_that_is_not_there_is_said_in_one_line(spec: str, said: str) -> None:

@@ -1,0 +1,46 @@
+"""A camera whose pictures are taken by the players: one picture of the board after each turn, sent by a phone."""
+
+from __future__ import annotations
+
+import time
+
+from device.cameras.base import CLOSED_MESSAGE, CameraError, Frame, Image
+from engine.messages import make_message
+
+
+class PictureNeededError(CameraError):
+    """No picture was received for this turn: a player has to take one with a phone."""
+
+
+class PhoneCamera:
+    """A camera that returns each received picture once. It cannot take pictures by itself, so nothing is monitored."""
+
+    live = False
+
+    def __init__(self) -> None:
+        self._image: Image | None = None
+        self._is_closed = False
+
+    def __repr__(self) -> str:
+        return f"<PhoneCamera: {'no picture' if self._image is None else 'a picture'}>"
+
+    def receive_picture(self, image: Image) -> None:
+        """Keep a picture, `(H, W, 3) uint8 BGR`, for the next call of `still`; it replaces a picture kept before."""
+        self._image = image
+
+    def still(self) -> Frame:
+        """Return the received picture. Raises `PictureNeededError` if there is none."""
+        if self._is_closed:
+            raise CameraError(CLOSED_MESSAGE)
+        image, self._image = self._image, None
+        if image is None:
+            text = "take a picture of the board: press End turn on the page of a paired phone"
+            raise PictureNeededError(make_message("take-picture", text))
+        return Frame(image, time.monotonic())
+
+    def preview(self) -> None:
+        """Return None, because there is no picture between turns."""
+
+    def close(self) -> None:
+        """Close the camera; further calls of `still` raise `CameraError`."""
+        self._is_closed = True

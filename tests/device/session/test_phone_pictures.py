@@ -1,0 +1,85 @@
+"""Turns whose pictures are taken by phones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from device.cameras.phone import PhoneCamera
+from device.session.commands.games import StartGame
+from device.session.commands.turns import AnswerQuestion, EndTurn, EndTurnWithPicture
+from device.session.messages import CommandRefusedError
+from device.session.snapshot import Trouble
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable
+
+PICTURE = EndTurnWithPicture(np.full((300, 400, 3), 128, np.uint8))
+
+
+@pytest.fixture
+def board() -> TextTable:
+    return TextTable()
+
+
+@pytest.fixture
+def session(board: TextTable) -> Iterator[TableSession]:
+    with GameStore(":memory:") as store, TableSession(PhoneCamera(), board, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(5)
+        yield session
+
+
+def test_picture_of_a_phone_ends_the_turn(session: TableSession, board: TextTable) -> None:
+    board.lay(HORN)
+    state = session.submit(PICTURE).result(5)
+    assert [turn.word for turn in state.turns] == ["HORN"] and not state.notices
+
+
+def test_end_turn_without_a_picture_is_refused_with_what_to_do(session: TableSession) -> None:
+    with pytest.raises(CommandRefusedError, match="Take a picture of the board") as refusal:
+        session.submit(EndTurn()).result(5)
+    assert refusal.value.key == "take-picture"
+
+
+def test_picture_without_a_board_is_no_turn_and_another_one_is_asked_for(
+    session: TableSession, board: TextTable
+) -> None:
+    board.board = None
+    state = session.submit(PICTURE).result(5)
+    assert [notice.text for notice in state.notices] == ["No board found: a cat.", "Take another picture."]
+    assert not state.turns
+    board.lay(HORN)
+    assert session.submit(PICTURE).result(5).last_turn is not None
+
+
+def test_second_picture_of_a_turn_is_refused(session: TableSession, board: TextTable) -> None:
+    board.lay(HORN)
+    seen = session.state.moment
+    session.submit(PICTURE, seen).result(5)
+    with pytest.raises(CommandRefusedError) as refusal:
+        session.submit(PICTURE, seen).result(5)
+    assert refusal.value.key == "quicker" and len(session.state.turns) == 1
+
+
+def test_answer_that_needs_a_picture_asks_for_it_without_a_camera_fault(
+    session: TableSession, board: TextTable
+) -> None:
+    board.lay(HORN)
+    session.submit(PICTURE).result(5)
+    board.lay(("FARMS", 5, 7, False))  # HORN is gone
+    state = session.submit(PICTURE).result(5)
+    assert state.question is not None
+    again = next(i for i, answer in enumerate(state.question.answers) if "again" in answer.lower())
+    state = session.submit(AnswerQuestion(again)).result(5)
+    assert [(notice.key, notice.trouble) for notice in state.notices] == [("take-picture", Trouble.NONE)]
+
+
+def test_table_with_its_own_camera_refuses_a_picture(board: TextTable) -> None:
+    with GameStore(":memory:") as store, TableSession(board, board, store) as session:
+        session.submit(StartGame(STARTED)).result(5)
+        board.lay(HORN, FARM)
+        with pytest.raises(CommandRefusedError) as refusal:
+            session.submit(PICTURE).result(5)
+    assert refusal.value.key == "own-camera"

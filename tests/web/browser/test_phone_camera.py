@@ -1,0 +1,194 @@
+"""A table whose camera is a phone: pictures go through the page's own script, from the file chooser to the score.
+
+`python -m tests.web.browser.test_phone_camera` measures the time from tap to score (50 turns with 12-megapixel files).
+"""
+
+from __future__ import annotations
+
+import base64
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image as Pictures
+
+from device.cameras.phone import PhoneCamera
+from device.demo.demo_table import load_demo_games, started
+from device.session.commands.games import StartGame
+from device.session.table_session import TableSession
+from device.storage.lexicons import open_lexicon
+from device.storage.store import GameStore
+from engine.board import SQUARES, Board, column_of, row_of
+from engine.gcg import replay
+from engine.tiles import load_tile_set
+from tests.support.browsers import MARKS, chromium, opened, pair
+from tests.support.local_data import PHOTOS_DIR, needs_photos
+from tests.support.photo_labels import load_collections
+from vision.geometry import Image
+from vision.photo import decode_photo, load_photo
+from vision.recognition.reader import BoardReader
+from vision.rendering.simulated_table import SimulatedTable
+from web import create_app
+from web.security.server import PageServer
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = MARKS
+
+TURNS = 10
+GAME = "three-of-us"
+"""A recorded game whose first ten turns have no blank: nine plays and a pass."""
+PHOTO_SIZE_PX = (4000, 3000)
+"""Size of the pictures of a 12-megapixel camera."""
+ORIENTATION_TAG = 0x0112
+PHOTOS = 50
+MAX_DIFFERENT_SQUARES = 2
+SIDEWAYS = 6
+"""EXIF orientation of a picture that a phone has taken upright."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@contextmanager
+def serve() -> Iterator[tuple[TableSession, PageServer]]:
+    with (
+        GameStore(":memory:") as store,
+        TableSession(PhoneCamera(), BoardReader(), store, open_lexicon(None, "en")) as session,
+        PageServer(create_app(session, store=store), 0, "127.0.0.1") as server,
+    ):
+        yield session, server
+
+
+def make_photo(image: Image, path: Path, orientation: int = 1) -> Path:
+    """Write a picture as a 12-megapixel camera does: scaled up, as a JPEG with an EXIF orientation."""
+    scaled = cv2.resize(image, PHOTO_SIZE_PX, interpolation=cv2.INTER_CUBIC)
+    if orientation == SIDEWAYS:
+        scaled = cv2.rotate(scaled, cv2.ROTATE_90_COUNTERCLOCKWISE)
+    exif = Pictures.Exif()
+    exif[ORIENTATION_TAG] = orientation
+    Pictures.fromarray(scaled[:, :, ::-1]).save(path, quality=92, exif=exif)
+    return path
+
+
+def render_boards(turns: int) -> Iterator[tuple[Image, int]]:
+    """Yield a picture of the board after each turn of a recorded game, and the score of the turn."""
+    record = load_demo_games()[GAME]
+    table, board = SimulatedTable(seed=3, size=(1600, 1200), values=load_tile_set("en").values), Board()
+    for event in replay(record).events[:turns]:
+        board = event.play.apply_to(board) if event.play else board
+        faces = {(row_of(s), column_of(s)): tile.face for s in SQUARES if (tile := board[s]) is not None}
+        table.lay_tiles(faces)
+        yield table.photograph().image, event.counted_score
+
+
+def take_picture(page: Page, photo: Path) -> None:
+    """End the turn with a picture, as the camera application of a phone hands it to the page."""
+    with page.expect_file_chooser() as chooser:
+        page.locator("#panel .end-turn:enabled").click()
+    chooser.value.set_files(photo)
+
+
+def wait_for_turn(page: Page, number: int) -> None:
+    """Wait until the page shows this number of turns and the table is ready for the next one."""
+    page.wait_for_function(
+        "n => document.querySelectorAll('.turns li').length >= n && root.dataset.phase !== 'looking'", arg=number
+    )
+
+
+def test_game_of_ten_turns_by_pictures_of_a_phone(browser: Browser, tmp_path: Path) -> None:
+    with serve() as (session, server), opened(browser, has_touch=True) as phone:
+        session.submit(StartGame(started(load_demo_games()[GAME], None))).result()
+        pair(phone, server, server.app.extensions["pairing"].code)
+        scores = []
+        for number, (image, score) in enumerate(render_boards(TURNS), 1):
+            photo = make_photo(image, tmp_path / "photo.jpg", SIDEWAYS if number % 2 else 1)
+            take_picture(phone, photo)
+            wait_for_turn(phone, number)
+            scores.append(score)
+        assert [turn.score for turn in session.state.turns] == scores
+
+
+def test_unusable_picture_is_explained_and_another_one_counts(browser: Browser, tmp_path: Path) -> None:
+    with serve() as (session, server), opened(browser, has_touch=True) as phone:
+        session.submit(StartGame(started(load_demo_games()[GAME], None))).result()
+        pair(phone, server, server.app.extensions["pairing"].code)
+        image, score = next(render_boards(1))
+        take_picture(phone, make_photo(np.full_like(image, 90), tmp_path / "wall.jpg"))
+        phone.get_by_text("No board found").wait_for()
+        phone.get_by_text("Take another picture.").wait_for()
+        (tmp_path / "photo.heic").write_bytes(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic")
+        take_picture(phone, tmp_path / "photo.heic")
+        phone.get_by_text("choose JPEG in the settings of its camera").wait_for()
+        take_picture(phone, make_photo(image, tmp_path / "photo.jpg"))
+        wait_for_turn(phone, 1)
+        assert [turn.score for turn in session.state.turns] == [score]
+        phone.wait_for_function("!document.querySelector('#panel output').textContent")
+
+
+SHRINK = """async () => {
+  const blob = await shrinkPicture(document.getElementById("probe").files[0]);
+  const reader = new FileReader();
+  await new Promise((resolve) => { reader.onload = resolve; reader.readAsDataURL(blob); });
+  return reader.result.split(",")[1];
+}"""
+
+
+@needs_photos
+def test_photographs_scaled_by_the_page_are_read_alike(browser: Browser, tmp_path: Path) -> None:
+    reader, differences = BoardReader(), 0
+    records = [(c.name, r) for c in load_collections() if c.name in ("bucharest", "jheidel") for r in c.records]
+    with serve() as (_, server), opened(browser) as page:
+        pair(page, server, server.app.extensions["pairing"].code)
+        page.evaluate(
+            "document.body.append(Object.assign(document.createElement('input'), { type: 'file', id: 'probe' }))"
+        )
+        for collection, record in records[:: len(records) // PHOTOS][:PHOTOS]:
+            path = PHOTOS_DIR / collection / record["photo"]
+            image = load_photo(path).image
+            Pictures.fromarray(cv2.resize(image, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)[:, :, ::-1]).save(
+                tmp_path / "photo.jpg", quality=92
+            )
+            page.set_input_files("#probe", tmp_path / "photo.jpg")
+            scaled = base64.b64decode(page.evaluate(SHRINK))
+            tiles = load_tile_set(record["language"]).letters
+            before = reader.read(load_photo(tmp_path / "photo.jpg").image, tiles).board
+            after = reader.read(decode_photo(scaled, "photo").image, tiles).board
+            assert (before is None) == (after is None)
+            if before and after:
+                differences += sum(a != b for a, b in zip(before.symbols, after.symbols, strict=True))
+    assert differences <= MAX_DIFFERENT_SQUARES
+
+
+def measure(turns: int) -> list[float]:
+    """Return the seconds from the tap on a 12-megapixel file to the shown score, sorted, for each of `turns` turns."""
+    seconds = []
+    with chromium() as browser, TemporaryDirectory() as folder, serve() as (session, server), opened(browser) as phone:
+        pair(phone, server, server.app.extensions["pairing"].code)
+        images = [image for image, _ in render_boards(TURNS)]
+        photos = [make_photo(image, Path(folder) / f"{number}.jpg") for number, image in enumerate(images)]
+        while len(seconds) < turns:
+            session.submit(StartGame(started(load_demo_games()[GAME], None))).result()
+            for number, photo in enumerate(photos, 1):
+                phone.wait_for_selector("#panel .end-turn:enabled")
+                began = time.perf_counter()
+                take_picture(phone, photo)
+                wait_for_turn(phone, number)
+                seconds.append(time.perf_counter() - began)
+    return sorted(seconds[:turns])
+
+
+if __name__ == "__main__":
+    times = measure(int(sys.argv[1]) if len(sys.argv) > 1 else 50)
+    print(f"{len(times)} turns: median {times[len(times) // 2]:.2f} s, p95 {times[int(0.95 * len(times))]:.2f} s")

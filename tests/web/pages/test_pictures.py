@@ -1,0 +1,203 @@
+"""Pictures of turns that phones send: who may send them, what is accepted, and which one counts."""
+
+from __future__ import annotations
+
+import gc
+import io
+import socket
+import threading
+from collections.abc import Iterator
+
+import cv2
+import numpy as np
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from device.cameras.phone import PhoneCamera
+from device.session.commands.games import StartGame
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from engine.limits import MAX_UPLOADED_PHOTO_BYTES
+from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable
+from tests.web.conftest import pair, token
+from tests.web.security.test_limits_requests import read_all, send
+from web import create_app
+from web.security.server import PageServer
+
+JPEG = cv2.imencode(".jpg", np.full((300, 400, 3), 128, np.uint8))[1].tobytes()
+PATH = "/actions/picture"
+
+
+@pytest.fixture
+def board() -> TextTable:
+    return TextTable()
+
+
+@pytest.fixture
+def session(board: TextTable) -> Iterator[TableSession]:
+    with GameStore(":memory:") as store, TableSession(PhoneCamera(), board, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(5)
+        yield session
+
+
+@pytest.fixture
+def app(session: TableSession) -> Iterator[Flask]:
+    app = create_app(session)
+    yield app
+    app.extensions["live"].close()
+
+
+@pytest.fixture
+def phone(app: Flask) -> FlaskClient:
+    client = app.test_client()
+    pair(client)
+    return client
+
+
+def send_picture(
+    phone: FlaskClient, session: TableSession, data: bytes = JPEG, seen: str = "", **headers: str
+) -> TestResponse:
+    form = {"csrf": token(phone), "seen": seen or str(session.state.moment), "picture": (io.BytesIO(data), "1.jpg")}
+    return phone.post(PATH, data=form, content_type="multipart/form-data", headers=headers)
+
+
+def test_picture_is_read_and_scored(phone: FlaskClient, session: TableSession, board: TextTable) -> None:
+    board.lay(HORN)
+    assert send_picture(phone, session).status_code == 204
+    assert [turn.word for turn in session.state.turns] == ["HORN"]
+
+
+def test_picture_of_a_form_without_script_returns_to_the_page(
+    phone: FlaskClient, session: TableSession, board: TextTable
+) -> None:
+    board.lay(HORN)
+    answer = send_picture(phone, session, **{"Sec-Fetch-Dest": "document"})
+    assert (answer.status_code, answer.location) == (303, "/")
+
+
+def test_picture_without_a_board_is_answered_with_the_reason(
+    phone: FlaskClient, session: TableSession, board: TextTable
+) -> None:
+    board.board = None
+    answer = send_picture(phone, session)
+    assert answer.status_code == 422 and answer.text == "No board found: a cat. Take another picture.\n"
+    assert not session.state.turns
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "1.jpg: not a picture in a known format; save it as JPEG or PNG"),
+        (JPEG[:-200], "damaged or cut short"),
+    ],
+)
+def test_file_that_cannot_be_decoded_is_refused_with_the_reason(
+    phone: FlaskClient, session: TableSession, data: bytes, reason: str
+) -> None:
+    answer = send_picture(phone, session, data)
+    assert answer.status_code == 409 and reason in answer.text and not session.state.turns
+
+
+def test_picture_with_too_many_pixels_is_refused_before_it_is_decoded(
+    phone: FlaskClient, session: TableSession
+) -> None:
+    png = cv2.imencode(".png", np.zeros((6000, 6000), np.uint8))[1].tobytes()
+    assert "too many pixels" in send_picture(phone, session, png).text
+
+
+def test_picture_of_an_earlier_turn_is_refused_with_what_happened_since(
+    phone: FlaskClient, session: TableSession, board: TextTable
+) -> None:
+    board.lay(HORN)
+    seen = str(session.state.moment)
+    send_picture(phone, session, seen=seen)
+    answer = send_picture(phone, session, seen=seen)
+    assert answer.status_code == 409 and "HORN" in answer.text and len(session.state.turns) == 1
+
+
+def test_only_the_first_of_two_pictures_at_once_counts(app: Flask, session: TableSession, board: TextTable) -> None:
+    board.lay(HORN)
+    board.wait_s = 0.2
+    phones = [app.test_client(), app.test_client()]
+    for phone in phones:
+        pair(phone)
+    seen, answers = str(session.state.moment), []
+    threads = [
+        threading.Thread(target=lambda phone=phone: answers.append(send_picture(phone, session, seen=seen)))
+        for phone in phones
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert sorted(answer.status_code for answer in answers) == [204, 409] and len(session.state.turns) == 1
+
+
+def test_unpaired_phone_cannot_send_a_picture(app: Flask, session: TableSession, board: TextTable) -> None:
+    board.lay(HORN, FARM)
+    assert send_picture(app.test_client(), session).status_code == 403
+    assert not session.state.turns
+
+
+@pytest.mark.parametrize("headers", [{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
+def test_picture_from_another_site_is_refused(
+    phone: FlaskClient, session: TableSession, headers: dict[str, str]
+) -> None:
+    assert send_picture(phone, session, **headers).status_code == 403
+
+
+def test_picture_without_the_token_is_refused(phone: FlaskClient, session: TableSession) -> None:
+    form = {"seen": str(session.state.moment), "picture": (io.BytesIO(JPEG), "1.jpg")}
+    assert phone.post(PATH, data=form, content_type="multipart/form-data").status_code == 403
+
+
+def test_picture_for_another_host_is_refused(phone: FlaskClient) -> None:
+    assert phone.post(PATH, headers={"Host": "evil.example"}).status_code == 421
+
+
+def test_picture_of_a_stranger_is_refused_before_it_is_sent(app: Flask) -> None:
+    with PageServer(app, 0, "127.0.0.1") as server, send(server, PATH, MAX_UPLOADED_PHOTO_BYTES) as connection:
+        assert read_all(connection).split(b" ")[1] == b"403"
+
+
+def test_picture_that_is_too_large_is_refused(phone: FlaskClient) -> None:
+    headers = {"X-CSRF-Token": token(phone)}
+    data, kind = bytes(MAX_UPLOADED_PHOTO_BYTES + 1), "multipart/form-data; boundary=b"
+    answer = phone.post(PATH, data=data, content_type=kind, headers=headers)
+    assert answer.status_code == 413 and "16 MB" in answer.text
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Werkzeug leaves its file to the GC
+def test_interrupted_upload_leaves_no_turn(app: Flask, session: TableSession, board: TextTable) -> None:
+    board.lay(HORN)
+    with PageServer(app, 0, "127.0.0.1") as server:
+        phone = app.test_client()
+        pair(phone)
+        cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in phone._cookies.values())
+        head = f"Cookie: {cookies}\r\nX-CSRF-Token: {token(phone)}\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+        part = b'--b\r\nContent-Disposition: form-data; name="picture"; filename="1.jpg"\r\n\r\n' + JPEG
+        with send(server, PATH, 200_000, part, head) as connection:
+            connection.shutdown(socket.SHUT_WR)
+            read_all(connection)
+    assert not session.state.turns and not session.state.notices
+    gc.collect()
+
+
+def test_page_opens_the_camera_of_a_paired_phone_only_at_such_a_table(app: Flask, phone: FlaskClient) -> None:
+    page = phone.get("/").text
+    assert 'accept="image/*" capture="environment"' in page and "/static/picture.js" in page
+    assert "picture.js" not in app.test_client().get("/").text
+
+
+def test_api_is_answered_with_what_to_do(app: Flask, session: TableSession) -> None:
+    client = app.test_client()
+    code = app.extensions["pairing"].code
+    token = client.post("/api/v1/pairing", json={"code": code, "device": "x"}).json["token"]
+    answer = client.post(
+        "/api/v1/commands/end-turn",
+        json={"seen": str(session.state.moment)},
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    assert answer.status_code == 409 and answer.json["error"].startswith("Take a picture of the board")

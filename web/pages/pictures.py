@@ -1,0 +1,83 @@
+"""Route for the picture of a turn, which a paired phone has taken (setting `camera.source = "phone"`)."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from flask import Blueprint, Response, request
+from flask.typing import ResponseReturnValue
+from werkzeug.datastructures import FileStorage
+
+from device.player_names import is_displayable
+from device.session.commands.turns import EndTurnWithPicture
+from device.session.messages import CommandRefusedError, format_sentence
+from device.session.snapshot import Moment
+from device.session.table_session import TableSession
+from engine.messages import make_message
+from vision.photo import PhotoError, decode_photo
+from web.i18n import texts
+from web.pages.actions import explain_refusal
+from web.responses import accept, refuse
+from web.security.csrf import PICTURE_PATH
+
+READ_TIMEOUT_S = 30.0
+"""Seconds to wait for the reading of a picture, including the pictures that other phones sent before."""
+MAX_NAME_CHARS = 60
+UNUSABLE_PICTURE_STATUS = 422
+"""Status of the response to a picture that cannot be used; the notices of the snapshot give the reason."""
+
+
+def create_blueprint(session: TableSession) -> Blueprint:
+    """Return the route `POST /actions/picture`, with the fields `picture` (an image file) and `seen` of a form.
+
+    The response is 204 after the turn (303 for a form without script), or the reason of a refusal in one line.
+    """
+    routes = Blueprint("pictures", __name__)
+    routes.post(PICTURE_PATH)(Pictures(session).end_turn)
+    return routes
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """The view function that ends a turn with a picture. Pictures of several phones are read one after the other."""
+
+    session: TableSession
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def end_turn(self) -> ResponseReturnValue:
+        """End the turn with a picture, unless a picture of another phone has ended this turn already."""
+        t = texts()
+        seen = Moment.parse(request.form.get("seen", ""))
+        with closing(request.files.get("picture", FileStorage())) as file:
+            name, data = _clean_name(file.filename or ""), file.read()
+        if seen is None or not data:
+            return refuse(t("wrong.form"), 400)
+        try:
+            image = decode_photo(data, name).image
+        except PhotoError as error:
+            return refuse(t.translate(format_sentence(make_message("camera-picture", "the picture {0}", error))))
+        if not self.lock.acquire(timeout=READ_TIMEOUT_S):
+            return refuse(t("setup.slow"))
+        try:
+            state = self.session.submit(EndTurnWithPicture(image), seen).result(READ_TIMEOUT_S)
+        except CommandRefusedError as refusal:
+            return refuse(explain_refusal(refusal, seen, self.session.state))
+        except TimeoutError:
+            return accept()  # the board is still being read: the page shows this, and later the result
+        finally:
+            self.lock.release()
+        if state.moment == seen and state.question is None:
+            return self._explain_notices()
+        return accept()
+
+    def _explain_notices(self) -> Response:
+        t = texts()
+        why = " ".join(t.translate(notice) for notice in self.session.state.notices)
+        return refuse(why or t("wrong.form"), UNUSABLE_PICTURE_STATUS)
+
+
+def _clean_name(name: str) -> str:
+    """Return the displayable part of a file name from a phone, for messages."""
+    return "".join(filter(is_displayable, name))[:MAX_NAME_CHARS] or "?"

@@ -1,0 +1,88 @@
+// Ends a turn with a picture that this phone takes, scaled down to what the table reads.
+"use strict";
+
+const LONG_SIDE_PX = 2560; // as vision/photo.py: the table would scale larger pictures down itself
+const QUALITY = 0.92;
+const UNUSABLE = 422; // the reason is among the notices of the table, for all phones
+
+const picture = document.getElementById("picture");
+let seenAtTap = "";
+
+panel?.querySelector(".end-turn").addEventListener("click", (event) => {
+  event.preventDefault();
+  seenAtTap = root.dataset.seen;
+  picture.value = ""; // the same file may be chosen twice
+  picture.click();
+});
+
+picture?.addEventListener("change", async () => {
+  const file = picture.files[0];
+  if (!file) return;
+  const output = panel.querySelector("output");
+  for (const button of buttons()) button.disabled = true;
+  output.textContent = picture.dataset.sending;
+  try {
+    output.textContent = await sendPicture(await shrinkPicture(file), file.name);
+  } catch {
+    output.textContent = picture.dataset.unreadable;
+  }
+  refresh();
+});
+
+// Sends a picture for the turn that was shown at the tap; returns why it was refused.
+async function sendPicture(blob, name) {
+  const body = new FormData();
+  body.append("csrf", panel.elements.csrf.value);
+  body.append("seen", seenAtTap);
+  body.append("picture", blob, name);
+  try {
+    const answer = await fetch("/actions/picture", { method: "POST", body });
+    return answer.ok || answer.status === UNUSABLE ? "" : (await answer.text()).trim();
+  } catch {
+    return picture.dataset.lost;
+  }
+}
+
+// Returns the picture upright, its longer side at most LONG_SIDE_PX. No canvas of the camera's full size is made: old
+// phones have no memory for it. Throws if the browser cannot decode the picture (HEIC, for example).
+async function shrinkPicture(file) {
+  const image = await loadImage(file);
+  try {
+    const { naturalWidth: width, naturalHeight: height } = image;
+    const scale = LONG_SIDE_PX / Math.max(width, height);
+    if (scale >= 1) return file;
+    return await encode(file, image, Math.round(width * scale), Math.round(height * scale));
+  } finally {
+    URL.revokeObjectURL(image.src);
+  }
+}
+
+async function loadImage(file) {
+  const image = new Image();
+  const isLoaded = new Promise((resolve, reject) => {
+    image.onload = resolve;
+    image.onerror = reject;
+  });
+  image.src = URL.createObjectURL(file);
+  await isLoaded;
+  return image;
+}
+
+async function encode(file, image, width, height) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [width, height];
+  const context = canvas.getContext("2d", { alpha: false });
+  context.imageSmoothingQuality = "high";
+  let source = image; // upright by the browser
+  try {
+    const options = { imageOrientation: "from-image", resizeWidth: width, resizeHeight: height, resizeQuality: "high" };
+    source = await createImageBitmap(file, options);
+  } catch {
+    // an older browser: the image is scaled as it is drawn
+  }
+  context.drawImage(source, 0, 0, width, height);
+  source.close?.();
+  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", QUALITY));
+  canvas.width = canvas.height = 0; // frees the memory at once
+  return blob;
+}
