@@ -80,10 +80,13 @@ def decode_json(data: bytes, kind: type[T]) -> T:
 def decode_form(form: MultiDict[str, str], kind: type[T], **more: object) -> T:
     """Decode the fields of a form and the additional fields `more` to the type `kind`. Raises `RequestError`.
 
-    An empty field with a default counts as missing. Fields that the type does not have are ignored.
+    An empty field with a default counts as missing. Fields that the type does not have are ignored. A field of `more`
+    replaces the field of the form.
     """
     values = dict(more)
     for field in msgspec.structs.fields(kind):
+        if field.name in more:
+            continue
         if _is_list(field.type):
             values[field.name] = form.getlist(field.name)
         elif field.name in form and (field.required or form[field.name].strip()):

@@ -16,11 +16,11 @@ from flask import Flask
 
 from device.session.new_game import PALETTE
 from device.session.rule_choices import VARIATIONS
-from device.session.snapshot import TableSnapshot, TileView, TurnView
+from device.session.snapshot import BoardView, TableSnapshot, TileView, TurnView
 from engine.board import SQUARES, Square, column_of, row_of, square_name
-from engine.reading import BOARD_SIZE
+from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS, ChallengeRule, Rules
-from engine.tiles import load_tile_set
+from engine.tiles import Tile, load_tile_set
 from web.game_summary import summaries
 from web.i18n import Texts
 
@@ -145,6 +145,18 @@ class SquareView:
     premium_text: str
     tile: TileView | None
     label: str
+
+
+def list_rows(board: BoardView, tile_set: str) -> tuple[tuple[str, ...], ...]:
+    """Return the rows of the board as symbols: a letter for a tile, lower case for a blank, `.` for an empty square.
+
+    In a script without lower case, the symbol of a blank is the letter with an asterisk.
+    """
+    tiles = load_tile_set(tile_set)
+    symbols = tuple(
+        EMPTY if tile is None else tiles.text(Tile(tile.letter, is_blank=tile.blank)) for tile in board.tiles
+    )
+    return tuple(symbols[row * BOARD_SIZE : (row + 1) * BOARD_SIZE] for row in range(BOARD_SIZE))
 
 
 def list_squares(state: TableSnapshot, t: Texts) -> tuple[SquareView, ...]:

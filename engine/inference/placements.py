@@ -171,8 +171,8 @@ def _recycle_tiles(game: Game, changed: dict[Square, str]) -> Iterator[Variation
         if game.rules.retake_blanks and tile.is_blank and tile.letter in (face, BLANK):
             events += [BlankNamed(square, face)] * tile.is_unnamed
             events.append(BlankTaken(player, square))
-        elif game.rules.recycle and face != BLANK:
-            events.append(TileRecycled(player, square, Tile(face)))
+        elif game.rules.recycle and (face != BLANK or not tile.is_blank):
+            events.append(TileRecycled(player, square, tile_from_face(face)))
         else:
             continue  # no rule allows this change: the tile was misread
         stock[tile.face] += 1

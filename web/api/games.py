@@ -12,8 +12,9 @@ from msgspec import Meta
 
 from device.session.snapshot import TurnView
 from device.storage.statistics import HeadToHead, PlayerRecord
-from web.api.live_game import JPEG, list_rows
+from web.api.live_game import JPEG
 from web.api.operations import ApiError, Media, Operation, make_operation
+from web.filters import list_rows
 from web.game_archive import GameArchive, GameLine
 from web.responses import A_DAY, send_file, send_picture
 

@@ -16,13 +16,13 @@ from device.session.commands.base import TableCommand
 from device.session.messages import CommandRefusedError
 from device.session.new_game import list_choices
 from device.session.rule_choices import NewGameError
-from device.session.snapshot import BoardView, TableSnapshot
+from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
-from engine.reading import BOARD_SIZE, EMPTY
-from engine.tiles import Tile, load_tile_set
+from engine.tiles import load_tile_set
 from web.api.operations import ApiError, Media, Operation, encode_json, make_operation
 from web.api.schemas import Board, Choices, State, Turns, WordAnswer
 from web.command_requests import WEB_COMMANDS, Order, make_command, make_order_type
+from web.filters import list_rows
 from web.i18n import languages
 from web.live import NO_STREAM_TEXT, LiveUpdates, NoStreamError
 from web.responses import FOR_EVER, send_picture
@@ -134,18 +134,6 @@ class LiveGameOperations:
             needs_pairing=True,
             error_statuses=(409,),
         )
-
-
-def list_rows(board: BoardView, tile_set: str) -> tuple[tuple[str, ...], ...]:
-    """Return the rows of the board as symbols: a letter for a tile, lower case for a blank, `.` for an empty square.
-
-    In a script without lower case, the symbol of a blank is the letter with an asterisk.
-    """
-    tiles = load_tile_set(tile_set)
-    symbols = tuple(
-        EMPTY if tile is None else tiles.text(Tile(tile.letter, is_blank=tile.blank)) for tile in board.tiles
-    )
-    return tuple(symbols[row * BOARD_SIZE : (row + 1) * BOARD_SIZE] for row in range(BOARD_SIZE))
 
 
 def _encode_state(state: TableSnapshot) -> str:

@@ -19,14 +19,14 @@ from werkzeug.datastructures import MultiDict
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare, NameBlank
 from device.session.commands.games import StartGame
-from device.session.commands.turns import AnswerQuestion
+from device.session.commands.turns import AnswerQuestion, EnterBoard
 from device.session.messages import CommandRefusedError
 from device.session.rule_choices import CHOICE_FIELDS, NewGameError
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import parse_square
 from engine.errors import NotationError
-from engine.reading import EMPTY
+from engine.reading import BOARD_SIZE, EMPTY
 from engine.tiles import Tile, load_tile_set
 from web.command_requests import WEB_COMMANDS, RequestError, decode_form, make_command, make_order_type
 from web.filters import actor
@@ -115,11 +115,17 @@ def _is_blank(square: str, state: TableSnapshot) -> bool:
     return tile is not None and tile.blank
 
 
+def _read_board(form: Form, _: TableSnapshot) -> tuple[type[TableCommand], dict[str, object]]:
+    """Return `EnterBoard` and its argument `rows`; the form has the symbols of the squares, separated by spaces."""
+    symbols = form.get("symbols", "").split()[: BOARD_SIZE * BOARD_SIZE + 1]
+    return EnterBoard, {"rows": [symbols[at : at + BOARD_SIZE] for at in range(0, len(symbols), BOARD_SIZE)]}
+
+
 def _read_new_game(form: Form, _: TableSnapshot) -> tuple[type[TableCommand], dict[str, object]]:
     """Return `StartGame` and its argument `choices`, a dictionary of the form fields in `CHOICE_FIELDS`."""
     return StartGame, {"choices": {field: form[field] for field in CHOICE_FIELDS if field in form}}
 
 
 _FORM_READERS: Mapping[type[TableCommand], FormReader] = MappingProxyType(
-    {CorrectSquare: _read_square, StartGame: _read_new_game}
+    {CorrectSquare: _read_square, EnterBoard: _read_board, StartGame: _read_new_game}
 )

@@ -13,7 +13,7 @@ from flask import Blueprint, Response, request
 from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS
 from device.session.messages import CommandRefusedError
 from device.session.new_game import list_choices
-from device.session.rule_choices import NUMBER_CHOICES
+from device.session.rule_choices import NUMBER_CHOICES, VARIATIONS
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import StoreError
@@ -21,6 +21,7 @@ from engine.board import Square, column_of, parse_square, row_of, square_name
 from engine.errors import NotationError
 from engine.reading import BOARD_SIZE
 from engine.tiles import load_tile_set
+from web.filters import list_rows
 from web.i18n import texts
 from web.responses import render_dialog, require_pairing
 from web.security.pairing import Pairing
@@ -39,6 +40,7 @@ def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path 
     routes.get("/square")(dialogs.square)
     routes.get("/question")(dialogs.question)
     routes.get("/turn")(dialogs.turn)
+    routes.get("/board")(dialogs.board)
     routes.get("/word")(dialogs.word)
     routes.get("/draw")(dialogs.draw)
     routes.get("/rack")(dialogs.rack)
@@ -82,6 +84,17 @@ class Dialogs:
         found = next((turn for turn in state.turns if turn.number == number), None)
         insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
         return self.show("turn", turn=found, number=number, insert=insert)
+
+    def board(self) -> Response:
+        """Return the form to enter the turn on the drawn board."""
+        state = self.session.state
+        tiles = load_tile_set(state.tile_set or "en")
+        return self.show(
+            "board",
+            rows=list_rows(state.board, tiles.name),
+            letters=[(letter, tiles.lower(letter)) for letter in list_letters(state)],
+            variations=[name for name in VARIATIONS if getattr(state.rules, name, False)],
+        )
 
     def word(self) -> Response:
         """Return the form to look a word up, with the result for the word in the query."""

@@ -96,7 +96,8 @@ function showFields(kind) {
 
 // Letters that are tapped instead of written: each tile as often as it is there.
 function prepare(container) {
-  for (const taps of container.querySelectorAll(".taps")) taps.hidden = false;
+  for (const part of container.querySelectorAll(".taps, [data-script]")) part.hidden = false;
+  for (const part of container.querySelectorAll("[data-plain]")) part.hidden = true;
   const kind = container.querySelector("#turn-kind");
   if (kind) showFields(kind);
 }

@@ -20,11 +20,14 @@ from engine.blanks import find_invalid_words
 from engine.board import SQUARES, Square
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed
 from engine.game import Game
-from engine.inference.explain import infer_play
+from engine.inference.explain import Inference, infer_play
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import ChallengeRule
 from engine.state import Turn
 from engine.tiles import Tile
+
+MIN_ENTERED_CERTAINTY = 0.8
+"""Smallest likelihood, relative to the other explanations of an entered board, of an explanation that is not asked."""
 
 
 class EndTurn(TableCommand, frozen=True):
@@ -120,9 +123,24 @@ class EnterBoard(TableCommand, frozen=True):
         faces = (tiles[square].face if square in tiles else EMPTY for square in SQUARES)
         reading = BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
         asked = replace(controller.turn_context, earlier=None)
-        decision = decide(game, infer_play(game, reading), reading, asked)
+        decision = decide(game, _match_entered_board(infer_play(game, reading), reading), reading, asked)
         controller.commit_events((*decision.events, *_name_blanks(game, decision.events, tiles)))
         controller.ask_question(decision)
+
+
+def _match_entered_board(inferred: Inference, reading: BoardReading) -> Inference:
+    """Return the inference with only the explanations that result in the entered board, if there are any.
+
+    A camera may misread a letter, but a board that was entered is exact. The question about the reading is dropped if
+    the first of these explanations is much more likely than the others.
+    """
+    symbols = [square.symbol for square in reading.squares]
+    exact = tuple(one for one in inferred.explanations if one.game.board.symbols() == symbols)
+    if not exact:
+        return inferred
+    is_certain = exact[0].likelihood >= MIN_ENTERED_CERTAINTY * sum(one.likelihood for one in exact)
+    question, doubtful = (None, ()) if is_certain else (inferred.question, inferred.doubtful_squares)
+    return replace(inferred, explanations=exact, question=question, doubtful_squares=doubtful)
 
 
 def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:

@@ -374,3 +374,18 @@ def test_exchange_of_more_tiles_than_a_rack_holds_is_refused(table: House, paire
     answer = paired.call("POST", "/commands/exchange", {"seen": table.seen, "count": 8})
     assert answer.status_code == 409 and "8 tiles cannot be exchanged" in answer.json["error"]
     assert paired.call("POST", "/commands/exchange", {"seen": table.seen, "count": 7}).status_code == 200
+
+
+def test_letter_is_recycled_for_a_blank_by_hand(table: House, paired: Program) -> None:
+    table.session.submit(StartGame(replace(STARTED, rules=Rules(recycle=True)))).result(5)
+    paired.call("POST", "/commands/board", order_board(table, ("TEAM", 7, 5, True)))
+    state = paired.call("POST", "/commands/board", order_board(table, ("sEAMS", 7, 5, True))).json
+    assert [turn["kind"] for turn in state["turns"]] == ["play", "recycled", "play"]
+    assert "".join(paired.call("GET", "/board").json["rows"][7]) == ".....sEAMS....."
+    assert state["question"] is None and state["players"][1]["total"] == 6
+
+
+def test_two_turns_entered_as_one_board_are_asked(table: House, paired: Program) -> None:
+    table.session.submit(StartGame(STARTED)).result(5)
+    state = paired.call("POST", "/commands/board", order_board(table, HORN, ("FARM", 5, 7, False))).json
+    assert state["question"] is not None and len(state["turns"]) == 2

@@ -20,7 +20,7 @@ SERIOUS = {"serious", "critical"}
 PAGES = (
     "/", "/big", "/history", "/history/1", "/history/1?turn=1", "/records", "/join", "/pair", "/phones", "/setup",
     "/panel", "/dialogs/more", "/dialogs/exchange", "/dialogs/square?square=H8", "/dialogs/new-game",
-    "/dialogs/end-game",
+    "/dialogs/end-game", "/dialogs/board",
     "/dialogs/turn?number=1", "/dialogs/word", "/history/1/delete",
 )  # fmt: skip
 

@@ -50,6 +50,7 @@ PAGES = {
     "new-game": ("/dialogs/new-game", samples.MIDGAME),
     "more": ("/dialogs/more", samples.MIDGAME),
     "square": ("/dialogs/square?square=I10", samples.MIDGAME),
+    "board": ("/dialogs/board", samples.MIDGAME),
     "turn": ("/dialogs/turn?number=3", samples.MIDGAME),
     "word": ("/dialogs/word?word=horn", samples.MIDGAME),
     "rack": ("/dialogs/rack", samples.RACKS),

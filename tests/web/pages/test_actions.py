@@ -25,13 +25,17 @@ from device.session.commands.turns import (
     ChallengePlay,
     DecideChallenge,
     EndTurn,
+    EnterBoard,
     ExchangeTiles,
     PassTurn,
 )
 from device.session.messages import make_notice
+from device.session.rule_choices import VARIATIONS
 from device.session.snapshot import Moment, PlayerView
+from engine.rules import Rules
 from tests.support import samples
 from tests.web.conftest import ShownTable, token
+from web.i18n import languages
 from web.pages.dialogs import draw_tiles
 
 NOW = Moment(1, 4)
@@ -309,3 +313,27 @@ def test_outcome_of_a_challenge_is_entered_by_hand(table: ShownTable, paired: Fl
     html = paired.get("/dialogs/decide-challenge").text
     assert "Anna played PASTE, FARMS" in html and '<option value="1" selected>Ben</option>' in html
     assert 'name="upheld" value="true"' in html and 'name="upheld" value="false"' in html
+
+
+def test_board_that_is_entered_is_sent_as_rows(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    html = paired.get("/dialogs/board").text
+    assert 'action="/actions/board"' in html and html.count('data-lay="square"') == 225
+    found = re.search(r"<textarea.*?>(.*?)</textarea>", html, re.S)
+    assert found and found[1].splitlines()[7] == ". . . . H O R N . . . . . . ."
+    press(paired, "/actions/board", symbols=found[1].replace("H O R N .", "H O R N S"))
+    command = table.submitted[-1][0]
+    assert isinstance(command, EnterBoard) and "".join(command.rows[7]) == "....HORNS......"
+
+
+def test_board_of_too_few_squares_is_refused(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert press(paired, "/actions/board", symbols=". . .")[0] == 400
+
+
+@pytest.mark.parametrize("variation", VARIATIONS)
+def test_board_form_explains_the_variations_of_the_game(table: ShownTable, paired: FlaskClient, variation: str) -> None:
+    table.show(replace(samples.MIDGAME, rules=Rules(**{variation: True})))
+    html = paired.get("/dialogs/board").text
+    explained = [name for name in VARIATIONS if languages()["en"](f"lay.{name}") in html]
+    assert explained == [variation]
