@@ -28,7 +28,6 @@ from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import format_sentence, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
-from device.session.profile_updater import ProfileUpdater
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.snapshot import (
     Listener,
@@ -39,7 +38,7 @@ from device.session.snapshot import (
     WordList,
     list_premium_texts,
 )
-from device.session.turn_capture import TurnCapture, capture_turn
+from device.session.turn_capture import ProfileUpdater, TurnCapture, capture_turn
 from device.storage.store import GameStore, StoreError
 from device.system.periodic import PeriodicTask
 from engine.board import load_layout

@@ -1,14 +1,20 @@
-"""Capture of a turn: take a picture, read the board, infer the play, and repeat while the play is uncertain."""
+"""Capture of a turn: take a picture, read the board, infer the play, and repeat while the play is uncertain.
+
+`ProfileUpdater` lets the table profile (the appearance of one table's tiles) learn from a captured turn, once the next
+turn has confirmed it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from calibration.profile import ProfileError, TableProfile
 from device.cameras import Frame, Image
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import KeyFrame, find_extended_play, find_stable_frames, needs_key_frames, split_turns
 from device.session.decision import (
+    MIN_HIDDEN_PROBABILITY,
     Decision,
     TurnContext,
     ask_one_or_two_plays,
@@ -16,17 +22,18 @@ from device.session.decision import (
     filter_plays,
     validate_decision,
 )
+from engine.board import Board
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import align_reading
-from engine.reading import HIDDEN, BoardReading
+from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
 from vision.recognition.reader import PhotoReading, merge_readings
+from vision.recognition.views import BoardViews
 
 MAX_IMAGES = 3
 """Largest number of pictures of a live camera that are read before a question is asked."""
 MAX_HAND_WAIT_S = 3.0
 """Time, in seconds, during which further pictures are taken while a hand hides a part of the board."""
-MIN_HIDDEN_PROBABILITY = 0.5
 
 ReadBoard = Callable[[Image], BoardReading | None]
 """A function that reads the board in a picture of this camera; it returns None if no board was found."""
@@ -151,3 +158,70 @@ def _check_for_two_plays(
         return found
     asked = ask_one_or_two_plays(game, plays[0], two)
     return replace(found, decision=replace(asked, asked=found.decision.asked))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PendingTurn:
+    """The reading of the last turn, which the next turn has not confirmed yet.
+
+    `turn` is the index of the turn, and `board` the board after the turn.
+    """
+
+    turn: int
+    board: Board
+    reading: BoardReading
+    views: BoardViews
+
+
+class ProfileUpdater:
+    """Updater that lets the table profile learn from confirmed turns; used by one thread."""
+
+    def __init__(self, profile: TableProfile) -> None:
+        self._profile = profile
+        self._pending: _PendingTurn | None = None
+        self._error = ""
+
+    def add_turn(self, turn: TurnCapture, source: str, game: Game) -> str:
+        """Learn from the previous turn, and keep this turn until the next turn confirms it.
+
+        Uncertain turns are not used. `source` identifies the game. Return an error message the first time that the
+        profile cannot be saved, otherwise an empty string.
+        """
+        board, before, self._error = turn.reading.board, self._error, ""
+        if board is None or turn.decision is None or not turn.decision.is_clear or turn.is_split:
+            self.discard_pending()
+            return ""
+        self._error = self.learn_pending(source, game)
+        self.set_pending(game, board, turn.reading.views)
+        return "" if before else self._error
+
+    def discard_pending(self) -> None:
+        """Discard the pending turn, because it was undone or is uncertain."""
+        self._pending = None
+
+    def learn_pending(self, source: str, game: Game) -> str:
+        """Learn from the pending turn, with the board of this turn as it is recorded now.
+
+        `source` identifies the game. Return an error message if the profile could not be saved, otherwise an empty
+        string.
+        """
+        pending, self._pending = self._pending, None
+        if pending is None or pending.turn >= len(game.turns) or not game.turns[pending.turn].stands:
+            return ""
+        board = game.turns[pending.turn].board
+        faces = [
+            HIDDEN if hidden > MIN_HIDDEN_PROBABILITY else symbol
+            for (_, hidden, _), symbol in zip(pending.reading.occupancy, board.symbols(), strict=True)
+        ]
+        rows = [faces[at : at + BOARD_SIZE] for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
+        self._profile.learn(pending.views, rows, source)
+        try:
+            self._profile.save()
+        except ProfileError as error:
+            return str(error)
+        return ""
+
+    def set_pending(self, game: Game, reading: BoardReading, views: BoardViews | None) -> None:
+        """Keep the reading of the last turn of the game until the next turn confirms it."""
+        if views is not None and game.turns:
+            self._pending = _PendingTurn(len(game.turns) - 1, game.board, reading, views)
