@@ -26,9 +26,15 @@ from vision.detection.location import BoardLocation, BoardNotFoundError, Locatio
 from vision.detection.locator import BoardLocator
 from vision.geometry import Floats, Image, as_quad, flip_points, is_convex, reverse_quad, rotate_quad, square_side
 from vision.net import InvalidOutputError
-from vision.recognition.classifier import ClassifiedBoard, SquareClassifier, SquareNet
+from vision.recognition.classifier import (
+    ClassifiedBoard,
+    SquareClassifier,
+    SquareNet,
+    is_clearly_better,
+    may_be_mirrored,
+    measure_tile_confidence,
+)
 from vision.recognition.letters import LetterNet
-from vision.recognition.mirror import is_clearly_better, may_be_mirrored, measure_tile_confidence
 from vision.recognition.views import BoardViews
 from vision.tracking import BoardTracker
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.recognition.mirror import is_clearly_better, may_be_mirrored, measure_tile_confidence
+from vision.recognition.classifier import is_clearly_better, may_be_mirrored, measure_tile_confidence
 
 
 def test_confidences_are_those_of_squares_with_a_tile() -> None:
