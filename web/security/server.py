@@ -90,7 +90,8 @@ class PageServer:
         self.secure_port: int | None = self._secure_socket.getsockname()[1] if self._secure_socket else None
         self._workers = WSGIMiddleware(app, workers=threads)  # type: ignore[arg-type]
         self.limiter = ConnectionLimiter(_raise_file_limit()) if limiter is None else limiter
-        self._servers: list[uvicorn.Server] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_closing = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="page", daemon=True)
         self._is_started = threading.Event()
 
@@ -105,9 +106,9 @@ class PageServer:
     def close(self) -> None:
         """End the event streams, stop the server, and wait for the server thread."""
         self._live.close()
-        for server in self._servers:
-            server.should_exit = True
-        if self._is_started.is_set():
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: the server has stopped already
+                self._loop.call_soon_threadsafe(self._is_closing.set)
             self._thread.join()
         for listening in filter(None, (self._socket, self._secure_socket)):
             listening.close()
@@ -119,31 +120,29 @@ class PageServer:
             self._is_started.set()
 
     async def _serve(self) -> None:
-        """Run the servers until `close` is called."""
+        """Run the servers until `close` is called; close remaining connections after `CLOSE_TIMEOUT_S`."""
+        self._loop = asyncio.get_running_loop()
         streams = self._live.streams
-        streams.run_in(asyncio.get_running_loop())
+        streams.run_in(self._loop)
         app = limit_send_time(deliver_events(RequestGate(cast(AsgiApp, self._workers)), streams))
         listeners = [(self._socket, None), (self._secure_socket, self._context)]
         used = [(listening, context) for listening, context in listeners if listening is not None]
-        self._servers = [uvicorn.Server(self._make_config(app, context)) for _, context in used]
+        servers = [uvicorn.Server(self._make_config(app, context)) for _, context in used]
         sweep = asyncio.create_task(self.limiter.close_idle_connections())
         serving = [
-            asyncio.create_task(server.serve([listening]))
-            for server, (listening, _) in zip(self._servers, used, strict=True)
+            asyncio.create_task(server.serve([listening])) for server, (listening, _) in zip(servers, used, strict=True)
         ]
         self._is_started.set()
-        abort = asyncio.create_task(self._abort_late_requests())
-        await asyncio.wait(serving)
-        sweep.cancel()
-        abort.cancel()
-        await asyncio.get_running_loop().run_in_executor(None, self._workers.executor.shutdown)
-
-    async def _abort_late_requests(self) -> None:
-        """Close all remaining connections `CLOSE_TIMEOUT_S` after the stop of the servers."""
-        while not all(server.should_exit for server in self._servers):
-            await asyncio.sleep(0.1)
-        await asyncio.sleep(CLOSE_TIMEOUT_S)
+        closing = asyncio.create_task(self._is_closing.wait())
+        await asyncio.wait([closing, *serving], return_when=asyncio.FIRST_COMPLETED)
+        for server in servers:
+            server.should_exit = True
+        await asyncio.wait(serving, timeout=CLOSE_TIMEOUT_S)
         self.limiter.close_all()
+        await asyncio.wait(serving)
+        for task in (sweep, closing):
+            task.cancel()
+        await self._loop.run_in_executor(None, self._workers.executor.shutdown)
 
     def _make_config(self, app: object, context: ssl.SSLContext | None) -> uvicorn.Config:
         config = uvicorn.Config(
