@@ -18,10 +18,11 @@ import msgspec
 
 from device.panel.buttons import Pins, PinsError
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
-from device.session.rule_choices import DRAW, NewGameError, RuleChoice, describe_choice, make_rules
+from device.session.rule_choices import DRAW, NewGameError, RuleChoice, describe_choice, find_large_board, make_rules
 from device.storage.picture_limits import PictureLimits
+from engine.board import layout_names
 from engine.errors import RulesError, TilekeeperError
-from engine.tiles import tile_set_names
+from engine.tiles import playable_tile_set_names, tile_set_names
 
 SYSTEM_SETTINGS_FILE = Path("/etc/tilekeeper/settings.toml")
 SERVICE_DATA_FOLDER = Path("/var/lib/tilekeeper")
@@ -48,7 +49,7 @@ class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GameSettings(_Section, frozen=True):
-    """Default choices for a new game: players, tile set, word list and rules.
+    """Default choices for a new game: players, tile set, word list, board layout and rules.
 
     `lexicon` is the argument `choice` of `device.storage.lexicons.open_lexicon`. `rules`, `challenge`, `clock`
     (minutes) and `more_rules` (`exchange=seven`) are choices of `device.session.rule_choices`. `first` is the name of
@@ -58,6 +59,7 @@ class GameSettings(_Section, frozen=True):
     players: tuple[str, ...] = ("Player 1", "Player 2")
     tiles: str = "en"
     lexicon: str | None = None
+    layout: str = "standard"
     rules: str = ""
     challenge: str = ""
     clock: int | str = ""
@@ -301,8 +303,13 @@ def _check_game(game: GameSettings) -> None:
             raise _InvalidSettingError(("game", "lexicon"), text) from None
     _check_rules(game)
     if game.tiles not in tile_set_names():
-        text = f"is {game.tiles!r}: choose one of {', '.join(tile_set_names())}"
+        text = f"is {game.tiles!r}: choose one of {', '.join(playable_tile_set_names())}"
         raise _InvalidSettingError(("game", "tiles"), text)
+    if squares := find_large_board(game.tiles):
+        raise _InvalidSettingError(("game", "tiles"), f"is {game.tiles!r}, which needs a board of {squares} squares")
+    if game.layout not in layout_names():
+        text = f"is {game.layout!r}: choose one of {', '.join(layout_names())}"
+        raise _InvalidSettingError(("game", "layout"), text)
 
 
 def _check_rules(game: GameSettings) -> None:

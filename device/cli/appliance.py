@@ -249,6 +249,7 @@ def _find_unused_options(state: TableSnapshot, wanted: GameStarted) -> list[str]
     differs = {
         "--players": tuple(player.name for player in state.players) != wanted.players,
         "--tiles": state.tile_set != wanted.tile_set,
+        "--layout": state.board.layout != wanted.layout,
         "--lexicon": state.lexicon != wanted.lexicon,
         "--rules": state.rules != dataclasses.replace(wanted.rules, list_decides=state.rules.list_decides),
     }

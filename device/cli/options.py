@@ -19,6 +19,7 @@ from device.session.rule_choices import (
     NewGameError,
     RuleChoice,
     describe_choice,
+    find_large_board,
     list_option_texts,
     make_rules,
 )
@@ -31,6 +32,7 @@ from device.settings import (
     load_settings,
 )
 from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
+from engine.board import layout_names
 from engine.errors import NotationError, RulesError
 from engine.events import GameStarted
 from engine.game import Game
@@ -44,7 +46,7 @@ if TYPE_CHECKING:  # OpenCV takes longer to load than the commands without pictu
 
 
 def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -> None:
-    """Add `--players`, `--tiles` and `--lexicon`."""
+    """Add `--players`, `--tiles`, `--lexicon` and `--layout`."""
     parser.add_argument(
         "--players",
         metavar="A,B",
@@ -57,6 +59,7 @@ def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -
         metavar="FILE|none",
         help="a word list, or none (default: the tile set's, if there is one)",
     )
+    parser.add_argument("--layout", metavar="NAME", help=f"the board: {', '.join(layout_names())} (default standard)")
 
 
 def add_rule_options(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +80,7 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
 def merge_game_settings(args: argparse.Namespace, defaults: GameSettings | None = None) -> GameSettings:
     """Return the game settings from the command line; for missing options, use `defaults`. Raises `UserError`."""
     defaults = defaults or GameSettings()
-    plain = {name: getattr(args, name, None) for name in ("tiles", "lexicon", "rules", "challenge", "clock")}
+    plain = {name: getattr(args, name, None) for name in ("tiles", "lexicon", "layout", "rules", "challenge", "clock")}
     players = defaults.players if args.players is None else _parse_names(args.players)
     first = getattr(args, "first", None)
     return msgspec.structs.replace(
@@ -98,8 +101,15 @@ def _parse_names(listed: str) -> tuple[str, ...]:
 
 def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
     """Return the event that starts a game, and the word list of the game (or None). Raises `UserError`."""
+    if squares := find_large_board(game.tiles):
+        raise UserError(f"--tiles {game.tiles}: this set needs a board of {squares} squares")
     started = GameStarted(
-        game.players, _make_rules(game), game.tiles, first=_find_first_player(game), draw=game.first == DRAW
+        game.players,
+        _make_rules(game),
+        game.tiles,
+        layout=game.layout,
+        first=_find_first_player(game),
+        draw=game.first == DRAW,
     )
     try:
         Game.from_events([started])

@@ -17,10 +17,12 @@ from device.session.rule_choices import (
     VARIATIONS,
     NewGameError,
     RuleChoice,
+    find_large_board,
     make_rules,
     read_choice,
 )
 from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
+from engine.board import layout_names
 from engine.errors import NotationError, RulesError
 from engine.events import GameStarted
 from engine.game import Game
@@ -64,6 +66,7 @@ def list_choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
             ((name, load_tile_set(name).language) for name in playable_tile_set_names()), key=lambda pair: pair[1]
         ),
         "lexicon": [SHIPPED_LEXICON, *([OWN_LEXICON] if own_lexicon else []), NO_LEXICON],
+        "layout": layout_names(),
         "preset": list(PRESETS),
         **{field: tuple(values) for field, (_, values) in RULE_CHOICES.items()},
         "variation": VARIATIONS,
@@ -88,6 +91,8 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
         or max(map(len, players)) > MAX_NAME_LETTERS
     ):
         raise NewGameError("new.wrong.players")
+    if squares := find_large_board(choices.get("tiles", "")):
+        raise NewGameError("new.wrong.board", squares=squares)
     tiles = read_choice(choices, "tiles", playable_tile_set_names(), "en")
     kind = read_choice(choices, "lexicon", (SHIPPED_LEXICON, OWN_LEXICON, NO_LEXICON), SHIPPED_LEXICON)
     try:
@@ -99,6 +104,7 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
             make_rules(RuleChoice(choices, request.variations, _list_levels(request.levels, seats))),
             tiles,
             words.name if words else None,
+            read_choice(choices, "layout", layout_names(), "standard"),
             first=_find_first_player(request.first, seats, players),
             draw=request.first is None,
         )

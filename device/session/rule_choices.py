@@ -11,7 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from engine.errors import TilekeeperError
+from engine.reading import BOARD_SIZE
 from engine.rules import PRESETS, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
+from engine.tiles import load_tile_set, tile_set_names
 
 _NO_YES = MappingProxyType({"no": False, "yes": True})
 RULE_CHOICES: Mapping[str, tuple[str, Mapping[str, object]]] = MappingProxyType(
@@ -42,7 +44,7 @@ NUMBER_CHOICES: Mapping[str, tuple[str, int, int]] = MappingProxyType(
 number)."""
 VARIATIONS = ("rearrange", "recycle", "retake_blanks")
 """Names (in `Rules`) of the variations of the rules (travel-case, rules 5 A, 5 B and 6)."""
-CHOICE_FIELDS = ("tiles", "lexicon", "preset", *RULE_CHOICES, *NUMBER_CHOICES)
+CHOICE_FIELDS = ("tiles", "lexicon", "layout", "preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The allowed fields of `NewGameRequest.choices`."""
 DRAW = "draw"
 """Value, in place of the name of the player who begins, that means that the players draw for first play."""
@@ -71,6 +73,16 @@ def describe_choice(error: NewGameError) -> str:
     """
     choose = "choose one of" if len(error.offered) > 1 else "choose"
     return f"{error.field} {error.values['choice']!r}: {choose} {', '.join(error.offered)}"
+
+
+def find_large_board(tiles: str) -> str:
+    """Return the number of squares of the board that a tile set needs, as text, or an empty text for 15 x 15 squares.
+
+    >>> find_large_board("en_super"), find_large_board("en")
+    ('21 x 21', '')
+    """
+    size = load_tile_set(tiles).board_size if tiles in tile_set_names() else BOARD_SIZE
+    return "" if size == BOARD_SIZE else f"{size} x {size}"
 
 
 def list_option_texts() -> tuple[str, ...]:

@@ -202,12 +202,13 @@ NO_TILES: tuple[TileView | None, ...] = (None,) * (BOARD_SIZE * BOARD_SIZE)
 class BoardView:
     """The board: the tile (or None) and the premium (`""`, `2L`, `3L`, `2W`, `3W`) of each of the 225 squares.
 
-    If `right_to_left` is True, a drawing of the board has column A on the right, because words are read from there.
+    `layout` is the name of the board's layout. If `right_to_left` is True, a drawing has column A on the right.
     """
 
     tiles: tuple[TileView | None, ...] = NO_TILES
     premiums: tuple[str, ...] = ("",) * (BOARD_SIZE * BOARD_SIZE)
     right_to_left: bool = False
+    layout: str = "standard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +341,7 @@ def _build_board_view(game: Game) -> BoardView:
     last = game.turns[-1] if game.turns else None
     new = {square for square, _ in last.placements} if last and last.stands else set[Square]()
     tiles, premiums = build_tile_views(game.board, game.tiles, new), list_premium_texts(game.layout)
-    return BoardView(tiles, premiums, game.tiles.right_to_left)
+    return BoardView(tiles, premiums, game.tiles.right_to_left, game.layout.name)
 
 
 def build_tile_views(board: Board, tiles: TileSet, new: Container[Square]) -> tuple[TileView | None, ...]:

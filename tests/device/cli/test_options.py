@@ -112,6 +112,8 @@ def test_help_lists_only_rules_that_can_be_chosen(text: str) -> None:
         (("--rule", "variations=x"), "--rule: variations 'x': choose one of rearrange, recycle, retake_blanks"),
         (("--rule", "levels=x,expert"), "--rule: levels 'x': choose one of beginner, intermediate, expert"),
         (("--rule", "levels=expert,expert,expert"), "--rule: 3 levels for 2 players"),
+        (("--layout", "round"), "there is no board layout 'round': choose one of exchanged, standard"),
+        (("--tiles", "en_super"), "--tiles en_super: this set needs a board of 21 x 21 squares"),
         (("--first", "Cleo"), "--first Cleo: choose draw or one of Anna, Ben"),
     ],
 )

@@ -259,11 +259,12 @@ def test_options_that_a_game_in_progress_does_not_take_are_named(
     with Program(options(folder, free_port()), [rows(HORN)]) as phone:
         phone.press("end-turn")
         assert phone.sees("+14")
-    args = options(folder, free_port(), "--tiles", "de", "--lexicon", "none")
+    args = options(folder, free_port(), "--tiles", "de", "--lexicon", "none", "--layout", "exchanged")
     args.players = "Mira,Tom"
     with Program(args, []) as phone:
-        assert phone.sees("--players, --tiles, --lexicon") and phone.sees("--new") and phone.sees("Ben to play")
-    assert "--players, --tiles, --lexicon not used" in capsys.readouterr().out
+        assert phone.sees("--players, --tiles, --layout, --lexicon") and phone.sees("--new")
+        assert phone.sees("Ben to play")
+    assert "--players, --tiles, --layout, --lexicon not used" in capsys.readouterr().out
 
 
 def test_next_game_has_the_players_of_the_last_one_unless_the_command_line_names_others(folder: Path) -> None:

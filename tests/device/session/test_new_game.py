@@ -67,9 +67,21 @@ def test_rules_are_the_preset_with_what_was_chosen_otherwise() -> None:
     assert rules.clock_seconds == PRESETS["tournament"].clock_seconds
 
 
+def test_layout_of_the_board_is_chosen() -> None:
+    assert make().started.layout == "standard"
+    assert make(layout="exchanged").started.layout == "exchanged"
+
+
+def test_tiles_of_super_scrabble_are_refused_with_the_board_that_they_need() -> None:
+    with pytest.raises(NewGameError) as wrong:
+        make(tiles="en_super")
+    assert (wrong.value.key, wrong.value.values) == ("new.wrong.board", {"squares": "21 x 21"})
+
+
 @pytest.mark.parametrize(
     "choices",
     [
+        {"layout": "round"},
         {"tiles": "../../etc/passwd"},
         {"lexicon": "/etc/passwd"},
         {"preset": "x"},
