@@ -6,55 +6,29 @@ only up to a limit of bytes. A game is imported only if all events have the righ
 
 from __future__ import annotations
 
-import io
-import re
 import time
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
-from typing import Any, BinaryIO
-
-from PIL import Image, UnidentifiedImageError
+from typing import BinaryIO
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.storage.errors import ArchiveError, describe_missing_game, describe_unreadable_game
 from device.storage.game_file import GAME_MEMBER, decode_game, encode_game
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
 from device.storage.store import MAX_PICTURE_BYTES, EventBody, GameStore, StoredEvent, StoredGame, StoredPicture
+from device.storage.zip_files import PICTURE_MEMBER, generate_zip, name_picture, open_zip, to_local_time
 from engine.errors import NotationError, RulesError
 from engine.events import Event, GameStarted, RecordImported, from_json, to_json
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
 from engine.lexicon import load_shipped_lexicon
 from engine.limits import (
-    MAX_ARCHIVE_DIRECTORY_BYTES,
     MAX_ARCHIVE_GAME_BYTES,
-    MAX_ARCHIVE_UNPACKED_BYTES,
     MAX_GCG_BYTES,
-    MAX_PICTURE_SIDE_PX,
 )
 from engine.messages import make_message
 
-_ZIP_ERRORS = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,  # a member that needs a later version of ZIP
-    OSError,
-    ValueError,
-)
-_ZIP_END, _ZIP64_LOCATOR = b"PK\5\6", b"PK\6\7"
-_ZIP_END_BYTES = 22
-_MAX_ZIP_END_BYTES = _ZIP_END_BYTES + 65_535
-"""Largest size of the end record of a ZIP, which includes a comment."""
-
 _GCG_MEMBER = "game.gcg"
-_PICTURE_MEMBER = re.compile(r"pictures/([0-9]{1,5})-(board|photo)\.jpg")
-_MIN_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
-"""Earliest date that ZIP files can contain."""
 
 
 def load_game(store: GameStore, number: int) -> Game:
@@ -88,7 +62,7 @@ def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
         gcg = export_gcg(store, number)
     except ArchiveError:
         gcg = ""  # only a later version can replay this game; its events are complete
-    return _generate_zip(store, stored, gcg)
+    return generate_zip(_list_members(store, stored, gcg), stored.started)
 
 
 def import_zip(store: GameStore, file: BinaryIO) -> int:
@@ -96,29 +70,24 @@ def import_zip(store: GameStore, file: BinaryIO) -> int:
 
     Raises `ArchiveError`, `StoreError`.
     """
-    try:
-        _check_directory(file)
-        with zipfile.ZipFile(file) as archive:
-            return _import_archive(store, archive)
-    except _ZIP_ERRORS as error:
-        text = "this is no ZIP of a game ({0}): bring one that was exported here"
-        raise ArchiveError(make_message("zip-none", text, error)) from error
+    with open_zip(file, _is_member) as members:
+        started, events = decode_game(members.read(GAME_MEMBER, MAX_ARCHIVE_GAME_BYTES))
+        pictures = members.list_pictures()
+        for number, kind in pictures:
+            if number >= len(events):
+                name = name_picture(number, kind)
+                raise ArchiveError(make_message("zip-no-event", "{0} belongs to no event of the game", name))
+            members.read_picture(number, kind, MAX_PICTURE_BYTES)
+        _refuse_duplicate(store, events)
+        read = (
+            StoredPicture(number, kind, members.read_picture(number, kind, MAX_PICTURE_BYTES))
+            for number, kind in pictures
+        )
+        return store.add_game(started, events, read)
 
 
-def _import_archive(store: GameStore, archive: zipfile.ZipFile) -> int:
-    members = _check_members(archive)
-    started, events = decode_game(_read_member(archive, members[GAME_MEMBER], MAX_ARCHIVE_GAME_BYTES))
-    found = [(_PICTURE_MEMBER.fullmatch(name), info) for name, info in members.items()]
-    pictures = [(int(match[1]), match[2], info) for match, info in found if match]
-    for number, _, info in pictures:
-        if number >= len(events):
-            raise ArchiveError(make_message("zip-no-event", "{0} belongs to no event of the game", info.filename))
-        _check_picture(info.filename, _read_member(archive, info, MAX_PICTURE_BYTES))
-    _refuse_duplicate(store, events)
-    read = (
-        StoredPicture(number, kind, _read_member(archive, info, MAX_PICTURE_BYTES)) for number, kind, info in pictures
-    )
-    return store.add_game(started, events, read)
+def _is_member(name: str) -> bool:
+    return name in (GAME_MEMBER, _GCG_MEMBER) or PICTURE_MEMBER.fullmatch(name) is not None
 
 
 def import_gcg(store: GameStore, data: bytes) -> int:
@@ -161,7 +130,7 @@ def _clean_player_names(event: Event) -> Event:
 def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str:
     """Return a file name with the date, number and players of a game, in ASCII letters for all operating systems."""
     named = "-".join(["".join(c for c in name if c.isascii() and c.isalnum()) or "player" for name in names])
-    return f"{time.strftime('%Y-%m-%d', _to_local_time(stored.started))}-game-{stored.id}-{named[:80]}{suffix}"
+    return f"{time.strftime('%Y-%m-%d', to_local_time(stored.started))}-game-{stored.id}-{named[:80]}{suffix}"
 
 
 # Export
@@ -174,119 +143,13 @@ def _find_stored_game(store: GameStore, number: int) -> StoredGame:
     return stored
 
 
-class _ZipBuffer(io.RawIOBase):
-    """A write-only, non-seekable file in memory for `zipfile`; `take_bytes` returns and removes its contents."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self._parts.append(bytes(data))
-        return len(self._parts[-1])
-
-    def take_bytes(self) -> bytes:
-        taken, self._parts = b"".join(self._parts), []
-        return taken
-
-
-def _generate_zip(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[bytes]:
-    outlet = _ZipBuffer()
-    moment = max(_MIN_ZIP_DATE, _to_local_time(stored.started)[:6])
-    with zipfile.ZipFile(outlet, "w") as archive:
-
-        def put(name: str, data: bytes, how: int) -> bytes:
-            info = zipfile.ZipInfo(name, moment)
-            info.external_attr = 0o644 << 16
-            archive.writestr(info, data, how)
-            return outlet.take_bytes()
-
-        yield put(GAME_MEMBER, encode_game(stored, store.events(stored.id)), zipfile.ZIP_DEFLATED)
-        if gcg:
-            yield put(_GCG_MEMBER, gcg.encode(), zipfile.ZIP_DEFLATED)
-        for number, kind in store.pictures(stored.id):
-            if jpeg := store.picture(stored.id, number, kind):
-                yield put(f"pictures/{number:05}-{kind}.jpg", jpeg, zipfile.ZIP_STORED)
-    yield outlet.take_bytes()
-
-
-def _to_local_time(seconds: float) -> time.struct_time:
-    try:
-        return time.localtime(seconds)
-    except (OverflowError, ValueError, OSError):
-        return time.localtime(0)
-
-
-# Import
-
-
-def _check_directory(file: BinaryIO) -> None:
-    """Raise `ArchiveError` if the central directory of a ZIP is larger than that of any exported game.
-
-    `ZipFile` reads the whole directory into memory. The size of the directory is in the end record of the file
-    (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3.16).
-    """
-    file.seek(max(0, file.seek(0, io.SEEK_END) - _MAX_ZIP_END_BYTES))
-    end = file.read()
-    at = end.rfind(_ZIP_END)
-    if at >= 0 and len(end) - at < _ZIP_END_BYTES:  # a signature inside a comment would hide the size of the directory
-        raise zipfile.BadZipFile("the record at its end is incomplete")
-    size = int.from_bytes(end[at + 12 : at + 16], "little") if at >= 0 else 0
-    file.seek(0)
-    if size > MAX_ARCHIVE_DIRECTORY_BYTES or _ZIP64_LOCATOR in end:
-        text = "the ZIP has more files than any game: its list is larger than {0} kB"
-        raise ArchiveError(make_message("zip-many", text, MAX_ARCHIVE_DIRECTORY_BYTES // 1000))
-
-
-def _check_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """Return the members of a ZIP by name.
-
-    Raises `ArchiveError` for a member that `export_zip` does not write, for a name that occurs twice, and for a total
-    size above the limit.
-    """
-    members: dict[str, zipfile.ZipInfo] = {}
-    for info in archive.infolist():
-        if info.filename not in (GAME_MEMBER, _GCG_MEMBER) and not _PICTURE_MEMBER.fullmatch(info.filename):
-            text = "{0} belongs to no exported game: bring a ZIP that was exported here"
-            raise ArchiveError(make_message("zip-strange", text, repr(info.filename[:60])))
-        if info.filename in members:
-            text = "{0} is there twice: bring a ZIP that was exported here"
-            raise ArchiveError(make_message("zip-twice", text, info.filename))
-        if info.flag_bits & 0x1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            text = "the ZIP has a password, or is packed in another way: bring one that was exported here"
-            raise ArchiveError(make_message("zip-packed", text))
-        members[info.filename] = info
-    if sum(info.file_size for info in members.values()) > MAX_ARCHIVE_UNPACKED_BYTES:
-        text = "the ZIP unpacks to more than {0} MB, which no game does"
-        raise ArchiveError(make_message("zip-large", text, MAX_ARCHIVE_UNPACKED_BYTES // 1_000_000))
-    if GAME_MEMBER not in members:
-        raise ArchiveError(
-            make_message("zip-empty", "the ZIP has no {0}: bring a ZIP that was exported here", GAME_MEMBER)
-        )
-    return members
-
-
-def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
-    """Return the data of a member; raise `ArchiveError` above `most` bytes, as the size in its header may be wrong."""
-    with archive.open(info) as member:
-        data = member.read(most + 1)
-    if len(data) > most:
-        text = "{0} is larger than {1} kB, which none of a game is"
-        raise ArchiveError(make_message("zip-part-large", text, info.filename, most // 1000))
-    return data
-
-
-def _check_picture(name: str, jpeg: bytes) -> None:
-    """Raise `ArchiveError` unless the data is a JPEG of limited size, because browsers will show the picture."""
-    with suppress(UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        side = max(Image.open(io.BytesIO(jpeg), formats=["JPEG"]).size)  # from the header, without decoding
-        if side <= MAX_PICTURE_SIDE_PX:
-            return
-    raise ArchiveError(
-        make_message("zip-picture", "{0} is no JPEG of up to {1} pixels a side", name, MAX_PICTURE_SIDE_PX)
-    )
+def _list_members(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[tuple[str, bytes]]:
+    yield GAME_MEMBER, encode_game(stored, store.events(stored.id))
+    if gcg:
+        yield _GCG_MEMBER, gcg.encode()
+    for number, kind in store.pictures(stored.id):
+        if jpeg := store.picture(stored.id, number, kind):
+            yield name_picture(number, kind), jpeg
 
 
 def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from device.demo.demo_table import load_demo_games
 from device.player_names import MAX_PLAYER_NAME_LENGTH
 from device.session.snapshot import build_snapshot
-from device.storage import archive, game_file
+from device.storage import game_file, zip_files
 from device.storage.archive import export_gcg, export_zip, import_gcg, import_zip, load_game
 from device.storage.errors import ArchiveError
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoreError
@@ -161,7 +161,7 @@ def test_bomb_is_refused_unopened_and_unpacked_no_further_than_the_bound(
     bomb = made_zip(members | {"pictures/00001-board.jpg": bytes(MAX_PICTURE_BYTES + 1)})
     with pytest.raises(ArchiveError, match="larger than"):
         import_zip(other, bomb)
-    monkeypatch.setattr(archive, "MAX_ARCHIVE_UNPACKED_BYTES", MAX_PICTURE_BYTES)
+    monkeypatch.setattr(zip_files, "MAX_ARCHIVE_UNPACKED_BYTES", MAX_PICTURE_BYTES)
     with pytest.raises(ArchiveError, match="unpacks to more"):
         import_zip(other, bomb)
 
