@@ -19,6 +19,7 @@ from device.cameras import Frame, Image
 from device.capture.board_camera import has_moved, make_thumbnail
 from device.session.decision import filter_plays
 from device.session.snapshot import LookView, WordList
+from device.storage.picture_reading import add_reading
 from engine.events import PlayMade
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
@@ -168,7 +169,10 @@ MIN_FACE_PROBABILITY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class TurnImages:
-    """Images of a turn: `photo` is the whole picture, `crop` the rectified board; both are JPEGs of limited size."""
+    """Images of a turn: `photo` is the whole picture, `crop` the rectified board; both are JPEGs of limited size.
+
+    The photo contains the reading (`device.storage.picture_reading`).
+    """
 
     view: LookView
     photo: bytes
@@ -197,7 +201,8 @@ def make_turn_images(frame: Frame, reading: PhotoReading, inference: Inference |
     hidden = _find_hidden_squares(reading)
     doubtful = tuple(s for s in _find_doubtful_squares(reading, inference) if s not in hidden)
     view = LookView(name, doubtful, hidden, MARGIN_SQUARES)
-    return TurnImages(view, _encode_jpeg(photo), _encode_jpeg(crop))
+    jpeg = _encode_jpeg(photo)
+    return TurnImages(view, add_reading(jpeg, reading.board) if reading.board else jpeg, _encode_jpeg(crop))
 
 
 def _find_doubtful_squares(reading: PhotoReading, inference: Inference | None) -> tuple[int, ...]:

@@ -25,9 +25,9 @@ A second thread does not speed up calculations with small matrices, but uses pro
 # Shared libraries that OpenCV needs and that may be missing on a system without a desktop -> Debian packages.
 _DEBIAN_PACKAGES = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}
 
-COMMANDS = ("read", "replay", "score", "demo", "run", "export", "import", "backup", "bench", "doctor")
-_MODULES = {"import": "import_"}
-"""Module names of commands whose name is a Python keyword."""
+COMMANDS = ("read", "replay", "score", "demo", "run", "export", "import", "backup", "bench", "doctor", "replay-report")
+_MODULES = {"import": "import_", "replay-report": "replay_report"}
+"""Module names of commands whose name cannot be a module's name."""
 
 
 class UserError(TilekeeperError):

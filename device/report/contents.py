@@ -1,0 +1,147 @@
+"""The contents of a problem report, and its ZIP file.
+
+A report never contains Wi-Fi passwords, pairing secrets or cookies: its texts are made of known parts, and everything
+that is or looks like a secret is removed from them (`device.report.redaction`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from device.report.redaction import Pseudonyms, remove_secrets
+from device.storage.errors import ArchiveError, describe_missing_game
+from device.storage.game_file import GAME_MEMBER, encode_game
+from device.storage.store import GameStore
+from device.storage.stored_game import StoredEvent, StoredGame
+from device.storage.zip_files import generate_zip, name_picture, to_local_time
+
+REPORT_MEMBER, DOCTOR_MEMBER, LOG_MEMBER = "report.json", "doctor.txt", "log.txt"
+FORMAT_NAME, FORMAT_VERSION = "tilekeeper-report", 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSources:
+    """The sources of a report's texts, each a function without arguments.
+
+    `examine` returns the output of `tilekeeper doctor`, `read_log` the log, `find_version` the version of the program,
+    and `list_secrets` all texts that must not be in a report.
+    """
+
+    examine: Callable[[], str] = str
+    read_log: Callable[[], str] = str
+    find_version: Callable[[], str] = str
+    list_secrets: Callable[[], Iterable[str]] = tuple
+
+
+@dataclass(frozen=True, slots=True)
+class ReportChoice:
+    """What a user chose for a report: the game, and the events whose pictures are included.
+
+    With `has_names`, the players' names stay; otherwise they become `Player 1`, `Player 2` ... With `has_photos`, the
+    whole photographs are included, otherwise only the pictures of the board.
+    """
+
+    game: int
+    events: tuple[int, ...] = ()
+    has_names: bool = False
+    has_photos: bool = True
+
+
+class ReportHeader(msgspec.Struct, frozen=True):
+    """The member `report.json`: program version, time of the report (Unix time), and the events with pictures."""
+
+    form: str
+    version: int
+    program: str
+    made: float
+    game: int
+    events: tuple[int, ...]
+    has_names: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """A problem report: what `write` writes is exactly what was shown to the user.
+
+    `texts` are the members with text by name, without secrets and, unless chosen, without names. `pictures` are the
+    event number, kind and size (bytes) of each picture. `pseudonyms` maps the names that were replaced.
+    """
+
+    choice: ReportChoice
+    stored: StoredGame
+    events: tuple[StoredEvent, ...]
+    texts: Mapping[str, str]
+    pictures: tuple[tuple[int, str, int], ...]
+    pseudonyms: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def file_name(self) -> str:
+        """A file name with the date and the game's number."""
+        made = msgspec.json.decode(self.texts[REPORT_MEMBER], type=ReportHeader).made
+        return f"tilekeeper-report-{time.strftime('%Y-%m-%d', to_local_time(made))}-game-{self.choice.game}.zip"
+
+    def list_members(self) -> tuple[tuple[str, int], ...]:
+        """Return the name and size (bytes, before compression) of each member of the ZIP file."""
+        game = encode_game(self.stored, self.events)
+        texts = ((name, len(text.encode())) for name, text in self.texts.items())
+        pictures = ((name_picture(number, kind), size) for number, kind, size in self.pictures)
+        return (*texts, (GAME_MEMBER, len(game)), *pictures)
+
+    def write(self, store: GameStore) -> Iterator[bytes]:
+        """Return an iterator over the data of the ZIP file. The pictures come from the store."""
+        made = msgspec.json.decode(self.texts[REPORT_MEMBER], type=ReportHeader).made
+        return generate_zip(self._read_members(store), made)
+
+    def _read_members(self, store: GameStore) -> Iterator[tuple[str, bytes]]:
+        for name, text in self.texts.items():
+            yield name, text.encode()
+        yield GAME_MEMBER, encode_game(self.stored, self.events)
+        for number, kind, _ in self.pictures:
+            if jpeg := store.picture(self.choice.game, number, kind):
+                yield name_picture(number, kind), jpeg
+
+
+def make_report(store: GameStore, choice: ReportChoice, sources: ReportSources, now: float) -> Report:
+    """Collect the contents of a report at the time `now` (Unix time). Raises `ArchiveError`, `StoreError`.
+
+    All events of the game are included: a turn can be replayed only with the turns before it.
+    """
+    stored = next((game for game in store.games() if game.id == choice.game), None)
+    if stored is None:
+        raise ArchiveError(describe_missing_game(choice.game))
+    events = store.events(choice.game)
+    pseudonyms = Pseudonyms([event.body for event in events], (name for name, _ in store.players()))
+    secrets = tuple(sources.list_secrets())
+
+    def clean(text: str) -> str:
+        text = remove_secrets(text, secrets)
+        return text if choice.has_names else pseudonyms.replace_in_text(text)
+
+    header = ReportHeader(
+        FORMAT_NAME, FORMAT_VERSION, sources.find_version(), now, choice.game, choice.events, choice.has_names
+    )
+    texts = {
+        REPORT_MEMBER: msgspec.json.format(msgspec.json.encode(header)).decode(),
+        DOCTOR_MEMBER: clean(sources.examine()),
+        LOG_MEMBER: clean(sources.read_log()),
+    }
+    if choice.has_names:
+        return Report(choice, stored, events, texts, _find_pictures(store, choice))
+    anonymous = tuple(
+        StoredEvent(event.number, event.time, pseudonyms.replace_in_event(event.body)) for event in events
+    )
+    return Report(choice, stored, anonymous, texts, _find_pictures(store, choice), pseudonyms.by_name)
+
+
+def _find_pictures(store: GameStore, choice: ReportChoice) -> tuple[tuple[int, str, int], ...]:
+    """Return event number, kind and size of the chosen pictures that are in the store."""
+    wanted: Sequence[str] = ("board", "photo") if choice.has_photos else ("board",)
+    found = []
+    for number, kind in store.pictures(choice.game):
+        if number in choice.events and kind in wanted and (jpeg := store.picture(choice.game, number, kind)):
+            found.append((number, kind, len(jpeg)))
+    return tuple(found)

@@ -1,0 +1,55 @@
+"""The log file in the data folder: the warnings of the last weeks, for problem reports."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+LOG_FILE_NAME = "tilekeeper.log"
+MAX_LOG_BYTES = 200_000
+"""Size at which the log file is renamed to `tilekeeper.log.1`, which replaces the file before."""
+_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+class _LogFileHandler(RotatingFileHandler):
+    """Handler that writes to the log file, and gives up without a message if the disk is full or read-only.
+
+    The same message is on the console, and a traceback for each message would hide it there.
+    """
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, ARG002
+        self.close()
+
+
+@contextmanager
+def keep_log(folder: Path) -> Iterator[None]:
+    """Write warnings to the log file in `folder`, and still to the console, until the `with` block ends."""
+    file = _LogFileHandler(folder / LOG_FILE_NAME, maxBytes=MAX_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
+    file.setFormatter(logging.Formatter(_FORMAT))
+    console = logging.StreamHandler(sys.stderr)  # without any handler, logging itself would write to the console
+    handlers: tuple[logging.Handler, ...] = (file, console)
+    root = logging.getLogger()
+    for handler in handlers:
+        handler.setLevel(logging.WARNING)
+        root.addHandler(handler)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            root.removeHandler(handler)
+        file.close()
+
+
+def read_log(folder: Path) -> str:
+    """Return the log file and the file before it as text; empty if there is none."""
+    parts = []
+    for name in (f"{LOG_FILE_NAME}.1", LOG_FILE_NAME):
+        try:
+            parts.append((folder / name).read_bytes()[-MAX_LOG_BYTES:].decode(errors="replace"))
+        except OSError:
+            continue
+    return "".join(parts)

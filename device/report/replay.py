@@ -1,0 +1,157 @@
+"""Replay of a problem report: its pictures are read again, and compared with the recorded turns and readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import cv2
+import msgspec
+import numpy as np
+
+from device.report.contents import DOCTOR_MEMBER, FORMAT_NAME, FORMAT_VERSION, LOG_MEMBER, REPORT_MEMBER, ReportHeader
+from device.session.decision import filter_plays
+from device.storage.errors import ArchiveError
+from device.storage.game_file import GAME_MEMBER, decode_game
+from device.storage.game_log import EventHistory
+from device.storage.picture_reading import find_reading
+from device.storage.store import MAX_PICTURE_BYTES
+from device.storage.stored_game import StoredEvent
+from device.storage.zip_files import PICTURE_MEMBER, ZipMembers, open_zip
+from engine.board import square_name
+from engine.events import from_json
+from engine.game import Game
+from engine.inference.explain import explanation_text, infer_play
+from engine.limits import MAX_ARCHIVE_GAME_BYTES
+from engine.messages import make_message
+from engine.reading import BOARD_SIZE, BoardReading
+from vision.geometry import Floats, Image, grid_corners
+from vision.recognition.reader import PhotoReader
+
+MAX_HEADER_BYTES = 100_000
+BOARD_PICTURE_MARGIN_SQUARES = 0.5
+"""Margin around the grid in the pictures of the board (`device.capture.turn_images`), in squares."""
+_TEXT_MEMBERS = (GAME_MEMBER, REPORT_MEMBER, DOCTOR_MEMBER, LOG_MEMBER)
+
+
+@dataclass(frozen=True, slots=True)
+class SquareDifference:
+    """A square that is read differently now: name, symbol before, symbol now with its probability."""
+
+    square: str
+    before: str
+    now: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class TurnReplay:
+    """Result for one picture: the turn that was recorded, and what its picture gives now.
+
+    `event` is the number of the picture's event. `recorded` and `inferred` are sentences. `is_same_turn` is True if the
+    same plays are inferred. `from_record` are the differences between the recorded board and the new reading, and
+    `from_reading` those between the stored and the new reading (None if no reading is stored). `problems` are the
+    reasons if no board was found.
+    """
+
+    event: int
+    recorded: str
+    inferred: str
+    is_same_turn: bool
+    from_record: tuple[SquareDifference, ...] = ()
+    from_reading: tuple[SquareDifference, ...] | None = None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def is_same(self) -> bool:
+        """True if the picture gives the recorded turn and, if it is known, the same reading."""
+        return self.is_same_turn and not self.from_reading
+
+
+def replay_report(file: BinaryIO, reader: PhotoReader) -> tuple[ReportHeader, list[TurnReplay]]:
+    """Read the pictures of a report again, and compare them with the record. Raises `ArchiveError`."""
+    with open_zip(file, _is_member) as members:
+        header = _read_header(members)
+        _, events = decode_game(members.read(GAME_MEMBER, MAX_ARCHIVE_GAME_BYTES))
+        pictures = members.list_pictures()
+        numbers = sorted({number for number, _ in pictures if number < len(events)})
+        return header, [
+            _replay_picture(events, number, "photo" if (number, "photo") in pictures else "board", members, reader)
+            for number in numbers
+        ]
+
+
+def _is_member(name: str) -> bool:
+    return name in _TEXT_MEMBERS or PICTURE_MEMBER.fullmatch(name) is not None
+
+
+def _read_header(members: ZipMembers) -> ReportHeader:
+    try:
+        data = members.read(REPORT_MEMBER, MAX_HEADER_BYTES) if REPORT_MEMBER in members else b""
+        header = msgspec.json.decode(data, type=ReportHeader)
+    except msgspec.DecodeError as error:
+        text = "this ZIP is no report ({0}): bring one that the page saved"
+        raise ArchiveError(make_message("report-none", text, error)) from error
+    if (header.form, header.version) != (FORMAT_NAME, FORMAT_VERSION):
+        text = "this report has version {0}: update this program"
+        raise ArchiveError(make_message("report-version", text, header.version))
+    return header
+
+
+def _replay_picture(
+    events: Sequence[StoredEvent], number: int, kind: str, members: ZipMembers, reader: PhotoReader
+) -> TurnReplay:
+    before, after = _replay_press(events, number)
+    recorded = after.events[len(before.events) :]
+    said = explanation_text(before, after, recorded, "")
+    jpeg = members.read_picture(number, kind, MAX_PICTURE_BYTES)
+    image = np.asarray(cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR), np.uint8)
+    corners = None if kind == "photo" else _find_board_corners(image)
+    reading = reader.read(image, before.tiles.letters, corners=corners)
+    if reading.board is None:
+        return TurnReplay(number, said, "", is_same_turn=False, problems=reading.problems)
+    best = infer_play(before, reading.board).best
+    stored = find_reading(jpeg)
+    return TurnReplay(
+        number,
+        said,
+        best.text,
+        is_same_turn=filter_plays(best.events) == filter_plays(recorded),
+        from_record=tuple(_compare(after.board.symbols(), reading.board)),
+        from_reading=None if stored is None else tuple(_compare(stored.symbols, reading.board)),
+    )
+
+
+def _replay_press(events: Sequence[StoredEvent], number: int) -> tuple[Game, Game]:
+    """Return the game before and after the press (one command of a player) whose last event is `number`."""
+    press = events[number].body.get("press", number)
+    history = EventHistory(from_json(events[0].body))
+    before = history.game
+    for event in events[1 : number + 1]:
+        if event.body.get("press", event.number) != press:
+            history.apply_event(from_json(event.body))
+            before = history.game
+        else:
+            history.apply_event(from_json(event.body))
+    return before, history.game
+
+
+def _find_board_corners(image: Image) -> Floats:
+    """Return the corners of the grid in a picture of the rectified board, `(4, 2) float64` in pixels."""
+    inner = grid_corners() + BOARD_PICTURE_MARGIN_SQUARES
+    scale = image.shape[0] / (BOARD_SIZE + 2 * BOARD_PICTURE_MARGIN_SQUARES)
+    return np.asarray(inner * scale - 0.5, np.float64)
+
+
+def _compare(before: Sequence[str], now: BoardReading) -> Iterator[SquareDifference]:
+    for at, (symbol, square) in enumerate(zip(before, now.squares, strict=True)):
+        if square.symbol != symbol:
+            yield SquareDifference(square_name(at), symbol, square.symbol, square.confidence)
+
+
+def load_report(path: Path, reader: PhotoReader) -> tuple[ReportHeader, list[TurnReplay]]:
+    """Replay the report in a file; see `replay_report`. Raises `ArchiveError`, `OSError`."""
+    with path.open("rb") as file:
+        return replay_report(file, reader)
