@@ -45,7 +45,8 @@ class GameLine:
     """A row in the list of stored games.
 
     `started` is Unix time, `players` is in seat order. `totals` and `winners` (player indices) are set if the game can
-    be read; `ended` means that it was played to its end, `running` that it is in progress at the table, and
+    be read; `racks_wanted` are the players whose unplayed letters are not counted, and there are no winners before;
+    `ended` means that it was played to its end, `running` that it is in progress at the table, and
     `damage` is a sentence for the user about a game with lost events.
     """
 
@@ -58,6 +59,7 @@ class GameLine:
     running: bool = False
     imported: bool = False
     damage: str = ""
+    racks_wanted: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,13 @@ class GameArchive:
         standing = self._summary_cache.get_standing(stored)
         if standing is None:
             return line
-        return replace(line, totals=standing.totals, winners=standing.winners, ended=standing.sum is not None)
+        return replace(
+            line,
+            totals=standing.totals,
+            winners=standing.winners,
+            ended=standing.sum is not None,
+            racks_wanted=standing.racks_wanted,
+        )
 
     def make_lines(self, games: Sequence[StoredGame]) -> tuple[GameLine, ...]:
         """Return the rows of several games in the list of games. Raises `StoreError`."""

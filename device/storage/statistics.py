@@ -45,12 +45,17 @@ class SeatSummary:
 
 @dataclass(frozen=True, slots=True)
 class GameSummary:
-    """Summary of a finished game: number in the store, start time (seconds since 1970), and players in seat order."""
+    """Summary of a finished game: number in the store, start time (seconds since 1970), and players in seat order.
+
+    While unplayed letters are not counted (`racks_counted` is False), the totals may still change, and no player has
+    won.
+    """
 
     number: int
     started: float
     tile_set: str
     seats: tuple[SeatSummary, ...]
+    racks_counted: bool = True
 
     @property
     def drawn(self) -> bool:
@@ -75,6 +80,8 @@ class Best:
 class PlayerRecord:
     """Statistics of one player over all games; a shared first place counts as drawn.
 
+    `undecided` is the number of games in which the unplayed letters are not counted.
+
     `average` is the average total of a game. `average_turn` is the average score of a turn (including passes), without
     the adjustments for unplayed tiles and overtime.
     """
@@ -89,11 +96,12 @@ class PlayerRecord:
     phonies: int
     high_game: Best
     high_play: Best | None
+    undecided: int = 0
 
     @property
     def lost(self) -> int:
         """Number of games that another player won."""
-        return self.games - self.won - self.drawn
+        return self.games - self.won - self.drawn - self.undecided
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +127,12 @@ def summarise_game(number: int, started: float, game: Game) -> GameSummary | Non
     outcome = game.outcome
     if outcome is None:
         return None
+    winners = () if game.racks_wanted else outcome.winners
     seats = tuple(
-        _summarise_seat(game, player, name, outcome.totals[player], player in outcome.winners)
+        _summarise_seat(game, player, name, outcome.totals[player], player in winners)
         for player, name in enumerate(game.players)
     )
-    return GameSummary(number, started, game.tiles.name, seats)
+    return GameSummary(number, started, game.tiles.name, seats, not game.racks_wanted)
 
 
 def compute_player_records(games: Iterable[GameSummary]) -> tuple[PlayerRecord, ...]:
@@ -137,9 +146,9 @@ def compute_player_records(games: Iterable[GameSummary]) -> tuple[PlayerRecord, 
 
 
 def compute_head_to_heads(games: Iterable[GameSummary]) -> tuple[HeadToHead, ...]:
-    """Return the results of each pair of players, most common games first."""
+    """Return the results of each pair of players, most common games first. Undecided games are left out."""
     met: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for game in games:
+    for game in (game for game in games if game.racks_counted):
         for one, other in combinations(sorted(game.seats, key=lambda seat: seat.name), 2):
             met.setdefault((one.name, other.name), []).append((one.total, other.total))
     pairs = [
@@ -193,6 +202,7 @@ def _compute_player_record(name: str, played: list[tuple[GameSummary, SeatSummar
         phonies=sum(seat.phonies for _, seat in played),
         high_game=max((Best(seat.total, game.number) for game, seat in played), key=_rank_high_score),
         high_play=max(plays, key=_rank_high_score, default=None),
+        undecided=sum(not game.racks_counted for game, _ in played),
     )
 
 

@@ -20,7 +20,7 @@ from engine.events import from_json
 _log = logging.getLogger(__name__)
 
 NOTE_NAME = "sum"
-SUMMARY_VERSION = 1
+SUMMARY_VERSION = 2
 """Version of the summaries; increase it with each change of rules, scoring or statistics that changes summaries.
 
 `tests/device/storage/test_summary_cache.py` fails if the version was not increased.
@@ -29,12 +29,16 @@ SUMMARY_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class GameStanding:
-    """Standing of a game: players and totals in seat order, indices of the winners, and the summary after the end."""
+    """Standing of a game: players and totals in seat order, indices of the winners, and the summary after the end.
+
+    While the unplayed letters of the players `racks_wanted` are not known, there are no winners.
+    """
 
     players: tuple[str, ...]
     totals: tuple[int, ...]
     winners: tuple[int, ...] = ()
     sum: GameSummary | None = None
+    racks_wanted: tuple[int, ...] = ()
 
 
 class _Note(msgspec.Struct):
@@ -104,7 +108,8 @@ def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | No
     outcome = game.outcome
     if outcome is None:
         return GameStanding(game.players, game.totals)
-    return GameStanding(game.players, outcome.totals, outcome.winners, summarise_game(stored.id, stored.started, game))
+    summary, wanted = summarise_game(stored.id, stored.started, game), game.racks_wanted
+    return GameStanding(game.players, outcome.totals, () if wanted else outcome.winners, summary, wanted)
 
 
 def _decode_note(text: str) -> tuple[int, GameStanding | None]:

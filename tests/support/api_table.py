@@ -10,6 +10,7 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 
+from device.session.commands.corrections import RevealRack
 from device.session.commands.games import EndGame, StartGame
 from device.session.commands.turns import EndTurn
 from device.session.table_session import TableSession
@@ -38,7 +39,10 @@ class House:
             self.session.submit(EndTurn()).result(5)
 
     def end(self) -> None:
+        """End the game, and enter racks without letters, so that the game has a winner."""
         self.session.submit(EndGame()).result(5)
+        for player in self.session.state.racks_wanted:
+            self.session.submit(RevealRack(player, "")).result(5)
 
     @property
     def seen(self) -> str:

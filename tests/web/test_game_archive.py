@@ -8,7 +8,17 @@ import pytest
 
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
-from engine.events import Event, Exchanged, GameEnded, GameStarted, Passed, PlayMade, TurnCorrected, TurnInserted
+from engine.events import (
+    Event,
+    Exchanged,
+    GameEnded,
+    GameStarted,
+    Passed,
+    PlayMade,
+    RackRevealed,
+    TurnCorrected,
+    TurnInserted,
+)
 from engine.plays import Play
 from web.game_archive import GameArchive
 
@@ -86,3 +96,14 @@ def test_answer_and_the_turn_beside_it_show_the_picture_of_their_press(evening: 
     assert evening.pictures == [first, first]
     evening.log.replace_last_press([Exchanged(0, 2), Passed(1)])
     assert evening.pictures == [first, first]
+
+
+def test_list_names_no_winner_before_racks_are_counted(evening: Evening) -> None:
+    evening.lay("8F", "HORN")
+    evening.log.append([GameEnded()])
+    archive = GameArchive(evening.store, lambda: 0)
+    [line] = archive.make_lines(archive.find_games())
+    assert (line.winners, line.ended, line.racks_wanted) == ((), True, (0, 1))
+    evening.log.append([RackRevealed(0, ("A",)), RackRevealed(1, ("B",))])
+    [line] = archive.make_lines(archive.find_games())
+    assert (line.winners, line.totals, line.racks_wanted) == ((0,), (13, -3), ())

@@ -105,3 +105,14 @@ def test_three_players_make_three_pairs() -> None:
     assert total is not None
     assert [pair.names for pair in compute_head_to_heads([total])] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert compute_head_to_heads([]) == () and compute_player_records([]) == ()
+
+
+def test_game_has_no_winner_before_racks_are_counted() -> None:
+    open_game = played(("8F", "HORN"), ("H6", "FA.M"), ENDED)
+    summary, counted = summarise_game(1, 0.0, open_game), summarise_game(2, 0.0, FIRST)
+    assert summary is not None and counted is not None
+    assert not summary.racks_counted and [seat.won for seat in summary.seats] == [False, False]
+    [anna, ben] = compute_player_records([summary, counted])
+    assert (anna.games, anna.won, anna.lost, anna.undecided) == (2, 1, 0, 1)
+    assert (ben.games, ben.won, ben.lost, ben.undecided) == (2, 0, 1, 1)
+    assert compute_head_to_heads([summary]) == ()

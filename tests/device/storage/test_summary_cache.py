@@ -13,7 +13,7 @@ import pytest
 from device.storage.statistics import summarise_game
 from device.storage.store import GameStore, StoredEvent
 from device.storage.summary_cache import NOTE_NAME, SUMMARY_VERSION, GameStanding, SummaryCache
-from engine.events import Event, GameEnded, GameStarted, Passed, PlayMade, Undone, to_json
+from engine.events import Event, GameEnded, GameStarted, Passed, PlayMade, RackRevealed, Undone, to_json
 from engine.game import Game
 from engine.gcg import build_game, parse_gcg
 from engine.plays import Play
@@ -52,7 +52,7 @@ def worked_out(store: GameStore, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_kept_sums_are_those_that_were_worked_out(store: GameStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    begin(store, HORN, Passed(1), GameEnded())
+    begin(store, HORN, Passed(1), GameEnded(), RackRevealed(0, ()), RackRevealed(1, ()))
     begin(store, HORN)
     begin(store, Undone(), Undone())  # nobody can read this one
     sums = SummaryCache(store)

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from device.session.commands.games import StartGame
+from device.session.commands.games import EndGame, StartGame
+from device.session.commands.turns import EndTurn
 from tests.support.api_table import STARTED, House, house
+from tests.support.text_table import HORN
 from tests.web.conftest import pair, token
 from web.game_archive import MAX_IMPORT_BYTES
 from web.security.csrf import MAX_BODY_BYTES
@@ -154,3 +156,13 @@ def test_file_that_is_too_large_is_refused(phone: FlaskClient) -> None:
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     assert phone.post("/history/import", data=b"P" * (MAX_IMPORT_BYTES + 1), headers=headers).status_code == 413
     assert phone.post("/actions/undo", data={"csrf": token(phone), "x": "y" * MAX_BODY_BYTES}).status_code == 413
+
+
+def test_list_says_that_racks_are_not_counted_and_names_no_winner(table: House) -> None:
+    table.session.submit(StartGame(STARTED)).result(5)
+    table.board.lay(HORN)
+    table.session.submit(EndTurn()).result(5)
+    table.session.submit(EndGame()).result(5)
+    table.session.submit(StartGame(STARTED)).result(5)
+    line = read(table, "/history").partition("/history/2")[2].partition("/history/1")[0]
+    assert "racks not counted" in line and "winner" not in line
