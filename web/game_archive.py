@@ -10,9 +10,10 @@ from datetime import date, datetime
 from functools import cached_property
 from itertools import takewhile
 
+from device.session.game_import import import_game, list_import_notices
 from device.session.messages import format_sentence
 from device.session.snapshot import BoardView, PlayerView, TableSnapshot, build_snapshot, build_tile_views
-from device.storage.archive import export_gcg, export_zip, import_gcg, import_zip, make_file_name
+from device.storage.archive import export_gcg, export_zip, make_file_name
 from device.storage.errors import ArchiveError, describe_missing_game, describe_unreadable_game
 from device.storage.game_log import REDO, UNREADABLE_GAME_ERRORS, EventHistory
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
@@ -70,6 +71,8 @@ class Replay:
     game: Game
     picture_events: tuple[int | None, ...]
     """For each turn the number of the event with the picture, or None if the picture was deleted to save space."""
+    notices: tuple[str, ...] = ()
+    """The notices of the import about turns that the rules do not allow."""
 
     @property
     def turn_count(self) -> int:
@@ -188,7 +191,8 @@ class GameArchive:
             raise GameNotFoundError(format_sentence(describe_unreadable_game(number, error))) from None
         presses = [body.get("press", event) for event, body in enumerate(bodies)]
         taken = {presses[event]: event for event, kind in self._store.pictures(number) if kind == "board"}
-        return Replay(self.make_line(stored), game, tuple(taken.get(presses[event]) for event in events))
+        pictures = tuple(taken.get(presses[event]) for event in events)
+        return Replay(self.make_line(stored), game, pictures, list_import_notices(self._store, number))
 
     def find_game(self, number: int) -> StoredGame:
         """Return a game by its number. Raises `GameNotFoundError`, `StoreError`."""
@@ -221,9 +225,7 @@ class GameArchive:
         `ImportFileError`, `StoreError`.
         """
         with _convert_archive_errors(ImportFileError):
-            if data.startswith(b"PK"):
-                return import_zip(self._store, io.BytesIO(data))
-            return import_gcg(self._store, data)
+            return import_game(self._store, io.BytesIO(data))
 
     def delete_game(self, number: int) -> None:
         """Delete a game permanently. Raises `GameNotFoundError`, `GameInProgressError`, `StoreError`."""

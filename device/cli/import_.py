@@ -39,33 +39,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _import_file(store: GameStore, path: Path) -> bool:
-    from device.storage.archive import import_gcg, import_zip, list_gcg_problems
+    from device.session.game_import import import_game, list_import_notices
     from device.storage.errors import ArchiveError
-    from engine.limits import MAX_GCG_BYTES
 
     with path.open("rb") as file:
-        zipped = file.read(2) == b"PK"
-        file.seek(0)
         try:
-            data = b"" if zipped else file.read(MAX_GCG_BYTES + 1)
-            number = import_zip(store, file) if zipped else import_gcg(store, data)
+            number = import_game(store, file)
         except ArchiveError as error:
             print(f"{path}: {error}")
             return False
     print(f"{path} is game {number}")
-    for problem in _list_notices(store, number) if zipped else list_gcg_problems(data):
-        print(f"{path}: {problem}")
+    for notice in list_import_notices(store, number):
+        print(f"{path}: {notice}")
     return True
-
-
-def _list_notices(store: GameStore, number: int) -> list[str]:
-    """Return the notices of the validation about the turns of an imported game; an import opens no questions."""
-    from device.session.turn_questions import make_finding_notice
-    from device.storage.archive import load_game
-    from engine.game import Game
-    from engine.validation import Proposal, Source, validate_turn
-
-    game = load_game(store, number)
-    start = Game.from_events(game.events[:1])
-    verdict = validate_turn(Proposal(start, game.events[1:], Source.IMPORT))
-    return [make_finding_notice(finding).text for finding in verdict.notices]

@@ -116,7 +116,8 @@ def import_gcg(store: GameStore, data: bytes) -> int:
 
 def list_gcg_problems(data: bytes) -> tuple[str, ...]:
     """Return the problems in a GCG file, one sentence each, in the order of the lines."""
-    return tuple(map(str, replay(parse_gcg(data)).problems))
+    problems = replay(parse_gcg(data)).problems
+    return tuple(make_message("gcg-line", "line {0}: {1}", problem.line, problem.reason) for problem in problems)
 
 
 def _clean_player_names(event: Event) -> Event:

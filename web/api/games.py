@@ -58,12 +58,13 @@ class PastTurn(msgspec.Struct, frozen=True):
 
 
 class WholeGame(msgspec.Struct, frozen=True):
-    """A stored game with all its turns."""
+    """A stored game with all its turns. `notices` are sentences of the import about turns against the rules."""
 
     game: GameLine
     tile_set: str
     premiums: tuple[str, ...]
     turns: tuple[PastTurn, ...]
+    notices: tuple[str, ...]
 
 
 class KnownPlayer(msgspec.Struct, frozen=True):
@@ -123,7 +124,7 @@ class ArchiveOperations:
             PastTurn(turn, list_rows(replay.state_after(at).board, end.tile_set), replay.picture_name(at))
             for at, turn in enumerate(end.turns, 1)
         )
-        return WholeGame(replay.line, end.tile_set, end.board.premiums, turns)
+        return WholeGame(replay.line, end.tile_set, end.board.premiums, turns, replay.notices)
 
     def game_gcg(self, number: int) -> Annotated[Response, GCG]:
         """Export a game in the GCG format of other Scrabble programs."""

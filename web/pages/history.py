@@ -86,6 +86,7 @@ class HistoryPages:
             end=replay.state_after(replay.turn_count),
             course=build_score_chart(state),
             picture=replay.picture_name(turn),
+            notices=replay.notices,
         )
 
     def gcg(self, number: int) -> Response:

@@ -166,3 +166,21 @@ def test_list_says_that_racks_are_not_counted_and_names_no_winner(table: House) 
     table.session.submit(StartGame(STARTED)).result(5)
     line = read(table, "/history").partition("/history/2")[2].partition("/history/1")[0]
     assert "racks not counted" in line and "winner" not in line
+
+
+GCG_OFF_CENTRE = b"#player1 A Anna\n#player2 B Ben\n>A: HORN 8A HORN +24 24\n>B: AM 1A AM +8 8\n"
+
+
+def test_problems_of_an_import_are_shown_with_the_game(table: House, phone: FlaskClient) -> None:
+    _, where = bring(phone, GCG_OFF_CENTRE)
+    for page in (read(table, where), read(table, f"{where}?turn=1")):
+        assert "The import noticed 3 problems" in page and "the first word does not cover the centre" in page
+    german = table.app.test_client().get(f"{where}?lang=de").text
+    assert "Beim Import sind 3 Probleme aufgefallen" in german and "das erste Wort" in german
+    assert "The import noticed" not in read(table, "/history/1")
+
+
+def test_import_of_a_file_with_an_unreadable_event_is_refused(table: House, phone: FlaskClient) -> None:
+    status, why = bring(phone, GCG_OFF_CENTRE.replace(b"+8 8", b"+8b 8"))
+    assert status == 409 and "line 4" in why.lower()
+    assert len(table.store.games()) == 1
