@@ -28,6 +28,8 @@ SYSTEM_SETTINGS_FILE = Path("/etc/tilekeeper/settings.toml")
 SERVICE_DATA_FOLDER = Path("/var/lib/tilekeeper")
 """Folder in which the service of an installed table stores games."""
 MAX_DISPLAYS = 2
+MIN_TURN_S, MAX_TURN_S = 2, 120
+"""Limits of the time for the reading of a turn, in seconds."""
 MAX_PICTURES_MB, MAX_PICTURES_DAYS = 1_000_000, 36_500
 MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 """Largest lengths of a Wi-Fi name and password (IEEE 802.11, 9.4.2.2 and J.4.1)."""
@@ -74,9 +76,13 @@ class GameSettings(_Section, frozen=True):
 
 
 class CameraSettings(_Section, frozen=True):
-    """Choice of the camera; `source` is the argument of `device.cameras.open_camera`."""
+    """Choice of the camera; `source` is the argument of `device.cameras.open_camera`.
+
+    If a turn is not read after `turn_seconds`, the players are asked.
+    """
 
     source: str = "pi"
+    turn_seconds: int = 10
 
 
 class PageSettings(_Section, frozen=True):
@@ -208,6 +214,9 @@ def _build_settings(document: dict[str, Any]) -> Settings:
     if not _CAMERA_PATTERN.fullmatch(source := settings.camera.source):
         text = f'is {source!r}: write "pi", "phone", "usb:0" or "folder:/path"'
         raise _InvalidSettingError(("camera", "source"), text)
+    if not MIN_TURN_S <= (seconds := settings.camera.turn_seconds) <= MAX_TURN_S:
+        text = f"is {seconds}: choose a number from {MIN_TURN_S} to {MAX_TURN_S}"
+        raise _InvalidSettingError(("camera", "turn_seconds"), text)
     _check_page(settings.page)
     _check_data(settings.data)
     displays = settings.panel.displays

@@ -132,7 +132,14 @@ class Appliance:
             ),
             lambda: AbsentCamera(NO_CAMERA_MESSAGE),
         )
-        session = TableSession(camera, self._reader, store, self._lexicon, profile=self._profile)
+        session = TableSession(
+            camera,
+            self._reader,
+            store,
+            self._lexicon,
+            profile=self._profile,
+            max_turn_s=self._settings.camera.turn_seconds,
+        )
         if self._profile and self._profile.problem:
             self._notices.append(self._profile.problem)
         return session
@@ -236,6 +243,7 @@ class Appliance:
         notify("READY=1", f"STATUS={status}")
         checks = {
             "the page": make_page_check(self._settings.page.host, port),
+            "the reading": session.check_progress,
             "the table": make_worker_feed(session.ping),
         }
         wait_with_watchdog(self.ended, checks)

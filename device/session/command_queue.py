@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -52,6 +53,7 @@ class CommandQueue:
         self.listeners = Listeners[TableSnapshot]()
         """Listeners that are called with every new snapshot."""
         self._state = state
+        self._pings: deque[tuple[Future[object], Callable[[], object]]] = deque()
         self._is_busy = False
         self._is_closed = False
 
@@ -103,6 +105,25 @@ class CommandQueue:
             if self._is_closed:
                 return _make_failed_future(make_refusal("closing"))
             return self._worker.submit(work)
+
+    def submit_ping(self, work: Callable[[], object]) -> Future[object]:
+        """Run a short task on the queue's thread, also while the running command calls `run_pings`."""
+        with self._lock:
+            if self._is_closed:
+                return _make_failed_future(make_refusal("closing"))
+            future: Future[object] = Future()
+            self._pings.append((future, work))
+            self._worker.submit(self.run_pings)
+            return future
+
+    def run_pings(self) -> None:
+        """Run the tasks of `submit_ping`; a command on the queue's thread calls this while it waits."""
+        while self._pings:
+            future, work = self._pings.popleft()
+            try:
+                future.set_result(work())
+            except Exception as error:
+                future.set_exception(error)
 
     def add_notice(self, notice: Notice) -> None:
         """Add a notice to the snapshot, unless the snapshot already contains the same notice."""

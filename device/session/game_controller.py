@@ -210,6 +210,9 @@ class GameController:
         asked = self.open_question
         if asked is None or not 0 <= number < len(asked.answers):
             raise make_refusal("nothing-asked")
+        if asked.is_late:
+            self.open_question = None
+            return number == 0
         if asked.stops_clock and number == 0:
             return False  # the words are still being looked up
         self.open_question, events = None, asked.answers[number]

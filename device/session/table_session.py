@@ -39,6 +39,8 @@ from device.session.snapshot import (
     list_premium_texts,
 )
 from device.session.turn_capture import ProfileUpdater, TurnCapture, capture_turn
+from device.session.turn_questions import make_late_question
+from device.session.turn_worker import MAX_TURN_S, TurnWorker
 from device.storage.store import GameStore, StoreError
 from device.system.periodic import PeriodicTask
 from engine.board import load_layout
@@ -82,14 +84,16 @@ class TableSession:
         *,
         follows_board: bool = True,
         profile: TableProfile | None = None,
+        max_turn_s: float = MAX_TURN_S,
         clock: Callable[[], float] = time.monotonic,
         closing: threading.Event | None = None,
     ) -> None:
         """Open a session and start its threads.
 
         `words` is the word list; None means that words are not checked. `profile` describes the tiles of this table and
-        learns from each turn. `follows_board` is passed to `BoardCamera`. `clock` returns seconds. All threads wait on
-        the event `closing`, which `close` sets. Tests replace `clock` and `closing` so that no thread really waits.
+        learns from each turn. If a turn is not read after `max_turn_s` seconds, the players are asked. `follows_board`
+        is passed to `BoardCamera`. `clock` returns seconds. All threads wait on the event `closing`, which `close`
+        sets. Tests replace `clock` and `closing` so that no thread really waits.
         """
         closing = closing or threading.Event()
         self._store = store
@@ -104,6 +108,7 @@ class TableSession:
         self._setup = TableSetup(self._board_camera, store, profile)
         self._profile_updater = ProfileUpdater(profile) if profile else None
         self._key_frames = KeyFrameBuffer()
+        self._turn_worker = TurnWorker[TurnCapture](clock, max_turn_s)
         self._camera_notice: Notice | None = None
         self._queue = CommandQueue(
             TableSnapshot(board=replace(TableSnapshot().board, premiums=list_premium_texts(load_layout()))),
@@ -128,7 +133,9 @@ class TableSession:
         """Finish the running command, stop the threads and release the camera."""
         for task in self._periodic_tasks:
             task.close()
+        self._turn_worker.stop()
         self._queue.close()
+        self._turn_worker.close()
         if self._controller.clock_keeper:
             self._controller.clock_keeper.save()
         if not self._controller.save():
@@ -153,8 +160,15 @@ class TableSession:
         self._queue.listeners.remove(listener)
 
     def ping(self, work: Callable[[], object] = lambda: None) -> Future[object]:
-        """Run `work` on the thread that runs the commands; the future returned proves that the thread works."""
-        return self._queue.submit_task(work)
+        """Run `work` on the thread that runs the commands; the future returned proves that the thread works.
+
+        The thread also runs `work` while it waits for a turn that is being read.
+        """
+        return self._queue.submit_ping(work)
+
+    def check_progress(self, _: float = 0.0) -> None:
+        """Raise `TimeoutError` if the reading of a turn makes no progress."""
+        self._turn_worker.check_progress()
 
     def picture(self, name: str) -> bytes | None:
         """Return a picture of the rectified board or of a question (JPEG data) by its name in a snapshot, or None.
@@ -227,17 +241,22 @@ class TableSession:
     # Taking a turn
 
     def _take_turn(self) -> None:
-        """Take a picture, read the board and record the turn; if no board is found, show the picture and the reason."""
-        controller, key_frames = self._controller, self._key_frames.take_all()
+        """Take a picture, read the board and record the turn; if no board is found, show the picture and the reason.
+
+        If the turn is not read in time, the players are asked; if they choose to wait, the next call continues.
+        """
+        controller, worker = self._controller, self._turn_worker
         if controller.game.tiles.by_hand_only:
             raise make_refusal("by-hand-only")
-        turn = capture_turn(
-            self._board_camera,
-            controller.game,
-            controller.turn_context,
-            key_frames,
-            self._now,
-        )
+        if not worker.is_pending:
+            game, context, key_frames = controller.game, controller.turn_context, self._key_frames.take_all()
+            worker.start(
+                lambda progress: capture_turn(self._board_camera, game, context, key_frames, self._now, progress)
+            )
+        turn = worker.wait(self._queue.run_pings)
+        if turn is None:
+            controller.open_question = make_late_question(worker.max_s)
+            return
         images = make_turn_images(turn.frame, turn.reading, turn.inference, f"look-{self.state.revision}")
         if turn.inference is None or turn.decision is None:
             controller.add_notice(join_messages("; ", turn.reading.problems), Trouble.BOARD)
@@ -349,6 +368,7 @@ class TableSession:
         controller.notices = ()
         if not command.keeps_question:
             controller.open_question = None
+            self._turn_worker.stop()
         if controller.clock_keeper:
             controller.clock_keeper.stop(pressed)
         try:

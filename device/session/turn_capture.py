@@ -22,6 +22,7 @@ from device.session.decision import (
     filter_plays,
     validate_decision,
 )
+from device.session.turn_worker import CaptureProgress
 from engine.board import Board
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
@@ -62,8 +63,9 @@ def capture_turn(
     context: TurnContext,
     glimpses: Sequence[KeyFrame],
     now: Callable[[], float],
+    progress: CaptureProgress,
 ) -> TurnCapture:
-    """Take pictures, at most about `MAX_IMAGES`, until the play is clear. Raises `CameraError`.
+    """Take pictures, at most about `MAX_IMAGES`, until the play is clear or it is late. Raises `CameraError`.
 
     `glimpses` are the key frames (pictures of the board at rest) since the last turn. If the play is clear in a single
     picture, only this picture is used. Otherwise the readings of all pictures are merged, because a square that a hand
@@ -74,8 +76,10 @@ def capture_turn(
     looks = 0
     while True:
         looks += 1
+        progress.record_step()
         seen = sight.capture_board(game.tiles.letters)
         found = TurnCapture(seen.frame, seen.reading)
+        progress.record_step()
         if seen.reading.board is not None:
             readings.append(seen.reading.board)
             found = _explain_readings(found, game, context, readings)
@@ -84,12 +88,13 @@ def capture_turn(
             sight.confirm_location(found.reading)
         else:
             sight.mark_location_unreliable()
-        if clear or not sight.live:
+        if clear or not sight.live or progress.is_late:
             break
         if looks >= MAX_IMAGES and not (_has_hidden_squares(found) and now() < hands_until):
             break
 
     def read(image: Image) -> BoardReading | None:
+        progress.record_step()
         return sight.read_board(image, game.tiles.letters).board
 
     found = _split_turns(found, game, context, read, glimpses)

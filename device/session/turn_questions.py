@@ -23,7 +23,8 @@ class OpenQuestion:
     `stops_clock` is True (for a challenge that the players decide), the clocks are stopped until the question is
     answered. `is_unrecorded` is True if no events were recorded before an answer was chosen. `finding` is the finding
     of the validation that caused the question, None for other questions. For a question with a finding, an answer
-    without events reads the board again.
+    without events reads the board again. If `is_late` is True, the turn was not read in time; the first answer waits
+    for the reading, and the second one leaves the turn to the players.
     """
 
     question: Question
@@ -32,6 +33,14 @@ class OpenQuestion:
     stops_clock: bool = False
     is_unrecorded: bool = False
     finding: Finding | None = None
+    is_late: bool = False
+
+
+def make_late_question(max_s: float) -> OpenQuestion:
+    """Return the question about a turn that is not read after `max_s` seconds; the clocks are stopped meanwhile."""
+    answers = get_text("answer-wait"), get_text("answer-by-hand")
+    question = make_question("not-read-in-time", f"{max_s:.0f}", answers=answers)
+    return OpenQuestion(question, ((), ()), first_is_default=False, stops_clock=True, is_late=True)
 
 
 def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:

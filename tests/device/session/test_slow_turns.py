@@ -1,0 +1,195 @@
+"""A turn that is read slowly: the table asks in time, and the watchdog is fed while there is progress."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from device.session.commands.games import StartGame
+from device.session.commands.turns import AnswerQuestion, EndTurn, PassTurn
+from device.session.snapshot import Phase, TableSnapshot
+from device.session.table_session import TableSession
+from device.session.turn_worker import MAX_STEP_S, CaptureProgress, CaptureStoppedError, TurnWorker
+from device.storage.store import GameStore
+from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
+from vision.recognition.reader import PhotoReading
+
+MAX_TURN_S = 10.0
+WAIT, BY_HAND = 0, 1
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.time_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.time_s
+
+
+class SlowTable(TextTable):
+    """A table whose reader waits for `released` if `is_slow`; the clock of the test goes on meanwhile."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self.clock = clock
+        self.is_slow = True
+        self.reading = threading.Event()
+        self.released = threading.Event()
+
+    def read(self, *args: object, **options: object) -> PhotoReading:
+        if self.is_slow:
+            self.reading.set()
+            self.clock.time_s += MAX_TURN_S + 2
+            assert self.released.wait(10)
+        return super().read(*args, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def slow_table(clock: Clock) -> Iterator[SlowTable]:
+    table = SlowTable(clock)
+    yield table
+    table.released.set()
+
+
+@pytest.fixture
+def playing(slow_table: SlowTable, clock: Clock) -> Iterator[TableSession]:
+    with (
+        GameStore(":memory:") as store,
+        TableSession(slow_table, slow_table, store, WORDS, max_turn_s=MAX_TURN_S, clock=clock) as session,
+    ):
+        session.submit(StartGame(STARTED)).result(5)
+        yield session
+        slow_table.released.set()
+
+
+def end_turn(session: TableSession, table: SlowTable) -> TableSnapshot:
+    table.lay(HORN)
+    return session.submit(EndTurn()).result(5)
+
+
+def test_turn_that_is_read_slowly_is_asked_about_in_time(playing: TableSession, slow_table: SlowTable) -> None:
+    state = end_turn(playing, slow_table)
+    assert state.phase is Phase.QUESTION and state.turns == ()
+    assert state.question is not None and state.question.key == "not-read-in-time"
+    assert "10 seconds" in state.question.text and len(state.question.answers) == 2
+
+
+def test_turn_is_recorded_once_it_is_read_if_the_players_wait(playing: TableSession, slow_table: SlowTable) -> None:
+    end_turn(playing, slow_table)
+    answered = playing.submit(AnswerQuestion(WAIT))
+    slow_table.released.set()
+    state = answered.result(5)
+    assert [turn.word for turn in state.turns] == ["HORN"] and state.question is None
+    assert slow_table.pictures == 1, "the picture of the press is used"
+
+
+def test_players_may_wait_more_than_once(playing: TableSession, slow_table: SlowTable, clock: Clock) -> None:
+    end_turn(playing, slow_table)
+    answered = playing.submit(AnswerQuestion(WAIT))
+    while not answered.done():
+        clock.time_s += MAX_TURN_S
+        threading.Event().wait(0.02)
+    again = answered.result(0).question
+    assert again is not None and again.key == "not-read-in-time"
+
+
+def test_turn_that_is_entered_by_hand_is_not_recorded_a_second_time(
+    playing: TableSession, slow_table: SlowTable
+) -> None:
+    end_turn(playing, slow_table)
+    assert playing.submit(AnswerQuestion(BY_HAND)).result(5).question is None
+    state = playing.submit(PassTurn()).result(5)
+    slow_table.released.set()
+    assert [turn.kind for turn in state.turns] == ["pass"]
+    slow_table.is_slow = False
+    state = play(playing, slow_table, FARM)
+    assert [turn.word for turn in state.turns] == ["", "FARM"]
+
+
+def test_second_press_takes_a_new_picture(playing: TableSession, slow_table: SlowTable) -> None:
+    end_turn(playing, slow_table)
+    slow_table.is_slow = False
+    slow_table.released.set()
+    state = play(playing, slow_table, FARM)
+    assert [turn.word for turn in state.turns] == ["FARM"] and slow_table.pictures == 2
+
+
+def test_late_turn_takes_no_further_picture(playing: TableSession, slow_table: SlowTable) -> None:
+    slow_table.live = True
+    slow_table.released.set()
+    slow_table.lay(("HO", 7, 5, True), ("N", 12, 12, True))
+    playing.submit(EndTurn()).result(5)
+    if playing.state.question and playing.state.question.key == "not-read-in-time":
+        playing.submit(AnswerQuestion(WAIT)).result(5)
+    assert slow_table.pictures == 1
+
+
+def test_watchdog_is_fed_while_a_turn_is_read(playing: TableSession, slow_table: SlowTable, clock: Clock) -> None:
+    slow_table.lay(HORN)
+    pressed = playing.submit(EndTurn())
+    assert slow_table.reading.wait(5)
+    clock.time_s -= MAX_TURN_S  # the press still waits
+    playing.ping().result(5)
+    playing.check_progress()
+    assert not pressed.done()
+
+
+def test_watchdog_is_not_fed_if_the_reading_makes_no_progress(
+    playing: TableSession, slow_table: SlowTable, clock: Clock
+) -> None:
+    end_turn(playing, slow_table)
+    playing.check_progress()
+    clock.time_s += MAX_STEP_S
+    with pytest.raises(TimeoutError, match="no progress for 60 s"):
+        playing.check_progress()
+    slow_table.released.set()
+    playing.submit(AnswerQuestion(WAIT)).result(5)
+    playing.check_progress()
+
+
+def test_slow_turn_of_many_steps_makes_progress() -> None:
+    clock = Clock()
+    progress = CaptureProgress(clock, MAX_TURN_S)
+    for _ in range(5):
+        clock.time_s += MAX_STEP_S - 1
+        progress.record_step()
+    assert progress.is_late and progress.last_step == clock.time_s
+    progress.stop()
+    with pytest.raises(CaptureStoppedError):
+        progress.record_step()
+
+
+def test_capture_that_was_stopped_ends_at_its_next_step() -> None:
+    clock, steps, go_on = Clock(), [], threading.Event()
+
+    def capture(progress: CaptureProgress) -> int:
+        steps.append("first")
+        go_on.wait(5)
+        progress.record_step()
+        steps.append("second")
+        return 1
+
+    worker = TurnWorker[int](clock)
+    worker.start(capture)
+    worker.start(lambda _: 2)
+    go_on.set()
+    assert worker.wait(lambda: None) == 2 and steps == ["first"]
+    worker.close()
+
+
+def test_error_of_a_capture_is_raised_where_it_is_waited_for() -> None:
+    worker = TurnWorker[int](Clock())
+    worker.start(lambda _: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        worker.wait(lambda: None)
+    assert not worker.is_pending
+    worker.close()
