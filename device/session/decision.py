@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from device.session.messages import format_sentence, get_text, make_question
@@ -225,6 +226,21 @@ def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...
         s for s in SQUARES if board[s] is None and reading.squares[s].probability(HIDDEN) > MIN_HIDDEN_PROBABILITY
     ]
     return tuple(s for s in hidden if not board or any(board[near] for near in NEIGHBOURS[s]))
+
+
+def find_void_play(game: Game, events: Sequence[Event], words: WordList) -> tuple[int, tuple[str, ...]]:
+    """Return the player and the invalid words of the last play, if the events add or change this play.
+
+    Under `ChallengeRule.VOID` there are no challenges, and a play with invalid words does not count. Under other rules
+    there are no such words. `game` is the game before the events. The players may have decided that an invalid play
+    counts, so a play that the events do not change is not checked again. Raises `RulesError`, `NotationError`.
+    """
+    after = game
+    for event in events:
+        after = after.push(event)
+    if not after.turns or (game.turns and after.turns[-1].words == game.turns[-1].words):
+        return 0, ()
+    return after.turns[-1].player, after.find_void_words(words)
 
 
 def filter_plays(events: tuple[Event, ...]) -> tuple[PlayMade, ...]:

@@ -10,7 +10,7 @@ from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
-from device.session.decision import Decision, TurnContext
+from device.session.decision import Decision, TurnContext, find_void_play
 from device.session.messages import CommandRefusedError, format_sentence, make_notice, make_refusal
 from device.session.snapshot import (
     LookView,
@@ -234,20 +234,23 @@ class GameController:
     def _add_void_withdrawal(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
         """Return the events, followed by the withdrawal of an invalid play if the rule is `ChallengeRule.VOID`.
 
-        With this rule there are no challenges, and a play with invalid words does not count. `game` is the game before
-        the events.
+        `game` is the game before the events.
         """
-        if self.words is None or game.rules.challenge is not ChallengeRule.VOID or not can_decide_challenge(self.words):
+        if self.words is None or not can_decide_challenge(self.words):
             return tuple(events)
         with convert_engine_errors():
-            for event in events:
-                game = game.push(event)
-        invalid = game.find_void_words(self.words) if events else ()
+            player, invalid = find_void_play(game, events, self.words)
         if not invalid:
             return tuple(events)
-        player = game.turns[-1].player
         self.notices += (make_notice("void-play", game.players[player], ", ".join(invalid), trouble=Trouble.BOARD),)
         return (*events, PlayWithdrawn(player))
+
+    def replace_last_press(self, events: Sequence[Event]) -> None:
+        """Record events in place of the last press; without events, undo this press."""
+        if events:
+            self._record(events, lambda: self.log.replace_last_press(events))
+        else:
+            self.move_in_history(self.log.undo)
 
     def record_challenge(self, challenged: Challenged, play: Turn, *, is_replacement: bool = False) -> None:
         """Record the outcome of a challenge; if `is_replacement` is True, replace the last recorded outcome."""

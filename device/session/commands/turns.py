@@ -18,12 +18,12 @@ from device.session.snapshot import Phase, WordList, can_decide_challenge
 from device.session.turn_questions import OpenQuestion
 from engine.blanks import find_invalid_words
 from engine.board import SQUARES, Square
-from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed
+from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayWithdrawn
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import ChallengeRule
-from engine.state import Turn
+from engine.state import Turn, TurnKind
 from engine.tiles import Tile
 
 MIN_ENTERED_CERTAINTY = 0.8
@@ -181,7 +181,8 @@ class ChallengePlay(TableCommand, frozen=True):
 class DecideChallenge(TableCommand, frozen=True):
     """Enter the outcome of a challenge of the last play by hand, or overrule the outcome that was just recorded.
 
-    `upheld` is true if the play is withdrawn. `player` is the challenger; null means the next player.
+    `upheld` is true if the play is withdrawn. `player` is the challenger; null means the next player. In a game without
+    challenges, in which invalid words do not count, the players decide in this way whether the last play counts.
     """
 
     name = "decide-challenge"
@@ -196,6 +197,9 @@ class DecideChallenge(TableCommand, frozen=True):
         """Record the outcome; refuse the command unless the last turn is a play or the outcome of a challenge."""
         controller = context.controller
         game = controller.game
+        if game.rules.challenge is ChallengeRule.VOID:
+            _decide_void_play(controller, self.upheld)
+            return
         is_decided = bool(game.events) and isinstance(game.events[-1], Challenged)
         before = controller.log.game_before_last_press if is_decided else game
         play = before.challengeable_turn if before else None
@@ -205,6 +209,23 @@ class DecideChallenge(TableCommand, frozen=True):
             check_player(game, self.player)
         by = _find_challengers(before, play)[0] if self.player is None else self.player
         controller.record_challenge(Challenged(by, self.upheld), play, is_replacement=is_decided)
+
+
+def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
+    """Withdraw the last play, or restore the play that was withdrawn last, in a game without challenges.
+
+    Raises `CommandRefusedError` if there is no such play.
+    """
+    game, last = controller.game, controller.game.turns[-1] if controller.game.turns else None
+    if is_invalid and last is not None and last.kind is TurnKind.PLAY and last.stands:
+        controller.commit_events([PlayWithdrawn(last.player)])
+        words = ", ".join(word.word for word in last.words)
+        controller.notices += (make_notice("take-off", game.players[last.player], words),)
+        return
+    before = controller.log.game_before_last_press
+    if is_invalid or before is None or not isinstance(game.events[-1], PlayWithdrawn):
+        raise make_refusal("nothing-to-challenge")
+    controller.replace_last_press(game.events[len(before.events) : -1])
 
 
 def _ask_for_decision(game: Game, play: Turn, words: WordList | None) -> OpenQuestion:

@@ -389,3 +389,36 @@ def test_two_turns_entered_as_one_board_are_asked(table: House, paired: Program)
     table.session.submit(StartGame(STARTED)).result(5)
     state = paired.call("POST", "/commands/board", order_board(table, HORN, ("FARM", 5, 7, False))).json
     assert state["question"] is not None and len(state["turns"]) == 2
+
+
+def start_void_game(table: House, paired: Program) -> None:
+    order = {"seen": table.seen, "players": ["Anna", "Ben"], "choices": {"challenge": "void", "lexicon": "shipped"}}
+    assert paired.call("POST", "/commands/new-game", order).status_code == 200
+
+
+def enter_play(table: House, paired: Program, number: int, at: str, word: str) -> None:
+    order = {"seen": table.seen, "number": number, "kind": "play", "at": at, "word": word}
+    assert paired.call("POST", "/commands/insert-turn", order).status_code == 200
+
+
+def decide(table: House, paired: Program, *, upheld: bool) -> list[int]:
+    """Enter the outcome of a challenge, and return the totals."""
+    state = paired.call("POST", "/commands/decide-challenge", {"seen": table.seen, "upheld": upheld}).json
+    return [player["total"] for player in state["players"]]
+
+
+def test_void_play_counts_if_the_players_say_so(table: House, paired: Program) -> None:
+    start_void_game(table, paired)
+    enter_play(table, paired, 1, "8F", "HRON")
+    assert table.session.state.players[0].total == 0
+    assert decide(table, paired, upheld=False) == [14, 0]
+    order = {"seen": table.seen, "player": 0, "new_name": "Cleo"}
+    assert paired.call("POST", "/commands/rename", order).json["players"][0]["total"] == 14
+
+
+def test_play_does_not_count_if_the_players_say_so(table: House, paired: Program) -> None:
+    start_void_game(table, paired)
+    enter_play(table, paired, 1, "8F", "HORN")
+    assert decide(table, paired, upheld=True) == [0, 0]
+    assert decide(table, paired, upheld=False) == [14, 0]
+    assert paired.call("POST", "/commands/decide-challenge", {"seen": table.seen, "upheld": False}).status_code == 409
