@@ -15,9 +15,9 @@ from engine.limits import MAX_BODY_BYTES, MAX_STREAMS, format_size
 from web import api, filters, live
 from web.compression import compress_response
 from web.game_archive import GameArchive
-from web.host import HostInfo
+from web.host_info import HostInfo
 from web.i18n import remember_language, texts
-from web.pages import actions, dialogs, history, panel, pictures, scoreboard, setup
+from web.pages import actions, dialogs, panel, pictures, scoreboard, setup, stored_games
 from web.pages import pairing as pairing_page
 from web.responses import refuse
 from web.security import csrf
@@ -63,7 +63,7 @@ def create_app(
     app.register_blueprint(panel.create_blueprint(session, pairing, host_info))
     app.register_blueprint(setup.create_blueprint(session, pairing, host_info))
     archive = GameArchive(store or GameStore(":memory:"), lambda: session.state.game)
-    app.register_blueprint(history.create_blueprint(archive, pairing))
+    app.register_blueprint(stored_games.create_blueprint(archive, pairing))
     api.register_api(app, session, page, pairing, archive, own_lexicon)
     app.after_request(remember_language)
     app.after_request(compress_response)

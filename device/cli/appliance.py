@@ -17,9 +17,9 @@ from device.cameras import AbsentCamera, CameraError, open_reconnecting_camera
 from device.cli import UserError
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
 from device.cli.page import announce_wifi, find_page_addresses, open_page
+from device.panel.open_panel import open_panel
 from device.panel.pairing_display import PairingDetails, make_pairing_details
 from device.panel.panel import Panel, PanelActions, PanelView
-from device.panel.setup import open_panel
 from device.session.commands.games import PlayAgain, ResumeGame, StartGame
 from device.session.messages import CommandRefusedError, format_sentence
 from device.session.snapshot import Notice, Phase, TableSnapshot, Trouble
@@ -38,7 +38,7 @@ from engine.events import GameStarted
 from engine.messages import make_message
 from vision.recognition.reader import PhotoReader
 from web import create_app
-from web.host import HostInfo
+from web.host_info import HostInfo
 from web.security.pairing import Pairing
 from web.security.pairing_file import FILE_NAME
 

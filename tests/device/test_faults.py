@@ -19,8 +19,8 @@ import pytest
 
 from device.cli import main
 from device.panel.gpio import GpioUnavailableError
+from device.panel.open_panel import open_panel
 from device.panel.panel import PanelActions
-from device.panel.setup import open_panel
 from device.session.commands.games import ResumeGame, StartGame
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot, Trouble
@@ -107,7 +107,7 @@ def test_missing_gpio_leaves_the_panel_on_the_page(live: TableSession, monkeypat
     def none(_: object) -> None:
         raise GpioUnavailableError("this machine has no GPIO pins: the page has the buttons")
 
-    monkeypatch.setattr("device.panel.setup.make_gpio_hardware", none)
+    monkeypatch.setattr("device.panel.open_panel.make_gpio_hardware", none)
     told: list[str] = []
     with open_panel(live, PanelActions(), PanelSettings(), told.append) as panel:
         assert told == ["No panel on pins: this machine has no GPIO pins: the page has the buttons."]

@@ -15,7 +15,7 @@ from device.storage.store import GameStore
 from tests.support.text_table import WORDS, TextTable
 from tests.web.conftest import pair, token
 from web import create_app
-from web.host import HostInfo
+from web.host_info import HostInfo
 from web.i18n import LANGUAGE_COOKIE
 
 NOWHERE = "zz"

@@ -32,7 +32,7 @@ from tests.support.text_table import FARM, HORN, WORDS, TextTable
 from tests.web.conftest import token
 from vision.photo import PhotoError, load_photo
 from vision.recognition.reader import PhotoReading
-from web.host import HostInfo
+from web.host_info import HostInfo
 from web.i18n import Texts
 
 REFUSED: tuple[tuple[str, dict[str, object]], ...] = (

@@ -253,7 +253,7 @@ def _log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
 SIMILARITY_WEIGHTS: Final = np.array([8.42, -0.132])
 """Weights (nats) of the two features from `compute_letter_evidence`: similarity and doubt.
 
-Fitted to rendered scenes by `python -m vision.training.fit_similarity`."""
+Fitted to rendered scenes by `python -m vision.training.fit_tile_similarity`."""
 _USUAL_DOUBT: Final = 0.02
 """Usual mean doubt of tiles; the doubt of a tile is 1 minus the probability of its best letter among the letters. One
 virtual tile of this doubt is added to the mean, for pictures with few tiles. A lower mean has no effect, because a

@@ -22,7 +22,7 @@ from vision.recognition.letters import LetterNet, restrict_to_alphabet
 from vision.recognition.views import TilePoses
 from vision.training import dataset
 from vision.training.augmentation import MAX_READABLE_COVER
-from vision.training.logit import Choices, fit_weights
+from vision.training.conditional_logit import Choices, fit_weights
 from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
 _MIN_SQUARE_PX: Final = 14.0

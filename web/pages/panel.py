@@ -15,7 +15,7 @@ from device.panel.lights import LIGHT_OFF, Colour, Light, Signal
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment
 from device.session.table_session import TableSession
-from web.host import HostInfo
+from web.host_info import HostInfo
 from web.i18n import texts
 from web.responses import accept, refuse, render_page, require_pairing
 from web.security.pairing import Pairing

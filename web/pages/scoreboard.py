@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from device.session.table_session import TableSession
 from web.colours import build_editions_css
-from web.host import HostInfo
+from web.host_info import HostInfo
 from web.i18n import languages, texts
 from web.live import LiveUpdates
 from web.qr import format_wifi_text, render_qr_svg

@@ -18,7 +18,7 @@ from device.session.setup import SetupView
 from device.session.table_session import TableSession
 from engine.reading import EMPTY
 from engine.tiles import load_tile_set
-from web.host import HostInfo
+from web.host_info import HostInfo
 from web.i18n import texts
 from web.pages.panel import build_panel_context
 from web.qr import render_qr_svg

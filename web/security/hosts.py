@@ -16,7 +16,7 @@ from pathlib import Path
 from flask import Flask, Response, render_template, request
 
 from engine.limits import MAX_HOST_CHARS
-from web.host import HostInfo
+from web.host_info import HostInfo
 from web.i18n import texts
 
 RESOLVER_FILE = Path("/etc/resolv.conf")

@@ -8,7 +8,7 @@ from vision.recognition.classifier import SquareNet
 from vision.recognition.letters import LetterNet
 from vision.rendering.simulated_table import SimulatedTable
 from vision.training import dataset, fit_blanks
-from vision.training.logit import fit_weights
+from vision.training.conditional_logit import fit_weights
 
 
 def test_the_worth_of_witnesses_is_found_again() -> None:

@@ -21,7 +21,7 @@ from engine.tiles import load_tile_set
 from tests.support.browsers import MARKS, chromium, keep, opened, pair, visit
 from vision.rendering.simulated_table import SimulatedTable
 from web import create_app
-from web.host import HostInfo
+from web.host_info import HostInfo
 from web.security.server import PageServer
 
 if TYPE_CHECKING:

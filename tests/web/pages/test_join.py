@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from tests.web.conftest import ShownTable, pair, token
 from tests.web.test_qr import drawn, read
 from web import create_app
-from web.host import HostInfo
+from web.host_info import HostInfo
 
 ADDRESSES = ("http://localhost:8080", "http://table.local:8080", "http://192.168.0.2:8080")
 

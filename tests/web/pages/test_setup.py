@@ -22,7 +22,7 @@ from engine.tiles import load_tile_set
 from tests.support import samples
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
-from web.host import HostInfo
+from web.host_info import HostInfo
 from web.pages.setup import parse_corners
 
 

@@ -9,7 +9,7 @@ from flask import Flask
 
 from tests.web.conftest import ShownTable, pair
 from web import create_app
-from web.host import HostInfo
+from web.host_info import HostInfo
 from web.security.hosts import REFRESH_INTERVAL_S, HostNames, find_machine_names
 
 

@@ -18,7 +18,7 @@ import pytest
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
-from web.host import HostInfo
+from web.host_info import HostInfo
 from web.security.server import CertificateError, PageServer, TlsSettings
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "https.md"

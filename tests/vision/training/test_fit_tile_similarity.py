@@ -7,8 +7,8 @@ import numpy as np
 from vision.recognition.letters import SIMILARITY_WEIGHTS, LetterNet
 from vision.rendering.simulated_table import SimulatedTable
 from vision.training import dataset
-from vision.training.fit_similarity import collect_choices
-from vision.training.logit import Choices, fit_weights
+from vision.training.conditional_logit import Choices, fit_weights
+from vision.training.fit_tile_similarity import collect_choices
 
 
 def test_the_worth_of_what_is_said_is_found_again() -> None:

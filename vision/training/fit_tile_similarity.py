@@ -1,4 +1,4 @@
-"""Fit the weights of the similarity between tiles (python -m vision.training.fit_similarity).
+"""Fit the weights of the similarity between tiles (python -m vision.training.fit_tile_similarity).
 
 Reads the tiles of rendered scenes that were not used in training, and fits the weights of similarity and doubt for
 `vision.recognition.letters` by conditional logit. Prints the weights, and the number of errors without and with the
@@ -23,7 +23,7 @@ from vision.recognition.letters import (
 from vision.recognition.views import TilePoses
 from vision.training import dataset
 from vision.training.augmentation import MAX_READABLE_COVER
-from vision.training.logit import Choices, fit_weights
+from vision.training.conditional_logit import Choices, fit_weights
 from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
 _MIN_PROBABILITY: Final = 1e-9
@@ -59,7 +59,7 @@ def collect_choices(view: dataset.TrainingViews, net: LetterNet) -> Choices | No
 def main(argv: Sequence[str] | None = None) -> int:
     """Render and read scenes, fit the weights of similarity and doubt, and print the weights and numbers of errors."""
     parser = argparse.ArgumentParser(
-        prog="python -m vision.training.fit_similarity", description=str(__doc__).split("\n\n")[0]
+        prog="python -m vision.training.fit_tile_similarity", description=str(__doc__).split("\n\n")[0]
     )
     parser.add_argument("--scenes", type=int, default=600, help="scenes to draw (default 600)")
     args = parser.parse_args(argv)
