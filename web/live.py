@@ -217,8 +217,9 @@ class RenderedState:
         known = since.parts if since else {}
         changed = {name: html for name, html in self.parts.items() if known.get(name) != html}
         state = self.state
-        told = {"id": self.id, "phase": state.phase, "seen": str(state.moment), "events": state.events}
-        return json.dumps({**told, "flags": flags(state), "parts": changed}, ensure_ascii=False, separators=(",", ":"))
+        message = {"id": self.id, "phase": state.phase, "seen": str(state.moment), "events": state.events}
+        message |= {"flags": flags(state), "parts": changed}
+        return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
 
 
 def add_server_time(message: str) -> str:

@@ -74,8 +74,8 @@ def render_samples(
         turn = plays[int(rng.integers(len(plays)))]
         after = Game.from_events(game.events[: turn.ledger_index + 2])
         faces = tuple(after.board.symbols())
-        told = TurnTruth(Game.from_events(game.events[: turn.ledger_index + 1]), after.totals)
-        yield _render_sample(f"rendered-{number}", rng, size, faces, after, told)
+        truth = TurnTruth(Game.from_events(game.events[: turn.ledger_index + 1]), after.totals)
+        yield _render_sample(f"rendered-{number}", rng, size, faces, after, truth)
 
 
 def _render_sample(
@@ -159,9 +159,9 @@ def _find_turns(records: Sequence[dict[str, Any]]) -> dict[str, TurnTruth]:
             faces = _parse_faces(record["board"])
             rows = [faces[at : at + BOARD_SIZE] for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
             best = infer_play(game, BoardReading.from_rows(rows)).best
-            told = record.get("turn") or {}
+            truth = record.get("turn") or {}
             plays = [event for event in best.events if isinstance(event, PlayMade)]
-            if len(plays) == len(best.events) == 1 and best.game.turns[-1].score == told.get("score"):
+            if len(plays) == len(best.events) == 1 and best.game.turns[-1].score == truth.get("score"):
                 found[record["id"]] = TurnTruth(game, best.game.totals)
             game = best.game
     return found

@@ -242,9 +242,9 @@ class Panel:
         if state.moment != before.moment:
             self._last_turn_time = self._clock()
         status = status_of(state)
-        told = signal_for(status) if status_of(before) is PanelStatus.LOOKING else None
-        if told:
-            self._start_signal(told)
+        signal = signal_for(status) if status_of(before) is PanelStatus.LOOKING else None
+        if signal:
+            self._start_signal(signal)
 
     # Gestures
 

@@ -61,15 +61,15 @@ def capture_turn(
     sight: BoardCamera,
     game: Game,
     context: TurnContext,
-    glimpses: Sequence[KeyFrame],
+    key_frames: Sequence[KeyFrame],
     now: Callable[[], float],
     progress: CaptureProgress,
 ) -> TurnCapture:
     """Take pictures, at most about `MAX_IMAGES`, until the play is clear or it is late. Raises `CameraError`.
 
-    `glimpses` are the key frames (pictures of the board at rest) since the last turn. If the play is clear in a single
-    picture, only this picture is used. Otherwise the readings of all pictures are merged, because a square that a hand
-    hides in one picture may be visible in another picture.
+    `key_frames` are the pictures of the board at rest since the last turn. If the play is clear in a single picture,
+    only this picture is used. Otherwise the readings of all pictures are merged, because a square that a hand hides in
+    one picture may be visible in another picture.
     """
     hands_until = now() + MAX_HAND_WAIT_S
     readings: list[BoardReading] = []
@@ -97,8 +97,8 @@ def capture_turn(
         progress.record_step()
         return sight.read_board(image, game.tiles.letters).board
 
-    found = _split_turns(found, game, context, read, glimpses)
-    return _check_for_two_plays(found, game, context, read, glimpses)
+    found = _split_turns(found, game, context, read, key_frames)
+    return _check_for_two_plays(found, game, context, read, key_frames)
 
 
 def _explain_readings(
@@ -127,13 +127,13 @@ def _has_hidden_squares(found: TurnCapture) -> bool:
 
 
 def _split_turns(
-    found: TurnCapture, game: Game, context: TurnContext, read: ReadBoard, glimpses: Sequence[KeyFrame]
+    found: TurnCapture, game: Game, context: TurnContext, read: ReadBoard, key_frames: Sequence[KeyFrame]
 ) -> TurnCapture:
     """Split two turns that were ended with one press, if a key frame shows the board after the first turn."""
     board = found.reading.board
-    if board is None or found.inference is None or not glimpses or not needs_key_frames(found.inference):
+    if board is None or found.inference is None or not key_frames or not needs_key_frames(found.inference):
         return found
-    readings = (read(glimpse.decode_image()) for glimpse in glimpses)
+    readings = (read(frame.decode_image()) for frame in key_frames)
     explained = split_turns(game, board, [reading for reading in readings if reading is not None], context.earlier)
     if explained is None:
         return found
@@ -146,7 +146,7 @@ def _check_for_two_plays(
     game: Game,
     context: TurnContext,
     read: ReadBoard,
-    glimpses: Sequence[KeyFrame],
+    key_frames: Sequence[KeyFrame],
 ) -> TurnCapture:
     """Ask if the new tiles are one play or two plays, if a key frame shows only a part of the new tiles."""
     if found.is_split or found.inference is None or found.decision is None:
@@ -156,7 +156,7 @@ def _check_for_two_plays(
     plays = filter_plays(found.decision.events)
     if len(plays) != 1 or len(plays[0].play.tiles) < 2:
         return found
-    seen = ((read(glimpse.decode_image()), stood) for glimpse, stood in find_stable_frames(glimpses, found.frame))
+    seen = ((read(frame.decode_image()), stood) for frame, stood in find_stable_frames(key_frames, found.frame))
     boards = ((board, stood) for board, stood in seen if board)
     two = find_extended_play(game, found.inference, boards, context.earlier, context.words)
     if two is None:

@@ -35,9 +35,9 @@ def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:
         return False
     name = "\0" + path[1:] if path.startswith("@") else path  # an abstract socket
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as told:
-            told.connect(name)
-            told.sendall("\n".join(states).encode())
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as notify_socket:
+            notify_socket.connect(name)
+            notify_socket.sendall("\n".join(states).encode())
     except OSError as error:
         _log.warning("systemd cannot be told %s: %s", states[0], error)
         return False
@@ -63,15 +63,17 @@ def wait_with_watchdog(
         ended.wait()
         return
     patience = watched / WATCHDOG_PINGS
-    pause, told = patience, False
+    pause, is_reported = patience, False
     while not ended.wait(pause):
         if trouble := _find_failed_check(checks, patience):
             _log.warning(
-                "%s: systemd restarts the program if it stays so%s", trouble, "" if told else format_thread_stacks()
+                "%s: systemd restarts the program if it stays so%s",
+                trouble,
+                "" if is_reported else format_thread_stacks(),
             )
-            pause, told = min(1.0, patience), True
+            pause, is_reported = min(1.0, patience), True
         else:
-            pause, told = patience, False
+            pause, is_reported = patience, False
 
 
 def make_worker_feed(

@@ -78,8 +78,8 @@ def build_game(record: Record, tiles: TileSet | None = None, board_layout: Layou
             reasons = [problem.reason for problem in played.problems if problem.line == entry.line]
             why = join_messages("; ", reasons) if reasons else error
             raise RulesError(make_message("gcg-line", "line {0}: {1}", entry.line, why)) from None
-    for told in _build_end_events(record, game.rules, tiles):
-        game = game.push(told)
+    for end_event in _build_end_events(record, game.rules, tiles):
+        game = game.push(end_event)
     if any(entry.kind in CLOSING_KINDS for entry in record.entries):
         game = game.push(GameEnded(game.end_due or EndReason.AGREED))
     return _attach_file(game, file)
@@ -150,11 +150,11 @@ def _build_event(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet)
 
 def _build_end_events(record: Record, rules: Rules, tiles: TileSet) -> list[Event]:
     """Return the events for the unplayed letters and for the time used at the end of the game."""
-    told: list[Event] = [RackRevealed(rack.player, tiles.split(rack.tiles)) for rack in record.racks]
+    events: list[Event] = [RackRevealed(rack.player, tiles.split(rack.tiles)) for rack in record.racks]
     for entry in record.entries:
         if entry.kind is TurnKind.ENDRACK and entry.is_penalty:
-            told.append(RackRevealed(entry.player, tiles.split(entry.text)))
+            events.append(RackRevealed(entry.player, tiles.split(entry.text)))
         elif entry.kind is TurnKind.TIME:
             minutes = -entry.score // rules.overtime_points
-            told.append(ClockRead(entry.player, rules.clock_seconds + 60.0 * minutes))
-    return told
+            events.append(ClockRead(entry.player, rules.clock_seconds + 60.0 * minutes))
+    return events

@@ -150,14 +150,14 @@ def infer_play(
     return Inference(explanations, question, tuple(doubt), _update_history(history, evidence, game, best))
 
 
-def _reject_reading(game: Game, reading: BoardReading, memory: ReadingHistory) -> Inference:
+def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) -> Inference:
     """Return the inference for a reading that does not match this game's board: no events, and a question."""
     missing = tuple(s for s in find_inconsistent_squares(reading, game.board) if game.board[s])
     text = make_message("strange-board", "this does not look like the board of this game")
     nothing = Explanation((), 1.0, text, game, missing_squares=missing)
     why = "{0}: can the camera see it, and do its tiles lie where they were?"
     question = make_message("strange-board-why", why, text)
-    return Inference((nothing,), question, missing, memory)
+    return Inference((nothing,), question, missing, history)
 
 
 def _build_explanation(before: Game, one: Hypothesis, evidence: Evidence, likelihood: float) -> Explanation:
@@ -193,7 +193,7 @@ def _find_covered_squares(before: Game, one: Hypothesis, evidence: Evidence) -> 
     board, squares = one.game.board, evidence.reading.squares
     laid = {s for s in board.differences(before.board) if board[s]}
     runs = [(set(run), run, across) for s in laid for across in (True, False) for run in [board.tile_run(s, across)]]
-    lines = [(run, across) for lies, run, across in runs if len(laid) == 1 or len(laid & lies) > 1]
+    lines = [(run, across) for covered, run, across in runs if len(laid) == 1 or len(laid & covered) > 1]
     ends = {s for run, across in lines for s in _find_end_squares(run, across)}
     return tuple(sorted(s for s in ends if squares[s].probability(HIDDEN) > _MIN_COVERED_PROBABILITY))
 
@@ -248,12 +248,12 @@ def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, 
     return (*loose, *lost, *(square for pair in best.moved_tiles for square in pair))
 
 
-def _update_history(memory: ReadingHistory, evidence: Evidence, before: Game, best: Explanation) -> ReadingHistory:
+def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, best: Explanation) -> ReadingHistory:
     """Return the history for the next call. For squares whose tile changed, the history starts with this reading."""
     changed = set(before.board.differences(best.game.board))
     fresh = ReadingHistory().with_reading(evidence.reading, Board(), changed).log_likelihoods
-    kept = {square: sums for square, sums in memory.log_likelihoods.items() if square not in changed}
-    return replace(memory, log_likelihoods={**kept, **fresh}).with_false_readings(evidence, best.game.board)
+    kept = {square: sums for square, sums in history.log_likelihoods.items() if square not in changed}
+    return replace(history, log_likelihoods={**kept, **fresh}).with_false_readings(evidence, best.game.board)
 
 
 def turn_text(game: Game, turn: Turn) -> str:

@@ -204,13 +204,15 @@ def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistor
 
     Tiles that a player has named or corrected are not changed.
     """
-    told = {e.square for e in game.events if isinstance(e, BlankNamed) or (isinstance(e, SquareCorrected) and e.told)}
+    certain_squares = {
+        e.square for e in game.events if isinstance(e, BlankNamed) or (isinstance(e, SquareCorrected) and e.told)
+    }
     contradictions = history.find_contradictions(game.board)
     cleared = sum(symbol == EMPTY for symbol in contradictions.values()) > _MAX_REMOVED_TILES
     wrong = {
         square: symbol
         for square, symbol in contradictions.items()
-        if square not in told
+        if square not in certain_squares
         and not (cleared and symbol == EMPTY)
         and reading.squares[square].probability(symbol) > MIN_CLEAR_PROBABILITY
     }

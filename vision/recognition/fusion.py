@@ -90,9 +90,9 @@ def _cut_inner_halves(view: Image) -> Image:
 
 
 def compute_colour_log_ratio(
-    colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], asked: NDArray[np.bool_]
+    colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], mask: NDArray[np.bool_]
 ) -> Floats:
-    """Return the log-likelihood ratio tile : empty of the colour of each square marked in `asked`: `(225,)` nats.
+    """Return the log-likelihood ratio tile : empty of the colour of each square marked in `mask`: `(225,)` nats.
 
     `colours` `(225, 3)` are from `measure_log_colours`. The masks `empty` and `tiles` `(225,)` mark squares that are
     certainly empty or certainly tiles. The ratio is 0 for all other squares, and if too few squares are certain.
@@ -100,7 +100,7 @@ def compute_colour_log_ratio(
     answer = np.zeros(BOARD_SIZE * BOARD_SIZE)
     laid = np.flatnonzero(tiles)
     known = np.bincount(SQUARE_KINDS[empty], minlength=len(_KINDS)) >= _MIN_SQUARES
-    bare, here = np.flatnonzero(empty & known[SQUARE_KINDS]), np.flatnonzero(asked & known[SQUARE_KINDS])
+    bare, here = np.flatnonzero(empty & known[SQUARE_KINDS]), np.flatnonzero(mask & known[SQUARE_KINDS])
     if len(laid) < _MIN_SQUARES or not len(bare):
         return answer
     tile_spread = _colour_covariance(colours[laid] - average_nearby_colours(colours, laid, laid))
@@ -163,9 +163,9 @@ _IS_PREMIUM: Final = np.array([premium is not Premium.NONE for premium in load_l
 
 
 def compute_edge_log_ratio(
-    view: Image, colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], asked: NDArray[np.bool_]
+    view: Image, colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], mask: NDArray[np.bool_]
 ) -> Floats:
-    """Return the log-likelihood ratio tile : empty of the edges of each square marked in `asked`: `(225,)` nats.
+    """Return the log-likelihood ratio tile : empty of the edges of each square marked in `mask`: `(225,)` nats.
 
     `view` is the rectified board, `colours` the result of `measure_log_colours(view)`. The masks `empty` and `tiles`
     `(225,)` mark squares that are certainly empty or certainly tiles. The ratios of the four edges are added; the sum
@@ -183,9 +183,9 @@ def compute_edge_log_ratio(
         for squares in (tiles, empty)
     ]
     for sides, side in product(next_to, range(4)):
-        for kind in np.unique(SQUARE_KINDS[asked & sides[:, side]]):
+        for kind in np.unique(SQUARE_KINDS[mask & sides[:, side]]):
             own = kind == SQUARE_KINDS
-            here = asked & own & sides[:, side]
+            here = mask & own & sides[:, side]
             of_tiles, of_bare = (_select_edges(edges, which, sides, side) for which in (tiles, empty & own))
             if len(of_bare) < _MIN_SIDES:
                 of_bare = _select_edges(edges, empty & np.equal(_IS_PREMIUM, _IS_PREMIUM[here][0]), sides, side)
@@ -293,9 +293,9 @@ def fuse_predictions(
     `kinds` `(15, 15, 3)` are the probabilities from the square network. `letters` `(n, classes)` are the probabilities
     from the letter network for the n squares `cells` (row, column). `board` is the image from `rectify_board`.
     """
-    lies, asked = _flatten_kinds(kinds, cells)
-    chances = _multiply_odds(lies, asked, letters)
-    evidence = _measure_blank_evidence(lies, asked, letters, chances, board)
+    kinds_p, indices = _flatten_kinds(kinds, cells)
+    chances = _multiply_odds(kinds_p, indices, letters)
+    evidence = _measure_blank_evidence(kinds_p, indices, letters, chances, board)
     plain = chances[evidence.squares, NO_TILE_CLASS] + chances[evidence.squares, BLANK_CLASS]
     blank = plain / (
         1 + np.exp(-(evidence.log_odds @ _EVIDENCE_WEIGHTS + _BLANK_PRIOR_SHIFT[evidence.neighbour_count]))
@@ -330,39 +330,39 @@ def collect_blank_evidence(
     kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
 ) -> BlankEvidence:
     """Measure the evidence for blanks on squares without print; the arguments are those of `fuse_predictions`."""
-    lies, asked = _flatten_kinds(kinds, cells)
-    return _measure_blank_evidence(lies, asked, letters, _multiply_odds(lies, asked, letters), board)
+    kinds_p, indices = _flatten_kinds(kinds, cells)
+    return _measure_blank_evidence(kinds_p, indices, letters, _multiply_odds(kinds_p, indices, letters), board)
 
 
 def _flatten_kinds(kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]]) -> tuple[Floats, NDArray[np.intp]]:
     """Return the array `kinds` reshaped to `(225, 3)`, and the indices (0..224) of the squares `cells`, `(n,)`."""
-    asked = np.array([row * BOARD_SIZE + column for row, column in cells], np.intp)
-    return kinds.reshape(BOARD_SIZE * BOARD_SIZE, 3).astype(np.float64), asked
+    indices = np.array([row * BOARD_SIZE + column for row, column in cells], np.intp)
+    return kinds.reshape(BOARD_SIZE * BOARD_SIZE, 3).astype(np.float64), indices
 
 
-def _multiply_odds(lies: Floats, asked: NDArray[np.intp], letters: Floats) -> Floats:
+def _multiply_odds(kinds_p: Floats, indices: NDArray[np.intp], letters: Floats) -> Floats:
     """Multiply the odds of both networks; return class probabilities `(225, classes + 1)`, the last for hidden.
 
-    Both networks predict the presence of a tile; only the letter network predicts its letter. `lies` `(225, 3)` are the
-    probabilities from the square network; row i of `letters` belongs to the square with the index `asked[i]`.
+    Both networks predict the presence of a tile; only the letter network predicts its letter. `kinds_p` `(225, 3)` are
+    the probabilities from the square network; row i of `letters` belongs to the square with the index `indices[i]`.
     """
     chances = np.zeros((BOARD_SIZE * BOARD_SIZE, letters.shape[1] + 1))
-    chances[:, NO_TILE_CLASS] = lies[:, EMPTY_KIND] + lies[:, TILE_KIND]
-    chances[:, -1] = lies[:, HIDDEN_KIND]
-    here, no_tile, tile = lies[asked], letters[:, NO_TILE_CLASS], letters[:, 1:].copy()
+    chances[:, NO_TILE_CLASS] = kinds_p[:, EMPTY_KIND] + kinds_p[:, TILE_KIND]
+    chances[:, -1] = kinds_p[:, HIDDEN_KIND]
+    here, no_tile, tile = kinds_p[indices], letters[:, NO_TILE_CLASS], letters[:, 1:].copy()
     # Add missed blanks: a tile that the letter network classifies as no tile is a blank, as it has no print.
     tile[:, 0] += _BLANK_MISS_RATE * no_tile
     which = tile / np.maximum(tile.sum(axis=1, keepdims=True), 1e-12)
     empty = here[:, EMPTY_KIND] * (no_tile + _FALSE_LETTER_RATE)
     laid = here[:, TILE_KIND] * (1 - np.minimum(no_tile + _FALSE_LETTER_RATE, 1 - _MIN_PROBABILITY))
     seen = (1 - here[:, HIDDEN_KIND]) / np.maximum(empty + laid, 1e-12)
-    chances[asked, NO_TILE_CLASS] = empty * seen
-    chances[asked, 1:-1] = which * (laid * seen)[:, None]
+    chances[indices, NO_TILE_CLASS] = empty * seen
+    chances[indices, 1:-1] = which * (laid * seen)[:, None]
     return chances
 
 
 def _measure_blank_evidence(
-    lies: Floats, asked: NDArray[np.intp], letters: Floats, chances: Floats, board: Image
+    kinds_p: Floats, indices: NDArray[np.intp], letters: Floats, chances: Floats, board: Image
 ) -> BlankEvidence:
     empty, blank, in_sight = (
         chances[:, NO_TILE_CLASS],
@@ -370,8 +370,8 @@ def _measure_blank_evidence(
         chances[:, -1] < _MAX_HIDDEN_PROBABILITY,
     )
     without_print = letters[:, NO_TILE_CLASS] + letters[:, BLANK_CLASS] > 0.5
-    heard = without_print & (in_sight & (empty + blank > 0.5) & (blank > _MIN_BLANK_PROBABILITY))[asked]
-    places, seen = asked[heard], letters[heard]
+    heard = without_print & (in_sight & (empty + blank > 0.5) & (blank > _MIN_BLANK_PROBABILITY))[indices]
+    places, seen = indices[heard], letters[heard]
     if not len(places):
         return BlankEvidence(places, np.zeros((0, len(_EVIDENCE_WEIGHTS))), places)
     plain = np.isin(np.arange(BOARD_SIZE * BOARD_SIZE), places)
@@ -379,7 +379,7 @@ def _measure_blank_evidence(
     known_tile = in_sight & (1 - empty - blank > 0.9)
     square_colours = measure_log_colours(board)
     by_colours = compute_colour_log_ratio(square_colours, known_empty, known_tile, plain)[places]
-    by_squares = _log_odds(lies[places, TILE_KIND], lies[places, EMPTY_KIND])
+    by_squares = _log_odds(kinds_p[places, TILE_KIND], kinds_p[places, EMPTY_KIND])
     by_letters = _log_odds(seen[:, BLANK_CLASS], seen[:, NO_TILE_CLASS])
     odds = np.column_stack([by_squares, by_letters, by_colours, np.zeros(len(places))])
     laid = (1 - empty - chances[:, -1] > 0.5).reshape(BOARD_SIZE, BOARD_SIZE)

@@ -106,10 +106,10 @@ class TilePoses:
 
     def poses_by_square(self) -> Floats:
         """Return the poses as an array of all squares, `(15, 15, 3)`, with 0 for squares that are not in `cells`."""
-        lies = np.zeros((BOARD_SIZE, BOARD_SIZE, 3))
-        for cell, lie in zip(self.cells, self.poses, strict=True):
-            lies[cell] = lie
-        return lies
+        poses = np.zeros((BOARD_SIZE, BOARD_SIZE, 3))
+        for cell, pose in zip(self.cells, self.poses, strict=True):
+            poses[cell] = pose
+        return poses
 
     def cut_crops(self, which: NDArray[np.intp] | None = None, offset_px: ArrayLike = (0, 0)) -> Image:
         """Return crops of all tiles, or only of the tiles at the indices `which`: `(n, 36, 36) uint8` grey.
@@ -125,26 +125,26 @@ class TilePoses:
         cut = np.empty((len(numbers), CROP_SIDE_PX, CROP_SIDE_PX), np.uint8)
         for k, (y, x) in enumerate(np.clip(first, 0, len(self.view) - CROP_SIDE_PX).tolist()):
             cut[k] = self.view[y : y + CROP_SIDE_PX, x : x + CROP_SIDE_PX]
-        lies = self.poses[numbers]
-        moved = np.flatnonzero(lies.any(axis=1))
+        poses = self.poses[numbers]
+        moved = np.flatnonzero(poses.any(axis=1))
         if len(moved):
             flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-            for n, matrix in zip(moved, _compute_crop_transforms(first[moved], lies[moved]), strict=True):
+            for n, matrix in zip(moved, _compute_crop_transforms(first[moved], poses[moved]), strict=True):
                 cut[n] = cv2.warpAffine(
                     self.view, matrix, (CROP_SIDE_PX, CROP_SIDE_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE
                 )
         return cut
 
 
-def _compute_crop_transforms(first: NDArray[np.intp], lies: Floats) -> Floats:
-    """Return affine matrices `(n, 2, 3)` from crop pixels to view pixels, for tiles with the poses `lies` `(n, 3)`.
+def _compute_crop_transforms(first: NDArray[np.intp], poses: Floats) -> Floats:
+    """Return affine matrices `(n, 2, 3)` from crop pixels to view pixels, for tiles with the poses `poses` `(n, 3)`.
 
     `first` `(n, 2)` are the view coordinates (row, column) of the top left pixel of each crop without shift.
     """
     half = (CROP_SIDE_PX - 1) / 2
-    cos, sin = np.cos(lies[:, 2]), np.sin(lies[:, 2])
+    cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])
     axes = np.stack([cos, -sin, sin, cos], axis=1).reshape(-1, 2, 2)
-    middles = first[:, ::-1] + half + TOPS_PX_PER_SQUARE * lies[:, :2]
+    middles = first[:, ::-1] + half + TOPS_PX_PER_SQUARE * poses[:, :2]
     return np.concatenate([axes, (middles - half * axes.sum(axis=2))[:, :, None]], axis=2)
 
 
@@ -167,5 +167,5 @@ class BoardViews:
     def cut_crops(self, squares: Sequence[int]) -> Image:
         """Return crops of the tiles on `squares` (indices 0..224) from `tops`: `(n, 36, 36) uint8` grey."""
         cells = [divmod(square, BOARD_SIZE) for square in squares]
-        lies = self.poses.reshape(BOARD_SIZE * BOARD_SIZE, 3)[list(squares)]
-        return TilePoses(self.tops, cells, lies).cut_crops()
+        poses = self.poses.reshape(BOARD_SIZE * BOARD_SIZE, 3)[list(squares)]
+        return TilePoses(self.tops, cells, poses).cut_crops()

@@ -69,14 +69,14 @@ def train(
 def _loss(net: HeadedNet, batch: LetterBatch) -> torch.Tensor:
     with mixed_precision():
         letters, turns, places = net(torch.from_numpy(batch.crops).to(memory_format=torch.channels_last))
-    told = functional.cross_entropy(
+    letter_loss = functional.cross_entropy(
         _mask_impossible(letters.float(), batch), torch.from_numpy(batch.letters), ignore_index=IGNORED
     )
     turned = functional.cross_entropy(turns.float(), torch.from_numpy(batch.turns), ignore_index=IGNORED)
     truth = torch.from_numpy(batch.pose_offsets)
     known = ~truth.isnan().any(dim=1)
     missed = (places.float() - truth)[known].abs().sum() / known.sum().clamp(min=1)
-    return told + 0.3 * turned + 1.5 * missed
+    return letter_loss + 0.3 * turned + 1.5 * missed
 
 
 def _mask_impossible(letters: torch.Tensor, batch: LetterBatch) -> torch.Tensor:

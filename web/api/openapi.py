@@ -74,27 +74,27 @@ def _convert_path(rule: str) -> str:
 
 def _describe_operation(one: Operation, known: dict[str, Any]) -> dict[str, Any]:
     summary, _, description = one.text.partition("\n")
-    told: dict[str, Any] = {"operationId": one.name, "summary": summary}
+    operation: dict[str, Any] = {"operationId": one.name, "summary": summary}
     if description:
-        told["description"] = description.strip()
+        operation["description"] = description.strip()
     if parameters := _describe_parameters(one):
-        told["parameters"] = parameters
+        operation["parameters"] = parameters
     if one.body is not None:
-        told["requestBody"] = {"required": True, "content": _describe_content(one.body, known)}
-    told["responses"] = {str(one.status): _describe_success(one, known)} | {
+        operation["requestBody"] = {"required": True, "content": _describe_content(one.body, known)}
+    operation["responses"] = {str(one.status): _describe_success(one, known)} | {
         str(status): {"description": _STATUS_DESCRIPTIONS[status], "content": _describe_content(Problem, known)}
         for status in _list_error_statuses(one)
     }
     if one.needs_pairing:
-        told["security"] = [{"token": []}]
-    return told
+        operation["security"] = [{"token": []}]
+    return operation
 
 
 def _describe_success(one: Operation, known: dict[str, Any]) -> dict[str, Any]:
     if isinstance(one.response, Media):
         return {"description": one.response.description, "content": _describe_content(one.response, known)}
-    told: dict[str, Any] = {"description": HTTPStatus(one.status).phrase}
-    return told if one.response is None else {**told, "content": _describe_content(one.response, known)}
+    response: dict[str, Any] = {"description": HTTPStatus(one.status).phrase}
+    return response if one.response is None else {**response, "content": _describe_content(one.response, known)}
 
 
 def _list_error_statuses(one: Operation) -> list[int]:
@@ -122,8 +122,8 @@ def _describe_parameters(one: Operation) -> list[dict[str, Any]]:
         required = schema.get("required", [])
         for name, kind in schema["properties"].items():
             text = kind.pop("description", None)
-            told = {"name": name, "in": "query", "required": name in required, "schema": kind}
-            found.append({**told, "description": text} if text else told)
+            parameter = {"name": name, "in": "query", "required": name in required, "schema": kind}
+            found.append({**parameter, "description": text} if text else parameter)
     return found
 
 

@@ -84,8 +84,8 @@ class Question(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, asked: snapshot.Question) -> Question:
         """Convert a question of the session to the API type."""
-        told = asked.text, asked.answers, asked.chosen, asked.squares, asked.symbols, asked.picture
-        return cls(*told, asked.key, values_of(asked.text))
+        values = asked.text, asked.answers, asked.chosen, asked.squares, asked.symbols, asked.picture
+        return cls(*values, asked.key, values_of(asked.text))
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):

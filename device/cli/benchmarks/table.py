@@ -271,9 +271,9 @@ class _PageClient:
     def _follow(self) -> None:
         while line := self._response.readline():
             now = time.monotonic()
-            if told := re.search(rb'"events":(\d+)', line):
+            if match := re.search(rb'"events":(\d+)', line):
                 with self._changed:
-                    self._first_shown.setdefault(int(told[1]), now)
+                    self._first_shown.setdefault(int(match[1]), now)
                     self._changed.notify_all()
 
 
