@@ -18,9 +18,9 @@ from engine.errors import TilekeeperError
 from web.api.devices import DeviceOperations
 from web.api.games import ArchiveOperations
 from web.api.live_game import LiveGameOperations
-from web.api.openapi import PREFIX
 from web.api.operations import (
     JSON,
+    PREFIX,
     ApiError,
     Media,
     Operation,

@@ -13,10 +13,9 @@ from typing import Any
 
 import msgspec
 
-from web.api.operations import JSON, Media, Operation, Problem
+from web.api.operations import JSON, PREFIX, Media, Operation, Problem
 
 VERSION = "1.0"
-PREFIX = "/api/v1"
 
 _DESCRIPTION = """\
 The functions of the web page, for other programs. Reading needs no authentication. To change the game, pair first: POST

@@ -19,6 +19,8 @@ from engine.errors import TilekeeperError
 from web.command_requests import RequestError, decode_json
 from web.security.pairing_file import PairedClient
 
+PREFIX = "/api/v1"
+"""Path of all operations."""
 JSON = "application/json"
 
 

@@ -19,7 +19,8 @@ from engine.rules import Rules
 from tests.support.api_table import API, STARTED, House, Program, house
 from tests.support.text_table import HORN, rows
 from tests.web.conftest import pair
-from web.api.openapi import PREFIX, build_document
+from web.api.openapi import build_document
+from web.api.operations import PREFIX
 from web.security.server import PageServer
 
 DOCUMENT = Path(__file__).parents[3] / "web" / "api" / "openapi.json"
