@@ -6,7 +6,7 @@ import json
 from typing import Any, cast
 
 from web.api import list_operations
-from web.api.openapi import build_document
+from web.api.openapi_generator import build_document
 
 if __name__ == "__main__":
     nothing = cast(Any, None)  # the document needs only the type annotations of the operations

@@ -19,7 +19,7 @@ from engine.rules import Rules
 from tests.support.api_table import API, STARTED, House, Program, house
 from tests.support.text_table import HORN, rows
 from tests.web.conftest import pair
-from web.api.openapi import build_document
+from web.api.openapi_generator import build_document
 from web.api.operations import PREFIX
 from web.security.server import PageServer
 
