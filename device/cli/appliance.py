@@ -31,7 +31,7 @@ from device.storage.recovery import FallbackStore, open_store
 from device.storage.shown_pictures import StoredPictureRecord
 from device.storage.store import GameStore, StoreError
 from device.system.hotspot import HotspotError, read_hotspot
-from device.system.start_record import StartRecord
+from device.system.start_record import STABLE_S, StartRecord
 from device.system.systemd import make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
 from engine.events import GameStarted
@@ -246,7 +246,13 @@ class Appliance:
             "the reading": session.check_progress,
             "the table": make_worker_feed(session.ping),
         }
-        wait_with_watchdog(self.ended, checks)
+        stable = threading.Timer(STABLE_S, self._starts.confirm)
+        stable.start()
+        try:
+            wait_with_watchdog(self.ended, checks)
+        finally:
+            stable.cancel()
+        self._starts.close()
         notify("STOPPING=1")
 
 

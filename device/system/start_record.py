@@ -1,16 +1,19 @@
 """A record of the parts of the program, such as the camera or the panel, that failed at start-up.
 
 If a part fails in several starts in a row, the next start skips this part. Otherwise one defective part would prevent
-every start of the service.
+every start of the service. A crash in the first minute of the service counts as a failed start, too: the crash report
+of `faulthandler` gives the part, and if there is no report, all `HARDWARE_PARTS` are skipped.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import logging
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 import msgspec
 
@@ -22,13 +25,26 @@ Built = TypeVar("Built")
 
 MAX_FAILURES = 3
 """Failed starts in a row after which the program starts without the part."""
+STABLE_S = 60.0
+"""Time, in seconds, after which a service that runs has started successfully."""
+HARDWARE_PARTS = ("camera", "panel", "voice")
+_PART_BY_MODULE = {
+    "device/cameras": "camera", "device/capture": "camera", "vision": "camera", "device/panel": "panel",
+    "device/system/voice": "voice", "calibration": "profile", "engine/lexicon": "word list",
+    "device/storage/lexicons": "word list", "device/storage": "store",
+}  # fmt: skip
+_MODULE = re.compile(r'File ".*?((?:calibration|device|engine|vision)/[\w/]+)\.py"')
+_SERVICE, _BOOT, _CRASH = "service", "boot", "crash at "
+"""Keys of the file: a service that runs but is not stable yet, the boot of the machine, and crashes of a part."""
+_BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
 
 
 class StartRecord:
     """File with the number of failed starts in a row of each part of the program.
 
     The count of a part is increased before the part is built, and reset afterwards; so a crash counts as a failure. The
-    file is not synced, because only crashes of the program need to be recorded, not power cuts.
+    file is not synced, because only crashes of the program need to be recorded, not power cuts. Crashes after the start
+    are counted apart, because then all parts have been built.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -39,18 +55,21 @@ class StartRecord:
         self._path = path
         self._failures: dict[str, int] = {}
         self._left_out: list[str] = []
+        self._crash_report: IO[str] | None = None
         self.messages: list[str] = []
         """Messages for the user: one sentence for each part that was skipped."""
         with suppress(OSError, ValueError):
             if path:
                 self._failures = msgspec.json.decode(path.read_bytes(), type=dict[str, int])
+        if path and self._failures.get(_SERVICE):
+            self._count_crash(path.with_suffix(".crash"))
 
     def build(self, part: str, build: Callable[[], Built], build_without: Callable[[], Built]) -> Built:
         """Return `build()`, or `build_without()` if the part failed in each of the last `MAX_FAILURES` starts.
 
         After a start that is completed, the next start tries the skipped parts again (see `complete`).
         """
-        failures = self._failures.get(part, 0)
+        failures = max(self._failures.get(part, 0), self._failures.get(_CRASH + part, 0))
         if self._path and failures >= MAX_FAILURES:
             self._left_out.append(part)
             text = "the last {1} starts failed at {0}: the table has started without it. The log says why"
@@ -64,7 +83,39 @@ class StartRecord:
     def complete(self) -> None:
         """Record that the program has started, so that the next start tries the skipped parts again."""
         for part in self._left_out:
-            self._save(part, MAX_FAILURES - 1)
+            self._save(part, MAX_FAILURES - 1 if self._failures.get(part) else 0)
+        if self._path:
+            self._save(_BOOT, _read_boot_number())
+            self._save(_SERVICE, 1)
+            with suppress(OSError):
+                self._crash_report = self._path.with_suffix(".crash").open("w", encoding="utf-8")
+                faulthandler.enable(self._crash_report)
+
+    def confirm(self) -> None:
+        """Record that the service is stable: it has run for `STABLE_S`, or it has ended without a crash."""
+        for key in [key for key in self._failures if key.startswith(_CRASH)]:
+            self._save(key, MAX_FAILURES - 1 if key.removeprefix(_CRASH) in self._left_out else 0)
+        self._save(_SERVICE, 0)
+
+    def close(self) -> None:
+        """Record that the service has ended without a crash."""
+        self.confirm()
+        if self._crash_report:
+            faulthandler.disable()
+            self._crash_report.close()
+
+    def _count_crash(self, report: Path) -> None:
+        """Count a crash of the last service, unless the machine was started since: then it was a power cut."""
+        text = ""
+        with suppress(OSError):
+            text = report.read_text(encoding="utf-8", errors="replace")
+        is_crash = self._failures.get(_BOOT) == _read_boot_number()
+        self._save(_SERVICE, 0)
+        if is_crash:
+            _log.error("the program crashed in its first minute\n%s", text)
+            part = find_crashed_part(text)
+            for name in [part] if part else HARDWARE_PARTS:
+                self._save(_CRASH + name, self._failures.get(_CRASH + name, 0) + 1)
 
     def _save(self, part: str, failures: int) -> None:
         if self._path is None or self._failures.get(part, 0) == failures:
@@ -74,3 +125,27 @@ class StartRecord:
             self._path.write_bytes(msgspec.json.encode({key: n for key, n in self._failures.items() if n}))
         except OSError as error:
             _log.warning("failed starts are not counted: %s", error)
+
+
+def find_crashed_part(report: str) -> str:
+    """Return the part of the program that a crash report of `faulthandler` names, or an empty string.
+
+    The innermost module of a part in the thread that crashed counts.
+
+    >>> find_crashed_part('Current thread 0x1:\\n  File "/opt/device/cameras/usb.py", line 9 in still')
+    'camera'
+    """
+    _, _, crashed_thread = report.partition("Current thread")
+    for module in _MODULE.findall(crashed_thread.partition("\n\n")[0]):
+        for prefix, part in _PART_BY_MODULE.items():
+            if f"{module}/".startswith(f"{prefix}/"):
+                return part
+    return ""
+
+
+def _read_boot_number() -> int:
+    """Return a number that changes with each boot of the machine; 0 if it is not available."""
+    try:
+        return int(_BOOT_ID_FILE.read_text().strip().replace("-", "")[:8], 16)
+    except (OSError, ValueError):
+        return 0

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import http.client
+import os
 import re
+import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -34,6 +37,8 @@ from tests.device.cli.test_replay import ReaderInOrder
 from tests.support.text_table import FARM, HORN, rows
 from web.qr import render_qr_blocks
 from web.security.pairing import Pairing
+
+ROOT = Path(__file__).parents[3]
 
 
 def picture(folder: Path, name: str) -> None:
@@ -335,6 +340,25 @@ def test_service_starts_without_part_that_failed_three_times(
         texts = [notice.text for notice in session.state.notices]
         assert any("failed at word list" in text for text in texts)
         assert any("failed at camera" in text for text in texts)
+
+
+@pytest.mark.slow
+def test_service_that_crashes_three_times_starts_without_the_hardware_and_says_so(folder: Path, tmp_path: Path) -> None:
+    code = "from device.cli import main; raise SystemExit(main())"
+    command = [sys.executable, "-c", code, "run", "--camera", f"folder:{folder}", "--data", str(tmp_path / "data")]
+    command += ["--port", "0", "--host", "127.0.0.1", "--players", "Anna,Ben"]
+    environment = os.environ | {"STATE_DIRECTORY": str(tmp_path)}
+    for number in range(4):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT) as program:
+            assert program.stdout is not None
+            lines = []
+            while not lines or not lines[-1].startswith("The page is up"):
+                lines.append(program.stdout.readline())
+                assert lines[-1], "the program ended"
+            time.sleep(0.3)  # the service has begun
+            program.send_signal(signal.SIGTERM if number == 3 else signal.SIGSEGV)
+    assert any("failed at camera" in line for line in lines)
+    assert program.returncode == 0
 
 
 def test_damaged_newest_game_is_named_and_another_one_begins(folder: Path) -> None:
