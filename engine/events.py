@@ -17,6 +17,7 @@ from typing import Any, ClassVar, get_args
 
 from engine.board import Square, parse_square, square_name
 from engine.errors import NotationError
+from engine.messages import read_message, write_message
 from engine.plays import Placement, Play
 from engine.reading import BLANK
 from engine.rules import STANDARD_RULES, Rules
@@ -232,6 +233,35 @@ class RecordImported:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionDeferred:
+    """A question that the players answer later. The `count` events before this event are provisional.
+
+    Each of `answers` has the events that replace the provisional events, and `texts` describe the answers. `chosen` is
+    the answer in effect. `squares` are the squares in question, and `seen` the symbols that were read there with at
+    least the probability `confidence`.
+    """
+
+    kind: ClassVar[str] = "question-deferred"
+    number: int
+    text: str
+    texts: tuple[str, ...]
+    answers: tuple[tuple[Event, ...], ...]
+    count: int
+    chosen: int = 0
+    squares: tuple[Square, ...] = ()
+    seen: tuple[str, ...] = ()
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionClosed:
+    """The end of the deferred question `number`. The provisional events now count without a doubt."""
+
+    kind: ClassVar[str] = "question-closed"
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Undone:
     """An undo of the last event in effect. `Undone` occurs only in the log of a game, never in a `Game`."""
 
@@ -247,7 +277,9 @@ class Redone:
 
 TurnEvent = PlayMade | Exchanged | Passed | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | GameEnded
 Correction = BlankNamed | SquareCorrected | ScoreCorrected | TurnCorrected | TurnInserted
-StateEvent = FirstDrawn | TurnEvent | ClockRead | RackRevealed | PlayerRenamed | RecordImported
+Annotation = RecordImported | QuestionDeferred | QuestionClosed
+"""The events that do not change the state of a game."""
+StateEvent = FirstDrawn | TurnEvent | ClockRead | RackRevealed | PlayerRenamed | Annotation
 """The events that `engine.transitions` applies to the state of a game."""
 Event = GameStarted | StateEvent | Correction | Undone | Redone
 
@@ -346,11 +378,12 @@ _ENCODERS: Mapping[str, Callable[[Any], Any]] = {
     "square": square_name,
     "tile": _write_tile,
     "event": to_json,
-    "players": list,
-    "tiles": list,
-    "words": list,
-    "lines": list,
+    **dict.fromkeys(("players", "tiles", "words", "lines", "seen"), list),
     "reason": str,
+    "text": write_message,
+    "texts": lambda texts: list(map(write_message, texts)),
+    "answers": lambda answers: [list(map(to_json, events)) for events in answers],
+    "squares": lambda squares: list(map(square_name, squares)),
 }
 _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "rules": Rules.from_json,
@@ -358,9 +391,10 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "square": parse_square,
     "tile": _read_tile,
     "event": from_json,
-    "players": tuple,
-    "tiles": tuple,
-    "words": tuple,
-    "lines": tuple,
+    **dict.fromkeys(("players", "tiles", "words", "lines", "seen"), tuple),
     "reason": EndReason,
+    "text": read_message,
+    "texts": lambda texts: tuple(map(read_message, texts)),
+    "answers": lambda answers: tuple(tuple(map(from_json, events)) for events in answers),
+    "squares": lambda names: tuple(map(parse_square, names)),
 }

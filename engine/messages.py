@@ -65,3 +65,24 @@ def format_list(names: Sequence[str]) -> str:
     'A1, A2 and A3'
     """
     return make_message("and", "{0} and {1}", ", ".join(names[:-1]), names[-1]) if len(names) > 1 else "".join(names)
+
+
+def write_message(text: str) -> object:
+    """Return a message as plain data for JSON, with its key, template and values. A plain string is returned as it is.
+
+    >>> write_message(make_message("no-tile-on", "there is no tile on {0}", "H8"))
+    ['there is no tile on H8', 'no-tile-on', 'there is no tile on {0}', 'H8']
+    """
+    if not isinstance(text, Message):
+        return text
+    return [str.__str__(text), text.key, text.template, *map(write_message, text.values)]
+
+
+def read_message(data: object) -> str:
+    """Return the message from the data of `write_message`. Raises `TypeError`, `ValueError` for other data."""
+    if isinstance(data, str):
+        return data
+    if not isinstance(data, list):
+        raise TypeError(f"{data!r} is no message")
+    text, key, template, *values = data
+    return Message(str(text), str(key), str(template), tuple(map(read_message, values)))

@@ -20,6 +20,8 @@ from engine.events import (
     PlayerRenamed,
     PlayMade,
     PlayWithdrawn,
+    QuestionClosed,
+    QuestionDeferred,
     RackRevealed,
     RecordImported,
     StateEvent,
@@ -90,7 +92,7 @@ def _dispatch_event(state: State, event: StateEvent, entry: int, score: int | No
             return replace(state, revealed_racks=MappingProxyType({**state.revealed_racks, player: tiles}))
         case PlayerRenamed(player, name):
             return _rename_player(state, player, name)
-        case RecordImported():
+        case RecordImported() | QuestionDeferred() | QuestionClosed():
             return state
         case GameEnded(reason):
             return replace(state, end_reason=reason)

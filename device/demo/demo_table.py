@@ -11,7 +11,8 @@ from importlib.resources import files
 from device.cameras.simulated import SimulatedCamera
 from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
 from device.session.commands.games import EndGame, StartGame
-from device.session.commands.turns import AnswerQuestion, ChallengePlay, EndTurn, ExchangeTiles
+from device.session.commands.questions import AnswerQuestion
+from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
 from device.session.snapshot import Question, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon

@@ -11,7 +11,8 @@ from typing import Literal
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureKind
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
-from device.session.commands.turns import ChallengePlay, ChooseNextAnswer, ConfirmExchange, EndTurn
+from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
+from device.session.commands.turns import ChallengePlay, EndTurn
 from device.session.messages import get_text
 from device.session.snapshot import PASS_OR_EXCHANGE, Phase, TableSnapshot
 
@@ -97,12 +98,17 @@ def _command_for_challenge(state: TableSnapshot) -> ButtonResponse:
     """Return the response to the challenge button.
 
     The button challenges the last play. While a question is open, the button chooses the next answer instead. If the
-    question is \"pass or exchange?\", the button confirms the exchange.
+    question is \"pass or exchange?\", the button confirms the exchange. If the last play is provisional or cannot be
+    challenged, the button shows the oldest deferred question again; during a pause, too.
     """
-    if refusal := _find_refusal(state):
+    is_asked = state.question is not None or bool(state.open_questions)
+    refusal = _find_refusal(state)
+    if refusal and not (is_asked and state.phase is Phase.PAUSED):
         return refusal
     if state.question is None:
-        return ChallengePlay()
+        is_provisional = state.last_turn is not None and state.last_turn.provisional
+        recalls = state.open_questions and (is_provisional or state.phase is not Phase.CHALLENGE)
+        return RecallQuestion() if recalls else ChallengePlay()
     return ConfirmExchange() if state.question.key == PASS_OR_EXCHANGE else ChooseNextAnswer()
 
 

@@ -302,8 +302,9 @@ def _make_score_page(state: TableSnapshot, player: int, clock: SecondsLeft | Non
 def _abbreviate_turn(turn: TurnView | None, tiles: str) -> str:
     """Return a short text for a turn, such as `HOUSE +22`: a word and the score; empty for None.
 
-    A turn without a word (pass, exchange) is named in the language of the tile set.
+    A turn without a word (pass, exchange) is named in the language of the tile set. A provisional turn ends with `?`.
     """
     if turn is None:
         return ""
-    return f"{turn.word or format_turn_kind(turn.kind, tiles)} {turn.score:+}"
+    mark = " ?" if turn.provisional else ""
+    return f"{turn.word or format_turn_kind(turn.kind, tiles)} {turn.score:+}{mark}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from device.session.messages import format_sentence, get_text, make_question
-from device.session.snapshot import PASS_OR_EXCHANGE, Notice, Question
+from device.session.messages import format_sentence, get_text, make_notice, make_question
+from device.session.snapshot import PASS_OR_EXCHANGE, Notice, Question, Trouble, can_decide_challenge
 from device.session.turn_questions import OpenQuestion, make_finding_notice, make_finding_question
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
-from engine.events import Event, Exchanged, Passed, PlayMade
+from engine.events import Event, Exchanged, Passed, PlayMade, PlayWithdrawn
 from engine.game import Game
 from engine.inference.explain import Explanation, Inference, explanation_text
 from engine.inference.history import ReadingHistory
@@ -246,3 +246,19 @@ def find_void_play(game: Game, events: Sequence[Event], words: WordList) -> tupl
 def filter_plays(events: tuple[Event, ...]) -> tuple[PlayMade, ...]:
     """Return only the plays (`PlayMade`) from a sequence of events."""
     return tuple(event for event in events if isinstance(event, PlayMade))
+
+
+def withdraw_void_play(
+    game: Game, events: Sequence[Event], words: WordList | None
+) -> tuple[tuple[Event, ...], tuple[Notice, ...]]:
+    """Return the events, followed by the withdrawal of an invalid play if the rule is `ChallengeRule.VOID`.
+
+    `game` is the game before the events. The notice names the invalid words. Raises `RulesError`, `NotationError`.
+    """
+    if words is None or not can_decide_challenge(words):
+        return tuple(events), ()
+    player, invalid = find_void_play(game, events, words)
+    if not invalid:
+        return tuple(events), ()
+    notice = make_notice("void-play", game.players[player], ", ".join(invalid), trouble=Trouble.BOARD)
+    return (*events, PlayWithdrawn(player)), (notice,)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from device.session.game_controller import convert_engine_errors
-from device.session.messages import make_refusal
+from device.session.messages import convert_engine_errors, make_refusal
 from device.session.snapshot import Phase, TableSnapshot, WordList, can_decide_challenge, is_listed
 from engine.blanks import find_blank_letters
 from engine.board import parse_square

@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
-from device.session.decision import Decision, TurnContext, find_void_play
-from device.session.messages import CommandRefusedError, format_sentence, make_notice, make_refusal
+from device.session.decision import Decision, TurnContext, withdraw_void_play
+from device.session.messages import convert_engine_errors, format_sentence, make_notice, make_refusal
+from device.session.player_colours import PlayerColours
+from device.session.question_memory import QuestionMemory
+from device.session.questions import list_deferred_questions
 from device.session.snapshot import (
     LookView,
     Notice,
     Phase,
-    PlayerView,
     TableSnapshot,
     Trouble,
     WordList,
     build_snapshot,
-    can_decide_challenge,
 )
-from device.session.turn_questions import OpenQuestion, make_finding_notice, make_finding_question
+from device.session.turn_questions import (
+    OpenQuestion,
+    make_finding_notice,
+    make_finding_question,
+)
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.board import Square
-from engine.errors import NotationError, RulesError
-from engine.events import Challenged, Event, GameStarted, PlayWithdrawn
+from engine.events import Challenged, ClockRead, Event, GameStarted, PlayWithdrawn
 from engine.game import Game
 from engine.inference.history import ReadingHistory
+from engine.reading import BoardReading
 from engine.rules import ChallengeRule
 from engine.state import Turn
-from engine.validation import Proposal, QuestionHistory, Source, validate_turn
+from engine.validation import Proposal, Source, validate_turn
+from engine.validation.deferred_questions import answer_deferred_question, defer_question, find_open_questions
 
 _log = logging.getLogger(__name__)
 
@@ -51,8 +56,8 @@ class GameController:
         self._clock_keeper: ClockKeeper | None = None
         self._shown_warnings: set[str] = set()
         self._look_view: LookView | None = None
-        self.colours: dict[str, str] = {}
-        """Colours of all players in the store, by name."""
+        self.colours = PlayerColours(store)
+        """Colours of all players in the store."""
         self.words = words
         """The word list in use; None means that words are not checked."""
         self.pictures: dict[str, bytes] = {}
@@ -63,7 +68,7 @@ class GameController:
         """The question that the players have not answered yet, or None."""
         self.reading_history: ReadingHistory | None = None
         """Evidence from earlier readings of this game's board."""
-        self._asked = self._asked_before = QuestionHistory()
+        self._memory = QuestionMemory(store)
         self.squares_to_clear: tuple[Square, ...] = ()
         """Squares whose tiles must be taken off the board after a challenge."""
 
@@ -108,7 +113,7 @@ class GameController:
     @property
     def turn_context(self) -> TurnContext:
         """Context for the validation of the next turn."""
-        return TurnContext(self.words, self.reading_history, self._asked)
+        return TurnContext(self.words, self.reading_history, self._memory.history)
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
         """Start a game; if `words` is `...`, the current word list is kept. Raises `CommandRefusedError`."""
@@ -116,7 +121,7 @@ class GameController:
             log, trouble = GameLog.begin_game(self._store, started, self._log)
         if not isinstance(words, EllipsisType):
             self.words = words
-        self.save_colours(zip(started.players, colours, strict=False))
+        self.colours.save(zip(started.players, colours, strict=False))
         self._open_log(log)
         self._report_unsaved(trouble)
 
@@ -164,22 +169,10 @@ class GameController:
 
     def _open_log(self, log: GameLog) -> None:
         self._log, self.reading_history, self._look_view, self.squares_to_clear = log, None, None, ()
-        self._asked = self._asked.for_new_game()
+        self._memory.start_game(log.game)
         self._shown_warnings.clear()
         self._clock_keeper = ClockKeeper(self._store, log, self._now)
-        try:
-            self.colours = dict(self._store.players())
-        except StoreError as error:
-            _log.warning("the colours of the players are not known: %s", error)
-
-    def save_colours(self, colours: Iterable[tuple[str, str]]) -> None:
-        """Save the colours of players, given as (name, colour), for this game and later games."""
-        try:
-            for name, colour in colours:
-                self.colours[name] = colour
-                self._store.save_colour(name, colour)
-        except StoreError as error:
-            _log.warning("the colours of the players are not kept: %s", error)
+        self.colours.load()
 
     # Methods for commands
 
@@ -193,14 +186,60 @@ class GameController:
         if events:
             self._record(events, lambda: log.append(events, look.jpegs() if look else {}))
 
-    def ask_question(self, verdict: Decision) -> None:
-        """Open the question of a decision, and show its notices; a warning is shown once."""
-        self.open_question = verdict.open_question
-        self._asked_before, self._asked = self._asked, verdict.asked
+    def ask_question(self, verdict: Decision, reading: BoardReading | None = None) -> None:
+        """Open the question of a decision about `reading`, and show its notices; a warning is shown once."""
+        self.open_question = replace(verdict.open_question, reading=reading) if verdict.open_question else None
+        self._memory.add_questions(verdict.asked)
         self.notices += verdict.notices
         if verdict.warning and (verdict.warning not in self._shown_warnings or not verdict.events):
             self._shown_warnings.add(verdict.warning)  # players may have ignored the warning on purpose
             self.add_notice(verdict.warning, Trouble.BOARD)
+
+    def close_question(self, *, is_deferred: bool) -> None:
+        """Close the open question at the next command, or defer it. An answer that was chosen is not in doubt."""
+        if is_deferred:
+            self.defer_question(is_asked=False)
+        self.open_question = None
+
+    def defer_question(self, *, is_asked: bool = True) -> None:
+        """Close the open question; if its turn counts provisionally, the players answer later.
+
+        `is_asked` is False if the players have ended the next turn without an answer.
+        """
+        asked, self.open_question = self.open_question, None
+        before = self.log.game_before_last_press if asked else None
+        if asked is None or before is None or not asked.is_deferrable:
+            return
+        is_chosen = asked.question.chosen > 0 and not is_asked
+        if asked.deferred and is_chosen:
+            self.answer_deferred_question(asked.deferred, asked.question.chosen)
+        elif not asked.deferred and not is_chosen:
+            events = [e for e in self.game.events[len(before.events) :] if not isinstance(e, ClockRead)]
+            deferred = defer_question(self.game, asked.make_deferred(len(events)), asked.reading)
+            self._report_unsaved(self.log.extend_last_press(deferred))
+
+    def answer_deferred_question(self, question: int, answer: int, *, stays_open: bool = False) -> None:
+        """Apply an answer to the deferred question with the number `question`. Raises `CommandRefusedError`."""
+        with convert_engine_errors():
+            game = answer_deferred_question(self.game, question, answer, stays_open=stays_open)
+        self.change_history(game)
+        self.reading_history = None
+
+    def change_history(self, game: Game, *notices: Notice) -> None:
+        """Replace the events of the game by those of `game`, in which deferred questions were answered, as a press."""
+        self.notices += notices
+        open_then = find_open_questions(game)
+        for question in find_open_questions(self.game):
+            if question not in open_then:
+                self._memory.close_question(question.squares)
+        self._report_unsaved(self.log.append(self.log.find_events_to(game)))
+
+    def read_again(self) -> None:
+        """Close the open question, and undo its turn, because the board is read again. Raises `CommandRefusedError`."""
+        asked, self.open_question = self.open_question, None
+        if asked is not None and asked.first_is_default:
+            self.move_in_history(self.log.undo)
+        self._memory.forget_last_question()
 
     def answer_question(self, number: int) -> bool:
         """Apply the answer `number` to the open question; return True if the answer is to read the board again.
@@ -216,10 +255,12 @@ class GameController:
         if asked.stops_clock and number == 0:
             return False  # the words are still being looked up
         self.open_question, events = None, asked.answers[number]
+        if asked.deferred:
+            self.answer_deferred_question(asked.deferred, number)
+            return False
         if asked.finding is not None and not events:
-            if asked.first_is_default:
-                self.move_in_history(self.log.undo)
-            self._asked = self._asked_before
+            self.open_question = asked
+            self.read_again()
             return True
         if number != asked.question.chosen or not asked.first_is_default:
             before = self.log.game_before_last_press if asked.first_is_default else self.game
@@ -228,22 +269,14 @@ class GameController:
             self._record(events, lambda: self.log.replace_last_press(events))
         elif events and not asked.first_is_default:
             self._record(events, lambda: self.log.append(events))
-        self._asked = self._asked.without_squares(asked.question.squares)
+        self._memory.close_question(asked.question.squares)
         return False
 
     def _add_void_withdrawal(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Return the events, followed by the withdrawal of an invalid play if the rule is `ChallengeRule.VOID`.
-
-        `game` is the game before the events.
-        """
-        if self.words is None or not can_decide_challenge(self.words):
-            return tuple(events)
         with convert_engine_errors():
-            player, invalid = find_void_play(game, events, self.words)
-        if not invalid:
-            return tuple(events)
-        self.notices += (make_notice("void-play", game.players[player], ", ".join(invalid), trouble=Trouble.BOARD),)
-        return (*events, PlayWithdrawn(player))
+            events, notices = withdraw_void_play(game, events, self.words)
+        self.notices += notices
+        return events
 
     def replace_last_press(self, events: Sequence[Event]) -> None:
         """Record events in place of the last press; without events, undo this press."""
@@ -264,31 +297,6 @@ class GameController:
             self.notices += (make_notice("take-off", name, ", ".join(words)),)
         else:
             self.notices += (make_notice("challenge-failed", name),)
-
-    def choose_next_answer(self) -> bool:
-        """Choose the next answer with events and keep the question open, or close the question after its last answer.
-
-        When the question is closed, the answer that was recorded at first is in effect again. Return True if no answer
-        has events and the board is to be read again. Raises `CommandRefusedError`.
-        """
-        asked = self.open_question
-        if asked is None:
-            raise make_refusal("nothing-asked")
-        later = range(asked.question.chosen + 1, len(asked.answers))
-        number = next((number for number in later if asked.answers[number]), None)
-        if number is None:
-            if asked.is_unrecorded and asked.question.chosen:
-                self.move_in_history(self.log.undo)
-                self.open_question = None
-                return False
-            return self.answer_question(0)
-        self.answer_question(number)
-        question = replace(asked.question, chosen=number)
-        is_unrecorded = asked.is_unrecorded or not asked.first_is_default
-        self.open_question = replace(
-            asked, question=question, first_is_default=True, stops_clock=False, is_unrecorded=is_unrecorded
-        )
-        return False
 
     def _record(self, events: Sequence[Event], write: Callable[[], str]) -> None:
         """Record events by calling `write`, and set the squares from which players must remove the tiles."""
@@ -315,11 +323,12 @@ class GameController:
         if self._clock_keeper:
             self._clock_keeper.restore_press(before, self.game)
         self.reading_history, self.squares_to_clear = None, ()
-        self._asked = self._asked.for_new_game()
+        self._memory.start_game(self.game)
 
     def commit_entered_events(self, events: Sequence[Event]) -> None:
         """Validate and record events that a player has entered, and show the notices and question of the validation."""
-        verdict = validate_turn(Proposal(self.game, tuple(events), Source.HAND, words=self.words, asked=self._asked))
+        asked = self._memory.history
+        verdict = validate_turn(Proposal(self.game, tuple(events), Source.HAND, words=self.words, asked=asked))
         question = make_finding_question(self.game, verdict.question) if verdict.question else None
         self.commit_events(verdict.events)
         self.notices += tuple(map(make_finding_notice, verdict.notices))
@@ -356,21 +365,19 @@ class GameController:
         seen = build_snapshot(log.game, self.words)
         return replace(
             seen,
-            players=tuple(self._colour_player(player) for player in seen.players),
+            players=tuple(map(self.colours.colour_player, seen.players)),
             phase=self.phase,
             game=log.number,
             events=log.length,
             look=self._look_view,
             notices=self.notices,
-            question=self.open_question.question if self.open_question else None,
+            question=self.open_question.view if self.open_question else None,
+            open_questions=list_deferred_questions(log.game),
             clock=self._clock_keeper.view if self._clock_keeper else None,
             drawing=log.game.drawing,
             undo=log.can_undo,
             redo=log.can_redo,
         )
-
-    def _colour_player(self, player: PlayerView) -> PlayerView:
-        return replace(player, colour=self.colours.get(player.name, ""))
 
     @property
     def has_unsaved(self) -> bool:
@@ -388,12 +395,3 @@ class GameController:
     def _report_unsaved(self, trouble: str) -> None:
         if trouble:
             self.notices += (make_notice("not-saved", trouble, trouble=Trouble.STORE),)
-
-
-@contextmanager
-def convert_engine_errors() -> Iterator[None]:
-    """Convert errors of the engine into `CommandRefusedError`."""
-    try:
-        yield
-    except (NotationError, RulesError) as error:
-        raise CommandRefusedError(format_sentence(str(error))) from error

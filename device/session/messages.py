@@ -6,9 +6,12 @@ engine, cameras and files) are in the code (`engine.messages.make_message`). The
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from device.catalogue import DEFAULT_LANGUAGE, load_catalogue
 from device.session.snapshot import Notice, Question, Trouble
-from engine.errors import TilekeeperError
+from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.messages import Message, key_of, make_message
 
 
@@ -54,3 +57,12 @@ def format_sentence(text: str) -> str:
     whole = text[:1].upper() + text[1:]
     whole = whole if whole.endswith((".", "?", "!")) else f"{whole}."
     return Message(whole, text.key, text.template, text.values) if isinstance(text, Message) else whole
+
+
+@contextmanager
+def convert_engine_errors() -> Iterator[None]:
+    """Convert errors of the engine into `CommandRefusedError`."""
+    try:
+        yield
+    except (NotationError, RulesError) as error:
+        raise CommandRefusedError(format_sentence(str(error))) from error

@@ -56,7 +56,7 @@ def _make_turn_transitions(**more: tuple[Phase, ...]) -> Mapping[Command, tuple[
         Command.EXCHANGE: (TURN,),
         Command.UNDO: (DRAWING, *_TURN_OR_CHALLENGE),
         Command.REDO: (DRAWING, *_TURN_OR_CHALLENGE, ENDED),
-        Command.CORRECT: _TURN_OR_CHALLENGE,
+        Command.CORRECT: TURN_PHASES,  # a turn that is entered by hand may lead to a question
         Command.REVEAL_RACK: _TURN_OR_CHALLENGE,
         Command.PAUSE: (PAUSED,),
         Command.END_GAME: (ENDED,),

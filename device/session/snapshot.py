@@ -11,6 +11,9 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from device.session.clock import ClockView
+from device.session.questions import PASS_OR_EXCHANGE as PASS_OR_EXCHANGE
+from device.session.questions import DeferredQuestion
+from device.session.questions import Question as Question
 from engine.board import Board, Layout, Premium, Square, square_name
 from engine.game import Game
 from engine.lexicon import Lexicon
@@ -20,6 +23,7 @@ from engine.rules import Rules
 from engine.scoring import STATUS_TEXT, WordScore
 from engine.state import Turn, TurnKind
 from engine.tiles import TileSet
+from engine.validation.deferred_questions import find_provisional_turns
 
 
 class Phase(StrEnum):
@@ -86,32 +90,6 @@ class Notice:
         return key_of(self.text)
 
 
-PASS_OR_EXCHANGE = "pass-or-exchange"
-"""Key of the question \"pass or exchange?\", which the challenge button of the panel answers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question for the players; the answer `chosen` is in effect until the players choose another answer.
-
-    `squares` (`row * 15 + column`) are the squares of the question. `symbols` has, for each answer, the symbol of each
-    of these squares (a lower-case letter is a blank, `.` an empty square). `symbols` is empty if the question is not
-    about tiles. `picture` is the name of a picture that shows these squares in the photograph, empty if there is none.
-    """
-
-    text: str
-    answers: tuple[str, ...]
-    chosen: int = 0
-    squares: tuple[int, ...] = ()
-    symbols: tuple[tuple[str, ...], ...] = ()
-    picture: str = ""
-
-    @property
-    def key(self) -> str:
-        """The key of the text in the catalogue, or an empty string if the text has no key."""
-        return key_of(self.text)
-
-
 @dataclass(frozen=True, slots=True)
 class LetterView:
     """A tile in a word: its letter, its value before premiums, and its letter premium as a factor (1 to 4)."""
@@ -147,7 +125,8 @@ class TurnView:
     if no tile was placed; for unplayed letters, `word` contains these letters. `tiles` pairs squares (`H8`) with
     symbols (a lower-case letter is a blank, `?` an unnamed blank). `stands` is False for a play that was withdrawn
     later. `target` is the number of the play that was challenged or withdrawn, and `by` the challenger. `problems` are
-    texts about violations of the rules; the turn counts nevertheless.
+    texts about violations of the rules; the turn counts nevertheless. `provisional` is True if a question about the
+    turn is open.
     """
 
     number: int
@@ -164,6 +143,7 @@ class TurnView:
     target: int | None = None
     by: int | None = None
     problems: tuple[str, ...] = ()
+    provisional: bool = False
 
     @property
     def invalid_words(self) -> tuple[str, ...]:
@@ -233,7 +213,8 @@ class TableSnapshot:
     is None in a game without a clock. `drawing` are the players who have to draw for first play now. `undo` and `redo`
     are True if there is a press (recorded command) to undo or redo.
 
-    `turn_of` is the index of the player whose turn it is, None before and after a game. `end_due` is True if the game
+    `open_questions` are the questions that the players answer later, the oldest first. `turn_of` is the index of the
+    player whose turn it is, None before and after a game. `end_due` is True if the game
     should end by the rules. `winners` are set after the end of the game. `racks_wanted` are the players whose unplayed
     letters are not known. `unseen` counts the tiles that are not on the board, in alphabetical order. `exchange_most`
     is the number of tiles that may be exchanged now. `edition` is the name of the board
@@ -253,6 +234,7 @@ class TableSnapshot:
     look: LookView | None = None
     notices: tuple[Notice, ...] = ()
     question: Question | None = None
+    open_questions: tuple[DeferredQuestion, ...] = ()
     tile_set: str = ""
     language: str = ""
     open_dictionary: bool = True
@@ -312,12 +294,12 @@ _PREMIUM_TEXT = {
 def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
     """Return the snapshot of a game; words are looked up in `words`, or not checked if `words` is None."""
     outcome = game.outcome
-    checked = words if game.rules.open_dictionary else None
+    checked, provisional = words if game.rules.open_dictionary else None, find_provisional_turns(game)
     return TableSnapshot(
         phase=Phase.ENDED if outcome else Phase.TURN,
         players=tuple(PlayerView(name, total) for name, total in zip(game.players, game.totals, strict=True)),
         turn_of=None if outcome else game.to_move,
-        turns=tuple(_build_turn_view(game, turn, checked) for turn in game.turns),
+        turns=tuple(_build_turn_view(game, turn, checked, turn.number in provisional) for turn in game.turns),
         board=_build_board_view(game),
         tile_set=game.tiles.name,
         language=game.tiles.language,
@@ -367,7 +349,7 @@ def is_listed(word: str, words: WordList | None) -> bool | None:
     return None if words is None or "?" in word else word in words
 
 
-def _build_turn_view(game: Game, turn: Turn, words: WordList | None) -> TurnView:
+def _build_turn_view(game: Game, turn: Turn, words: WordList | None, is_provisional: bool) -> TurnView:
     new = {square for square, _ in turn.placements}
     target = game.turns[turn.target] if turn.target is not None else None
     shown = target if target is not None and turn.kind is TurnKind.WITHDRAWN else turn
@@ -386,6 +368,7 @@ def _build_turn_view(game: Game, turn: Turn, words: WordList | None) -> TurnView
         target=None if turn.target is None else turn.target + 1,
         by=turn.by,
         problems=tuple(text for flag, text in STATUS_TEXT.items() if flag & turn.status) if turn.status else (),
+        provisional=is_provisional,
     )
 
 

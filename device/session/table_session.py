@@ -263,8 +263,10 @@ class TableSession:
             controller.show_images(images)
             return
         self._key_frames.set_reference(turn.frame)
+        if turn.game is not controller.game:  # the reading has settled a deferred question
+            controller.change_history(turn.game, make_notice("question-settled"))
         controller.commit_events(turn.decision.events, images)
-        controller.ask_question(self._add_question_picture(turn.decision, turn))
+        controller.ask_question(self._add_question_picture(turn.decision, turn), turn.reading.board)
         controller.reading_history = turn.inference.history
         if turn.is_split:
             controller.notices += (make_notice("two-turns"),)
@@ -367,7 +369,7 @@ class TableSession:
         before = controller.open_question, controller.notices
         controller.notices = ()
         if not command.keeps_question:
-            controller.open_question = None
+            controller.close_question(is_deferred=command.defers_question)
             self._turn_worker.stop()
         if controller.clock_keeper:
             controller.clock_keeper.stop(pressed)
@@ -380,7 +382,8 @@ class TableSession:
         except StoreError as error:
             controller.add_notice(str(error), Trouble.STORE)
         except CommandRefusedError:
-            controller.open_question, controller.notices = before
+            asked, controller.notices = before
+            controller.open_question = None if asked and asked.is_deferrable and command.defers_question else asked
             raise
         except Exception:
             _log.exception("a command failed")

@@ -28,6 +28,7 @@ from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import align_reading
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
+from engine.validation.deferred_questions import settle_questions
 from vision.recognition.reader import PhotoReading, merge_readings
 from vision.recognition.views import BoardViews
 
@@ -44,11 +45,13 @@ ReadBoard = Callable[[Image], BoardReading | None]
 class TurnCapture:
     """Result of the capture of a turn: the last picture, the merged reading, the inference and the decision.
 
-    The inference and the decision are None if no board was read.
+    The inference and the decision are None if no board was read. `game` is the game before the turn. If the reading has
+    settled deferred questions, it is the game after their answers.
     """
 
     frame: Frame
     reading: PhotoReading
+    game: Game
     inference: Inference | None = None
     decision: Decision | None = None
     is_split: bool = False
@@ -78,7 +81,7 @@ def capture_turn(
         looks += 1
         progress.record_step()
         seen = sight.capture_board(game.tiles.letters)
-        found = TurnCapture(seen.frame, seen.reading)
+        found = TurnCapture(seen.frame, seen.reading, game)
         progress.record_step()
         if seen.reading.board is not None:
             readings.append(seen.reading.board)
@@ -97,8 +100,8 @@ def capture_turn(
         progress.record_step()
         return sight.read_board(image, game.tiles.letters).board
 
-    found = _split_turns(found, game, context, read, key_frames)
-    return _check_for_two_plays(found, game, context, read, key_frames)
+    found = _split_turns(found, context, read, key_frames)
+    return _check_for_two_plays(found, context, read, key_frames)
 
 
 def _explain_readings(
@@ -106,15 +109,17 @@ def _explain_readings(
 ) -> TurnCapture:
     """Infer the play from the last reading or, if the result is unclear, from all readings merged."""
     for board in dict.fromkeys((readings[-1], merge_readings(readings))):
-        settled = context.asked.settle_reading(game, board)
-        explained = infer_play(game, settled, context.earlier, context.asked.open_squares)
-        verdict = decide(game, explained, settled, context)
+        before = settle_questions(game, board, context.earlier)
+        settled = context.asked.settle_reading(before, board)
+        explained = infer_play(before, settled, context.earlier, context.asked.open_squares)
+        verdict = decide(before, explained, settled, context)
         found = replace(
             found,
+            game=before,
             reading=replace(found.reading, board=board),
             inference=explained,
             decision=verdict,
-            is_aligned=align_reading(game, board) is board,
+            is_aligned=align_reading(before, board) is board,
         )
         if verdict.is_clear:
             break
@@ -127,10 +132,10 @@ def _has_hidden_squares(found: TurnCapture) -> bool:
 
 
 def _split_turns(
-    found: TurnCapture, game: Game, context: TurnContext, read: ReadBoard, key_frames: Sequence[KeyFrame]
+    found: TurnCapture, context: TurnContext, read: ReadBoard, key_frames: Sequence[KeyFrame]
 ) -> TurnCapture:
     """Split two turns that were ended with one press, if a key frame shows the board after the first turn."""
-    board = found.reading.board
+    board, game = found.reading.board, found.game
     if board is None or found.inference is None or not key_frames or not needs_key_frames(found.inference):
         return found
     readings = (read(frame.decode_image()) for frame in key_frames)
@@ -143,7 +148,6 @@ def _split_turns(
 
 def _check_for_two_plays(
     found: TurnCapture,
-    game: Game,
     context: TurnContext,
     read: ReadBoard,
     key_frames: Sequence[KeyFrame],
@@ -153,7 +157,7 @@ def _check_for_two_plays(
         return found
     if found.decision.open_question or found.decision.warning:
         return found
-    plays = filter_plays(found.decision.events)
+    game, plays = found.game, filter_plays(found.decision.events)
     if len(plays) != 1 or len(plays[0].play.tiles) < 2:
         return found
     seen = ((read(frame.decode_image()), stood) for frame, stood in find_stable_frames(key_frames, found.frame))

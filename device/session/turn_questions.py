@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from device.session.messages import format_sentence, get_text, make_question
-from device.session.snapshot import Notice, Question, Trouble
-from engine.events import BlankNamed, Event, GameEnded, Passed
+from device.session.snapshot import PASS_OR_EXCHANGE, Notice, Question, Trouble
+from engine.events import BlankNamed, Event, GameEnded, Passed, QuestionDeferred
 from engine.game import Game
 from engine.inference.explain import explanation_text
+from engine.reading import BoardReading
 from engine.validation import Finding, Option, Reason
 from engine.validation.findings import push_events
 
+WHO_CHALLENGED = "who-challenged"
+"""Key of the question about the player who has challenged a valid play."""
 _KEPT_REASONS = (Reason.OLD_TILE_DIFFERS,)
 
 
@@ -24,7 +27,8 @@ class OpenQuestion:
     answered. `is_unrecorded` is True if no events were recorded before an answer was chosen. `finding` is the finding
     of the validation that caused the question, None for other questions. For a question with a finding, an answer
     without events reads the board again. If `is_late` is True, the turn was not read in time; the first answer waits
-    for the reading, and the second one leaves the turn to the players.
+    for the reading, and the second one leaves the turn to the players. `reading` is the reading of the board that the
+    question is about. `deferred` is the number of a deferred question that is shown again, 0 for other questions.
     """
 
     question: Question
@@ -34,6 +38,34 @@ class OpenQuestion:
     is_unrecorded: bool = False
     finding: Finding | None = None
     is_late: bool = False
+    reading: BoardReading | None = None
+    deferred: int = 0
+
+    @property
+    def view(self) -> Question:
+        """The question with the choices that the players have besides the answers."""
+        is_about_turn = not self.stops_clock and self.question.key != WHO_CHALLENGED
+        return replace(self.question, can_defer=is_about_turn, can_look_again=self.reading is not None)
+
+    @property
+    def is_deferrable(self) -> bool:
+        """True if the turn counts provisionally until the players answer. Pass and exchange have the same score."""
+        is_recorded = self.first_is_default and bool(self.answers[self.question.chosen])
+        return is_recorded and not self.stops_clock and self.question.key not in (PASS_OR_EXCHANGE, WHO_CHALLENGED)
+
+    def make_deferred(self, count: int) -> QuestionDeferred:
+        """Return the event that defers the question about the last `count` events of the game, without its number."""
+        pairs = zip(self.question.answers, self.answers, strict=True)
+        kept = [(text, events) for text, events in pairs if events]
+        chosen = sum(bool(events) for events in self.answers[: self.question.chosen])
+        texts, answers = zip(*kept, strict=True)
+        return QuestionDeferred(0, self.question.text, texts, answers, count, chosen, self.question.squares)
+
+
+def make_recalled_question(deferred: QuestionDeferred) -> OpenQuestion:
+    """Return a deferred question as the open question of the table."""
+    question = Question(deferred.text, deferred.texts, deferred.chosen, deferred.squares)
+    return OpenQuestion(question, deferred.answers, deferred=deferred.number)
 
 
 def make_late_question(max_s: float) -> OpenQuestion:

@@ -218,6 +218,15 @@ class GameLog:
         self._apply_events(steps)
         return self._save_events(steps, "", {})
 
+    def extend_last_press(self, events: Sequence[Event]) -> str:
+        """Add events to the last press, so that they are undone together with it. See `append` for the errors."""
+        self._apply_events(events)
+        return self._save_events(events, "", {})
+
+    def find_events_to(self, game: Game) -> tuple[Event, ...]:
+        """Return the events (with `Undone` first, where needed) that change the current game into `game`."""
+        return tuple(_find_events_between(self.game, game))
+
     def undo(self) -> str:
         """Undo all events of the last press. Raises `RulesError` if there is no press to undo.
 

@@ -107,9 +107,14 @@ class QuestionHistory:
 
     def with_finding(self, finding: Finding) -> QuestionHistory:
         """Return a copy of the question history that also contains the question asked because of `finding`."""
-        if finding.reason is Reason.OLD_TILE_DIFFERS:
-            return replace(self, squares=self.squares | {*finding.squares})
-        return replace(self, words=self.words | {*finding.words}, open_squares=self.open_squares | {*finding.squares})
+        words = replace(self, words=self.words | {*finding.words})
+        return words.with_squares(finding.squares, finding.reason is Reason.OLD_TILE_DIFFERS)
+
+    def with_squares(self, squares: Iterable[Square], is_old: bool) -> QuestionHistory:
+        """Return the history with the squares of an open question: about old tiles, or about a play."""
+        if is_old:
+            return replace(self, squares=self.squares | {*squares})
+        return replace(self, open_squares=self.open_squares | {*squares})
 
     def with_play(self, play: Play, reading: BoardReading) -> QuestionHistory:
         """Return the history with the doubtful squares of a new play added."""

@@ -24,6 +24,8 @@ from engine.events import (
     Passed,
     PlayMade,
     PlayWithdrawn,
+    QuestionClosed,
+    QuestionDeferred,
     RackRevealed,
     Redone,
     ScoreCorrected,
@@ -36,6 +38,7 @@ from engine.events import (
     from_json,
     loads,
 )
+from engine.messages import make_message
 from engine.plays import Play
 from engine.rules import PRESETS, STANDARD_RULES, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
 from engine.tiles import Tile
@@ -70,6 +73,17 @@ EVENTS: list[Event] = [
     ClockRead(1, 12.5),
     RackRevealed(1, ("A", "?")),
     GameEnded(EndReason.PLAYED_OUT),
+    QuestionDeferred(
+        1,
+        make_message("which-tile", "Which tile? {0}", "H8"),
+        ("A", "B"),
+        ((PlayMade(1, PLAY),), ()),
+        1,
+        1,
+        (5,),
+        ("A",),
+    ),
+    QuestionClosed(1),
     Undone(),
     Redone(),
 ]

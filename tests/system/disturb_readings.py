@@ -40,7 +40,9 @@ from engine.game import Game
 from engine.inference.explain import infer_play, turn_text
 from engine.inference.history import ReadingHistory
 from engine.lexicon import load_shipped_lexicon
+from engine.reading import BoardReading
 from engine.validation import QuestionHistory
+from engine.validation.deferred_questions import defer_question, find_open_questions, settle_questions
 from tests.support.disturbed_readings import (
     FOLLOWING_TURNS,
     MIN_OTHER_BOARD_TILES,
@@ -101,11 +103,21 @@ class PressModel:
         self.has_notice = False
         self.asked = QuestionHistory()
         self._before = game
+        self._reading: BoardReading | None = None
         self._shown_warnings: set[str] = set()
 
     def press(self, picture: Picture) -> Decision:
-        """End a turn with this picture: record the events of the decision, and keep its question."""
+        """End a turn with this picture: record the events of the decision, and keep its question.
+
+        A question that was not answered is deferred, and the reading may settle deferred questions.
+        """
+        self._defer_question()
+        open_before = find_open_questions(self.game)
+        self.game = settle_questions(self.game, picture.reading, self.history)
+        for question in {*open_before} - {*find_open_questions(self.game)}:
+            self.asked = self.asked.without_squares(question.squares)
         self._before, self.open_question, self.has_notice = self.game, None, False
+        self._reading = picture.reading
         reading = self.asked.settle_reading(self.game, picture.reading)
         inference = infer_play(self.game, reading, self.history, self.asked.open_squares)
         context = TurnContext(self.words, self.history, self.asked)
@@ -121,6 +133,18 @@ class PressModel:
             self._shown_warnings.add(decision.warning)
             self.has_notice = True
         return decision
+
+    def _defer_question(self) -> None:
+        asked = self.open_question
+        if asked is not None and asked.is_deferrable:
+            question = asked.make_deferred(len(self.game.events) - len(self._before.events))
+            self.game = push_events(self.game, defer_question(self.game, question, self._reading))
+
+    @property
+    def has_open_question(self) -> bool:
+        """True if a question is open, now or deferred. The question "pass or exchange" does not count."""
+        asked = self.open_question
+        return bool(find_open_questions(self.game)) or (asked is not None and asked.question.key != PASS_OR_EXCHANGE)
 
     def find_true_answer(self, truth: Game) -> int | None:
         """Return the answer of the open question that makes the game right; None if none does."""
@@ -179,6 +203,8 @@ class Course:
     is_flagged: bool
     is_right_after_next: bool
     is_right_at_end: bool
+    is_open_after_next: bool
+    is_open_at_end: bool
     has_spoken: bool
 
 
@@ -198,12 +224,13 @@ def follow_scenario(scenario: Scenario, words: WordList | None, answers_truth: b
             is_pass_question = asked is not None and asked.question.key == PASS_OR_EXCHANGE
             is_flagged = not outcome.is_right and has_unlisted_word(session.game, press.truth, words)
         has_spoken |= _finish_press(session, press, answers_truth)
-    rights = []
+    rights, opens = [], []
     for press in scenario.following:
         session.press(press.picture)
         has_spoken |= _finish_press(session, press, answers_truth)
         rights.append(agrees(session.game, press.truth))
-    return Course(outcome, record, is_pass_question, is_flagged, rights[0], rights[-1], has_spoken)
+        opens.append(session.has_open_question)
+    return Course(outcome, record, is_pass_question, is_flagged, rights[0], rights[-1], opens[0], opens[-1], has_spoken)
 
 
 def _finish_press(session: PressModel, press: Press, answers_truth: bool) -> bool:
@@ -245,7 +272,9 @@ def has_unlisted_word(game: Game, truth: Game, words: WordList | None) -> bool:
 class RowResult:
     """The counts of one row.
 
-    `wrong_after_next` and `wrong_at_end` count games that are wrong then. `seconds` is the time of the processor.
+    `wrong_after_next` and `wrong_at_end` count games that are wrong then, although no question is open;
+    `open_after_next` and `open_at_end` count the wrong games with an open question. `seconds` is the time of the
+    processor.
     """
 
     name: str
@@ -255,6 +284,8 @@ class RowResult:
     silent_flagged: int = 0
     wrong_after_next: int = 0
     wrong_at_end: int = 0
+    open_after_next: int = 0
+    open_at_end: int = 0
     wrong_at_end_unspoken: int = 0
     examples: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -265,8 +296,10 @@ class RowResult:
         self.outcomes[course.outcome] += 1
         self.pass_questions += course.is_pass_question and not course.outcome.is_right
         self.silent_flagged += course.outcome is Outcome.SILENT and course.is_flagged
-        self.wrong_after_next += not course.is_right_after_next
-        self.wrong_at_end += not course.is_right_at_end
+        self.open_after_next += not course.is_right_after_next and course.is_open_after_next
+        self.wrong_after_next += not course.is_right_after_next and not course.is_open_after_next
+        self.open_at_end += not course.is_right_at_end and course.is_open_at_end
+        self.wrong_at_end += not course.is_right_at_end and not course.is_open_at_end
         self.wrong_at_end_unspoken += not course.is_right_at_end and not course.has_spoken
         if course.outcome is Outcome.SILENT and len(self.examples) < MAX_EXAMPLES:
             self.examples.append(f"{name}: {course.record}")
@@ -281,6 +314,8 @@ class RowResult:
             "silent_flagged_by_words": self.silent_flagged,
             "wrong_after_next": self.wrong_after_next,
             "wrong_for_good": self.wrong_at_end,
+            "open_after_next": self.open_after_next,
+            "open_at_end": self.open_at_end,
             "wrong_for_good_without_a_word": self.wrong_at_end_unspoken,
             "silently_wrong_examples": self.examples,
             "seconds": round(self.seconds, 1),
@@ -476,8 +511,8 @@ def _has_listed_words_only(recorded: RecordedGame, words: WordList) -> bool:
 # Reports
 
 _COLUMNS = (
-    "row", "n", *Outcome, "of these: list lacks a word", "only pass/exchange asked", "wrong after next",
-    "wrong for good", "of these: without a word", "CPU s",
+    "row", "n", *Outcome, "of these: list lacks a word", "only pass/exchange asked", "open after next",
+    "wrong after next", "open at the end", "wrong for good", "of these: without a word", "CPU s",
 )  # fmt: skip
 
 
@@ -494,7 +529,9 @@ def _list_cells(result: RowResult) -> list[object]:
         *(result.outcomes[outcome] for outcome in Outcome),
         result.silent_flagged,
         result.pass_questions,
+        result.open_after_next,
         result.wrong_after_next,
+        result.open_at_end,
         result.wrong_at_end,
         result.wrong_at_end_unspoken,
         round(result.seconds),
@@ -552,9 +589,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         row: measure_clear_games(games, not options.no_words, row == LIFELIKE_GAMES) if row in options.rows else {}
         for row in (CLEAR_GAMES, LIFELIKE_GAMES)
     }
-    for row, found in whole_games.items():
+    for name, found in whole_games.items():
         if found:
-            print("", f"{row}:", "", format_clear_games(found), sep="\n")
+            print("", f"{name}:", "", format_clear_games(found), sep="\n")
     if options.json:
         settings = {"positions": options.positions, "seed": options.seed, "answers": options.answers}
         data = {

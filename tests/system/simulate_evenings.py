@@ -38,7 +38,8 @@ from device.panel.gpio import GpioHardware
 from device.panel.panel import Panel, PanelActions
 from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
 from device.session.commands.games import EndGame, StartGame
-from device.session.commands.turns import AnswerQuestion, ExchangeTiles
+from device.session.commands.questions import AnswerQuestion
+from device.session.commands.turns import ExchangeTiles
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon

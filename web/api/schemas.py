@@ -69,7 +69,8 @@ class Question(msgspec.Struct, frozen=True):
     column`). `symbols` has, for each answer, the tile on each of these squares (lower case: a blank, `.`: no tile).
     `symbols` is empty if the question is not about tiles. `picture` names a picture under `/pictures` that shows these
     squares in the photograph (empty: none). For translations, `key` identifies the question, and `values` are the
-    values of the placeholders in the question.
+    values of the placeholders in the question. If `can_defer` is true, the players may answer later, and if
+    `can_look_again` is true, they may let the board be read again.
     """
 
     text: str
@@ -80,18 +81,28 @@ class Question(msgspec.Struct, frozen=True):
     picture: str
     key: str
     values: tuple[str, ...]
+    can_defer: bool
+    can_look_again: bool
 
     @classmethod
     def of(cls, asked: snapshot.Question) -> Question:
         """Convert a question of the session to the API type."""
         values = asked.text, asked.answers, asked.chosen, asked.squares, asked.symbols, asked.picture
-        return cls(*values, asked.key, values_of(asked.text))
+        return cls(*values, asked.key, values_of(asked.text), asked.can_defer, asked.can_look_again)
+
+
+class DeferredQuestion(msgspec.Struct, frozen=True):
+    """A question that the players answer later, with its number for the command `answer-later`."""
+
+    number: int
+    question: Question
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the table at one moment.
 
-    A command sends this `moment` in the field `seen`. `turn_of` is the number of the player to move. `end_due` is true
+    A command sends this `moment` in the field `seen`. `open_questions` are the questions that the players answer later;
+    until then, their turns are `provisional`. `turn_of` is the number of the player to move. `end_due` is true
     if the game should end now by the rules. `winners`, `racks_wanted` (players whose unplayed letters are missing) and
     `drawing` (players who have to draw a tile for first play) are numbers of players. `in_bag` is the number of tiles
     in the bag, `unseen` counts the tiles in the bag and on the racks, `exchange_most` is the largest number of tiles
@@ -109,6 +120,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     look: LookView | None
     notices: tuple[Notice, ...]
     question: Question | None
+    open_questions: tuple[DeferredQuestion, ...]
     tile_set: str
     language: str
     edition: str
@@ -136,6 +148,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
             "clock": Clock.of(now.clock) if now.clock else None,
             "notices": tuple(map(Notice.of, now.notices)),
             "question": Question.of(now.question) if now.question else None,
+            "open_questions": tuple(
+                DeferredQuestion(asked.number, Question.of(asked.question)) for asked in now.open_questions
+            ),
         }
         return cls(**own, **{name: getattr(now, name) for name in cls.__struct_fields__ if name not in own})
 

@@ -19,7 +19,8 @@ from werkzeug.datastructures import MultiDict
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare, NameBlank
 from device.session.commands.games import StartGame
-from device.session.commands.turns import AnswerQuestion, EnterBoard
+from device.session.commands.questions import AnswerDeferred, AnswerQuestion
+from device.session.commands.turns import EnterBoard
 from device.session.messages import CommandRefusedError
 from device.session.rule_choices import CHOICE_FIELDS, NewGameError
 from device.session.snapshot import Moment, TableSnapshot
@@ -50,9 +51,15 @@ def create_blueprint(session: TableSession, own_lexicon: Path | None) -> Bluepri
     routes = Blueprint("actions", __name__, url_prefix="/actions")
     actions = Actions(session, own_lexicon)
     for command in WEB_COMMANDS:
-        rule = f"/{command.name}/<int:answer>" if command is AnswerQuestion else f"/{command.name}"
-        routes.post(rule, endpoint=command.name)(partial(actions.carry_out, command))
+        routes.post(f"/{command.name}{_ROUTE_ARGUMENTS.get(command, '')}", endpoint=command.name)(
+            partial(actions.carry_out, command)
+        )
     return routes
+
+
+_ROUTE_ARGUMENTS: Mapping[type[TableCommand], str] = MappingProxyType(
+    {AnswerQuestion: "/<int:answer>", AnswerDeferred: "/<int:question>/<int:answer>"}
+)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ The session, the JSON API, the routes of the page and the panel use these classe
 
     session.submit(ExchangeTiles(count=3)).result()
 
-To add a command, add its class to the tuple in `turns`, `corrections` or `games`. The limits in the annotations apply
-to commands in requests; msgspec checks the limits when it decodes JSON.
+To add a command, add its class to the tuple in `turns`, `questions`, `corrections` or `games`. The limits in the
+annotations apply to commands in requests; msgspec checks the limits when it decodes JSON.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from __future__ import annotations
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CORRECTION_COMMANDS
 from device.session.commands.games import GAME_COMMANDS
+from device.session.commands.questions import QUESTION_COMMANDS
 from device.session.commands.turns import TURN_COMMANDS
 
-COMMAND_TABLE: tuple[type[TableCommand], ...] = (*TURN_COMMANDS, *CORRECTION_COMMANDS, *GAME_COMMANDS)
+COMMAND_TABLE: tuple[type[TableCommand], ...] = (
+    *TURN_COMMANDS,
+    *QUESTION_COMMANDS,
+    *CORRECTION_COMMANDS,
+    *GAME_COMMANDS,
+)
 """All commands, in the order of the OpenAPI document."""

@@ -52,7 +52,8 @@ class TableCommand(msgspec.Struct, frozen=True):
     `name` is the command's name in routes (empty if the command has no route). `operation_id` is the command's name in
     the OpenAPI document, and `schema_name` the name of its JSON body there. These three names never change.
     `transition` determines the phases in which the command is allowed. If `keeps_question` is True, an open question
-    remains open. `interim_phase` is the phase of the session while the command runs.
+    remains open. If `defers_question` is True, the players answer an open question later. `interim_phase` is the phase
+    of the session while the command runs.
     """
 
     name: ClassVar[str] = ""
@@ -60,6 +61,7 @@ class TableCommand(msgspec.Struct, frozen=True):
     operation_id: ClassVar[str] = ""
     schema_name: ClassVar[str] = "Order"
     keeps_question: ClassVar[bool] = False
+    defers_question: ClassVar[bool] = False
     interim_phase: ClassVar[Phase | None] = None
 
     def run(self, context: CommandContext) -> None:

@@ -18,8 +18,7 @@ from device.session.commands.base import (
     check_player,
     clean_name,
 )
-from device.session.game_controller import convert_engine_errors
-from device.session.messages import make_notice, make_refusal
+from device.session.messages import convert_engine_errors, make_notice, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Trouble
 from engine.board import Board, parse_square
@@ -174,6 +173,7 @@ class InsertTurn(TurnCommand, frozen=True):
 
     name = "insert-turn"
     operation_id = "insert_turn"
+    defers_question = True
 
     def make_events(self, game: Game) -> tuple[Event, ...]:
         """Return the events of the turn: an insertion, or the turn itself if it is the next turn of the game."""
@@ -235,7 +235,7 @@ class RenamePlayer(TableCommand, frozen=True):
         check_player(controller.game, self.player)
         before, after = controller.game.players[self.player], clean_name(self.new_name)
         controller.commit_events([PlayerRenamed(self.player, after)])
-        controller.save_colours([(after, controller.colours.get(after) or controller.colours.get(before, ""))])
+        controller.colours.save([(after, controller.colours.get(after) or controller.colours.get(before))])
 
 
 CORRECTION_COMMANDS = (CorrectSquare, NameBlank, CorrectTurn, InsertTurn, RevealRack, RenamePlayer)

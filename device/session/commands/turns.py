@@ -1,4 +1,4 @@
-"""The commands of a turn: end the turn, pass, exchange, challenge, and answer a question."""
+"""The commands of a turn: end the turn, pass, exchange, and challenge."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from msgspec import Meta
 from device.cameras import Image
 from device.session.commands.base import BoardRows, CommandContext, PlayerNumber, TableCommand, check_player
 from device.session.decision import decide
-from device.session.game_controller import GameController, convert_engine_errors
-from device.session.messages import get_text, make_notice, make_question, make_refusal
+from device.session.game_controller import GameController
+from device.session.messages import convert_engine_errors, get_text, make_notice, make_question, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase, WordList, can_decide_challenge
-from device.session.turn_questions import OpenQuestion
+from device.session.turn_questions import WHO_CHALLENGED, OpenQuestion
 from engine.blanks import find_invalid_words
 from engine.board import SQUARES, Square
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayWithdrawn
@@ -39,6 +39,7 @@ class EndTurn(TableCommand, frozen=True):
     name = "end-turn"
     transition = Command.END_TURN
     operation_id = "end_turn"
+    defers_question = True
     interim_phase = Phase.LOOKING
 
     def run(self, context: CommandContext) -> None:
@@ -52,6 +53,7 @@ class EndTurnWithPicture(TableCommand, frozen=True):
     """End the turn of the player to move with a picture of the board, `(H, W, 3) uint8 BGR`, that a phone has taken."""
 
     transition = Command.END_TURN
+    defers_question = True
     interim_phase = Phase.LOOKING
 
     picture: Image
@@ -74,6 +76,7 @@ class PassTurn(TableCommand, frozen=True):
     name = "pass"
     transition = Command.PASS
     operation_id = "pass_turn"
+    defers_question = True
 
     def run(self, context: CommandContext) -> None:
         """Record the pass."""
@@ -87,6 +90,7 @@ class ExchangeTiles(TableCommand, frozen=True):
     transition = Command.EXCHANGE
     operation_id = "exchange"
     schema_name = "ExchangeOrder"
+    defers_question = True
 
     count: Annotated[int, Meta(ge=1, le=20)]
 
@@ -109,6 +113,7 @@ class EnterBoard(TableCommand, frozen=True):
     transition = Command.CORRECT
     operation_id = "enter_board"
     schema_name = "BoardOrder"
+    defers_question = True
 
     rows: BoardRows
 
@@ -261,7 +266,7 @@ def _decide_challenge(controller: GameController, play: Turn, words: WordList) -
     challenged = Challenged(seats[0], bool(invalid), invalid)
     controller.record_challenge(challenged, play)
     if not challenged.upheld and len(seats) > 1:
-        question = make_question("who-challenged", answers=tuple(game.players[seat] for seat in seats))
+        question = make_question(WHO_CHALLENGED, answers=tuple(game.players[seat] for seat in seats))
         controller.open_question = OpenQuestion(question, tuple((replace(challenged, by=seat),) for seat in seats))
 
 
@@ -277,50 +282,6 @@ def _find_challengers(game: Game, play: Turn) -> tuple[int, ...]:
     return tuple(others) if matters else (others[0],)
 
 
-class AnswerQuestion(TableCommand, frozen=True):
-    """Answer the open question."""
-
-    name = "answer"
-    transition = Command.ANSWER
-    operation_id = "answer"
-    schema_name = "AnswerOrder"
-    keeps_question = True
-
-    answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
-
-    def run(self, context: CommandContext) -> None:
-        """Apply the answer, or read the board again; refuse the command if no question with this answer is open."""
-        if context.controller.answer_question(self.answer) and context.controller.phase.in_play:
-            context.take_turn()
-
-
-class ConfirmExchange(TableCommand, frozen=True):
-    """Answer the question \"pass or exchange?\" with an exchange of an unknown number of tiles."""
-
-    transition = Command.ANSWER
-    keeps_question = True
-
-    def run(self, context: CommandContext) -> None:
-        """Choose the last answer, which is the exchange of the largest number of tiles."""
-        question = context.controller.open_question
-        context.controller.answer_question(len(question.answers) - 1 if question else 0)
-
-
-class ChooseNextAnswer(TableCommand, frozen=True):
-    """Choose the next answer of the open question, or close the question after its last answer.
-
-    With this command, a single button is enough to answer questions.
-    """
-
-    transition = Command.ANSWER
-    keeps_question = True
-
-    def run(self, context: CommandContext) -> None:
-        """Choose the next answer, or read the board again; refuse the command if no question is open."""
-        if context.controller.choose_next_answer() and context.controller.phase.in_play:
-            context.take_turn()
-
-
 TURN_COMMANDS = (
     EndTurn,
     EndTurnWithPicture,
@@ -329,7 +290,4 @@ TURN_COMMANDS = (
     EnterBoard,
     ChallengePlay,
     DecideChallenge,
-    AnswerQuestion,
-    ConfirmExchange,
-    ChooseNextAnswer,
 )

@@ -9,9 +9,11 @@ import pytest
 from device.panel.button_commands import SHARED_BUTTON_LOCKOUT_S, ButtonResponse, OpenPairing, Refusal, command_for
 from device.panel.buttons import Button, Gesture, GestureKind
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
-from device.session.commands.turns import ChallengePlay, ChooseNextAnswer, ConfirmExchange, EndTurn
+from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
+from device.session.commands.turns import ChallengePlay, EndTurn
 from device.session.messages import make_question
-from device.session.snapshot import PASS_OR_EXCHANGE, Phase, PlayerView, TableSnapshot
+from device.session.questions import DeferredQuestion
+from device.session.snapshot import PASS_OR_EXCHANGE, Phase, PlayerView, TableSnapshot, TurnView
 
 PLAYERS = (PlayerView("Anna", 10), PlayerView("Ben", 20))
 ANNA_TO_MOVE = TableSnapshot(phase=Phase.TURN, players=PLAYERS, turn_of=0)
@@ -63,6 +65,25 @@ def test_challenge_button_says_that_tiles_were_exchanged_where_that_is_asked() -
     other = replace(state, question=replace(asked, text="Which tile lies there?"))
     assert told(Button.CHALLENGE, GestureKind.PRESS, other) == ChooseNextAnswer()
     assert told(Button.CHALLENGE, GestureKind.PRESS, replace(state, question=None)) == ChallengePlay()
+
+
+def test_challenge_button_recalls_a_deferred_question_if_there_is_nothing_to_challenge() -> None:
+    deferred = DeferredQuestion(1, make_question("asked-blank-unnamed", "H8", answers=("Anna played.", "It is A.")))
+    state = replace(ANNA_TO_MOVE, open_questions=(deferred,))
+    assert told(Button.CHALLENGE, GestureKind.PRESS, state) == RecallQuestion()
+    paused = replace(state, phase=Phase.PAUSED)
+    assert told(Button.CHALLENGE, GestureKind.PRESS, paused) == RecallQuestion()
+    asked = replace(paused, question=deferred.question)
+    assert told(Button.CHALLENGE, GestureKind.PRESS, asked) == ChooseNextAnswer()
+
+
+@pytest.mark.parametrize("is_provisional", [True, False])
+def test_challenge_button_recalls_the_question_about_a_provisional_play(is_provisional: bool) -> None:
+    deferred = DeferredQuestion(1, make_question("asked-blank-unnamed", "H8", answers=("Anna played.", "It is A.")))
+    turn = TurnView(1, 1, "play", 14, 14, "8F", "HORN", provisional=is_provisional)
+    state = replace(ANNA_TO_MOVE, phase=Phase.CHALLENGE, turns=(turn,), open_questions=(deferred,))
+    expected: ButtonResponse = RecallQuestion() if is_provisional else ChallengePlay()
+    assert told(Button.CHALLENGE, GestureKind.PRESS, state) == expected
 
 
 @pytest.mark.parametrize("phase", [Phase.TURN, Phase.QUESTION, Phase.CHALLENGE])

@@ -57,6 +57,11 @@ def test_two_players_have_a_display_each() -> None:
     )
 
 
+def test_provisional_turn_is_marked_on_the_display() -> None:
+    turn = replace(TWO.turns[0], provisional=True)
+    assert choose_score_pages(replace(TWO, turns=(turn,)), 2)[0].last_play == "HORN +14 ?"
+
+
 def test_with_more_players_they_show_whose_turn_it_is_and_who_played_last() -> None:
     three = TableSnapshot(players=(*TWO.players, PlayerView("Cleo", 30)), turn_of=2, turns=TWO.turns)
     assert [face.name for face in choose_score_pages(three, 2)] == ["Cleo", "Ben"]

@@ -9,7 +9,8 @@ import pytest
 
 from device.cameras.phone import PhoneCamera
 from device.session.commands.games import StartGame
-from device.session.commands.turns import AnswerQuestion, EndTurn, EndTurnWithPicture
+from device.session.commands.questions import AnswerQuestion
+from device.session.commands.turns import EndTurn, EndTurnWithPicture
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Trouble
 from device.session.table_session import TableSession

@@ -20,7 +20,8 @@ from device.session.commands.games import (
     StartGame,
     Undo,
 )
-from device.session.commands.turns import AnswerQuestion, ChallengePlay, ConfirmExchange, EndTurn, PassTurn
+from device.session.commands.questions import AnswerQuestion, ConfirmExchange
+from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.messages import get_text
 from device.session.snapshot import PASS_OR_EXCHANGE, Moment, Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from device.session.commands.games import StartGame, Undo
-from device.session.commands.turns import AnswerQuestion, ChallengePlay, EndTurn, PassTurn
+from device.session.commands.questions import AnswerQuestion
+from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot, Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from device.session.commands.games import StartGame
-from device.session.commands.turns import AnswerQuestion, EndTurn, PassTurn
+from device.session.commands.questions import AnswerQuestion
+from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.session.turn_worker import MAX_STEP_S, CaptureProgress, CaptureStoppedError, TurnWorker

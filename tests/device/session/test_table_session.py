@@ -10,14 +10,8 @@ import pytest
 
 from device.session.commands.corrections import CorrectSquare, InsertTurn, NameBlank, RevealRack
 from device.session.commands.games import EndGame, StartGame, Undo
-from device.session.commands.turns import (
-    AnswerQuestion,
-    ChallengePlay,
-    DecideChallenge,
-    EndTurn,
-    ExchangeTiles,
-    PassTurn,
-)
+from device.session.commands.questions import AnswerQuestion
+from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, ExchangeTiles, PassTurn
 from device.session.snapshot import Moment, Notice, Phase, Trouble
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore

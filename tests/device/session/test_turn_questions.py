@@ -6,7 +6,8 @@ import pytest
 
 from device.session.commands.corrections import CorrectTurn, InsertTurn
 from device.session.commands.games import Undo
-from device.session.commands.turns import AnswerQuestion, ChooseNextAnswer, EndTurn
+from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer
+from device.session.commands.turns import EndTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import parse_square

@@ -20,15 +20,8 @@ from device.session.commands.corrections import (
     RevealRack,
 )
 from device.session.commands.games import DrawFirst, EndGame, EndPause, Pause, Redo, Undo
-from device.session.commands.turns import (
-    AnswerQuestion,
-    ChallengePlay,
-    DecideChallenge,
-    EndTurn,
-    EnterBoard,
-    ExchangeTiles,
-    PassTurn,
-)
+from device.session.commands.questions import AnswerQuestion
+from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import make_notice
 from device.session.rule_choices import VARIATIONS
 from device.session.snapshot import Moment, PlayerView

@@ -11,6 +11,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from device.session.questions import DeferredQuestion
 from device.session.snapshot import Notice, PlayerView, Trouble, build_snapshot
 from engine.events import GameStarted, PlayMade
 from engine.game import Game
@@ -143,6 +144,30 @@ def test_question_shows_the_squares_in_the_photograph(table: ShownTable, client:
 def test_question_without_a_picture_has_no_image(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.ASKED)
     assert 'class="squares"' not in page(client)
+
+
+def test_question_can_be_answered_later_or_with_another_picture(table: ShownTable, paired: FlaskClient) -> None:
+    question = samples.ASKED.question
+    assert question is not None
+    table.show(replace(samples.ASKED, question=replace(question, can_defer=True, can_look_again=True)))
+    html = page(paired)
+    assert 'formaction="/actions/later"' in html and 'formaction="/actions/look-again"' in html
+
+
+def test_deferred_question_is_listed_with_its_answers(table: ShownTable, paired: FlaskClient) -> None:
+    question = samples.ASKED.question
+    assert question is not None
+    table.show(replace(samples.MIDGAME, open_questions=(DeferredQuestion(3, question),)))
+    html = page(paired)
+    assert "Still open: Which tile lies on G10: T or I?" in part(html, "talk")
+    assert re.findall(r'formaction="/actions/answer-later/3/(\d)"', html) == ["0", "1"]
+
+
+def test_provisional_turn_is_marked(table: ShownTable, client: FlaskClient) -> None:
+    *others, last = samples.MIDGAME.turns
+    table.show(replace(samples.MIDGAME, turns=(*others, replace(last, provisional=True))))
+    html = page(client)
+    assert "provisional" in part(html, "turns") and "question about this turn is still open" in part(html, "last")
 
 
 def test_names_are_shown_as_text(table: ShownTable, client: FlaskClient) -> None:

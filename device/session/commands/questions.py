@@ -1,0 +1,172 @@
+"""The commands that answer questions: now, later, with another picture, or with one button of the panel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+from msgspec import Meta
+
+from device.session.commands.base import CommandContext, TableCommand
+from device.session.game_controller import GameController
+from device.session.messages import make_refusal
+from device.session.phases import Command
+from device.session.turn_questions import make_recalled_question
+from engine.validation.deferred_questions import find_open_questions
+
+
+class AnswerQuestion(TableCommand, frozen=True):
+    """Answer the open question."""
+
+    name = "answer"
+    transition = Command.ANSWER
+    operation_id = "answer"
+    schema_name = "AnswerOrder"
+    keeps_question = True
+
+    answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
+
+    def run(self, context: CommandContext) -> None:
+        """Apply the answer, or read the board again; refuse the command if no question with this answer is open."""
+        if context.controller.answer_question(self.answer) and context.controller.phase.in_play:
+            context.take_turn()
+
+
+class DeferQuestion(TableCommand, frozen=True):
+    """Answer the open question later. Until then the turn counts provisionally.
+
+    At most three questions stay open; with one more, the oldest is closed. To end the next turn also defers a question.
+    """
+
+    name = "later"
+    transition = Command.ANSWER
+    operation_id = "defer_question"
+    keeps_question = True
+
+    def run(self, context: CommandContext) -> None:
+        """Close the question, and store it with its turn; refuse the command if the players decide a challenge."""
+        question = context.controller.open_question
+        if question is not None and question.stops_clock:
+            raise make_refusal("answer-first")
+        context.controller.defer_question()
+
+
+class ReadAgain(TableCommand, frozen=True):
+    """Answer the open question with another picture: undo its turn, and read the board again."""
+
+    name = "look-again"
+    transition = Command.ANSWER
+    operation_id = "look_again"
+    keeps_question = True
+
+    def run(self, context: CommandContext) -> None:
+        """Read the board; refuse the command if the question is not about a picture. Raises `CameraError`."""
+        question = context.controller.open_question
+        if question is None or question.reading is None:
+            raise make_refusal("nothing-asked")
+        context.controller.read_again()
+        if context.controller.phase.in_play:
+            context.take_turn()
+
+
+class AnswerDeferred(TableCommand, frozen=True):
+    """Answer a question that was deferred (`open_questions` of a state).
+
+    The turn in question is changed, and the later turns are scored again.
+    """
+
+    name = "answer-later"
+    transition = Command.CORRECT
+    operation_id = "answer_deferred"
+    schema_name = "DeferredOrder"
+
+    question: Annotated[int, Meta(ge=1, le=1000, description="The number of the question.")]
+    answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
+
+    def run(self, context: CommandContext) -> None:
+        """Apply the answer; refuse the command if there is no such answer, or if later turns do not fit it."""
+        context.controller.answer_deferred_question(self.question, self.answer)
+
+
+class RecallQuestion(TableCommand, frozen=True):
+    """Show the oldest deferred question again, so that the panel can answer it."""
+
+    transition = Command.CORRECT
+    keeps_question = True
+
+    def run(self, context: CommandContext) -> None:
+        """Open the question; refuse the command if no question was deferred."""
+        questions = find_open_questions(context.controller.game)
+        if not questions:
+            raise make_refusal("nothing-asked")
+        context.controller.open_question = make_recalled_question(questions[0])
+
+
+class ConfirmExchange(TableCommand, frozen=True):
+    """Answer the question \"pass or exchange?\" with an exchange of an unknown number of tiles."""
+
+    transition = Command.ANSWER
+    keeps_question = True
+
+    def run(self, context: CommandContext) -> None:
+        """Choose the last answer, which is the exchange of the largest number of tiles."""
+        question = context.controller.open_question
+        context.controller.answer_question(len(question.answers) - 1 if question else 0)
+
+
+class ChooseNextAnswer(TableCommand, frozen=True):
+    """Choose the next answer of the open question, or close the question after its last answer.
+
+    With this command, a single button is enough to answer questions.
+    """
+
+    transition = Command.ANSWER
+    keeps_question = True
+
+    def run(self, context: CommandContext) -> None:
+        """Choose the next answer, or read the board again; refuse the command if no question is open."""
+        if _choose_next_answer(context.controller) and context.controller.phase.in_play:
+            context.take_turn()
+
+
+def _choose_next_answer(controller: GameController) -> bool:
+    """Choose the next answer with events and keep the question open, or close the question after its last answer.
+
+    When the question is closed, the answer that was recorded at first is in effect again. Return True if no answer has
+    events and the board is to be read again. Raises `CommandRefusedError`.
+    """
+    asked = controller.open_question
+    if asked is None:
+        raise make_refusal("nothing-asked")
+    later = range(asked.question.chosen + 1, len(asked.answers))
+    number = next((number for number in later if asked.answers[number]), None)
+    if number is None:
+        if asked.is_unrecorded and asked.question.chosen:
+            controller.move_in_history(controller.log.undo)
+            controller.open_question = None
+            return False
+        return controller.answer_question(0)
+    question, is_default = replace(asked.question, chosen=number), asked.first_is_default
+    if asked.deferred:
+        controller.answer_deferred_question(asked.deferred, number, stays_open=True)
+    else:
+        controller.answer_question(number)
+    controller.open_question = replace(
+        asked,
+        question=question,
+        first_is_default=True,
+        stops_clock=False,
+        is_unrecorded=asked.is_unrecorded or not is_default,
+    )
+    return False
+
+
+QUESTION_COMMANDS = (
+    AnswerQuestion,
+    DeferQuestion,
+    ReadAgain,
+    AnswerDeferred,
+    RecallQuestion,
+    ConfirmExchange,
+    ChooseNextAnswer,
+)

@@ -1,0 +1,167 @@
+"""Questions that the players answer later: list them, apply a late answer, and settle them by later readings.
+
+A deferred question is an event of the game (`engine.events.QuestionDeferred`). The events before it are provisional. A
+late answer replaces these events, and the later turns are applied again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import log
+
+from engine.board import Square
+from engine.errors import NotationError, RulesError
+from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, QuestionClosed, QuestionDeferred
+from engine.game import Game
+from engine.inference.history import MIN_CLEAR_PROBABILITY, Evidence, ReadingHistory, align_reading, face_of
+from engine.inference.hypotheses import generate_hypotheses
+from engine.messages import make_message
+from engine.reading import BoardReading
+from engine.validation.findings import MIN_LETTER_CONFIDENCE, push_events
+
+MAX_OPEN_QUESTIONS = 3
+"""Maximum number of deferred questions. The oldest question is closed if the players defer one more."""
+MIN_SETTLING_LOG_ODDS = log(20)
+"""Log-odds (nats) between the two best answers from which a reading settles a question."""
+MIN_SETTLING_CONFIDENCE = 0.99
+"""Probability from which a second reading of the same symbol confirms the first reading, if that was doubtful."""
+
+
+def find_open_questions(game: Game) -> tuple[QuestionDeferred, ...]:
+    """Return the deferred questions without an answer, the oldest question first."""
+    closed = {event.number for event in game.events if isinstance(event, QuestionClosed)}
+    asked = (event for event in game.events if isinstance(event, QuestionDeferred))
+    return tuple(event for event in asked if event.number not in closed)
+
+
+def find_provisional_turns(game: Game) -> frozenset[int]:
+    """Return the numbers (from 0) of the turns that count provisionally, because a question about them is open."""
+    numbers: set[int] = set()
+    for question in find_open_questions(game):
+        at = game.events.index(question)
+        before = Game.from_events(game.events[: at - question.count])
+        after = push_events(before, game.events[at - question.count : at])
+        numbers |= {*range(len(before.turns), len(after.turns))}
+    return frozenset(numbers)
+
+
+def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading | None) -> tuple[Event, ...]:
+    """Return the events that defer a question about the last `question.count` events of a game.
+
+    The number of the question, and what `reading` shows on its squares, are filled in. If too many questions are then
+    open, the oldest one is closed.
+    """
+    numbers = [event.number for event in game.events if isinstance(event, QuestionDeferred)]
+    question = replace(question, number=max(numbers, default=0) + 1)
+    if reading is not None:
+        before = Game.from_events(game.events[: len(game.events) - question.count])
+        reads = [reading.squares[square] for square in _find_disputed_squares(before, question.answers)]
+        confidence = min((read.confidence for read in reads), default=1.0)
+        question = replace(question, seen=tuple(read.symbol for read in reads), confidence=confidence)
+    oldest = find_open_questions(game)[: -(MAX_OPEN_QUESTIONS - 1)]
+    return (question, *(QuestionClosed(other.number) for other in oldest))
+
+
+def answer_deferred_question(game: Game, number: int, answer: int, *, stays_open: bool = False) -> Game:
+    """Return the game after a late answer to the deferred question `number`.
+
+    The provisional events are replaced by the events of the answer, and the later events are applied again. If
+    `stays_open` is True, the answer is in effect, but the question stays open. Raises `RulesError` if there is no such
+    question or answer, or if the later turns are not possible after the answer.
+    """
+    question = next((one for one in find_open_questions(game) if one.number == number), None)
+    if question is None or not 0 <= answer < len(question.answers):
+        raise RulesError(make_message("nothing-asked", "Nothing is asked now."))
+    if answer == question.chosen:
+        return game if stays_open else game.push(QuestionClosed(number))
+    at = game.events.index(question)
+    old = Game.from_events(game.events[: at - question.count])
+    new = push_events(old, question.answers[answer])
+    if stays_open:
+        new = new.push(replace(question, chosen=answer, count=len(question.answers[answer])))
+    old = push_events(old, game.events[at - question.count : at + 1])
+    for event in game.events[at + 1 :]:
+        moved = event
+        if isinstance(event, PlayMade | Passed | Exchanged) and event.player == old.to_move:
+            moved = replace(event, player=new.to_move)
+        if isinstance(event, PlayMade) and new.check_play(event.play) & ~old.check_play(event.play):
+            raise RulesError(make_message("answer-too-late", "Later turns are not possible after this answer."))
+        old, new = old.push(event), new.push(moved)
+    return new
+
+
+def settle_questions(game: Game, reading: BoardReading, history: ReadingHistory | None = None) -> Game:
+    """Return the game after the deferred questions that a new reading answers.
+
+    A question is settled if the reading is much more likely after one of the answers than after the others. Another
+    reading of the same symbols is not a new observation: the same error under the same lamp settles nothing.
+    """
+    for question in find_open_questions(game):
+        game = _settle_question(game, question, reading, history or ReadingHistory())
+    return game
+
+
+def _settle_question(game: Game, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory) -> Game:
+    if _is_blank_named(game, question):
+        return game.push(QuestionClosed(question.number))
+    at = game.events.index(question)
+    before = Game.from_events(game.events[: at - question.count])
+    disputed = _find_disputed_squares(before, question.answers)
+    fit = align_reading(game, reading)
+    if not disputed or fit is None or any(fit.occupancy[square][1] > MIN_CLEAR_PROBABILITY for square in disputed):
+        return game
+    scores = _score_answers(game, question, reading, history)
+    best, *others = sorted(scores, key=lambda answer: -scores[answer])
+    if not others or scores[best] - scores[others[0]] < MIN_SETTLING_LOG_ODDS:
+        return game
+    if not _is_new_observation(question, disputed, fit):
+        return game
+    boards = [_read_faces(before, events, disputed) for events in question.answers]
+    if boards.count(boards[best]) > 1:
+        return game  # the reading does not distinguish these answers
+    return answer_deferred_question(game, question.number, best)
+
+
+def _is_blank_named(game: Game, question: QuestionDeferred) -> bool:
+    """Return True if the question asked for the letter of a blank, and the blank has a letter or is gone."""
+    squares = {event.square for events in question.answers for event in events if isinstance(event, BlankNamed)}
+    tiles = [game.board[square] for square in squares]
+    return bool(squares) and not any(tile is not None and tile.is_unnamed for tile in tiles)
+
+
+def _score_answers(
+    game: Game, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory
+) -> Mapping[int, float]:
+    """Return the log-posterior (nats) of a reading after each answer. Answers that are not possible are left out."""
+    scores: dict[int, float] = {}
+    for answer in range(len(question.answers)):
+        try:
+            after = answer_deferred_question(game, question.number, answer)
+        except (NotationError, RulesError):
+            continue
+        fit = align_reading(after, reading) or reading
+        evidence = Evidence(fit, after.board, history.false_readings, not after.rules.retake_blanks)
+        scores[answer] = generate_hypotheses(after, evidence, ())[0].log_posterior
+    return scores
+
+
+def _is_new_observation(question: QuestionDeferred, squares: Sequence[Square], reading: BoardReading) -> bool:
+    """Return True if the squares look different than when the question was asked, or are clear after a doubt."""
+    reads = [reading.squares[square] for square in squares]
+    if tuple(read.symbol for read in reads) != question.seen:
+        return True
+    is_clear = all(read.confidence >= MIN_SETTLING_CONFIDENCE for read in reads)
+    return question.confidence < MIN_LETTER_CONFIDENCE and is_clear
+
+
+def _find_disputed_squares(before: Game, answers: Sequence[Sequence[Event]]) -> tuple[Square, ...]:
+    """Return the squares on which the camera sees different symbols after different answers."""
+    boards = [push_events(before, events).board for events in answers]
+    found = {square for board in boards for square in boards[0].differences(board)}
+    return tuple(sorted(s for s in found if len({face_of(board[s]) for board in boards}) > 1))
+
+
+def _read_faces(before: Game, events: Sequence[Event], squares: Sequence[Square]) -> tuple[str, ...]:
+    board = push_events(before, events).board
+    return tuple(face_of(board[square]) for square in squares)

@@ -1,0 +1,195 @@
+"""Questions that the players answer later: provisional turns, late answers, undo, and restarts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from device.session.commands.corrections import InsertTurn
+from device.session.commands.games import ResumeGame, StartGame, Undo
+from device.session.commands.questions import (
+    AnswerDeferred,
+    AnswerQuestion,
+    ChooseNextAnswer,
+    DeferQuestion,
+    ReadAgain,
+    RecallQuestion,
+)
+from device.session.commands.turns import ChallengePlay, EndTurn
+from device.session.messages import CommandRefusedError
+from device.session.snapshot import TableSnapshot
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from engine.reading import BoardReading, SquareReading
+from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, TextTable, play, rows
+
+HARN = ("HARN", 7, 5, True)
+MISREAD = SquareReading((("A", 0.97), ("O", 0.02)))
+
+
+def lay_in_doubt(table: TextTable, *words: tuple[str, int, int, bool]) -> None:
+    """Set the board; the second letter of HARN is read with a doubt, each time alike."""
+    squares = list(BoardReading.from_rows(rows(*words)).squares)
+    squares[7 * 15 + 6] = MISREAD
+    table.board = BoardReading(tuple(squares))
+
+
+def play_in_doubt(session: TableSession, table: TextTable, *words: tuple[str, int, int, bool]) -> TableSnapshot:
+    """End a turn with a board that is read with a doubt."""
+    lay_in_doubt(table, *words)
+    return session.submit(EndTurn()).result(5)
+
+
+def get_words(state: TableSnapshot) -> list[str]:
+    """Return the words of the score sheet; a provisional turn has a question mark."""
+    return [turn.word + "?" * turn.provisional for turn in state.turns]
+
+
+def test_question_offers_later_and_look_again(playing: TableSession, table: TextTable) -> None:
+    question = play_in_doubt(playing, table, HARN).question
+    assert question is not None and question.can_defer and question.can_look_again
+
+
+def test_deferred_question_makes_the_turn_provisional(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    state = playing.submit(DeferQuestion()).result(5)
+    assert state.question is None and get_words(state) == ["HARN?"]
+    assert [deferred.question.key for deferred in state.open_questions] == ["asked-word-unlisted"]
+
+
+def test_next_press_defers_a_question_without_an_answer(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    state = play_in_doubt(playing, table, HARN, FARM)
+    assert get_words(state) == ["HARN?", "FA.M"] and len(state.open_questions) == 1
+
+
+def test_answered_question_is_not_deferred_by_the_next_press(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    playing.submit(AnswerQuestion(0)).result(5)
+    state = play_in_doubt(playing, table, HARN, FARM)
+    assert get_words(state) == ["HARN", "FA.M"] and not state.open_questions
+
+
+def test_late_answer_changes_the_earlier_turn(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    play_in_doubt(playing, table, HARN, FARM)
+    state = playing.submit(AnswerDeferred(1, 1)).result(5)
+    assert get_words(state) == ["HORN", "FA.M"] and not state.open_questions
+
+
+def test_undo_of_a_late_answer_opens_the_question_again(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    play_in_doubt(playing, table, HARN, FARM)
+    playing.submit(AnswerDeferred(1, 1)).result(5)
+    assert get_words(playing.submit(Undo()).result(5)) == ["HARN?", "FA.M"]
+
+
+def test_undo_of_the_turn_removes_its_deferred_question(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    playing.submit(DeferQuestion()).result(5)
+    state = playing.submit(Undo()).result(5)
+    assert not state.turns and not state.open_questions
+
+
+def test_late_answer_that_is_not_offered_is_refused(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    playing.submit(DeferQuestion()).result(5)
+    with pytest.raises(CommandRefusedError):
+        playing.submit(AnswerDeferred(2, 0)).result(5)
+
+
+def test_later_reading_settles_the_question_with_a_notice(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    state = play(playing, table, HORN, FARM)
+    assert get_words(state) == ["HORN", "FA.M"] and not state.open_questions
+    assert "question-settled" in {notice.key for notice in state.notices}
+
+
+def test_settled_question_is_opened_again_by_the_undo_after_that_of_the_turn(
+    playing: TableSession, table: TextTable
+) -> None:
+    play_in_doubt(playing, table, HARN)
+    play(playing, table, HORN, FARM)
+    assert get_words(playing.submit(Undo()).result(5)) == ["HORN"]
+    assert get_words(playing.submit(Undo()).result(5)) == ["HARN?"]
+
+
+def test_recalled_question_stays_open_without_an_answer(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    play_in_doubt(playing, table, HARN, FARM)
+    playing.submit(RecallQuestion()).result(5)
+    state = play_in_doubt(playing, table, HARN, FARM, PASTE)
+    assert get_words(state)[0] == "HARN?" and len(state.open_questions) == 1
+
+
+def test_refused_command_leaves_the_question_open(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    with pytest.raises(CommandRefusedError):
+        playing.submit(InsertTurn(9, kind="pass")).result(5)
+    assert get_words(playing.state) == ["HARN?"] and len(playing.state.open_questions) == 1
+
+
+def test_turn_by_hand_defers_the_question(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    state = playing.submit(InsertTurn(2, kind="pass")).result(5)
+    assert get_words(state) == ["HARN?", ""] and len(state.open_questions) == 1
+
+
+def test_look_again_undoes_the_turn_and_reads_the_board(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    table.lay(HORN)
+    state = playing.submit(ReadAgain()).result(5)
+    assert get_words(state) == ["HORN"] and state.question is None
+
+
+def test_one_button_answers_a_deferred_question(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    play_in_doubt(playing, table, HARN, FARM)
+    question = playing.submit(RecallQuestion()).result(5).question
+    assert question is not None and question.chosen == 0
+    assert get_words(playing.submit(ChooseNextAnswer()).result(5)) == ["HORN?", "FA.M"]
+    state = play(playing, table, HORN, FARM, PASTE)
+    assert get_words(state) == ["HORN", "FA.M", "PASTE"] and not state.open_questions
+
+
+def test_one_button_closes_a_deferred_question_after_its_last_answer(playing: TableSession, table: TextTable) -> None:
+    play_in_doubt(playing, table, HARN)
+    play_in_doubt(playing, table, HARN, FARM)
+    asked = playing.submit(RecallQuestion()).result(5).question
+    assert asked is not None
+    for _ in asked.answers:
+        state = playing.submit(ChooseNextAnswer()).result(5)
+    assert get_words(state) == ["HARN", "FA.M"] and not state.open_questions and state.question is None
+
+
+def test_question_of_a_challenge_cannot_be_deferred(session: TableSession, table: TextTable) -> None:
+    session.submit(StartGame(STARTED, words=None)).result(5)
+    play(session, table, HORN)
+    question = session.submit(ChallengePlay()).result(5).question
+    assert question is not None and not question.can_defer and not question.can_look_again
+    with pytest.raises(CommandRefusedError):
+        session.submit(DeferQuestion()).result(5)
+
+
+def test_deferred_question_survives_a_restart(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        with TableSession(table, table, store, WORDS) as session:
+            session.submit(StartGame(STARTED)).result(5)
+            play_in_doubt(session, table, HARN)
+            session.submit(DeferQuestion()).result(5)
+        with TableSession(table, table, store, WORDS) as session:
+            state = session.submit(ResumeGame()).result(5)
+            assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
+            assert get_words(session.submit(AnswerDeferred(1, 1)).result(5)) == ["HORN"]
+
+
+def test_word_is_asked_about_only_once_even_after_a_restart(table: TextTable, tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        for is_first in (True, False):
+            with TableSession(table, table, store, WORDS) as session:
+                session.submit(StartGame(STARTED)).result(5)
+                state = play_in_doubt(session, table, HARN)
+                assert (state.question is not None) is is_first
+                if is_first:
+                    session.submit(AnswerQuestion(0)).result(5)

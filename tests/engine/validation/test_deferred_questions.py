@@ -1,0 +1,126 @@
+"""Questions that stay open: late answers, and readings that settle a question."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.board import parse_square
+from engine.errors import RulesError
+from engine.events import BlankNamed, PlayMade, QuestionDeferred
+from engine.game import Game
+from engine.reading import BoardReading
+from engine.tiles import Tile
+from engine.validation.deferred_questions import (
+    answer_deferred_question,
+    defer_question,
+    find_open_questions,
+    find_provisional_turns,
+    settle_questions,
+)
+from tests.support.engine_table import new_game, play, seen, written
+
+
+def defer(game: Game, *others: str, doubts: dict[str, dict[str, float]] | None = None) -> Game:
+    """Return the game after the last play became provisional, with the plays `others` as the other answers."""
+    last, before = game.events[-1], Game.from_events(game.events[:-1])
+    assert isinstance(last, PlayMade)
+    answers = ((last,), *((PlayMade(last.player, written(before, other)),) for other in others))
+    texts = tuple(map(str, range(len(answers))))
+    question = QuestionDeferred(0, "Which word?", texts, answers, 1)
+    for event in defer_question(game, question, seen(game.board, doubts)):
+        game = game.push(event)
+    return game
+
+
+def read_board(*notations: str) -> BoardReading:
+    """Return a clear reading of the board after these plays."""
+    return seen(play(new_game(), *notations).board)
+
+
+MISREAD = {"G8": {"A": 0.97, "O": 0.02}}
+
+
+def test_deferred_question_makes_its_turn_provisional() -> None:
+    game = play(defer(play(new_game(), "8F HARN"), "8F HORN"), "H6 FA.M")
+    assert [question.number for question in find_open_questions(game)] == [1]
+    assert find_provisional_turns(game) == {0}
+
+
+def test_late_answer_changes_the_turn_and_keeps_the_later_turns() -> None:
+    game = answer_deferred_question(play(defer(play(new_game(), "8F HARN"), "8F HORN"), "H6 FA.M"), 1, 1)
+    assert [turn.word for turn in game.turns] == ["HORN", "FA.M"]
+    assert not find_open_questions(game) and not find_provisional_turns(game)
+
+
+def test_late_answer_that_confirms_the_turn_closes_the_question() -> None:
+    game = play(defer(play(new_game(), "8F HARN"), "8F HORN"), "H6 FA.M")
+    after = answer_deferred_question(game, 1, 0)
+    assert after.totals == game.totals and not find_open_questions(after)
+
+
+def test_late_answer_that_stays_open_is_in_effect() -> None:
+    game = answer_deferred_question(defer(play(new_game(), "8F HARN"), "8F HORN"), 1, 1, stays_open=True)
+    assert game.turns[0].word == "HORN" and find_open_questions(game)[0].chosen == 1
+    assert answer_deferred_question(game, 1, 0).turns[0].word == "HARN"
+
+
+def test_late_answer_that_later_turns_exclude_is_refused() -> None:
+    game = play(defer(play(new_game(), "8F HORN"), "8G HORN"), "F7 A.M")
+    with pytest.raises(RulesError):
+        answer_deferred_question(game, 1, 1)
+
+
+def test_unknown_answer_is_refused() -> None:
+    with pytest.raises(RulesError):
+        answer_deferred_question(defer(play(new_game(), "8F HARN"), "8F HORN"), 1, 2)
+
+
+def test_fourth_deferred_question_closes_the_oldest() -> None:
+    game = new_game()
+    for notation in ("8F HORN", "H6 FA.M", "10F PASTE", "11E BIT"):
+        game = defer(play(game, notation))
+    assert [question.number for question in find_open_questions(game)] == [2, 3, 4]
+
+
+def test_reading_of_another_letter_settles_the_question() -> None:
+    game = defer(play(new_game(), "8F HARN"), "8F HORN", doubts=MISREAD)
+    game = settle_questions(game, read_board("8F HORN", "H6 FA.M"))
+    assert game.turns[0].word == "HORN" and not find_open_questions(game)
+
+
+def test_same_error_again_settles_nothing() -> None:
+    game = defer(play(new_game(), "8F HARN"), "8F HORN", doubts=MISREAD)
+    assert settle_questions(game, seen(play(new_game(), "8F HARN", "H6 FA.M").board, MISREAD)) == game
+
+
+def test_clear_reading_confirms_a_doubtful_letter() -> None:
+    game = defer(play(new_game(), "8F HARN"), "8F HORN", doubts={"G8": {"A": 0.6, "O": 0.4}})
+    game = settle_questions(game, read_board("8F HARN"))
+    assert game.turns[0].word == "HARN" and not find_open_questions(game)
+
+
+def test_hand_over_the_tile_settles_nothing() -> None:
+    game = defer(play(new_game(), "8F HARN"), "8F HORN", doubts=MISREAD)
+    assert settle_questions(game, seen(play(new_game(), "8F HORN").board, {"G8": {"#": 0.95, "O": 0.05}})) == game
+
+
+def test_plays_that_look_alike_are_not_settled_by_a_reading() -> None:
+    game = play(new_game(), "8F HORN")
+    first = PlayMade(0, written(new_game(), "8F HORN"))
+    other = PlayMade(1, written(new_game(), "8F HORN"))
+    question = QuestionDeferred(0, "Whose turn was it?", ("Anna", "Ben"), ((first,), (other,)), 1)
+    for event in defer_question(game, question, seen(game.board)):
+        game = game.push(event)
+    assert settle_questions(game, read_board("8F HORN", "H6 FA.M")) == game
+
+
+def test_named_blank_closes_the_question_for_its_letter() -> None:
+    game = new_game()
+    event = PlayMade(0, written(game, "8F HORN").from_tiles({parse_square("F8"): Tile.unnamed()}))
+    game = game.push(event)
+    named = BlankNamed(parse_square("F8"), "H")
+    question = QuestionDeferred(0, "Which letter?", ("blank", "H"), ((event,), (event, named)), 1)
+    for deferred in defer_question(game, question, None):
+        game = game.push(deferred)
+    assert settle_questions(game, seen(game.board)) == game
+    assert not find_open_questions(settle_questions(game.push(named), seen(game.board)))
