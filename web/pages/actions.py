@@ -17,7 +17,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
 from device.session.commands.base import TableCommand
-from device.session.commands.corrections import CorrectSquare, NameBlank
+from device.session.commands.corrections import CorrectSquare, CorrectTurn, InsertTurn, NameBlank
 from device.session.commands.games import StartGame
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion
 from device.session.commands.turns import EnterBoard
@@ -72,9 +72,9 @@ class Actions:
     def carry_out(self, command: type[TableCommand], **fields: object) -> ResponseReturnValue:
         """Send a command to the table, with the fields of the form and the variables of the route as arguments."""
         t = texts()
-        if command in _FORM_READERS:
-            command, fields = _FORM_READERS[command](request.form, self.session.state)
         try:
+            if command in _FORM_READERS:
+                command, fields = _FORM_READERS[command](request.form, self.session.state)
             order = decode_form(request.form, make_order_type(command), **fields)
             self.session.submit(make_command(command, order, self.own_lexicon), order.moment).result(REFUSAL_TIMEOUT_S)
         except RequestError:
@@ -122,6 +122,23 @@ def _is_blank(square: str, state: TableSnapshot) -> bool:
     return tile is not None and tile.blank
 
 
+def _read_turn(
+    command: type[TableCommand], form: Form, state: TableSnapshot
+) -> tuple[type[TableCommand], dict[str, object]]:
+    """Return the command and its argument `word`: capitals, but small letters for the letters in the field `blanks`.
+
+    The keyboards of phones write small letters, so the case of the letters in the form has no meaning. Raises
+    `RequestError` if the word does not contain a letter of `blanks`.
+    """
+    tiles = load_tile_set(state.tile_set or "en")
+    word = tiles.upper("".join(form.get("word", "").split()))
+    for letter in tiles.upper("".join(form.get("blanks", "").split())):
+        if letter not in word:
+            raise RequestError(f"There is no {letter} in {word}.")
+        word = word.replace(letter, tiles.lower(letter), 1)
+    return command, {"word": word}
+
+
 def _read_board(form: Form, _: TableSnapshot) -> tuple[type[TableCommand], dict[str, object]]:
     """Return `EnterBoard` and its argument `rows`; the form has the symbols of the squares, separated by spaces."""
     symbols = form.get("symbols", "").split()[: BOARD_SIZE * BOARD_SIZE + 1]
@@ -134,5 +151,11 @@ def _read_new_game(form: Form, _: TableSnapshot) -> tuple[type[TableCommand], di
 
 
 _FORM_READERS: Mapping[type[TableCommand], FormReader] = MappingProxyType(
-    {CorrectSquare: _read_square, EnterBoard: _read_board, StartGame: _read_new_game}
+    {
+        CorrectSquare: _read_square,
+        CorrectTurn: partial(_read_turn, CorrectTurn),
+        EnterBoard: _read_board,
+        InsertTurn: partial(_read_turn, InsertTurn),
+        StartGame: _read_new_game,
+    }
 )

@@ -232,7 +232,7 @@ def test_cookie_is_kept_from_scripts_and_other_sites(client: FlaskClient) -> Non
 
 def test_turn_is_put_right_by_what_was_filled_in(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
-    press(paired, "/actions/turn", number="3", player="1", word=" PASTe ", at="10d", score="−3")
+    press(paired, "/actions/turn", number="3", player="1", word=" paste ", blanks="E", at="10d", score="−3")
     press(paired, "/actions/insert-turn", number="3", kind="exchange", count="2")
     assert [request for request, _ in table.submitted] == [
         CorrectTurn(3, player=1, word="PASTe", at="10d", score=-3),
@@ -249,6 +249,23 @@ def test_turn_that_was_not_seen_is_entered_by_hand(table: ShownTable, paired: Fl
     assert 'action="/actions/insert-turn"' not in paired.get("/dialogs/turn?number=9&insert").text
     press(paired, "/actions/insert-turn", number="4", player="1", kind="play", word="AXE", at="h1")
     assert table.submitted[0][0] == InsertTurn(4, player=1, kind="play", word="AXE", at="h1")
+
+
+@pytest.mark.parametrize(
+    ("typed", "blanks", "word"),
+    [("pi", "", "PI"), ("Haus", "", "HAUS"), ("h.rn", "", "H.RN"), ("hello", "L", "HElLO"), ("hello", "ll", "HEllO")],
+)
+def test_word_of_a_phone_keyboard_is_entered_as_capitals(
+    table: ShownTable, paired: FlaskClient, typed: str, blanks: str, word: str
+) -> None:
+    table.show(samples.MIDGAME)
+    press(paired, "/actions/insert-turn", number="4", kind="play", word=typed, blanks=blanks, at="d3")
+    assert table.submitted[0][0] == InsertTurn(4, kind="play", word=word, at="d3")
+
+
+def test_blank_that_the_word_does_not_contain_is_refused(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert press(paired, "/actions/insert-turn", number="4", kind="play", word="PI", blanks="Q", at="d3")[0] == 400
 
 
 def test_blank_is_offered_the_letters_that_fit(table: ShownTable, paired: FlaskClient) -> None:
