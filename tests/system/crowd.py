@@ -15,7 +15,17 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from subprocess import PIPE, Popen
 
-from tests.system.load import HOST, REPOSITORY, format_ms, read_cpu_s, read_status, server, share
+from tests.system.load import (
+    HOST,
+    REPOSITORY,
+    format_ms,
+    read_cpu_s,
+    read_status,
+    send_command,
+    send_request,
+    server,
+    share,
+)
 
 DEVICES = [f"127.0.1.{number}" for number in range(1, 61)]
 CLIENTS_PER_DEVICE = 5
@@ -127,7 +137,7 @@ async def _follow(port: int, device: str, crowd: Crowd, delay: float) -> None:
     while True:
         began = time.monotonic()
         with suppress(OSError, ValueError, IndexError):
-            status, body = await _request(port, device, "GET", f"/live/state?since={since}", {}, "")
+            status, body = await send_request(port, "GET", f"/live/state?since={since}", {}, "", device)
             crowd.polls.append(time.monotonic() - began)
             crowd.failed += status not in (200, 204)
             since = json.loads(body)["id"] if status == 200 else since
@@ -137,31 +147,14 @@ async def _follow(port: int, device: str, crowd: Crowd, delay: float) -> None:
 async def _play(port: int, answer: dict[str, str], seconds: float) -> tuple[list[float], int]:
     """Pass and undo by turns; return the seconds that each command took, and the number of those that failed."""
     seen, end = answer["seen"], time.monotonic() + seconds
-    headers = {"Authorization": f"Bearer {answer['token']}", "Content-Type": "application/json"}
     times: list[float] = []
     failed = 0
     while (began := time.monotonic()) < end:
-        path = f"/api/v1/commands/{'undo' if len(times) % 2 else 'pass'}"
-        status, body = await _request(port, HOST, "POST", path, headers, json.dumps({"seen": seen}))
+        status, seen = await send_command(port, answer["token"], "undo" if len(times) % 2 else "pass", seen)
         times.append(time.monotonic() - began)
         failed += status != 200
-        seen = json.loads(body)["moment"]
         await asyncio.sleep(max(0.0, began + 1 / COMMANDS_PER_S - time.monotonic()))
     return times, failed
-
-
-async def _request(
-    port: int, device: str, method: str, path: str, headers: dict[str, str], body: str
-) -> tuple[int, bytes]:
-    reader, writer = await asyncio.open_connection(HOST, port, local_addr=(device, 0))
-    try:
-        lines = [f"{method} {path} HTTP/1.1", f"Host: {HOST}", "Connection: close", f"Content-Length: {len(body)}"]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
-        writer.write("\r\n".join([*lines, "", body]).encode())
-        head, _, answer = (await reader.read()).partition(b"\r\n\r\n")
-        return int(head.split(b" ")[1]), answer
-    finally:
-        writer.close()
 
 
 if __name__ == "__main__":

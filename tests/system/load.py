@@ -140,9 +140,7 @@ async def _play(pid: int, port: int, told: dict[str, str], seconds: float, found
     seen, end = told["seen"], time.monotonic() + seconds
     while (began := time.monotonic()) < end:
         command = "pass" if found.turns % 2 == 0 else "undo"
-        headers = {"Authorization": f"Bearer {told['token']}", "Content-Type": "application/json"}
-        _, body = await _request(port, "POST", f"/api/v1/commands/{command}", headers, json.dumps({"seen": seen}))
-        seen = json.loads(body)["moment"]
+        _, seen = await send_command(port, told["token"], command, seen)
         sent[seen] = began
         found.turns += 1
         if found.turns == 5:
@@ -151,6 +149,13 @@ async def _play(pid: int, port: int, told: dict[str, str], seconds: float, found
             found.memory_by_minute.append(read_status(pid, "VmRSS") / 1024)
         await asyncio.sleep(max(0.0, began + 1 - time.monotonic()))
     return sent
+
+
+async def send_command(port: int, token: str, command: str, seen: str) -> tuple[int, str]:
+    """Send a command meant for the moment `seen`; return the status and the moment after the command."""
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    status, body = await send_request(port, "POST", f"/api/v1/commands/{command}", headers, json.dumps({"seen": seen}))
+    return status, json.loads(body)["moment"]
 
 
 async def _ask(port: int, rate: float, seconds: float, found: Measured) -> None:
@@ -167,13 +172,16 @@ async def _timed(port: int, path: str, found: Measured) -> None:
     began = time.monotonic()
     status = 0
     with suppress(OSError, asyncio.IncompleteReadError, ValueError):
-        status, _ = await asyncio.wait_for(_request(port, "GET", path, {}, ""), 30)
+        status, _ = await asyncio.wait_for(send_request(port, "GET", path, {}, ""), 30)
     found.requests.append(time.monotonic() - began)
     found.failed += status != 200
 
 
-async def _request(port: int, method: str, path: str, headers: dict[str, str], body: str) -> tuple[int, bytes]:
-    reader, writer = await asyncio.open_connection(HOST, port)
+async def send_request(
+    port: int, method: str, path: str, headers: dict[str, str], body: str, device: str = HOST
+) -> tuple[int, bytes]:
+    """Send a request from the address `device`; return the status and the body of the response."""
+    reader, writer = await asyncio.open_connection(HOST, port, local_addr=(device, 0))
     try:
         lines = [f"{method} {path} HTTP/1.1", f"Host: {HOST}", "Connection: close", f"Content-Length: {len(body)}"]
         lines += [f"{name}: {value}" for name, value in headers.items()]

@@ -157,6 +157,14 @@ def folder(tmp_path: Path) -> Path:
     return found
 
 
+def play_first_turn(folder: Path) -> None:
+    """Run the program for the first turn of a game, HORN, and end the program."""
+    picture(folder, "1.png")
+    with Program(options(folder, free_port()), [rows(HORN)]) as phone:
+        phone.press("end-turn")
+        assert phone.sees("+14")
+
+
 def test_console_shows_where_the_page_is_and_the_code_for_phones(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,10 +222,7 @@ def test_picture_in_the_folder_and_a_pressed_button_are_a_turn_on_the_page(folde
 def test_game_goes_on_after_a_restart_and_a_new_one_begins_when_asked(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    picture(folder, "1.png")
-    with Program(options(folder, free_port()), [rows(HORN)]) as phone:
-        phone.press("end-turn")
-        assert phone.sees("+14")
+    play_first_turn(folder)
     with Program(options(folder, free_port()), []) as phone:
         assert phone.sees("+14") and phone.sees("Ben to play")
     with Program(options(folder, free_port(), "--new"), []) as phone:
@@ -226,10 +231,7 @@ def test_game_goes_on_after_a_restart_and_a_new_one_begins_when_asked(
 
 
 def test_old_pictures_are_not_read_again_after_a_restart(folder: Path) -> None:
-    picture(folder, "1.png")
-    with Program(options(folder, free_port()), [rows(HORN)]) as phone:
-        phone.press("end-turn")
-        assert phone.sees("+14")
+    play_first_turn(folder)
     with Program(options(folder, free_port()), [rows(HORN, FARM)]) as phone:
         phone.press("end-turn")
         assert phone.sees("No new picture")
@@ -260,10 +262,7 @@ def test_stored_game_without_a_turn_stays_if_the_options_are_the_same(folder: Pa
 def test_options_that_a_game_in_progress_does_not_take_are_named(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    picture(folder, "1.png")
-    with Program(options(folder, free_port()), [rows(HORN)]) as phone:
-        phone.press("end-turn")
-        assert phone.sees("+14")
+    play_first_turn(folder)
     args = options(folder, free_port(), "--tiles", "de", "--lexicon", "none", "--layout", "exchanged")
     args.players = "Mira,Tom"
     with Program(args, []) as phone:
