@@ -37,6 +37,8 @@ MAX_ARCHIVE_UNPACKED_BYTES: Final = 512_000_000
 """Maximum size of all files of a game archive together, after unpacking."""
 MAX_ARCHIVE_GAME_BYTES: Final = 8_000_000
 """Maximum size of the events in a game archive."""
+MAX_REPORT_TURNS: Final = 40
+"""Maximum number of turns whose pictures are in a problem report. A game has about 30 turns."""
 MAX_GCG_BYTES: Final = 1_000_000
 """Maximum size of an imported GCG file."""
 MAX_PICTURE_SIDE_PX: Final = 4096

@@ -17,8 +17,9 @@ from web.compression import compress_response
 from web.game_archive import GameArchive
 from web.host_info import HostInfo
 from web.i18n import remember_language, texts
-from web.pages import actions, dialogs, panel, pictures, scoreboard, setup, stored_games
+from web.pages import actions, dialogs, panel, pictures, reports, scoreboard, setup, stored_data, stored_games
 from web.pages import pairing as pairing_page
+from web.problem_reports import ProblemReports
 from web.responses import refuse
 from web.security import csrf
 from web.security.cookies import DatelessCookieSessionInterface
@@ -64,7 +65,10 @@ def create_app(
     app.register_blueprint(setup.create_blueprint(session, pairing, host_info))
     archive = GameArchive(store or GameStore(":memory:"), lambda: session.state.game)
     app.register_blueprint(stored_games.create_blueprint(archive, pairing))
-    api.register_api(app, session, page, pairing, archive, own_lexicon)
+    app.register_blueprint(stored_data.create_blueprint(archive, pairing, host_info))
+    problem_reports = ProblemReports(archive, pairing, host_info)
+    app.register_blueprint(reports.create_blueprint(problem_reports, archive, pairing))
+    api.register_api(app, session, page, pairing, archive, problem_reports, own_lexicon)
     app.after_request(remember_language)
     app.after_request(compress_response)
     app.register_error_handler(HTTPException, _handle_http_error)

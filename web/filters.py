@@ -43,6 +43,7 @@ def register_filters(app: Flask) -> None:
         square_names=square_names,
         standing=standing,
         clock_time=clock_time,
+        megabytes=megabytes,
         clock_text=clock_text,
         colour_of=colour_of,
         summaries=summaries,
@@ -63,6 +64,11 @@ def signed(score: int) -> str:
 def digits(score: int) -> str:
     """Format a player's total as text. Negative totals get the minus sign U+2212."""
     return str(score) if score >= 0 else f"−{-score}"
+
+
+def megabytes(size: int, language: str) -> str:
+    """Format a number of bytes in megabytes with one decimal: `0.3` (`0,3` in German)."""
+    return tenths(size / 1_000_000, language)
 
 
 def clock_time(since: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,12 +11,14 @@ from datetime import date, datetime
 from functools import cached_property
 from itertools import takewhile
 
+from device.report.contents import Report, ReportChoice, ReportSources, make_report
 from device.session.game_import import import_game, list_import_notices
 from device.session.messages import format_sentence
 from device.session.snapshot import BoardView, PlayerView, TableSnapshot, build_snapshot, build_tile_views
 from device.storage.archive import export_gcg, export_zip, make_file_name
 from device.storage.errors import ArchiveError, describe_missing_game, describe_unreadable_game
 from device.storage.game_log import REDO, UNREADABLE_GAME_ERRORS, EventHistory
+from device.storage.picture_limits import PictureLimits, PictureSummary
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
 from device.storage.store import EventBody, GameStore, StoredGame
 from device.storage.summary_cache import SummaryCache
@@ -204,6 +207,32 @@ class GameArchive:
     def load_picture(self, number: int, event: int) -> bytes | None:
         """Return the picture of the rectified board (JPEG) that is stored with an event, or None."""
         return self._store.picture(number, event, "board")
+
+    def load_photo(self, number: int, event: int) -> bytes | None:
+        """Return the whole photograph (JPEG) that is stored with an event, or None."""
+        return self._store.picture(number, event, "photo")
+
+    def summarise_pictures(self) -> PictureSummary:
+        """Return number, size and age of all stored pictures. Raises `StoreError`."""
+        return self._store.summarise_pictures()
+
+    @property
+    def picture_limits(self) -> PictureLimits:
+        """The limits for the stored pictures."""
+        return self._store.picture_limits
+
+    def delete_pictures(self) -> None:
+        """Delete all stored pictures; the games remain. Raises `StoreError`."""
+        self._store.delete_pictures()
+
+    def make_report(self, choice: ReportChoice, sources: ReportSources) -> Report:
+        """Collect the contents of a problem report. Raises `GameNotFoundError`, `StoreError`."""
+        with _convert_archive_errors(GameNotFoundError):
+            return make_report(self._store, choice, sources, time.time())
+
+    def write_report(self, report: Report) -> Iterator[bytes]:
+        """Return the chunks of the ZIP file of a problem report. Raises `StoreError`."""
+        return report.write(self._store)
 
     def export_gcg(self, number: int) -> tuple[str, str]:
         """Return a game in GCG format, and a file name for the download. Raises `GameNotFoundError`, `StoreError`."""

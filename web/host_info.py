@@ -40,6 +40,9 @@ class HostInfo:
     that the table opens if no known Wi-Fi is in range, `wifi` the name and password of the Wi-Fi that phones join
     otherwise.
     `names` are additional host names of the page (`web.security.hosts`).
+
+    `examine`, `read_log` and `find_version` return the output of `tilekeeper doctor`, the log and the program's version
+    for problem reports. `data_folder` is the folder of the games.
     """
 
     panel: PanelControl | None = None
@@ -49,3 +52,7 @@ class HostInfo:
     hotspot: Hotspot | None = None
     wifi: tuple[str, str] | None = None
     names: tuple[str, ...] = ()
+    examine: Callable[[], str] = str
+    read_log: Callable[[], str] = str
+    find_version: Callable[[], str] = str
+    data_folder: str = ""

@@ -37,6 +37,14 @@ def require_pairing(routes: Blueprint, pairing: Pairing) -> None:
     routes.before_request(lambda: None if current_client(pairing) else render_dialog("pair"))
 
 
+def require_admin(pairing: Pairing) -> Response | None:
+    """Return a refusal unless the client is the admin (the device that was paired first), otherwise None."""
+    client = current_client(pairing)
+    if client is None:
+        return render_dialog("pair")
+    return None if client.admin else refuse(texts()("phones.only_first"), 403)
+
+
 def accept(location: str = "/", status: int = 204) -> ResponseReturnValue:
     """Return the response to a successful form: a redirect, or an empty response for a script."""
     return redirect(location, code=303) if is_document_request() else Response(status=status)

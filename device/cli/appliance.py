@@ -15,11 +15,15 @@ from msgspec.structs import replace
 from calibration.profile import TableProfile
 from device.cameras import AbsentCamera, CameraError, open_reconnecting_camera
 from device.cli import UserError
+from device.cli.doctor import as_text as format_report
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
 from device.cli.page import announce_wifi, find_page_addresses, open_page
+from device.doctor import System, examine
+from device.doctor.program import collect_versions
 from device.panel.open_panel import open_panel
 from device.panel.pairing_display import PairingDetails, make_pairing_details
 from device.panel.panel import Panel, PanelActions, PanelView
+from device.report.log_file import keep_log, read_log
 from device.session.commands.games import PlayAgain, ResumeGame, StartGame
 from device.session.messages import CommandRefusedError, format_sentence
 from device.session.snapshot import Notice, Phase, TableSnapshot, Trouble
@@ -92,6 +96,7 @@ class Appliance:
         """Run the table until `ended` is set; see `begin_game` for `new` and `has_options`. Raises `UserError`."""
         try:
             with ExitStack() as stack:
+                stack.enter_context(keep_log(self._data_folder))
                 store = stack.enter_context(self.open_store())
                 backups = stack.enter_context(BackupTask(store, self._data_folder / BACKUP_FOLDER))
                 session = stack.enter_context(self.open_session(store))
@@ -232,6 +237,10 @@ class Appliance:
             self._hotspot,
             (page.wifi, page.wifi_password) if page.wifi else None,
             (*page.names, *filter(None, [page.host])),
+            lambda: format_report(examine(System(), picture=False)),
+            lambda: read_log(self._data_folder),
+            lambda: collect_versions(System())["tilekeeper"],
+            str(self._data_folder),
         )
         panel.add_listener(_make_refusal_listener(session))
         own_lexicon = own_lexicon_path(self._settings.game)

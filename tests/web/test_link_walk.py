@@ -24,7 +24,7 @@ FOREIGN = [
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
 ]
-ONLY_PAIRED = {f"{PREFIX}/devices"}
+ONLY_PAIRED = {f"{PREFIX}/devices", f"{PREFIX}/data", f"{PREFIX}/report"}
 """What only paired devices may look at; forms ask others for the code instead."""
 
 

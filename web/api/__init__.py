@@ -29,9 +29,11 @@ from web.api.operations import (
     make_operation,
     register_routes,
 )
+from web.api.reports import ReportOperations
 from web.api.tokens import Tokens
 from web.game_archive import GameArchive, GameInProgressError, GameNotFoundError, ImportFileError
 from web.live import LiveUpdates
+from web.problem_reports import ProblemReports
 from web.security.csrf import is_cross_site
 from web.security.pairing import Pairing
 
@@ -52,6 +54,7 @@ def register_api(
     page: LiveUpdates,
     pairing: Pairing,
     archive: GameArchive,
+    reports: ProblemReports,
     own_lexicon: Path | None,
 ) -> None:
     """Add a route for each operation of the API to `app`."""
@@ -61,7 +64,7 @@ def register_api(
     for kind in _ERROR_STATUSES:
         routes.register_error_handler(kind, _handle_error)
     tokens = Tokens(pairing, app.config["SECRET_KEY"])
-    operations = list_operations(session, page, pairing, archive, own_lexicon, tokens)
+    operations = list_operations(session, page, pairing, archive, reports, own_lexicon, tokens)
     app.extensions["api"] = operations
     register_routes(routes, operations, tokens.find_client)
     app.register_blueprint(routes)
@@ -72,6 +75,7 @@ def list_operations(
     page: LiveUpdates,
     pairing: Pairing,
     archive: GameArchive,
+    reports: ProblemReports,
     own_lexicon: Path | None,
     tokens: Tokens,
 ) -> list[Operation]:
@@ -79,6 +83,7 @@ def list_operations(
     return [
         *LiveGameOperations(session, page, own_lexicon).list_operations(),
         *ArchiveOperations(archive).list_operations(),
+        *ReportOperations(archive, reports).list_operations(),
         *DeviceOperations(pairing, tokens).list_operations(),
         make_operation("GET", "/openapi.json", openapi),
     ]

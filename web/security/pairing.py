@@ -108,6 +108,11 @@ class Pairing:
         return self._secret
 
     @property
+    def secrets(self) -> tuple[str, ...]:
+        """Everything that pairs a device or is part of a cookie or token; it must not be in any log or report."""
+        return (self._code, self._secret, self._key, self._one_time_token, *(client.id for client in self.clients))
+
+    @property
     def is_open(self) -> bool:
         """True if a device may pair without a code because of a press on the panel."""
         return self._clock() < self._open_until

@@ -63,6 +63,8 @@ PAGES = {
     "setup-table": ("/setup#step-table", samples.MIDGAME),
     "phones": ("/phones", samples.MIDGAME),
     "history": ("/history", samples.MIDGAME),
+    "data": ("/data", samples.MIDGAME),
+    "report": ("/report", samples.MIDGAME),
 }
 TURNS = (samples.BEFORE, samples.LOOKING, samples.MIDGAME, samples.PHONY, ASKED_WITH_PICTURE, samples.CONFUSED)
 

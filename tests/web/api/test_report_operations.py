@@ -1,0 +1,65 @@
+"""The API operations on stored data and problem reports."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.api_table import House, Program, house
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[House]:
+    with house(tmp_path) as table:
+        table.play_three_turns()
+        yield table
+
+
+@pytest.fixture
+def admin(table: House) -> Program:
+    program = Program(table.app)
+    program.pair(table.code)
+    return program
+
+
+@pytest.fixture
+def guest(table: House, admin: Program) -> Program:
+    assert admin.token
+    program = Program(table.app)
+    program.pair(table.code)
+    return program
+
+
+def test_stored_data_are_counted_with_their_limits(guest: Program) -> None:
+    data = guest.call("GET", "/data").json
+    assert (data["games"], data["players"], data["pictures"]) == (1, 2, 6)
+    assert data["picture_bytes"] > 0 and (data["max_picture_bytes"], data["max_age_days"]) == (4 * 2**30, 365)
+
+
+def test_pictures_are_deleted_by_the_admin_only(table: House, admin: Program, guest: Program) -> None:
+    assert guest.call("DELETE", "/data/pictures").status_code == 403
+    assert len(table.store.pictures(1)) == 6
+    assert admin.call("DELETE", "/data/pictures").status_code == 204
+    assert table.store.pictures(1) == ()
+
+
+def test_report_has_the_chosen_pictures_and_no_names(admin: Program) -> None:
+    answer = admin.call("GET", "/report?game=1&events=3&photos=false")
+    assert answer.mimetype == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(answer.data)) as archive:
+        assert archive.namelist() == ["report.json", "doctor.txt", "log.txt", "game.json", "pictures/00003-board.jpg"]
+        assert b"Anna" not in archive.read("game.json")
+
+
+def test_report_is_for_the_admin_only(table: House, guest: Program) -> None:
+    assert guest.call("GET", "/report?game=1").status_code == 403
+    assert Program(table.app).call("GET", "/report?game=1").status_code == 401
+
+
+@pytest.mark.parametrize(("query", "status"), [("", 400), ("game=1&events=a", 400), ("game=9", 404)])
+def test_report_about_nothing_is_refused(admin: Program, query: str, status: int) -> None:
+    assert admin.call("GET", f"/report?{query}").status_code == status

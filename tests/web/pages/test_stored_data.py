@@ -1,0 +1,55 @@
+"""The page that shows what is stored, and deletes the pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.support.api_table import House, house
+from tests.web.conftest import pair, token
+from web.host_info import HostInfo
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[House]:
+    with house(tmp_path, host_info=HostInfo(data_folder="/var/lib/tilekeeper")) as table:
+        table.play_three_turns()
+        yield table
+
+
+@pytest.fixture
+def admin(table: House) -> FlaskClient:
+    client = table.app.test_client()
+    pair(client)
+    return client
+
+
+def test_page_names_everything_that_is_stored(admin: FlaskClient) -> None:
+    page = admin.get("/data").text
+    assert "/var/lib/tilekeeper" in page and "6 pictures of the table" in page
+    assert "older than 365 days" in page and "Above 4096 MB" in page
+    assert "One game with all turns" in page and "The names of 2 players." in page and "One paired phone" in page
+
+
+def test_pictures_are_deleted_after_a_question(table: House, admin: FlaskClient) -> None:
+    assert "Delete all 6 pictures" in admin.get("/data/pictures/delete").text
+    assert admin.post("/data/pictures/delete", data={"csrf": token(admin)}).status_code == 303
+    assert table.store.pictures(1) == () and len(table.store.events(1)) == 4
+    page = admin.get("/data").text
+    assert "No pictures are stored." in page and "/data/pictures/delete" not in page
+
+
+def test_guest_may_look_but_not_delete(table: House, admin: FlaskClient) -> None:
+    guest = table.app.test_client()
+    pair(guest)
+    assert "6 pictures" in guest.get("/data").text and "Delete all pictures" not in guest.get("/data").text
+    assert guest.get("/data/pictures/delete").status_code == 403
+    assert guest.post("/data/pictures/delete", data={"csrf": token(guest)}).status_code == 403
+    assert len(table.store.pictures(1)) == 6 and admin.get("/data").status_code == 200
+
+
+def test_stranger_is_asked_to_pair(table: House) -> None:
+    assert 'action="/pair"' in table.app.test_client().get("/data").text

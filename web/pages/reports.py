@@ -1,0 +1,107 @@
+"""Pages that prepare a problem report, show its contents, and save it as a ZIP file; only the admin may open them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from flask import Blueprint, Response, redirect, request
+from flask.typing import ResponseReturnValue
+
+from device.report.contents import LOG_MEMBER, Report, ReportChoice
+from device.session.snapshot import TurnView
+from device.storage.store import StoreError
+from engine.limits import MAX_REPORT_TURNS
+from web.game_archive import GameArchive, GameLine, GameNotFoundError
+from web.i18n import texts
+from web.problem_reports import ProblemReports
+from web.responses import refuse, render_page, require_admin, send_file, send_picture
+from web.security.pairing import Pairing
+
+CHOSEN_TURNS = 3
+"""Number of the newest turns that are chosen at first."""
+MAX_OFFERED_GAMES = 20
+
+
+def create_blueprint(reports: ProblemReports, archive: GameArchive, pairing: Pairing) -> Blueprint:
+    """Return the routes `/report` and below."""
+    routes = Blueprint("report", __name__, url_prefix="/report")
+    routes.before_request(lambda: require_admin(pairing))
+    routes.register_error_handler(GameNotFoundError, lambda error: refuse(texts().translate(error), 404))
+    routes.register_error_handler(StoreError, lambda error: refuse(texts().translate(error), 503))
+    pages = ReportPages(reports, archive)
+    routes.get("")(pages.choose)
+    routes.get("/preview")(pages.preview)
+    routes.get("/<report>/report.zip")(pages.save)
+    routes.get("/photos/<int:number>/<int:event>.jpg")(pages.photo)
+    return routes
+
+
+@dataclass(frozen=True)
+class ReportPages:
+    """The view functions for problem reports."""
+
+    reports: ProblemReports
+    archive: GameArchive
+
+    def choose(self) -> Response:
+        """Return the form to choose a game, its turns, and what is left out."""
+        games = self.archive.make_lines(self.archive.find_games()[:MAX_OFFERED_GAMES])
+        number = request.args.get("game", games[0].number if games else 0, type=int)
+        line = next((line for line in games if line.number == number), None)
+        turns, names = self._list_turns(line) if line else ([], ())
+        return render_page(
+            "data/report.html",
+            games=[(game, datetime.fromtimestamp(game.started).date()) for game in games],
+            line=line,
+            names=names,
+            turns=turns[:MAX_REPORT_TURNS],
+            chosen=CHOSEN_TURNS,
+        )
+
+    def preview(self) -> ResponseReturnValue:
+        """Prepare the report for the choices in the query, and return the page with its contents."""
+        events = request.args.getlist("event", type=int)[:MAX_REPORT_TURNS]
+        choice = ReportChoice(
+            request.args.get("game", 0, type=int),
+            tuple(sorted(set(events))),
+            has_names="names" in request.args,
+            has_photos="photos" in request.args,
+        )
+        report_id, report = self.reports.prepare(choice)
+        return render_page(
+            "data/preview.html",
+            id=report_id,
+            report=report,
+            texts=[(name, report.texts[name]) for name in report.texts],
+            members=report.list_members(),
+            size=sum(size for _, size in report.list_members()),
+            has_log=bool(report.texts[LOG_MEMBER].strip()),
+        )
+
+    def save(self, report: str) -> ResponseReturnValue:
+        """Return the ZIP file of a prepared report, or redirect to the form if the report is not kept any more."""
+        found = self.reports.find(report)
+        return redirect("/report", code=303) if found is None else send_report(self.reports, found)
+
+    def photo(self, number: int, event: int) -> Response:
+        """Return the whole photograph of an event."""
+        return send_picture(self.archive.load_photo(number, event), "no-store")
+
+    def _list_turns(self, line: GameLine) -> tuple[list[tuple[TurnView, int]], tuple[str, ...]]:
+        """Return the turns with a picture (newest first) as (turn, event), and the players' names."""
+        try:
+            replay = self.archive.load_replay(line.number)
+        except GameNotFoundError:
+            return [], line.players  # a damaged game can be reported too, without pictures
+        state = replay.state_after(replay.turn_count)
+        pairs = zip(state.turns, replay.picture_events, strict=True)
+        found = [(turn, event) for turn, event in pairs if event is not None]
+        return found[::-1], tuple(player.name for player in state.players)
+
+
+def send_report(reports: ProblemReports, report: Report) -> Response:
+    """Return the response with the ZIP file of a report."""
+    answer = send_file(reports.write(report), "application/zip", report.file_name)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
