@@ -216,6 +216,8 @@ class ClassifiedBoard:
     """Rotation that made the board upright."""
     views: BoardViews
     """Upright rectified views of the board."""
+    kinds_p: NDArray[np.float32]
+    """`(15, 15, 3)`: probabilities of empty, tile and hidden from the square network alone."""
 
 
 class SquareClassifier:
@@ -250,6 +252,7 @@ class SquareClassifier:
             fuse_predictions(found.kinds_p, found.cells, letters_p, found.board),
             orientation,
             BoardViews(found.board, found.tops, table.poses.poses_by_square()),
+            found.kinds_p,
         )
 
     def _classify_squares(self, image: Image, corners: Floats) -> SquarePredictions:

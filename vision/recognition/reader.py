@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from engine.board import square_name
 from engine.messages import make_message
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
+from vision.detection.layout_check import is_aligned_square, measure_board_confidence
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource, Locator
 from vision.detection.locator import BoardLocator
 from vision.geometry import Floats, Image, as_quad, flip_points, is_convex, reverse_quad, rotate_quad, square_side
@@ -35,7 +36,7 @@ from vision.recognition.classifier import (
     measure_tile_confidence,
 )
 from vision.recognition.letters import LetterNet
-from vision.recognition.views import BoardViews
+from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE, BoardViews
 from vision.tracking import BoardTracker
 
 MIN_SQUARE_PX: Final = 7.0
@@ -43,8 +44,8 @@ MIN_SQUARE_PX: Final = 7.0
 MIN_ORIENTATION_CONFIDENCE: Final = 0.95
 """Minimum confidence of the orientation; below this, the reading reports a problem."""
 MIN_LOCATION_CONFIDENCE: Final = 0.6
-"""Minimum confidence of a location; below this, the reading reports a problem. If a grid of half-size squares is fitted
-to half a board, the confidence is lower, because the colours do not agree with the layout."""
+"""Minimum confidence of a location by its colours; below this, the look of the squares is checked as well
+(`measure_board_confidence`). If the confidence is then too low as well, the reading has no board."""
 _EMPTY_SQUARE_PRIOR: Final = 0.8
 """Prior probability that a hidden square is empty: the share of empty squares midway through a game."""
 _MIN_CANDIDATE_PROBABILITY: Final = 1e-4
@@ -137,6 +138,9 @@ class BoardReader:
         begun = time.perf_counter()
         try:
             return self._read(image, tiles, corners, hint, begun)
+        except BoardNotFoundError as error:
+            problem = make_message("board-not-found", "no board found: {0}", error)
+            return PhotoReading(None, None, (problem,), _measure_times(begun, time.perf_counter()))
         except InvalidOutputError as error:
             return PhotoReading(None, None, (str(error),), _measure_times(begun, time.perf_counter()))
 
@@ -145,27 +149,26 @@ class BoardReader:
     ) -> PhotoReading:
         # Locate the board, unless the caller gave the corners.
         problems: list[str] = []
-        try:
-            location = _check_corners(corners) if corners is not None else self._locate(image, hint)
-        except BoardNotFoundError as error:
-            problems.append(make_message("board-not-found", "no board found: {0}", error))
-            return PhotoReading(None, None, tuple(problems), _measure_times(begun, time.perf_counter()))
+        location = _check_corners(corners) if corners is not None else self._locate(image, hint)
         if hint is not None and corners is None:
             location = replace(location, is_mirrored=hint.is_mirrored)
-        located = location if corners is None else None
-        if location.confidence < MIN_LOCATION_CONFIDENCE:
-            text = "not sure that this is the board ({0} %): check the corners"
-            problems.append(make_message("board-unsure", text, f"{100 * location.confidence:.0f}"))
         located_at = time.perf_counter()
         quad, side = location.corners, square_side(location.corners)
         if side < MIN_SQUARE_PX:
             text = "the board is too small to read: {0} pixels a square, {1} are needed"
             problems.append(make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}"))
             times = _measure_times(begun, located_at)
-            return PhotoReading(None, quad, tuple(problems), times, location=located)
+            return PhotoReading(None, quad, tuple(problems), times, location=None if corners is not None else location)
 
         # Classify the squares of the board.
         found, is_mirrored = self._classify_either_way(image, location, tiles, is_upright=corners is not None)
+        location = replace(location, is_mirrored=is_mirrored)
+        if location.source is LocationSource.SEARCHED and location.confidence < MIN_LOCATION_CONFIDENCE:
+            location = _check_squares(location, found)
+            text = "not sure that this is the board ({0} %): check the corners"
+            problems.append(make_message("board-unsure", text, f"{100 * location.confidence:.0f}"))
+        if location.source is LocationSource.SEARCHED and hint is None and is_aligned_square(quad):
+            problems.append(make_message("board-screen", "this looks like a screen, not like a board on a table"))
         if is_mirrored:
             problems.append(make_message("board-mirrored", "the picture is mirrored: it was flipped to be read"))
         board = _build_reading(found.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))
@@ -179,7 +182,7 @@ class BoardReader:
             _measure_times(begun, located_at),
             found.views,
             orientation_p,
-            None if located is None else replace(located, is_mirrored=is_mirrored),
+            None if corners is not None else location,
             is_mirrored,
         )
 
@@ -237,6 +240,19 @@ def _check_corners(corners: Floats) -> BoardLocation:
     if is_convex(reverse_quad(quad)):
         return BoardLocation(reverse_quad(quad), 1.0, LocationSource.PLACED, is_mirrored=True)
     raise ValueError("corners must run clockwise around the grid: top left, top right, bottom right, bottom left")
+
+
+def _check_squares(location: BoardLocation, found: ClassifiedBoard) -> BoardLocation:
+    """Return `location` with the confidence that follows from the look of its squares.
+
+    Raises `BoardNotFoundError` if the grid does not look like a board.
+    """
+    edge = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE
+    grid = np.ascontiguousarray(found.views.board[edge:-edge, edge:-edge])
+    confidence = measure_board_confidence(grid, VIEW_PX_PER_SQUARE, found.kinds_p)
+    if confidence < MIN_LOCATION_CONFIDENCE:
+        raise BoardNotFoundError(make_message("board-other", "the grid in the picture does not look like a board"))
+    return replace(location, confidence=confidence)
 
 
 def _turn_upright(quad: Floats, quarter_turns: int, *, is_mirrored: bool) -> Floats:

@@ -107,13 +107,30 @@ def test_all_tiles_of_a_position_are_read(reader: BoardReader, edition: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("confidence", "said"), [(0.57, "not sure that this is the board (57 %): check the corners"), (0.8, "")]
+    ("confidence", "said"), [(0.57, "not sure that this is the board"), (0.8, "")], ids=["low", "high"]
 )
-def test_doubted_grid_is_read_and_said_to_be_doubted(confidence: float, said: str) -> None:
+def test_grid_of_inconclusive_colours_is_believed_by_the_look_of_its_squares(confidence: float, said: str) -> None:
     scene = photographed(WORDS)
     reading = BoardReader(FixedLocator(BoardLocation(scene.corners, confidence))).read(scene.image, ENGLISH)
+    assert reading.board is not None and reading.location is not None
+    assert "; ".join(reading.problems).startswith(said) and bool(reading.problems) is bool(said)
+    assert reading.location.confidence > 0.75
+
+
+def test_grid_that_does_not_look_like_a_board_is_not_read() -> None:
+    scene = photographed(WORDS)
+    beside = scene.corners + 3.4 * square_side(scene.corners)
+    reading = BoardReader(FixedLocator(BoardLocation(beside, 0.57))).read(scene.image, ENGLISH)
+    assert reading.board is None and reading.corners is None
+    assert reading.problems == ("no board found: the grid in the picture does not look like a board",)
+
+
+def test_board_that_is_exactly_aligned_with_the_picture_looks_like_a_screen() -> None:
+    scene = photographed(WORDS, tilt=0.0, turn=0.0)
+    reading = found_at(scene.corners).read(scene.image, ENGLISH)
     assert reading.board is not None
-    assert "; ".join(reading.problems) == said
+    assert reading.problems == ("this looks like a screen, not like a board on a table",)
+    assert found_at(scene.corners).read(scene.image, ENGLISH, hint=BoardTracker()).problems == ()
 
 
 def test_nothing_is_found_on_an_empty_board(reader: BoardReader) -> None:
