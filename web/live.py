@@ -37,6 +37,8 @@ from web.security.addresses import is_this_machine, make_client_key
 
 HEARTBEAT_INTERVAL_S = 5.0
 """Seconds between heartbeats on a stream without events, so that both ends detect a broken connection."""
+MAX_EVENTS_PER_STEP = 8
+"""Number of events that are sent before the event loop serves other requests."""
 MAX_SHARED_EVENTS = 16
 """Number of cached events for clients that need the same event."""
 
@@ -86,6 +88,7 @@ class EventStreams:
         self._wake_ups: set[asyncio.Event] = set()
         self._events: dict[tuple[str, str, str], asyncio.Future[tuple[str, str]]] = {}
         self._renderer = ThreadPoolExecutor(1, "events")
+        self._sent_in_step = 0
         self._closed = False
 
     @property
@@ -142,6 +145,7 @@ class EventStreams:
                 wake_up.clear()
                 if self._current_id() != known:
                     known, data = await self._make_event(stream, known)
+                    await self._limit_pace()
                     await send(f"id: {known}\ndata: {data}\n\n")
                     spoke = time.monotonic()
                 elif time.monotonic() - spoke >= HEARTBEAT_INTERVAL_S:
@@ -151,6 +155,20 @@ class EventStreams:
                     await asyncio.wait_for(wake_up.wait(), HEARTBEAT_INTERVAL_S)
         finally:
             self._wake_ups.discard(wake_up)
+
+    async def _limit_pace(self) -> None:
+        """Wait while `MAX_EVENTS_PER_STEP` events were sent in this step of the event loop.
+
+        Otherwise a turn on 128 streams keeps the loop busy for 70 ms, in which no request is answered.
+        """
+        while self._sent_in_step >= MAX_EVENTS_PER_STEP:
+            await asyncio.sleep(0)
+        if self._sent_in_step == 0:
+            asyncio.get_running_loop().call_soon(self._begin_step)
+        self._sent_in_step += 1
+
+    def _begin_step(self) -> None:
+        self._sent_in_step = 0
 
     def _wake_all(self) -> None:
         self._events.clear()

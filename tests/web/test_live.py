@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
+import itertools
 import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -17,7 +19,7 @@ from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
-from web.live import MAX_SHARED_EVENTS, EventStream, NoStreamError
+from web.live import MAX_EVENTS_PER_STEP, MAX_SHARED_EVENTS, EventStream, EventStreams, NoStreamError
 from web.security.server import PageServer
 
 
@@ -155,3 +157,27 @@ def test_streams_that_name_states_that_never_were_take_no_endless_memory(table: 
             with open_stream(server.port, since=f"made-up-{number}") as answer:
                 assert "board" in read_event(answer)[1]["parts"]
     assert len(app.extensions["live"].streams._events) <= MAX_SHARED_EVENTS
+
+
+def test_events_of_many_streams_leave_time_for_requests() -> None:
+    streams = EventStreams(100, lambda: "1")
+    sent = 0
+    sent_at_steps = [0]
+
+    async def send(_: str) -> None:
+        nonlocal sent
+        sent += 1
+
+    async def deliver_all() -> None:
+        gone = asyncio.get_running_loop().create_future()
+        stream = EventStream("page", "0", lambda _: ("1", "{}"), "192.0.2.1")
+        tasks = [asyncio.create_task(streams.deliver(stream, gone, send)) for _ in range(40)]
+        while sent < 40:
+            await asyncio.sleep(0)  # a request is served in each step
+            sent_at_steps.append(sent)
+        gone.set_result(None)
+        await asyncio.gather(*tasks)
+
+    asyncio.run(deliver_all())
+    streams.close()
+    assert max(after - before for before, after in itertools.pairwise(sent_at_steps)) <= 2 * MAX_EVENTS_PER_STEP
