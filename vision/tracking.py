@@ -118,9 +118,10 @@ class BoardTracker:
         return self if image_shape == self.image_shape else replace(self.reset(), image_shape=image_shape)
 
     def _search(self, image: Image, locator: Locator, corners: Floats) -> BoardLocation:
-        """Search the whole picture; return the user's corners if the search finds no moved board with high confidence.
+        """Search the board in the whole picture.
 
-        Raises `BoardNotFoundError` if there are no user corners and the search fails.
+        If a user placed corners, these are returned unless a board is found with high confidence in another place.
+        Without them, a failed search raises `BoardNotFoundError`.
         """
         try:
             found = locator.locate(image)

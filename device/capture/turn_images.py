@@ -111,10 +111,10 @@ def find_extended_play(
     history: ReadingHistory | None,
     words: WordList | None,
 ) -> tuple[PlayMade, PlayMade] | None:
-    """Return two plays if a key frame shows a part of the inferred play as a play of its own; otherwise return None.
+    """Return two plays if a key frame shows a part of the inferred play as a complete play; otherwise return None.
 
-    Then one player may have made the first play, and the next player may have extended it. `stable_readings` are
-    readings of key frames with the seconds for which each was stable.
+    In this case one player may have made the first play, and the next player may have extended it. `stable_readings`
+    are readings of key frames with the seconds for which each was stable.
     """
     whole = _find_single_play(inference)
     for reading, stable_s in stable_readings:

@@ -39,7 +39,7 @@ class ReportSources:
 
 @dataclass(frozen=True, slots=True)
 class ReportChoice:
-    """What a user chose for a report: the game, and the events whose pictures are included.
+    """The contents that a user selected for a report: a game, and the events whose pictures are included.
 
     With `has_names`, the players' names stay; otherwise they become `Player 1`, `Player 2` ... With `has_photos`, the
     whole photographs are included, otherwise only the pictures of the board.
@@ -65,7 +65,7 @@ class ReportHeader(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Report:
-    """A problem report: what `write` writes is exactly what was shown to the user.
+    """A problem report. `write` writes exactly the contents that were shown to the user.
 
     `texts` are the members with text by name, without secrets and, unless chosen, without names. `pictures` are the
     event number, kind and size (bytes) of each picture. `pseudonyms` maps the names that were replaced.

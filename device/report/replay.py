@@ -48,7 +48,7 @@ class SquareDifference:
 
 @dataclass(frozen=True, slots=True)
 class TurnReplay:
-    """Result for one picture: the turn that was recorded, and what its picture gives now.
+    """Result for one picture: the recorded turn, and the turn that is inferred from its picture now.
 
     `event` is the number of the picture's event. `recorded` and `inferred` are sentences. `is_same_turn` is True if the
     same plays are inferred. `from_record` are the differences between the recorded board and the new reading, and

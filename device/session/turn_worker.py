@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class CaptureStoppedError(TilekeeperError):
-    """A capture whose result is not needed any more."""
+    """Raised in the thread of a capture whose result is not needed any more, to end the capture."""
 
 
 class CaptureProgress:
@@ -76,7 +76,7 @@ class TurnWorker(Generic[Result]):
     def wait(self, report_waiting: Callable[[], None]) -> Result | None:
         """Return the result of the capture, or None after `max_s` seconds; then the capture is still pending.
 
-        `report_waiting` is called several times a second. Raises what the capture raised.
+        `report_waiting` is called several times a second. Raises the exception of the capture.
         """
         assert self._pending is not None, "a capture has been started"
         future, due = self._pending[1], self._clock() + self.max_s

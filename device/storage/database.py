@@ -109,7 +109,7 @@ class Database:
             raise to_store_error(error, self.path) from error
 
     def truncate_log(self) -> None:
-        """Empty the write-ahead log, which still contains what was deleted. Raises `StoreError`."""
+        """Empty the write-ahead log, which still contains deleted data. Raises `StoreError`."""
         self.fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def copy_to(self, path: Path, *, pictures: bool = True) -> None:

@@ -140,9 +140,9 @@ class ZipMembers:
 
 @contextmanager
 def open_zip(file: BinaryIO, is_member: Callable[[str], bool]) -> Iterator[ZipMembers]:
-    """Open a ZIP file with a game. `is_member` returns True for the names of members that may be in it.
+    """Open a ZIP file with a game. `is_member` returns True for the names that its members may have.
 
-    Raises `ArchiveError` if the file is no such ZIP, also in the `with` block.
+    Raises `ArchiveError` for any other file. Reading a damaged member in the `with` block raises it, too.
     """
     try:
         _check_directory(file)

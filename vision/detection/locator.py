@@ -215,7 +215,7 @@ class BoardLocator:
         return BoardLocation(order_corners(corners), _confidence_from_agreement(agreement))
 
     def _find_best_grid(self, image: Image) -> tuple[_ScoredGrid | None, str]:
-        """Return the grid with the highest score, or None if no grid is accepted, and the error message for None."""
+        """Return the grid with the highest score (None if none is accepted), and an error message for that case."""
         height, width = image.shape[:2]
         picture = _Pyramid(image)
         look = self._run_finder(picture, (0, 0, width, height))

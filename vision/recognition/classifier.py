@@ -331,7 +331,7 @@ def measure_tile_confidence(squares_p: Floats) -> NDArray[np.float64]:
 
 
 def may_be_mirrored(tiles_p: NDArray[np.float64]) -> bool:
-    """Return True if so many of the tile confidences `(n,)` are low that the picture may be mirrored."""
+    """Return True if the picture may be mirrored: a large share of the tile confidences `(n,)` is low."""
     return bool(len(tiles_p) and (tiles_p < _CLEAR_TILE_P).mean() >= _MIN_DOUBTFUL_SHARE)
 
 

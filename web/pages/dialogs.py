@@ -97,7 +97,7 @@ class Dialogs:
         )
 
     def word(self) -> Response:
-        """Return the form to look a word up, with the result for the word in the query."""
+        """Return the form for looking up a word, with the result for the word in the query string."""
         written = "".join(request.args.get("word", "")[:MAX_WORD_LETTERS].split())
         word = load_tile_set(self.session.state.tile_set or "en").upper(written)
         listed, why = None, ""

@@ -63,18 +63,18 @@ class PairingFullError(TilekeeperError):
 class Pairing:
     """The pairing code and the paired devices.
 
-    `tell` is called with a sentence about attempts to guess the code. `file` stores the paired devices; without a file,
-    pairings end with the program.
+    `notify` is called with a sentence about attempts to guess the code. `file` stores the paired devices; without a
+    file, pairings end with the program.
     """
 
     def __init__(
         self,
-        tell: Callable[[str], None] | None = None,
+        notify: Callable[[str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
         file: Path | None = None,
     ) -> None:
-        self._notify = tell or (lambda _: None)
+        self._notify = notify or (lambda _: None)
         self._clock = clock
         self._wall_clock = now
         self._file = file
