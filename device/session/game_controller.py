@@ -11,8 +11,6 @@ from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
 from device.session.decision import Decision, TurnContext, withdraw_void_play
 from device.session.messages import convert_engine_errors, format_sentence, make_notice, make_refusal
-from device.session.player_colours import PlayerColours
-from device.session.question_memory import QuestionMemory
 from device.session.questions import list_deferred_questions
 from device.session.snapshot import (
     LookView,
@@ -23,6 +21,7 @@ from device.session.snapshot import (
     WordList,
     build_snapshot,
 )
+from device.session.table_notes import PlayerColours, QuestionMemory
 from device.session.turn_questions import (
     OpenQuestion,
     make_finding_notice,

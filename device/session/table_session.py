@@ -38,9 +38,8 @@ from device.session.snapshot import (
     WordList,
     list_premium_texts,
 )
-from device.session.turn_capture import ProfileUpdater, TurnCapture, capture_turn
+from device.session.turn_capture import MAX_TURN_S, ProfileUpdater, TurnCapture, TurnWorker, capture_turn
 from device.session.turn_questions import make_late_question
-from device.session.turn_worker import MAX_TURN_S, TurnWorker
 from device.storage.store import GameStore, StoreError
 from device.system.periodic import PeriodicTask
 from engine.board import load_layout

@@ -1,5 +1,9 @@
 """Capture of a turn: take a picture, read the board, infer the play, and repeat while the play is uncertain.
 
+`TurnWorker` captures turns in a thread of its own. The thread that changes the game waits for the capture for a limited
+time. After this time the players are asked, and the capture continues: it is used if the players choose to wait, and
+stopped at its next step by any other command.
+
 `ProfileUpdater` lets the table profile (the appearance of one table's tiles) learn from a captured turn, once the next
 turn has confirmed it.
 """
@@ -7,7 +11,9 @@ turn has confirmed it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 from calibration.profile import ProfileError, TableProfile
 from device.cameras import Frame, Image
@@ -22,8 +28,8 @@ from device.session.decision import (
     filter_plays,
     validate_decision,
 )
-from device.session.turn_worker import CaptureProgress
 from engine.board import Board
+from engine.errors import TilekeeperError
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import align_reading
@@ -32,6 +38,15 @@ from engine.validation.deferred_questions import settle_questions
 from vision.recognition.reader import PhotoReading, merge_readings
 from vision.recognition.views import BoardViews
 
+MAX_TURN_S = 10.0
+"""Default time for the capture of a turn, in seconds; then the players are asked."""
+MAX_STEP_S = 60.0
+"""Time, in seconds, after which a step of a capture counts as stuck. Slow machines need 30 s for a picture."""
+_POLL_INTERVAL_S = 0.1
+
+
+Result = TypeVar("Result")
+
 MAX_IMAGES = 3
 """Largest number of pictures of a live camera that are read before a question is asked."""
 MAX_HAND_WAIT_S = 3.0
@@ -39,6 +54,94 @@ MAX_HAND_WAIT_S = 3.0
 
 ReadBoard = Callable[[Image], BoardReading | None]
 """A function that reads the board in a picture of this camera; it returns None if no board was found."""
+
+
+class CaptureStoppedError(TilekeeperError):
+    """Raised in the thread of a capture whose result is not needed any more, to end the capture."""
+
+
+class CaptureProgress:
+    """Progress of one capture, which calls `record_step` before each step that may take seconds."""
+
+    def __init__(self, clock: Callable[[], float], max_s: float) -> None:
+        self._clock = clock
+        self._due = clock() + max_s
+        self._is_stopped = False
+        self.last_step = clock()
+        """Time of the last step, in seconds of the clock."""
+
+    @property
+    def is_late(self) -> bool:
+        """True if the time for the capture has passed; then no further picture is taken."""
+        return self._clock() >= self._due
+
+    def record_step(self) -> None:
+        """Record that the capture has reached its next step. Raises `CaptureStoppedError` after `stop`."""
+        self.last_step = self._clock()
+        if self._is_stopped:
+            raise CaptureStoppedError("the capture was stopped")
+
+    def stop(self) -> None:
+        """End the capture at its next step."""
+        self._is_stopped = True
+
+
+class TurnWorker(Generic[Result]):
+    """A thread named `reading` that captures one turn at a time."""
+
+    def __init__(self, clock: Callable[[], float], max_s: float = MAX_TURN_S) -> None:
+        """Start the thread; `max_s` is the longest time, in seconds, that `wait` waits for a capture."""
+        self.max_s = max_s
+        self._clock = clock
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reading")
+        self._pending: tuple[CaptureProgress, Future[Result]] | None = None
+
+    @property
+    def is_pending(self) -> bool:
+        """True if a capture has been started and `wait` has not returned it yet."""
+        return self._pending is not None
+
+    def start(self, capture: Callable[[CaptureProgress], Result]) -> None:
+        """Stop the previous capture and run `capture` on the thread."""
+        self.stop()
+        progress = CaptureProgress(self._clock, self.max_s)
+        self._pending = progress, self._thread.submit(capture, progress)
+
+    def wait(self, report_waiting: Callable[[], None]) -> Result | None:
+        """Return the result of the capture, or None after `max_s` seconds; then the capture is still pending.
+
+        `report_waiting` is called several times a second. Raises the exception of the capture.
+        """
+        assert self._pending is not None, "a capture has been started"
+        future, due = self._pending[1], self._clock() + self.max_s
+        while not wait([future], _POLL_INTERVAL_S).done:
+            report_waiting()
+            if self._clock() >= due or self._pending is None:
+                return None
+        self._pending = None
+        try:
+            return future.result()
+        except (CancelledError, CaptureStoppedError):  # the session is closed
+            return None
+
+    def stop(self) -> None:
+        """Discard the pending capture; it ends at its next step."""
+        if self._pending:
+            progress, future = self._pending
+            progress.stop()
+            future.cancel()
+            self._pending = None
+
+    def check_progress(self) -> None:
+        """Raise `TimeoutError` if a step of the pending capture takes longer than `MAX_STEP_S`."""
+        pending = self._pending
+        if pending and not pending[1].done() and self._clock() - pending[0].last_step > MAX_STEP_S:
+            raise TimeoutError(f"no progress for {MAX_STEP_S:.0f} s")
+
+    def close(self) -> None:
+        """Stop the thread after its present step."""
+        self.stop()
+        self._thread.shutdown()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
