@@ -47,10 +47,7 @@ def find_due_end(state: State) -> EndReason | None:
         return None
     if _is_finish_line_reached(state):
         return EndReason.FINISH_LINE
-    last = turns[-1]
-    if last.kind is TurnKind.CHALLENGE and last.target is not None:
-        last = state.turns[last.target]
-    if last.kind is TurnKind.PLAY and state.bag_count == 0 and state.rack_counts[last.player] == 0:
+    if _find_player_out(state) is not None:
         return EndReason.PLAYED_OUT
     stuck = state.bag_count < max(1, state.rules.exchange_minimum_bag)
     if stuck and count_consecutive_passes(turns) >= len(state.players):

@@ -228,7 +228,9 @@ class CommonRules:
     def test_gameplay_9_the_bag_is_empty_and_a_player_uses_the_last_letter(self) -> None:
         game = drawn_out(self.game())
         assert game.end_due is None
-        assert played_out(self.game()).end_due is EndReason.PLAYED_OUT
+        out = played_out(self.game())
+        assert out.end_due is EndReason.PLAYED_OUT
+        assert out.push(Passed(out.to_move)).end_due is EndReason.PLAYED_OUT
 
     def test_gameplay_9_all_possible_plays_have_been_made(self) -> None:
         game = drawn_out(self.game(players=3))

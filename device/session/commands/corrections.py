@@ -184,6 +184,8 @@ class InsertTurn(TurnCommand, frozen=True):
         before = game.turns[number - 2].board if number > 1 else Board()
         turn = self.make_turn_event(game, before, None)
         is_missing = number <= last or game.is_over
+        if isinstance(turn, Exchanged) and not is_missing and not game.can_exchange(turn.count):
+            raise make_refusal("cannot-exchange", str(turn.count), str(game.bag_count))
         events: tuple[Event, ...] = (TurnInserted(number - 1, turn),) if is_missing else (turn,)
         return events if self.score is None else (*events, ScoreCorrected(number - 1, self.score))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from types import EllipsisType
 from typing import Annotated
@@ -39,6 +40,9 @@ class DrawFirst(TableCommand, frozen=True):
         letters = tuple(game.tiles.upper(letter.strip()) for letter in self.letters)
         if [seat for seat, letter in enumerate(letters) if letter] != list(drawing) or len(letters) > len(names):
             raise make_refusal("draw-each", ", ".join(names[seat] for seat in drawing))
+        counts = game.tiles.counts
+        if lacking := Counter(letter for letter in letters if letter in counts) - Counter(counts):
+            raise make_refusal("drawn-too-many", ", ".join(lacking))
         controller.commit_events([FirstDrawn(letters + ("",) * (len(names) - len(letters)))])
         game = controller.game
         again = format_list([names[player] for player in game.drawing])

@@ -121,6 +121,8 @@ class EnterBoard(TableCommand, frozen=True):
         """Record the inferred turn, or open a question; refuse the command if the board has not changed."""
         controller = context.controller
         game, symbols = controller.game, [symbol for row in self.rows for symbol in row]
+        if game.is_over:
+            raise make_refusal("ended")
         with convert_engine_errors():
             tiles = {s: game.tiles.parse(symbol)[0] for s, symbol in enumerate(symbols) if symbol != EMPTY}
         if tiles == {square: tile for square, tile in enumerate(game.board.squares) if tile is not None}:

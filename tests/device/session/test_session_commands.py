@@ -166,7 +166,7 @@ def test_draw_goes_on_after_a_restart(session: TableSession, table: TextTable, p
         assert again.submit(ResumeGame()).result(5).phase is Phase.DRAWING
 
 
-@pytest.mark.parametrize("letters", [(), ("A",), ("A", "B", "C"), ("A", "Ä"), ("", "")])
+@pytest.mark.parametrize("letters", [(), ("A",), ("A", "B", "C"), ("A", "Ä"), ("", ""), ("Q", "Q")])
 def test_draw_names_a_tile_for_everybody(session: TableSession, letters: tuple[str, ...]) -> None:
     session.submit(StartGame(replace(STARTED, draw=True))).result(5)
     with pytest.raises(CommandRefusedError):

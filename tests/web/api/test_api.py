@@ -423,3 +423,18 @@ def test_play_does_not_count_if_the_players_say_so(table: House, paired: Program
     assert decide(table, paired, upheld=True) == [0, 0]
     assert decide(table, paired, upheld=False) == [14, 0]
     assert paired.call("POST", "/commands/decide-challenge", {"seen": table.seen, "upheld": False}).status_code == 409
+
+
+def test_turns_after_the_end_of_the_game_are_refused(table: House, paired: Program) -> None:
+    table.play_three_turns()
+    table.end()
+    for name, order in (("pass", {}), ("exchange", {"count": 1}), ("board", order_board(table, HORN))):
+        answer = paired.call("POST", f"/commands/{name}", {**order, "seen": table.seen})
+        assert (answer.status_code, answer.json["error"]) == (409, "The game has ended.")
+
+
+def test_exchange_that_the_bag_does_not_allow_is_refused_by_hand_too(table: House, paired: Program) -> None:
+    table.session.submit(StartGame(replace(STARTED, rules=Rules(exchange_minimum_bag=90)))).result(5)
+    order = {"seen": table.seen, "number": 1, "kind": "exchange", "count": 1}
+    answer = paired.call("POST", "/commands/insert-turn", order)
+    assert answer.status_code == 409 and "cannot be exchanged" in answer.json["error"]
