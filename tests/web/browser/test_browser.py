@@ -185,6 +185,17 @@ def test_board_is_walked_with_the_arrow_keys(table: ShownTable, server: PageServ
     phone.get_by_role("dialog").wait_for(state="hidden", timeout=10_000)
 
 
+def test_arrow_keys_follow_a_board_that_is_drawn_from_the_right(
+    table: ShownTable, server: PageServer, phone: Page
+) -> None:
+    table.show(replace(samples.MIDGAME, board=replace(samples.MIDGAME.board, right_to_left=True)))
+    pair(phone, server)
+    phone.locator("#H8").focus()
+    for key in ("ArrowLeft", "ArrowLeft", "ArrowDown", "ArrowRight"):
+        phone.keyboard.press(key)
+    assert phone.evaluate("document.activeElement.id") == "I9"
+
+
 def test_game_is_begun_from_the_page(table: ShownTable, server: PageServer, phone: Page) -> None:
     table.show(samples.ENDED)
     pair(phone, server)
