@@ -205,6 +205,8 @@ MAX_FRAME_AGE_S = 1.5
 """Age of the newest frame, in seconds, from which the camera counts as stalled."""
 MIN_REST_S = 0.4
 """Time without motion, in seconds, after which `CameraMonitor` regards the board as at rest."""
+LONG_REST_S = 5.0
+"""Time of rest, in seconds, after which the board is checked: most players have pressed the button by then."""
 BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 
 
@@ -212,8 +214,9 @@ class CameraMonitor:
     """Monitor of a camera for faults and for motion of the board; one thread calls `check_camera` repeatedly.
 
     `report_trouble` is called once with the message of a fault, and with None when the camera works again. `on_rest` is
-    called with a picture each time the board has come to rest and looks different from the last time. `is_idle` returns
-    True while the monitor may use the camera.
+    called with a picture each time the board has come to rest and looks different from the last time, and
+    `on_long_rest` if it then rests for `LONG_REST_S`. `on_motion` is called with True when something begins to move,
+    and with False at the next rest. `is_idle` returns True while the monitor may use the camera.
     """
 
     def __init__(
@@ -223,9 +226,14 @@ class CameraMonitor:
         on_rest: Callable[[Frame], None],
         is_idle: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
+        on_motion: Callable[[bool], None] = lambda _: None,
+        on_long_rest: Callable[[Frame], None] = lambda _: None,
     ) -> None:
         self._source = source
         self._report_trouble = report_trouble
+        self._on_motion = on_motion
+        self._on_long_rest = on_long_rest
+        self._long_rest_time: float | None = None
         self._on_rest = on_rest
         self._is_idle = is_idle
         self._clock = clock
@@ -266,10 +274,18 @@ class CameraMonitor:
         return wait_s
 
     def _detect_rest(self, frame: Frame) -> None:
-        """Call `on_rest` if the board has come to rest and looks different from the last time."""
+        """Call `on_motion`, and the callbacks for a rest at which the board looks different from the last rest."""
         was_at_rest, self._was_at_rest = self._was_at_rest, self._rest_detector.update(frame.image, frame.time)
-        if self._was_at_rest and not was_at_rest:
+        if self._was_at_rest is not was_at_rest:
+            self._on_motion(not self._was_at_rest)
+        if not self._was_at_rest:
+            self._long_rest_time = None
+        elif not was_at_rest:
             before, now = self._last_rest_thumbnail, make_thumbnail(frame.image)
             if before is None or has_moved(before, now):
                 self._last_rest_thumbnail = now
+                self._long_rest_time = frame.time + LONG_REST_S
                 self._on_rest(self._source.still())
+        elif self._long_rest_time is not None and frame.time >= self._long_rest_time:
+            self._long_rest_time = None
+            self._on_long_rest(self._source.still())

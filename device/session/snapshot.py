@@ -74,6 +74,16 @@ class Trouble(StrEnum):
     STORE = "store"
 
 
+class Sight(StrEnum):
+    """What a live camera sees between presses."""
+
+    UNKNOWN = "unknown"  # no live camera, or nothing was checked yet
+    READY = "ready"
+    HAND_IN_VIEW = "hand-in-view"  # something moves
+    BOARD_MOVED = "board-moved"
+    BOARD_DIFFERS = "board-differs"  # recorded tiles are missing or look different
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """A sentence for the players.
@@ -220,7 +230,8 @@ class TableSnapshot:
     is the number of tiles that may be exchanged now. `edition` is the name of the board
     (`engine.rules.EDITION_COLOURS`). `open_dictionary` is False if words may be looked up in a challenge only.
     `lexicon_advises` is True if the word list is too incomplete to decide a challenge. `rules` are the rules in force
-    (None before the first game), and `finish_lines` the points that each player needs in the Finish Line game.
+    (None before the first game), and `finish_lines` the points that each player needs in the Finish Line game. `sight`
+    is what the camera sees between presses.
     """
 
     revision: int = 0
@@ -253,6 +264,7 @@ class TableSnapshot:
     finish_lines: tuple[int, ...] = ()
     undo: bool = False
     redo: bool = False
+    sight: Sight = Sight.UNKNOWN
 
     @property
     def moment(self) -> Moment:

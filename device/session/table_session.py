@@ -29,6 +29,7 @@ from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import format_sentence, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.setup import Corners, SetupView, TableSetup
+from device.session.sight_monitor import SightMonitor
 from device.session.snapshot import (
     Listener,
     Moment,
@@ -45,7 +46,6 @@ from device.system.periodic import PeriodicTask
 from engine.board import load_layout
 from engine.game import Game
 from engine.messages import join_messages
-from engine.reading import EMPTY
 from engine.tiles import load_tile_set
 from vision.recognition.reader import PhotoReader
 
@@ -56,8 +56,6 @@ CLOCK_SAVE_INTERVAL_S = 0.5
 """Interval for saving the running clock, in seconds."""
 SAVE_RETRY_INTERVAL_S = 5.0
 """Interval, in seconds, between attempts to save events that could not be saved."""
-MIN_EMPTY_PROBABILITY = 0.5
-"""Probability of an empty square above which its tile counts as removed."""
 
 
 class TableSession:
@@ -113,8 +111,15 @@ class TableSession:
             TableSnapshot(board=replace(TableSnapshot().board, premiums=list_premium_texts(load_layout()))),
             self._build_snapshot,
         )
+        self._sight_monitor = SightMonitor(self._board_camera, self._controller, self._queue, self._get_letters)
         watch = CameraMonitor(
-            self._board_camera, self._update_camera_notice, self._handle_rest, lambda: not self._queue.is_busy, clock
+            self._board_camera,
+            self._update_camera_notice,
+            self._handle_rest,
+            lambda: not self._queue.is_busy,
+            clock,
+            self._sight_monitor.handle_motion,
+            self._sight_monitor.handle_long_rest,
         )
         self._periodic_tasks = (
             PeriodicTask("watch", watch.check_camera, closing),
@@ -321,21 +326,7 @@ class TableSession:
         """Keep a key frame (picture of the board at rest), and check if players have removed a withdrawn play."""
         if self.state.phase.in_play:
             self._key_frames.add(frame)
-        if self._controller.squares_to_clear:
-            self._queue.submit_task(lambda: self._check_squares_to_clear(frame))
-
-    def _check_squares_to_clear(self, frame: Frame) -> None:
-        """Remove the notice about a withdrawn play if the squares of the play are empty in a picture."""
-        controller = self._controller
-        reading = self._board_camera.read_board(frame.image, self._get_letters())
-        squares = reading.board.squares if reading.board else ()
-        if (
-            controller.squares_to_clear
-            and squares
-            and all(squares[s].probability(EMPTY) > MIN_EMPTY_PROBABILITY for s in controller.squares_to_clear)
-        ):
-            controller.squares_to_clear = ()
-            self._remove_notices("take-off")
+        self._sight_monitor.handle_rest(frame)
 
     def _remove_notices(self, key: str) -> None:
         self._controller.remove_notices(key)
@@ -393,6 +384,7 @@ class TableSession:
     def _build_snapshot(self) -> TableSnapshot:
         """Return the snapshot of the game, with the notice about a fault of the camera if there is one."""
         state, camera_notice = self._controller.build_snapshot(self.state), self._camera_notice
+        state = replace(state, sight=self._sight_monitor.sight)
         if camera_notice is None or any(notice.trouble is Trouble.CAMERA for notice in state.notices):
             return state
         return replace(state, notices=(*state.notices, camera_notice))

@@ -15,6 +15,7 @@ from device.session.snapshot import (
     LookView,
     Phase,
     PlayerView,
+    Sight,
     TableSnapshot,
     Trouble,
     TurnView,
@@ -108,7 +109,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     in the bag, `unseen` counts the tiles in the bag and on the racks, `exchange_most` is the largest number of tiles
     that may be exchanged now. `rules` are the rules in force (null before the first game), `finish_lines` the points
     that each player needs in the Finish Line game. `undo` and `redo` are true if there is a command to undo or to redo.
-    `look` names a picture under `/pictures`.
+    `sight` is what a live camera sees between presses. `look` names a picture under `/pictures`.
     """
 
     moment: str
@@ -139,6 +140,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     finish_lines: tuple[int, ...]
     undo: bool
     redo: bool
+    sight: Sight
 
     @classmethod
     def of(cls, now: TableSnapshot) -> State:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from device.cameras import CameraError, Frame, Image
-from device.capture.board_camera import BACK_OFF_S, CHECK_INTERVAL_S, MIN_REST_S, CameraMonitor
+from device.capture.board_camera import BACK_OFF_S, CHECK_INTERVAL_S, LONG_REST_S, MIN_REST_S, CameraMonitor
 
 
 class Scene:
@@ -21,8 +21,16 @@ class Scene:
         self.looks = 0
         self.troubles: list[str | None] = []
         self.rests: list[Frame] = []
+        self.motions: list[bool] = []
+        self.long_rests: list[Frame] = []
         self.watch = CameraMonitor(
-            self, self.troubles.append, self.rests.append, lambda: not self.busy, clock=lambda: self.now
+            self,
+            self.troubles.append,
+            self.rests.append,
+            lambda: not self.busy,
+            lambda: self.now,
+            self.motions.append,
+            self.long_rests.append,
         )
 
     def preview(self) -> Frame | None:
@@ -122,3 +130,22 @@ def test_nobody_looks_while_the_table_is_busy(scene: Scene) -> None:
 def test_camera_whose_pictures_do_not_move_is_not_watched(scene: Scene) -> None:
     scene.preview = lambda: None  # type: ignore[method-assign]
     assert scene.watch.check_camera() is None
+
+
+def test_motion_is_reported_when_it_begins_and_when_it_ends(scene: Scene) -> None:
+    scene.motions.clear()
+    scene.tile(10)
+    scene.run(CHECK_INTERVAL_S)
+    assert scene.motions == [True]
+    scene.run(2 * MIN_REST_S)
+    assert scene.motions == [True, False]
+
+
+def test_board_that_changed_is_reported_once_after_a_long_rest(scene: Scene) -> None:
+    scene.run(2 * LONG_REST_S)
+    scene.long_rests.clear()
+    scene.tile(10)
+    scene.run(LONG_REST_S)
+    assert not scene.long_rests
+    scene.run(3 * LONG_REST_S)
+    assert len(scene.long_rests) == 1

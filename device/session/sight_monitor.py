@@ -1,0 +1,108 @@
+"""What the camera sees between presses: hands, a moved board, and a board that differs from the record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from device.cameras import Frame
+from device.capture.board_camera import BoardCamera
+from device.session.command_queue import CommandQueue
+from device.session.game_controller import GameController
+from device.session.snapshot import Sight, TableSnapshot
+from engine.game import Game
+from engine.inference.history import MIN_CLEAR_PROBABILITY, align_reading, is_consistent
+from engine.reading import EMPTY, HIDDEN, BoardReading
+from vision.geometry import Floats
+from vision.recognition.reader import PhotoReading
+from vision.tracking import MIN_MOVED_SQUARES, measure_corner_distance
+
+MIN_EMPTY_PROBABILITY = 0.5
+"""Probability of an empty square above which its tile counts as removed."""
+
+
+class SightMonitor:
+    """Monitor of the board between presses; it sets `TableSnapshot.sight`.
+
+    The thread `watch` calls the methods. Pictures are read on the thread of the session, and only when the board has
+    been at rest for some time, so that a press rarely has to wait.
+    """
+
+    def __init__(
+        self,
+        camera: BoardCamera,
+        controller: GameController,
+        queue: CommandQueue,
+        get_letters: Callable[[], tuple[str, ...]],
+    ) -> None:
+        self._camera = camera
+        self._controller = controller
+        self._queue = queue
+        self._get_letters = get_letters
+        self.sight = Sight.UNKNOWN
+        """What the camera sees now."""
+
+    def handle_motion(self, is_moving: bool) -> None:
+        """Note that something begins to move, or that the board has come to rest."""
+        self._set_sight(Sight.HAND_IN_VIEW if is_moving else Sight.READY)
+
+    def handle_rest(self, frame: Frame) -> None:
+        """Check a picture of the board at rest if the tiles of a withdrawn play are to be removed."""
+        if self._controller.squares_to_clear:
+            self._queue.submit_task(lambda: self._check_squares_to_clear(frame))
+
+    def handle_long_rest(self, frame: Frame) -> None:
+        """Check if the board has moved, or differs from the record."""
+        if self._queue.state.phase.in_play and self._controller.game.board:
+            self._queue.submit_task(lambda: self._check_board(frame))
+
+    def _check_squares_to_clear(self, frame: Frame) -> None:
+        """Remove the notice about a withdrawn play if the squares of the play are empty in a picture."""
+        controller = self._controller
+        reading = self._camera.read_board(frame.image, self._get_letters())
+        squares = reading.board.squares if reading.board else ()
+        if (
+            controller.squares_to_clear
+            and squares
+            and all(squares[s].probability(EMPTY) > MIN_EMPTY_PROBABILITY for s in controller.squares_to_clear)
+        ):
+            controller.squares_to_clear = ()
+            controller.remove_notices("take-off")
+            self._queue.update_state(_remove_take_off_notice)
+
+    def _check_board(self, frame: Frame) -> None:
+        if not self._queue.state.phase.in_play or self.sight is Sight.HAND_IN_VIEW:
+            return
+        before = self._camera.tracker.corners
+        reading = self._camera.read_board(frame.image, self._get_letters())
+        self._set_sight(judge_sight(self._controller.game, reading, before))
+
+    def _set_sight(self, sight: Sight) -> None:
+        if sight is not self.sight:
+            self.sight = sight
+            self._queue.update_state(lambda state: replace(state, sight=sight))
+
+
+def judge_sight(game: Game, reading: PhotoReading, corners: Floats | None) -> Sight:
+    """Return what a reading between two presses shows. `corners` are the corners of the board at the last turn."""
+    if reading.board is None or reading.corners is None:
+        return Sight.BOARD_MOVED
+    if corners is not None and measure_corner_distance(reading.corners, corners) >= MIN_MOVED_SQUARES:
+        return Sight.BOARD_MOVED
+    return Sight.BOARD_DIFFERS if differs_from_record(game, reading.board) else Sight.READY
+
+
+def differs_from_record(game: Game, reading: BoardReading) -> bool:
+    """Return True if recorded tiles are clearly missing or look different. New tiles are no difference."""
+    fit = align_reading(game, reading)
+    if fit is None:
+        return True
+    reads = ((fit.squares[square], game.board[square]) for square in game.board.occupied_squares())
+    return any(
+        read.confidence > MIN_CLEAR_PROBABILITY and read.symbol != HIDDEN and not is_consistent(read.symbol, tile)
+        for read, tile in reads
+    )
+
+
+def _remove_take_off_notice(state: TableSnapshot) -> TableSnapshot:
+    return replace(state, notices=tuple(notice for notice in state.notices if notice.key != "take-off"))
