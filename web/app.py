@@ -57,10 +57,10 @@ def create_app(
     app.extensions["live"] = page
     app.register_blueprint(scoreboard.create_blueprint(page, session, pairing, host_info))
     app.register_blueprint(live.create_blueprint(page))
-    app.register_blueprint(pairing_page.create_blueprint(pairing))
+    app.register_blueprint(pairing_page.create_blueprint(pairing, session))
     app.register_blueprint(dialogs.create_blueprint(session, pairing, own_lexicon))
-    app.register_blueprint(actions.create_blueprint(session, own_lexicon))
-    app.register_blueprint(pictures.create_blueprint(session))
+    app.register_blueprint(actions.create_blueprint(session, pairing, own_lexicon))
+    app.register_blueprint(pictures.create_blueprint(session, pairing))
     app.register_blueprint(panel.create_blueprint(session, pairing, host_info))
     app.register_blueprint(setup.create_blueprint(session, pairing, host_info))
     archive = GameArchive(store or GameStore(":memory:"), lambda: session.state.game)

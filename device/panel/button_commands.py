@@ -5,6 +5,7 @@ All functions are pure. `docs/panel.md` lists the responses to all gestures.
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,10 +15,23 @@ from device.session.commands.games import EndGame, EndPause, Pause, Undo
 from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn
 from device.session.messages import get_text
-from device.session.snapshot import PASS_OR_EXCHANGE, Phase, TableSnapshot
+from device.session.snapshot import PASS_OR_EXCHANGE, Moment, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0
-"""Seconds after a turn in which a press of the shared end-turn button is refused; it was meant for the same turn."""
+"""Seconds after a turn in which a press of the shared button, or of the same player's, is meant for the same turn."""
+OTHER_SIDE_DELAY_S = 0.3
+"""Seconds for which a press on another side waits: if the player to move presses too, that press counts alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class DelayedPress:
+    """A press on another side than that of the player to move, to be carried out at the time `due` (s)."""
+
+    due: float
+    command: TableCommand
+    seat: int | None
+    seen: Moment | None
+    done: Future[TableSnapshot]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +99,10 @@ def _command_for_end_turn(button: Button, state: TableSnapshot, since_turn: floa
         return refusal
     if button.player is None:
         return EndTurn() if since_turn >= SHARED_BUTTON_LOCKOUT_S else Refusal.from_key("too-quick")
-    if button.player == state.turn_of:
-        return EndTurn()
     if button.player >= len(state.players):
         return Refusal.from_key("nobody-sits")
+    if button.player == state.turn_of or since_turn >= SHARED_BUTTON_LOCKOUT_S:
+        return EndTurn()  # the session asks about a turn from another side
     assert state.turn_of is not None, "somebody has the turn while a game is played"
     name = state.players[state.turn_of].name
     return Refusal(get_text("others-turn", name), state.turn_of)

@@ -17,7 +17,7 @@ from functools import partial
 from math import inf
 from typing import Protocol
 
-from device.panel.button_commands import OpenPairing, Refusal, command_for
+from device.panel.button_commands import OTHER_SIDE_DELAY_S, DelayedPress, OpenPairing, Refusal, command_for
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureDetector, GestureKind
 from device.panel.lights import (
     HELD_SIGNAL,
@@ -38,6 +38,7 @@ from device.panel.lights import (
 )
 from device.session.command_queue import Listeners
 from device.session.commands.base import TableCommand
+from device.session.commands.turns import EndTurn
 from device.session.messages import CommandRefusedError, get_text
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
@@ -136,6 +137,7 @@ class Panel:
         self._lights_time = now
         self._is_switching_off = False
         self._felt_buttons: tuple[Button, ...] | None = None
+        self._delayed_press: DelayedPress | None = None
         self._rehearsal_time = now
         self._view = PanelView(status_of(self._state), lights_of(self._state))
         session.add_listener(self._on_state)
@@ -218,11 +220,16 @@ class Panel:
 
     def _advance_time(self) -> None:
         self._handle_gestures(self._gestures.advance_time(self._clock()))
+        if (press := self._delayed_press) and self._clock() >= press.due:
+            self._delayed_press = None
+            self._run_command(press.command, press.seat, press.seen, press.done)
 
     def _next_timeout(self) -> float | None:
         """Return the seconds until the next timed change (gesture, message, light); None if no change is due."""
         now = self._clock()
         ends = [self._gestures.deadline]
+        if self._delayed_press:
+            ends.append(self._delayed_press.due)
         if self._view.message:
             ends.append(self._message_time + MESSAGE_DURATION_S)
         if self._felt_buttons is not None:
@@ -271,7 +278,10 @@ class Panel:
         since_turn = (
             gesture.time - self._last_turn_time if seen is None else inf
         )  # given `seen`, the session itself refuses a press that came too late
-        response = command_for(gesture, self._session.state, since_turn)
+        state = self._session.state
+        response = command_for(gesture, state, since_turn)
+        if gesture.kind is GestureKind.PRESS and gesture.button.ends_turn:
+            self._refuse_delayed_press()
         if isinstance(response, Refusal):
             self._refuse(response, done)
         elif response is None:
@@ -281,16 +291,30 @@ class Panel:
         elif isinstance(response, OpenPairing):
             self._open_pairing(done)
         elif command := self._actions.new_game if response is Button.NEW_GAME else response:
-            self._run_command(command, seen, done)
+            seat = gesture.button.player
+            if isinstance(command, EndTurn) and seat not in (None, state.turn_of):
+                self._delayed_press = DelayedPress(self._clock() + OTHER_SIDE_DELAY_S, command, seat, seen, done)
+            else:
+                self._run_command(command, seat, seen, done)
         else:
             self._refuse(Refusal.from_key("new-game-on-page"), done)
         return None
 
+    def _refuse_delayed_press(self) -> None:
+        """Refuse a press on another side than that of the player to move, because this player presses too."""
+        press, self._delayed_press = self._delayed_press, None
+        state = self._session.state
+        if press and state.turn_of is not None:
+            name = state.players[state.turn_of].name
+            self._refuse(Refusal(get_text("others-turn", name), state.turn_of), press.done)
+
     def _set_rehearsal(self, on: bool) -> None:
         self._felt_buttons, self._rehearsal_time = () if on else None, self._clock()
 
-    def _run_command(self, command: TableCommand, seen: Moment | None, done: Future[TableSnapshot]) -> None:
-        answered = self._session.submit(command, self._session.state.moment if seen is None else seen)
+    def _run_command(
+        self, command: TableCommand, seat: int | None, seen: Moment | None, done: Future[TableSnapshot]
+    ) -> None:
+        answered = self._session.submit(command, self._session.state.moment if seen is None else seen, seat)
         answered.add_done_callback(lambda future: self._events.put(partial(self._pass_on_result, future, done)))
 
     def _open_pairing(self, done: Future[TableSnapshot]) -> None:

@@ -11,6 +11,7 @@ from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
 from device.session.decision import Decision, TurnContext, withdraw_void_play
 from device.session.messages import convert_engine_errors, format_sentence, make_notice, make_refusal
+from device.session.picture_buffer import PictureBuffer
 from device.session.questions import list_deferred_questions
 from device.session.snapshot import (
     LookView,
@@ -41,9 +42,6 @@ from engine.validation.deferred_questions import answer_deferred_question, defer
 
 _log = logging.getLogger(__name__)
 
-MAX_PICTURES = 8
-"""Number of pictures of the last turns and questions that are kept in memory."""
-
 
 class GameController:
     """Controller of the current game, with its log, its clock, the open question and the notices for the players."""
@@ -59,8 +57,10 @@ class GameController:
         """Colours of all players in the store."""
         self.words = words
         """The word list in use; None means that words are not checked."""
-        self.pictures: dict[str, bytes] = {}
-        """The last pictures of the rectified board and of questions (JPEG data), by their names in the snapshots."""
+        self.pictures = PictureBuffer()
+        """The last pictures that the snapshots name."""
+        self.seat: int | None = None
+        """The seat whose phone or button gave the command; None for a shared button, other phones and the API."""
         self.notices: tuple[Notice, ...] = ()
         """Notices for the next snapshot."""
         self.open_question: OpenQuestion | None = None
@@ -112,7 +112,7 @@ class GameController:
     @property
     def turn_context(self) -> TurnContext:
         """Context for the validation of the next turn."""
-        return TurnContext(self.words, self.reading_history, self._memory.history)
+        return TurnContext(self.words, self.reading_history, self._memory.history, self.seat)
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
         """Start a game; if `words` is `...`, the current word list is kept. Raises `CommandRefusedError`."""
@@ -326,8 +326,9 @@ class GameController:
 
     def commit_entered_events(self, events: Sequence[Event]) -> None:
         """Validate and record events that a player has entered, and show the notices and question of the validation."""
-        asked = self._memory.history
-        verdict = validate_turn(Proposal(self.game, tuple(events), Source.HAND, words=self.words, asked=asked))
+        verdict = validate_turn(
+            Proposal(self.game, tuple(events), Source.HAND, None, None, self.words, self._memory.history, self.seat)
+        )
         question = make_finding_question(self.game, verdict.question) if verdict.question else None
         self.commit_events(verdict.events)
         self.notices += tuple(map(make_finding_notice, verdict.notices))
@@ -343,11 +344,7 @@ class GameController:
     def show_images(self, look: TurnImages) -> None:
         """Show the images of a turn in the next snapshot."""
         self._look_view = look.view
-        self.add_picture(look.view.picture, look.crop)
-
-    def add_picture(self, name: str, jpeg: bytes) -> None:
-        """Add a picture (JPEG data) that a snapshot names; the oldest picture is discarded."""
-        self.pictures = dict([*self.pictures.items(), (name, jpeg)][-MAX_PICTURES:])
+        self.pictures.add(look.view.picture, look.crop)
 
     def update_clock(self) -> None:
         """Run the clock of the player to move, unless the game is paused, due to end, or waits for an answer."""

@@ -18,12 +18,10 @@ from calibration.profile import TableProfile
 from device.cameras import Camera, CameraError, Frame
 from device.cameras.phone import PhoneCamera, PictureNeededError
 from device.capture.board_camera import BoardCamera, CameraMonitor
-from device.capture.question_crop import crop_squares, make_crop_name
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import dictionary
 from device.session.command_queue import CommandQueue
 from device.session.commands.base import CommandContext, TableCommand
-from device.session.decision import Decision
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import format_sentence, make_notice, make_refusal
@@ -202,12 +200,15 @@ class TableSession:
         controller = self._controller
         return dictionary.list_blank_letters(controller.game, controller.words, square) if controller.has_game else ()
 
-    def submit(self, command: TableCommand, expected: Moment | None = None) -> Future[TableSnapshot]:
+    def submit(
+        self, command: TableCommand, expected: Moment | None = None, seat: int | None = None
+    ) -> Future[TableSnapshot]:
         """Run a command (a class of `device.session.commands`) on the session's thread.
 
         The future holds the snapshot after the command, or `CommandRefusedError`. A command is refused while another
         command runs, in a phase that does not allow the command, and if the game has changed since the moment
-        `expected`.
+        `expected`. `seat` is the player whose button or phone gave the command, if it belongs to a player: a turn from
+        the wrong seat is asked about.
         """
         pressed = self._now()
 
@@ -220,7 +221,7 @@ class TableSession:
             return replace(state, phase=command.interim_phase or state.phase, notices=(), question=None)
 
         return self._queue.submit_command(
-            lambda: self._run_command(command, pressed),
+            lambda: self._run_command(command, pressed, seat),
             find_refusal,
             show_interim_phase if command.interim_phase else None,
         )
@@ -270,21 +271,12 @@ class TableSession:
         if turn.game is not controller.game:  # the reading has settled a deferred question
             controller.change_history(turn.game, make_notice("question-settled"))
         controller.commit_events(turn.decision.events, images)
-        controller.ask_question(self._add_question_picture(turn.decision, turn), turn.reading.board)
+        decision = controller.pictures.add_question_crop(turn.decision, turn.frame.image, turn.reading.corners)
+        controller.ask_question(decision, turn.reading.board)
         controller.reading_history = turn.inference.history
         if turn.is_split:
             controller.notices += (make_notice("two-turns"),)
         self._queue.submit_task(lambda: self._update_profile(turn, controller.game))
-
-    def _add_question_picture(self, decision: Decision, turn: TurnCapture) -> Decision:
-        """Add a crop of the photograph to the question of a decision, if the question is about squares."""
-        asked, corners = decision.open_question, turn.reading.corners
-        if asked is None or not asked.question.squares or corners is None:
-            return decision
-        jpeg = crop_squares(turn.frame.image, corners, asked.question.squares)
-        name = make_crop_name(jpeg)
-        self._controller.add_picture(name, jpeg)
-        return replace(decision, open_question=replace(asked, question=replace(asked.question, picture=name)))
 
     def _update_profile(self, turn: TurnCapture, game: Game) -> None:
         """Let the table profile learn from the previous turn, which `turn` confirms."""
@@ -353,13 +345,14 @@ class TableSession:
 
     # Running a command
 
-    def _run_command(self, command: TableCommand, pressed: float) -> None:
+    def _run_command(self, command: TableCommand, pressed: float, seat: int | None) -> None:
         """Run a command that was submitted at time `pressed` (s); convert errors to notices for the players."""
         controller = self._controller
         before = controller.open_question, controller.notices
         controller.notices = ()
         if not command.keeps_question:
             controller.close_question(is_deferred=command.defers_question)
+            controller.seat = seat  # an answer belongs to the seat of the turn in question
             self._turn_worker.stop()
         if controller.clock_keeper:
             controller.clock_keeper.stop(pressed)

@@ -109,15 +109,16 @@ def check_order(proposal: Proposal) -> Iterator[Finding]:
 def check_seat(proposal: Proposal) -> Iterator[Finding]:
     """Ask whose turn it was if another player's button or phone ended the turn.
 
-    If no button or phone of a player ended the turn, ask nothing.
+    If no button or phone of a player ended the turn, ask nothing. A turn that was entered by hand counts until the
+    question is answered.
     """
-    game, event, seat = proposal.game, proposal.single_play, proposal.seat
-    if event is None or seat is None or seat == event.player or len(proposal.events) != 1:
+    game, event, seat = proposal.game, proposal.single_turn, proposal.seat
+    if event is None or seat is None or seat == event.player or seat >= len(game.players):
         return
     missed = [Passed((game.to_move + n) % len(game.players)) for n in range((seat - game.to_move) % len(game.players))]
     values = (game.players[seat], game.players[event.player])
-    options = (LOOK_AGAIN, Option(proposal.events), Option((*missed, replace(event, player=seat))))
-    yield Finding(Reason.OUT_OF_TURN, values, options)
+    options = (Option(proposal.events), Option((*missed, replace(event, player=seat))))
+    yield Finding(Reason.OUT_OF_TURN, values, options if proposal.source is Source.HAND else (LOOK_AGAIN, *options))
 
 
 def check_rack(proposal: Proposal) -> Iterator[Finding]:

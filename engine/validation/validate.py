@@ -38,6 +38,7 @@ _HAND_CHECKS: tuple[Check, ...] = (
     play_checks.check_record,
     play_checks.check_exchanges,
     play_checks.check_order,
+    play_checks.check_seat,
     play_checks.check_rack,
     play_checks.check_blank,
 )

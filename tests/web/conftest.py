@@ -28,6 +28,7 @@ class ShownTable:
         self.state = samples.EMPTY
         self.listeners: list[Listener] = []
         self.submitted: list[tuple[TableCommand, Moment | None]] = []
+        self.seats: list[int | None] = []
         self.refusal = ""
         self.uses_phone_camera = False
         self.taught: tuple[str, ...] = ()
@@ -73,8 +74,11 @@ class ShownTable:
         self.taught = tuple("".join(row) for row in rows)
         return done(())
 
-    def submit(self, request: TableCommand, expected: Moment | None = None) -> Future[TableSnapshot]:
+    def submit(
+        self, request: TableCommand, expected: Moment | None = None, seat: int | None = None
+    ) -> Future[TableSnapshot]:
         self.submitted.append((request, expected))
+        self.seats.append(seat)
         if not self.refusal:
             return done(self.state)
         refused: Future[TableSnapshot] = Future()

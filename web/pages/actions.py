@@ -32,7 +32,9 @@ from engine.tiles import Tile, load_tile_set
 from web.command_requests import WEB_COMMANDS, RequestError, decode_form, make_command, make_order_type
 from web.filters import actor
 from web.i18n import texts
+from web.pages.pairing import find_seat
 from web.responses import accept, refuse
+from web.security.pairing import Pairing
 
 REFUSAL_TIMEOUT_S = 0.25
 """Seconds to wait for the result of a command. A later result appears in the live updates of the page."""
@@ -42,14 +44,14 @@ FormReader = Callable[[Form, TableSnapshot], tuple[type[TableCommand], dict[str,
 """Function that returns the command for a form, and the arguments computed from several form fields."""
 
 
-def create_blueprint(session: TableSession, own_lexicon: Path | None) -> Blueprint:
+def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
     """Return the routes `POST /actions/NAME`, one for each command.
 
     The response is 204 (303 for a form without script), or the reason of a refusal in one line. The fields of a form
     are the arguments of the command. `_FORM_READERS` has the commands with other form fields.
     """
     routes = Blueprint("actions", __name__, url_prefix="/actions")
-    actions = Actions(session, own_lexicon)
+    actions = Actions(session, pairing, own_lexicon)
     for command in WEB_COMMANDS:
         routes.post(f"/{command.name}{_ROUTE_ARGUMENTS.get(command, '')}", endpoint=command.name)(
             partial(actions.carry_out, command)
@@ -67,6 +69,7 @@ class Actions:
     """The view functions that send commands from HTML forms to the table."""
 
     session: TableSession
+    pairing: Pairing
     own_lexicon: Path | None
 
     def carry_out(self, command: type[TableCommand], **fields: object) -> ResponseReturnValue:
@@ -76,7 +79,9 @@ class Actions:
             if command in _FORM_READERS:
                 command, fields = _FORM_READERS[command](request.form, self.session.state)
             order = decode_form(request.form, make_order_type(command), **fields)
-            self.session.submit(make_command(command, order, self.own_lexicon), order.moment).result(REFUSAL_TIMEOUT_S)
+            seat = find_seat(self.pairing, self.session.state)
+            table_command = make_command(command, order, self.own_lexicon)
+            self.session.submit(table_command, order.moment, seat).result(REFUSAL_TIMEOUT_S)
         except RequestError:
             return refuse(t("wrong.form"), 400)
         except NewGameError as wrong:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 
+from device.session.snapshot import TableSnapshot
+from device.session.table_session import TableSession
 from engine.limits import MAX_PAIRED_CLIENTS
 from web.i18n import texts
 from web.responses import accept, refuse, render_dialog
@@ -28,10 +31,10 @@ RELOAD = 205
 """HTTP status Reset Content: the script of the page reloads the page after this status."""
 
 
-def create_blueprint(pairing: Pairing) -> Blueprint:
-    """Return the routes `/pair`, `/pair/SECRET`, `/enter/TOKEN`, `/phones` and `/phones/unpair`."""
+def create_blueprint(pairing: Pairing, session: TableSession) -> Blueprint:
+    """Return the routes `/pair`, `/pair/SECRET`, `/enter/TOKEN`, `/phones` and below."""
     routes = Blueprint("phones", __name__)
-    pages = PairingPages(pairing)
+    pages = PairingPages(pairing, session)
     routes.app_context_processor(lambda: {"pairing_is_open": pairing.is_open})
     routes.get(PAIR_PATH)(pages.pair_form)
     routes.get(f"{PAIR_PATH}/<secret>")(pages.pair_by_scan)
@@ -39,6 +42,8 @@ def create_blueprint(pairing: Pairing) -> Blueprint:
     routes.get(f"{ENTER_PATH}/<token>")(pages.enter)
     routes.get("/phones")(pages.phones)
     routes.post("/phones/unpair")(pages.unpair)
+    routes.post("/phones/player")(pages.assign_player)
+    session.add_listener(make_rename_listener(pairing, session.state))
     return routes
 
 
@@ -47,6 +52,7 @@ class PairingPages:
     """The view functions that pair and unpair phones."""
 
     pairing: Pairing
+    session: TableSession
 
     def pair_form(self) -> Response:
         """Return the form for the pairing code, with the code from the URL if the user scanned the QR code."""
@@ -85,7 +91,9 @@ class PairingPages:
     def phones(self) -> Response:
         """Return the list of paired phones."""
         me = current_client(self.pairing)
-        return render_dialog("phones", me=me, phones=self.pairing.clients) if me else render_dialog("pair")
+        if me is None:
+            return render_dialog("pair")
+        return render_dialog("phones", me=me, phones=self.pairing.clients, players=self.session.state.players)
 
     def unpair(self) -> ResponseReturnValue:
         """Unpair a phone. Only the admin may unpair other phones than its own."""
@@ -95,6 +103,40 @@ class PairingPages:
         if not self.pairing.unpair(wanted):
             return refuse(texts()("phones.gone"))
         return accept(status=RELOAD)
+
+    def assign_player(self) -> ResponseReturnValue:
+        """Assign this phone to a player of the game, or to no player."""
+        me, player = current_client(self.pairing), request.form.get("player", "")
+        if me is None or (player and player not in list_names(self.session.state)):
+            return refuse(texts()("phones.no_player"))
+        self.pairing.assign_player(me.id, player)
+        return accept(status=RELOAD)
+
+
+def list_names(state: TableSnapshot) -> tuple[str, ...]:
+    """Return the names of the players in the order of their seats."""
+    return tuple(player.name for player in state.players)
+
+
+def find_seat(pairing: Pairing, state: TableSnapshot) -> int | None:
+    """Return the seat of the phone that sent the request, or None if it belongs to no player of the game."""
+    client = current_client(pairing)
+    return client.find_seat(list_names(state)) if client else None
+
+
+def make_rename_listener(pairing: Pairing, first: TableSnapshot) -> Callable[[TableSnapshot], None]:
+    """Return a listener of the session that lets phones follow their player to a new name."""
+    last = first
+
+    def compare_names(state: TableSnapshot) -> None:
+        nonlocal last
+        if state.game == last.game:
+            for before, after in zip(list_names(last), list_names(state), strict=False):
+                if before != after:
+                    pairing.rename_player(before, after)
+        last = state
+
+    return compare_names
 
 
 def _read_device_name() -> str:

@@ -19,8 +19,10 @@ from engine.messages import make_message
 from vision.photo import PhotoError, decode_photo
 from web.i18n import texts
 from web.pages.actions import explain_refusal
+from web.pages.pairing import find_seat
 from web.responses import accept, refuse
 from web.security.csrf import PICTURE_PATH
+from web.security.pairing import Pairing
 
 READ_TIMEOUT_S = 30.0
 """Seconds to wait for the reading of a picture, including the pictures that other phones sent before."""
@@ -29,13 +31,13 @@ UNUSABLE_PICTURE_STATUS = 422
 """Status of the response to a picture that cannot be used; the notices of the snapshot give the reason."""
 
 
-def create_blueprint(session: TableSession) -> Blueprint:
+def create_blueprint(session: TableSession, pairing: Pairing) -> Blueprint:
     """Return the route `POST /actions/picture`, with the fields `picture` (an image file) and `seen` of a form.
 
     The response is 204 after the turn (303 for a form without script), or the reason of a refusal in one line.
     """
     routes = Blueprint("pictures", __name__)
-    routes.post(PICTURE_PATH)(Pictures(session).end_turn)
+    routes.post(PICTURE_PATH)(Pictures(session, pairing).end_turn)
     return routes
 
 
@@ -44,6 +46,7 @@ class Pictures:
     """The view function that ends a turn with a picture. Pictures of several phones are read one after the other."""
 
     session: TableSession
+    pairing: Pairing
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def end_turn(self) -> ResponseReturnValue:
@@ -61,7 +64,8 @@ class Pictures:
         if not self.lock.acquire(timeout=READ_TIMEOUT_S):
             return refuse(t("setup.slow"))
         try:
-            state = self.session.submit(EndTurnWithPicture(image), seen).result(READ_TIMEOUT_S)
+            seat = find_seat(self.pairing, self.session.state)
+            state = self.session.submit(EndTurnWithPicture(image), seen, seat).result(READ_TIMEOUT_S)
         except CommandRefusedError as refusal:
             return refuse(explain_refusal(refusal, seen, self.session.state))
         except TimeoutError:

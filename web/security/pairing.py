@@ -186,6 +186,28 @@ class Pairing:
             self._save()
             return True
 
+    def assign_player(self, phone: str, player: str) -> bool:
+        """Assign a device to the player with this name, or to no player if it is empty.
+
+        Return False if the device is not paired.
+        """
+        with self._lock:
+            if phone not in self._clients:
+                return False
+            self._clients[phone] = replace(self._clients[phone], player=player)
+            self._save()
+            return True
+
+    def rename_player(self, before: str, after: str) -> None:
+        """Let the devices of a player follow a new name."""
+        with self._lock:
+            theirs = {
+                client.id: replace(client, player=after) for client in self._clients.values() if client.player == before
+            }
+            if before and theirs:
+                self._clients |= theirs
+                self._save()
+
     def find_client(self, phone: str) -> PairedClient | None:
         """Return the paired device with this id, or None if no paired device has the id."""
         with self._lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,12 +22,21 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PairedClient:
-    """A paired device: id, description (`iPhone`), time of pairing (Unix time), and admin flag."""
+    """A paired device: id, description (`iPhone`), time of pairing (Unix time), admin flag, and the player's name.
+
+    `player` is empty if the device belongs to no player. It is a name, not a seat, so that the device has the right
+    seat in later games, and no seat in games without this player.
+    """
 
     id: str
     device: str
     since: float
     admin: bool
+    player: str = ""
+
+    def find_seat(self, players: Sequence[str]) -> int | None:
+        """Return the seat of the device's player among the names `players`, or None."""
+        return players.index(self.player) if self.player and self.player in players else None
 
 
 class PairingData(msgspec.Struct, frozen=True):

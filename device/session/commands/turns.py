@@ -80,7 +80,7 @@ class PassTurn(TableCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Record the pass."""
-        context.controller.commit_events([Passed(context.controller.game.to_move)])
+        context.controller.commit_entered_events([Passed(context.controller.game.to_move)])
 
 
 class ExchangeTiles(TableCommand, frozen=True):

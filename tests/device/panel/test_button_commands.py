@@ -105,9 +105,13 @@ def test_second_half_of_a_double_press_is_nothing(button: Button) -> None:
     assert told(button, GestureKind.PRESSED_AGAIN) is None
 
 
-def test_wrong_players_button_says_whose_turn_it_is() -> None:
-    said = told(Button.END_TURN_2, GestureKind.PRESS)
+def test_wrong_players_button_right_after_a_turn_says_whose_turn_it_is() -> None:
+    said = told(Button.END_TURN_2, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S / 2)
     assert isinstance(said, Refusal) and said.player == 0 and "Anna" in said.text
+
+
+def test_wrong_players_button_later_is_left_to_the_session() -> None:
+    assert told(Button.END_TURN_2, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S) == EndTurn()
 
 
 def test_button_without_a_player() -> None:

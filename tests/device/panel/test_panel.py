@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from gpiozero.pins.mock import MockFactory
 
+from device.panel.button_commands import SHARED_BUTTON_LOCKOUT_S
 from device.panel.buttons import DEBOUNCE_S, HOLD_S, Button, Pins
 from device.panel.gpio import GpioHardware
-from device.panel.lights import Colour, Light, PanelStatus, Rhythm, Signal
+from device.panel.lights import Colour, Light, PanelStatus, Signal
 from device.panel.panel import EdgeHandler, Panel, PanelActions, PanelView
 from device.session.commands.games import StartGame
 from device.session.snapshot import Moment, Phase
@@ -58,15 +59,17 @@ def test_camera_trouble_and_questions_have_their_lights(wires: Wires, panel: Pan
     assert until(lambda: panel.view.status is PanelStatus.QUESTION)
 
 
-def test_wrong_players_button_changes_nothing_and_the_right_light_blinks(
+def test_wrong_players_button_records_nothing_and_asks(
     wires: Wires, panel: Panel, table: TextTable, session: TableSession
 ) -> None:
-    before = session.state.revision
+    time.sleep(SHARED_BUTTON_LOCKOUT_S)
+    table.lay(HORN)
     wires.press(Button.END_TURN_2)
-    assert until(lambda: panel.view.lights.players[0].rhythm is Rhythm.FAST)
-    assert "Anna" in panel.view.message
-    assert until(lambda: panel.view.lights.players[0].rhythm is Rhythm.STEADY)
-    assert session.state.revision == before and table.pictures == 0
+    assert until(lambda: panel.view.status is PanelStatus.QUESTION)
+    question = session.state.question
+    assert question is not None and question.key == "asked-out-of-turn" and session.state.turns == ()
+    wires.press(Button.CHALLENGE)
+    assert until(lambda: [(t.player, t.score) for t in session.state.turns] == [(0, 14)])
 
 
 def test_bouncing_and_double_pressed_button_ends_one_turn(
@@ -161,6 +164,7 @@ def test_stuck_button_is_named_and_the_others_work(
         wires.down(Button.END_TURN_2)
         assert until(lambda: panel.view.stuck == (Button.END_TURN_2,))
         assert "end-turn 2 button is stuck" in panel.view.message
+        assert until(lambda: session.state.phase is Phase.QUESTION)  # the press of another side
         wires.press(Button.END_TURN_1)
         assert until(lambda: len(session.state.turns) == 1)
         wires.up(Button.END_TURN_2)

@@ -7,7 +7,7 @@ import pytest
 from device.session.commands.corrections import CorrectTurn, InsertTurn
 from device.session.commands.games import Undo
 from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer
-from device.session.commands.turns import EndTurn
+from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import parse_square
@@ -160,3 +160,63 @@ def test_removed_first_turn_is_noted_for_the_play_that_it_leaves_alone(playing: 
 def test_correct_play_by_hand_has_no_notice(playing: TableSession) -> None:
     state = playing.submit(InsertTurn(1, at="8F", word="HORN")).result(5)
     assert state.notices == () and state.question is None
+
+
+def end_turn(session: TableSession, seat: int | None) -> TableSnapshot:
+    return session.submit(EndTurn(), seat=seat).result(5)
+
+
+def test_turn_from_the_wrong_seat_is_recorded_after_the_answer(playing: TableSession, table: TextTable) -> None:
+    table.lay(HORN)
+    state = end_turn(playing, 1)
+    assert state.question is not None and get_key(state) == "asked-out-of-turn" and state.turns == ()
+    assert state.question.text == "It is Anna’s turn, but Ben ended it. Who played?"
+    assert len(state.question.answers) == 3
+    state = answer(playing, "Anna played HORN")
+    assert [(t.player, t.score) for t in state.turns] == [(0, 14)] and state.question is None
+
+
+def test_player_who_played_out_of_turn_gets_the_points_after_a_pass(playing: TableSession, table: TextTable) -> None:
+    table.lay(HORN)
+    end_turn(playing, 1)
+    state = answer(playing, "Ben played HORN")
+    assert [(t.player, t.kind, t.score) for t in state.turns] == [(0, "pass", 0), (1, "play", 14)]
+
+
+def test_press_from_the_wrong_seat_without_a_play_records_no_pass(playing: TableSession) -> None:
+    state = end_turn(playing, 1)
+    assert get_key(state) == "asked-out-of-turn" and state.turns == ()
+    state = answer(playing, "Look again")
+    assert get_key(state) == "asked-out-of-turn" and state.turns == ()
+
+
+def test_right_press_ends_the_question_about_the_wrong_one(playing: TableSession, table: TextTable) -> None:
+    end_turn(playing, 1)
+    table.lay(HORN)
+    state = end_turn(playing, 0)
+    assert [(t.player, t.score) for t in state.turns] == [(0, 14)] and state.question is None
+
+
+@pytest.mark.parametrize("seat", [None, 0])
+def test_press_of_the_player_to_move_or_of_nobody_is_no_question(
+    playing: TableSession, table: TextTable, seat: int | None
+) -> None:
+    table.lay(HORN)
+    state = end_turn(playing, seat)
+    assert state.question is None and [(t.player, t.score) for t in state.turns] == [(0, 14)]
+
+
+def test_pass_by_hand_from_the_wrong_seat_counts_until_the_answer(playing: TableSession) -> None:
+    state = playing.submit(PassTurn(), seat=1).result(5)
+    assert get_key(state) == "asked-out-of-turn" and [t.player for t in state.turns] == [0]
+    state = answer(playing, "Ben passed")
+    assert [t.player for t in state.turns] == [0, 1]
+
+
+def test_seat_of_one_turn_does_not_count_for_the_next(playing: TableSession, table: TextTable) -> None:
+    table.lay(HORN)
+    end_turn(playing, 1)
+    answer(playing, "Anna played HORN")
+    table.lay(HORN, FARM)
+    state = playing.submit(EndTurn()).result(5)
+    assert state.question is None and [t.player for t in state.turns] == [0, 1]

@@ -93,7 +93,17 @@ def test_press_from_another_seat_is_asked_about() -> None:
     assert found.options == (LOOK_AGAIN, Option(proposal.events), Option((Passed(0), play_of_ben)))
 
 
-@pytest.mark.parametrize("seat", [None, 0])
+def test_pass_from_another_seat_is_asked_about() -> None:
+    found = next(check_seat(Proposal(new_game(), (Passed(0),), Source.CAMERA, seat=1)))
+    assert found.options == (LOOK_AGAIN, Option((Passed(0),)), Option((Passed(0), Passed(1))))
+
+
+def test_turn_by_hand_from_another_seat_counts_until_it_is_answered() -> None:
+    found = next(check_seat(Proposal(new_game(), (Passed(0),), Source.HAND, seat=1)))
+    assert found.options == (Option((Passed(0),)), Option((Passed(0), Passed(1))))
+
+
+@pytest.mark.parametrize("seat", [None, 0, 2])
 def test_press_without_a_seat_or_from_the_right_one_is_no_question(seat: int | None) -> None:
     assert not list(check_seat(replace(propose("8F HORN"), seat=seat)))
 
