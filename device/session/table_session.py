@@ -241,7 +241,13 @@ class TableSession:
 
         `rows` are 15 rows of 15 faces, entered by the user.
         """
-        return self._queue.submit_task(lambda: self._setup.enrol_tiles(rows, self._get_letters()))
+
+        def enrol() -> tuple[str, ...]:
+            if self._controller.has_game and self._controller.game.tiles.by_hand_only:
+                raise make_refusal("by-hand-only")
+            return self._setup.enrol_tiles(rows, self._get_letters())
+
+        return self._queue.submit_task(enrol)
 
     # Taking a turn
 

@@ -54,3 +54,9 @@ def test_board_entered_by_hand_names_the_blank(session: TableSession) -> None:
 
 def test_set_up_reads_the_picture_with_letters_that_a_camera_knows(session: TableSession) -> None:
     assert session.capture_setup_view().result(5)
+
+
+def test_tiles_that_no_camera_reads_are_not_enrolled(session: TableSession) -> None:
+    with pytest.raises(CommandRefusedError) as refusal:
+        session.enrol_tiles([["א"] * 15] * 15).result(5)
+    assert refusal.value.key == "by-hand-only"

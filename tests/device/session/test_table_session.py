@@ -422,10 +422,10 @@ def test_tile_that_went_missing_is_asked_about_once(playing: TableSession, table
 def test_unplayed_letters_that_nobody_knows_are_asked_for_and_counted(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
     state = playing.submit(EndGame()).result(5)
-    assert state.racks_wanted == (0, 1)
+    assert state.racks_wanted == (0, 1) and state.winners == ()
     playing.submit(RevealRack(0, "AQ")).result(5)
     state = playing.submit(RevealRack(1, "E")).result(5)
-    assert [p.total for p in state.players] == [3, -1] and state.racks_wanted == ()
+    assert [p.total for p in state.players] == [3, -1] and state.racks_wanted == () and state.winners == (0,)
     for player, letters in ((0, "QQ"), (5, "A"), (0, "7")):
         with pytest.raises(CommandRefusedError):
             playing.submit(RevealRack(player, letters)).result(5)

@@ -126,6 +126,12 @@ def test_a_list_of_the_system_advises_and_never_decides(tmp_path: Path) -> None:
         assert (lexicon.name, lexicon.is_authoritative) == ("ngerman", False)
 
 
+def test_older_edition_of_the_tiles_has_the_list_of_its_language(tmp_path: Path) -> None:
+    (tmp_path / "ngerman").write_text("Äpfel\nHaus\n", encoding="utf-8")
+    lexicon = open_lexicon(None, "de_old", system_dir=tmp_path)
+    assert lexicon is not None and "HAUS" in lexicon and "ÄPFEL" in lexicon
+
+
 def test_a_list_of_the_system_is_compiled_once(tmp_path: Path) -> None:
     (tmp_path / "french").write_text("été\n", encoding="utf-8")
     for _ in range(2):
