@@ -83,10 +83,6 @@ class Lexicon:
     def __len__(self) -> int:
         return len(self._words)
 
-    def has_prefix(self, text: str) -> bool:
-        """Return True if a word of the list begins with `text`."""
-        return next(iter(self._words.iterkeys(text)), None) is not None
-
     @classmethod
     def from_bytes(cls, name: str, data: bytes, excluded_counts: Mapping[str, int] = MappingProxyType({})) -> Lexicon:
         """Return the word list from the bytes of a compiled list, as `to_bytes` returns. Raises `LexiconError`.

@@ -29,14 +29,9 @@ def summaries(state: TableSnapshot) -> tuple[PlayerSummary, ...]:
     return tuple(_summarise_player(state, player) for player in range(len(state.players)))
 
 
-def find_best_play(state: TableSnapshot) -> TurnView | None:
-    """Return the play with the highest score, or the earliest of several plays with this score."""
-    return max(_select_standing_plays(state.turns), key=lambda turn: turn.score, default=None)
-
-
 def _summarise_player(state: TableSnapshot, player: int) -> PlayerSummary:
     theirs = [turn for turn in state.turns if turn.player == player]
-    plays = _select_standing_plays(theirs)
+    plays = [turn for turn in theirs if turn.kind == "play" and turn.stands]
     turns = sum(turn.kind in _TURN_KINDS for turn in theirs)
     return PlayerSummary(
         player,
@@ -45,7 +40,3 @@ def _summarise_player(state: TableSnapshot, player: int) -> PlayerSummary:
         sum(turn.score for turn in plays) / turns if turns else 0.0,
         "".join(turn.word for turn in theirs if turn.kind == "endrack" and turn.score < 0),
     )
-
-
-def _select_standing_plays(turns: list[TurnView] | tuple[TurnView, ...]) -> list[TurnView]:
-    return [turn for turn in turns if turn.kind == "play" and turn.stands]

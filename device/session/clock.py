@@ -12,7 +12,7 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, isfinite
+from math import isfinite
 
 from device.storage.game_log import GameLog, find_press_clocks
 from device.storage.store import GameStore, StoreError
@@ -45,10 +45,6 @@ class ClockView:
     def left(self, player: int, now: float) -> float:
         """Return the seconds that a player has left at time `now`; negative in overtime."""
         return self.limit - self.used_by(player, now)
-
-    def penalty(self, player: int, now: float) -> int:
-        """Return the overtime penalty of a player at time `now`, in points."""
-        return ceil(max(0.0, -self.left(player, now)) / SECONDS_PER_MINUTE) * self.overtime
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from engine.rules import EDITION_COLOURS
 from tests.support import samples
 from web.colours import build_editions_css, choose_ink, contrast_ratio, ensure_contrast
 from web.filters import colour_of
-from web.game_summary import find_best_play, summaries
+from web.game_summary import summaries
 
 
 def test_summary_has_best_play_bingos_average_and_unplayed_letters() -> None:
@@ -32,7 +32,6 @@ def test_play_that_was_taken_back_is_a_turn_without_points() -> None:
 
 
 def test_game_without_plays_has_no_best_one() -> None:
-    assert find_best_play(samples.BEFORE) is None and find_best_play(samples.FINISHED) is not None
     assert all(one.best is None and one.average == 0 for one in summaries(samples.BEFORE))
 
 

@@ -16,11 +16,10 @@ def test_time_is_that_of_the_player_whose_turn_it_is() -> None:
     assert clock.advance_to(1000.0).used == (35.0, 5.0)
 
 
-def test_overtime_costs_points_for_each_minute_begun() -> None:
+def test_time_left_is_negative_in_overtime() -> None:
     view = ClockView(limit=60.0, overtime=10, used=(50.0, 0.0), running=0, since=100.0)
     assert [view.left(0, now) for now in (100.0, 115.0)] == [10.0, -5.0]
-    assert [view.penalty(0, now) for now in (110.0, 110.5, 170.0, 170.5)] == [0, 10, 10, 20]
-    assert view.left(1, 9999.0) == 60.0 and view.penalty(1, 9999.0) == 0
+    assert view.left(1, 9999.0) == 60.0
 
 
 def test_moment_before_the_last_one_takes_no_time_back() -> None:
