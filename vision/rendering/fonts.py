@@ -288,6 +288,8 @@ class LetterShape:
     """Thickness added to each side of a stroke, as a fraction of the cap height; negative for thinner strokes."""
     squareness: float = 0.0
     """Amount (0..1) by which round letters are deformed towards their bounding box."""
+    bridge: float = 0.0
+    """Width of the gaps that open the counters of a stencil letter, as a fraction of the cap height."""
 
 
 PLAIN_SHAPE = LetterShape()
@@ -312,6 +314,8 @@ def _shape_letter(path: Path, letter: str, shape: LetterShape) -> tuple[Mask, in
         mask = np.concatenate([mask[:accent], _square_round_parts(mask[accent:], shape.squareness)])
     width = max(4, round(mask.shape[1] * shape.width))
     mask = np.asarray(cv2.resize(mask, (width, mask.shape[0]), interpolation=cv2.INTER_AREA), np.uint8)
+    if shape.bridge:
+        mask = _cut_bridges(mask, max(2, round(shape.bridge * _SHAPING_CAP_PX)))
     more = round(abs(shape.weight) * _SHAPING_CAP_PX)
     if not more:
         return mask, rise
@@ -322,6 +326,18 @@ def _shape_letter(path: Path, letter: str, shape: LetterShape) -> tuple[Mask, in
     thin = np.asarray(cv2.erode(mask, kernel, borderType=cv2.BORDER_CONSTANT, borderValue=0), np.uint8)
     # Keep the original mask if erosion would break thin strokes.
     return (thin if thin.sum() > 0.5 * mask.sum() else mask), rise
+
+
+def _cut_bridges(mask: Mask, width: int) -> Mask:
+    """Cut vertical gaps of `width` px through the enclosed areas of a letter, as in a stencil."""
+    around = cv2.copyMakeBorder(np.asarray(mask < 128, np.uint8), 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=1)
+    count, _, boxes, _ = cv2.connectedComponentsWithStats(around, connectivity=4)
+    cut = mask.copy()
+    for left, _, wide, _, area in boxes[2:count].tolist():  # 0 is the ink, 1 the surroundings
+        if area > width:
+            x = max(0, left - 1 + (wide - width) // 2)
+            cut[:, x : x + width] = 0
+    return cut
 
 
 def _square_round_parts(mask: Mask, square: float) -> Mask:

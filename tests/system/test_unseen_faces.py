@@ -1,0 +1,61 @@
+"""The held-out fonts, and the measurement of readings in them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.system.unseen_faces import (
+    FaceResult,
+    HeldOutFont,
+    describe_results,
+    draw_board,
+    find_font,
+    load_held_out_fonts,
+    measure_calibration_error,
+    read_faces,
+)
+from vision.recognition.reader import BoardReader
+from vision.rendering.fonts import DEBIAN_FONTS, packaged_fonts
+
+
+def test_held_out_fonts_are_eighty_families_of_six_classes() -> None:
+    fonts = load_held_out_fonts()
+    assert len({font.family for font in fonts}) == len(fonts) >= 60
+    kinds = Counter(font.kind for font in fonts)
+    assert set(kinds) == {"serif", "slab", "script", "stencil", "handwritten", "display"} and min(kinds.values()) >= 9
+
+
+def test_held_out_fonts_are_not_in_the_training_data() -> None:
+    assert not {font.package for font in load_held_out_fonts()} & set(DEBIAN_FONTS)
+
+
+def test_font_file_that_differs_from_the_list_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.ttf").write_bytes(b"font")
+    font = HeldOutFont("serif", "A", "fonts-a", "1", "a.ttf", hashlib.sha256(b"font").hexdigest())
+    assert find_font(font, tmp_path) == tmp_path / "a.ttf"
+    (tmp_path / "a.ttf").write_bytes(b"another")
+    with pytest.raises(ValueError, match="fonts-a"):
+        find_font(font, tmp_path)
+
+
+def test_calibration_error_is_the_mean_difference_of_confidence_and_accuracy() -> None:
+    right = np.arange(1500) % 4 != 0
+    assert measure_calibration_error(np.full(1500, 0.75), right) == pytest.approx(0)
+    assert measure_calibration_error(np.full(1500, 0.95), right) == pytest.approx(0.2)
+
+
+def test_report_counts_wrong_letters_that_are_called_certain() -> None:
+    result = FaceResult("serif", np.array([0.995, 0.995, 0.6]), np.array([True, False, False]))
+    assert "| serif | 3 | 33.33 % | 1 of 2 |" in describe_results("serif", [result], np.random.default_rng(0))
+
+
+def test_board_in_a_face_is_drawn_and_read() -> None:
+    font = HeldOutFont("stencil", "A", "fonts-a", "1", "", "")
+    scene = draw_board(np.random.default_rng(1), font, packaged_fonts()[0], is_dark=True)
+    result = read_faces(BoardReader(), scene, "stencil")
+    assert len(result.p) == len(result.right) > 30 and result.right.mean() > 0.5
