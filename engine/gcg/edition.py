@@ -35,6 +35,8 @@ TILE_SET_BY_DISTRIBUTION = {
     "welsh": "cy", "estonian": "et", "icelandic": "is", "latvian": "lv", "lithuanian": "lt", "afrikaans": "af",
     "malay": "ms", "latin": "la", "arabic": "ar", "hebrew": "he",
 }  # fmt: skip
+_RARE_TILE_SETS = frozenset({"af", "is", "la", "lt", "lv", "ms"})
+"""Tile sets with few recorded games, whose letters other sets have, too."""
 STANDARD_BOARDS = frozenset({"", "standard", "standard15", "crosswordgame", "classic"})
 STANDARD_GAMES = frozenset({"", "classic", "wordsmog", "scrabble", "crosswordgame", "crossword"})
 
@@ -58,10 +60,13 @@ _EDITION_OF_LIST = re.compile(r"[ _-]*(\d|\().*\Z")
 
 
 def find_possible_tile_sets(record: Record) -> tuple[TileSet, ...]:
-    """Return the tile sets that contain every letter used in the file, the English set first."""
+    """Return the tile sets that contain every letter used in the file.
+
+    The English set is the first one. Editions that are no longer sold and sets with few recorded games are the last.
+    """
     texts = {entry.text for entry in record.entries if entry.kind is TurnKind.PLAY}
     texts |= {entry.rack for entry in record.entries if entry.rack}
-    names = sorted(tile_set_names(), key=lambda name: (name != "en", name))
+    names = sorted(tile_set_names(), key=lambda name: (name != "en", "_" in name or name in _RARE_TILE_SETS, name))
     return tuple(tiles for tiles in map(load_tile_set, names) if all(_can_write(tiles, text) for text in texts))
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engine.board import load_layout
 from engine.gcg import Replay, parse_gcg, replay
+from engine.gcg.edition import find_possible_tile_sets
 from engine.tiles import load_tile_set
 from tests.support.local_data import GCG_DIR, needs_games
 
@@ -312,3 +313,11 @@ def test_each_malformed_game_is_answered() -> None:
         problems = replay(parse_gcg(file.read_bytes())).problems
         assert bool(problems) != (file.name in only_unusual), file
         assert all(problem.line > 0 and problem.reason for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("word", "tiles"), [("KĄT", "pl"), ("MAÑA", "es"), ("ÄHRE", "de"), ("ŽAR", "cs"), ("ÞAÐ", "is")]
+)
+def test_few_letters_are_of_the_set_with_the_most_recorded_games(word: str, tiles: str) -> None:
+    record = parse_gcg(f"#player1 A Anna\n#player2 B Ben\n>A: {word} 8G {word} +0 0\n".encode())
+    assert find_possible_tile_sets(record)[0].name == tiles
