@@ -1,37 +1,54 @@
-"""Mutated files of every kind that the program reads: settings, GCG, pictures, ZIP, stores, the list of phones.
+"""Mutated files and texts of every kind that the program reads: settings, GCG, pictures, ZIP, stores, profiles, phones.
 
     python -m tests.system.fuzz_files 3600 --seed 1
 
 Mutates files for so many seconds, in turns, and prints what was answered. A file is accepted or refused with the error
 of its kind. Any other exception, and any answer that takes more than 5 s of processor time, is a failure; its file is
-kept under the folder that is printed. The API has its own program, `tests.system.fuzz`.
+kept under the folder that is printed. Games in ZIP files and the bodies of requests are mutated as texts, too; requests
+that fit the document of the API have their own program, `tests.system.fuzz`.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import random
 import sys
 import tempfile
 import time
 import traceback
+import urllib.parse
+import zipfile
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 
+from msgspec.structs import replace
 from PIL import Image
 
+from calibration.profile import ProfileError, load_examples
+from device.cli import UserError
+from device.cli.options import prepare_game
 from device.settings import SettingsError, parse_settings, read_default_text
-from device.storage.archive import export_zip, import_gcg, import_zip
+from device.storage.archive import export_zip, import_gcg, import_zip, load_game
 from device.storage.errors import ArchiveError
+from device.storage.game_file import GAME_MEMBER
+from device.storage.lexicons import read_lexicon
 from device.storage.recovery import open_store
 from device.storage.store import GameStore, StoredEvent, StoreError
+from device.storage.summary_cache import SummaryCache
 from engine.events import GameStarted, to_json
-from engine.gcg import parse_gcg, replay
+from engine.gcg import build_record, parse_gcg, replay
+from engine.lexicon import LexiconError
 from engine.rules import STANDARD_RULES
+from engine.tiles import load_tile_set
+from tests.support.api_table import Program, house
 from tests.system.flip_bits import GAMES, make_store
+from tests.web.conftest import pair, token
 from vision.photo import PhotoError, load_photo
 from web.security.pairing import Pairing
 from web.security.pairing_file import FILE_NAME
@@ -43,6 +60,42 @@ TOKENS = (
     *(b"~nouser/x", b"\xed\xa0\x80", b"PK\5\6", b"PK\1\2", b"IHDR", b"\xff\xd8\xff\xe1"),
 )
 """Pieces that are put into files at random."""
+
+SETTINGS = b"""[game]
+players = ["Anna", "Ben", "Cleo"]
+tiles = "de"
+rules = "tournament"
+challenge = "points"
+clock = 25
+first = "Ben"
+more_rules = ["exchange=seven"]
+[page]
+names = ["score.example.org"]
+"""
+PROFILE = Path(__file__).parents[1] / "calibration" / "data" / "table-version-1.npz"
+API_REQUESTS: dict[str, dict[str, object]] = {
+    "commands/new-game": {"players": ["Anna", "Ben"], "first": 0, "choices": {"tiles": "en", "minutes": "25"}},
+    "commands/answer": {"answer": 0},
+    "commands/board": {"rows": [["."] * 15] * 15},
+    "commands/square": {"square": "H8", "symbol": "A"},
+    "commands/blank": {"square": "H8", "letter": "A"},
+    "commands/turn": {"number": 1, "kind": "play", "at": "8F", "word": "HORN", "score": 14},
+    "commands/insert-turn": {"number": 1, "kind": "exchange", "count": 3},
+    "commands/exchange": {"count": 3},
+    "commands/rack": {"player": 0, "letters": "ABC"},
+    "commands/rename": {"player": 0, "new_name": "Änne"},
+    "pairing": {"code": "123456", "device": "phone"},
+}
+FORMS: dict[str, dict[str, object]] = {
+    "actions/new-game": {"players": "Anna", "tiles": "en", "preset": "tournament", "minutes": 25},
+    "actions/square": {"square": "H8", "letter": "A", "blank": 1},
+    "actions/board": {"symbols": ". " * 225},
+    "actions/insert-turn": {"number": 1, "kind": "play", "at": "8F", "word": "HORN"},
+    "actions/rename": {"player": 0, "new_name": "Änne"},
+    "pair": {"code": "123456"},
+    "panel/press": {"button": "end_turn0"},
+    "setup/corners": {"corners": "1,1 300,1 300,300 1,300"},
+}
 
 Try = Callable[[bytes, Path], str]
 """Gives a file, and an empty folder, to the program; returns what it answered. An exception is a failure."""
@@ -94,6 +147,15 @@ def try_settings(data: bytes, _: Path) -> str:
     return "settings taken"
 
 
+def try_values_of_settings(data: bytes, _: Path) -> str:
+    """Build the first game from a settings file."""
+    try:
+        prepare_game(replace(parse_settings(data.decode("utf-8", "replace")).game, lexicon="none"))
+    except (SettingsError, UserError):
+        return "settings refused"
+    return "settings with a game"
+
+
 def try_gcg(data: bytes, folder: Path) -> str:
     """Score and import a GCG file."""
     replay(parse_gcg(data))
@@ -124,6 +186,78 @@ def try_zip(data: bytes, folder: Path) -> str:
         except (ArchiveError, StoreError):
             return "ZIP refused"
     return "ZIP imported"
+
+
+def try_game_in_zip(data: bytes, folder: Path) -> str:
+    """Import a ZIP file with this text as its game, and show and export the game."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(GAME_MEMBER, data)
+    with GameStore(folder / "games.db") as store:
+        try:
+            number = import_zip(store, file)
+        except (ArchiveError, StoreError):
+            return "game in a ZIP refused"
+        SummaryCache(store).get_standing(store.games()[0])
+        build_record(load_game(store, number))
+        b"".join(export_zip(store, number))
+        (folder / "page").mkdir()
+        with house(folder / "page") as table:
+            table.store.add_game(1e9, store.events(number), ())
+            for path in (
+                "/history",
+                "/history/1",
+                "/records",
+                "/api/v1/games/1",
+                "/history/1/game.gcg",
+                "/history/1/game.zip",
+            ):
+                status = table.app.test_client().get(path).status_code
+                assert status < HTTPStatus.INTERNAL_SERVER_ERROR, f"{path}: {status}"
+    return "game in a ZIP imported"
+
+
+def try_request(data: bytes, folder: Path) -> str:
+    """Send a request of several lines to the page: the path, the kind of the body, and the body."""
+    path, kind, body = (*data.split(b"\n", 2), b"", b"")[:3]
+    with house(folder) as table:
+        table.play_three_turns()
+        program = Program(table.app)
+        program.pair(table.code)
+        pair(program.client)
+        with suppress(ValueError):  # an address that no client can send
+            answer = program.client.post(
+                "/" + path.decode("latin-1").lstrip("/"),
+                data=body.replace(b"MOMENT", table.seen.encode()).replace(b"TOKEN", token(program.client).encode()),
+                headers={"Authorization": f"Bearer {program.token}", "Content-Type": kind.decode("latin-1").strip()},
+            )
+            assert answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR, f"{path!r}: {answer.status_code}"
+            shown = table.app.test_client().get("/")
+            assert shown.status_code == HTTPStatus.OK, f"/ after {path!r}: {shown.status_code}"
+            return f"request answered {answer.status_code // 100}xx"
+    return "request not sent"
+
+
+def try_profile(data: bytes, folder: Path) -> str:
+    """Load the profile of a table."""
+    path = folder / "table.npz"
+    path.write_bytes(data)
+    try:
+        load_examples(path)
+    except ProfileError:
+        return "profile refused"
+    return "profile taken"
+
+
+def try_word_list(data: bytes, folder: Path) -> str:
+    """Compile a word list."""
+    path = folder / "words.txt"
+    path.write_bytes(data)
+    try:
+        read_lexicon(path, load_tile_set("de"), folder)
+    except LexiconError:
+        return "word list refused"
+    return "word list taken"
 
 
 def try_store(data: bytes, folder: Path) -> str:
@@ -162,16 +296,35 @@ def make_corpus(folder: Path) -> dict[Try, list[bytes]]:
         archives = [b"".join(export_zip(store, import_gcg(store, game))) for game in games[:2]]
     (folder / "store").mkdir()
     make_store(folder / "store")
+    with zipfile.ZipFile(io.BytesIO(archives[0])) as archive:
+        games_in_zip = [archive.read(GAME_MEMBER)]
     phones = Pairing(file=folder / FILE_NAME)
     phones.pair(phones.code, "192.168.0.7", "phone")
     return {
         try_settings: [read_default_text().encode()],
+        try_values_of_settings: [SETTINGS],
+        try_game_in_zip: games_in_zip,
+        try_request: _write_requests(),
+        try_profile: [PROFILE.read_bytes()],
+        try_word_list: ["# Wörter\nHORN ein Horn\nmäuse\n".encode(), "Haus\r\nMaus\r\n".encode("utf-16")],
         try_gcg: games,
         try_picture: pictures,
         try_zip: archives,
         try_store: [(folder / "store" / "games.db").read_bytes()],
         try_pairing: [(folder / FILE_NAME).read_bytes()],
     }
+
+
+def _write_requests() -> list[bytes]:
+    """Return valid requests in the format of `try_request`."""
+    bodies = {f"api/v1/{path}": {**values, "seen": "MOMENT"} for path, values in API_REQUESTS.items()}
+    forms = {
+        path: urllib.parse.urlencode({**values, "seen": "MOMENT", "csrf": "TOKEN"}) for path, values in FORMS.items()
+    }
+    return [
+        *(f"{path}\napplication/json\n{json.dumps(body)}".encode() for path, body in bodies.items()),
+        *(f"{path}\napplication/x-www-form-urlencoded\n{form}".encode() for path, form in forms.items()),
+    ]
 
 
 def fuzz_files(seconds: float, seed: int, failures_folder: Path) -> Result:
