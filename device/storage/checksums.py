@@ -20,10 +20,14 @@ from pathlib import Path
 
 import msgspec
 
+from device.storage.files import read_small_file
+
 _log = logging.getLogger(__name__)
 
 CHECKSUM_DIGITS = 32
 """Number of hexadecimal digits of a checksum, which is the first 128 bits of a SHA-256."""
+
+_MAX_TAIL_BYTES = 1000
 
 EventRow = tuple[int, float, str, str]
 """An event as a row of the database: number, time (seconds since 1970), body (JSON) and checksum."""
@@ -144,8 +148,10 @@ class TailRecord:
         """Write a `Tail` to the file; a failure is only logged, because the events are in the store."""
         if self._path:
             data = msgspec.json.encode({"tail": tail, "checksum": compute_checksum(tail)})
+            part = self._path.with_name(f"{self._path.name}.part")
             try:
-                self._path.write_bytes(data)
+                part.write_bytes(data)
+                part.replace(self._path)
             except OSError as error:
                 _log.warning("the record of the last event is not written: %s", error)
 
@@ -158,7 +164,7 @@ class TailRecord:
         """Return the `Tail` in the file, or None if the file is missing or damaged."""
         with suppress(OSError, ValueError):
             if self._path:
-                stored = msgspec.json.decode(self._path.read_bytes(), type=_StoredTail)
+                stored = msgspec.json.decode(read_small_file(self._path, _MAX_TAIL_BYTES), type=_StoredTail)
                 if stored.checksum == compute_checksum(stored.tail):
                     return stored.tail
         return None

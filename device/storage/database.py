@@ -51,6 +51,7 @@ class Database:
         self.path = str(path)
         self._lock = threading.Lock()
         self._lock_file = -1
+        self._file_id: tuple[int, int] | None = None
         try:
             is_new = self.path != MEMORY and not Path(path).exists()
             if is_owner and self.path != MEMORY:
@@ -65,6 +66,7 @@ class Database:
             self._prepare()
             if is_new:
                 sync_folder(Path(path).parent)
+            self._file_id = _identify_file(self.path)
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             self.close()
             raise to_store_error(error, self.path) from error
@@ -85,6 +87,7 @@ class Database:
         Raises `StoreError`.
         """
         with self._lock:
+            self._check_file()
             try:
                 self._roll_back()
                 self.connection.execute("BEGIN IMMEDIATE")
@@ -172,6 +175,12 @@ class Database:
         if problems:
             raise self._make_damage_error(problems[0])
 
+    def _check_file(self) -> None:
+        """Raise `StoreError` if the file was deleted or replaced: what SQLite writes then is lost."""
+        if self._file_id and _identify_file(self.path) != self._file_id:
+            text = "{0} was deleted while the table was on: save the games from the page, then restart"
+            raise StoreError(make_message("store-deleted", text, self.path))
+
     def _check_version(self, db: sqlite3.Connection) -> None:
         (version,) = db.execute("PRAGMA user_version").fetchone()
         (file_id,) = db.execute("PRAGMA application_id").fetchone()
@@ -208,6 +217,15 @@ def _lock_beside(path: str) -> int:
         os.close(handle)
         raise make_locked_error(path) from None
     return handle
+
+
+def _identify_file(path: str) -> tuple[int, int] | None:
+    """Return the device and the inode of a file, or None if there is no file."""
+    try:
+        state = Path(path).stat()
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino
 
 
 def decode_text(data: bytes) -> str:

@@ -1,8 +1,10 @@
-"""Functions to write files that survive a power cut: a file is written completely or not at all."""
+"""Functions for small files: they are written completely or not at all, and read only if they are files."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -20,6 +22,15 @@ def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:
             Path(part.name).unlink(missing_ok=True)
             raise
     sync_folder(path.parent)
+
+
+def read_small_file(path: Path, max_bytes: int) -> bytes:
+    """Return the content of a file. Raises `OSError`, also for a larger file and for a device, FIFO or folder."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a FIFO would wait for its writer
+        state = os.fstat(file.fileno())
+        if not stat.S_ISREG(state.st_mode) or state.st_size > max_bytes:
+            raise OSError(errno.EINVAL, f"no file of up to {max_bytes} bytes", str(path))
+        return file.read()
 
 
 def sync_folder(folder: Path) -> None:

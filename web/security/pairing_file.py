@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from device.storage.files import write_file
+from device.storage.files import read_small_file, write_file
 
 FILE_NAME = "pairing.json"
 """Name of the file in the data folder. Only the program's own user may read it (mode 0600)."""
@@ -57,9 +57,7 @@ def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
     If the file is damaged or missing, the content is a new signing key without devices.
     """
     try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
-            raise ValueError("too large")
-        data = msgspec.json.decode(path.read_bytes(), type=PairingData)
+        data = msgspec.json.decode(read_small_file(path, _MAX_FILE_BYTES), type=PairingData)
         if len(bytes.fromhex(data.key)) != KEY_BYTES:
             raise ValueError("no key")
     except FileNotFoundError:

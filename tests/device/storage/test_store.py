@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -312,3 +313,20 @@ def test_transaction_that_cannot_be_undone_at_once_hangs_nobody(path: Path) -> N
         store.connection.set_authorizer(None)
         store.append(game, [{"n": 2}])
         assert [event.body["n"] for event in store.events(game)] == [-1, 2]
+
+
+def test_file_that_was_deleted_is_reported_instead_of_written(tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        game = store.begin_game(STARTED)
+        (tmp_path / "games.db").unlink()
+        with pytest.raises(StoreError, match="was deleted while the table was on"):
+            store.append(game, [{"n": 1}])
+        assert len(store.events(game)) == 1, "the games can still be read and saved"
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), Path.mkdir])
+def test_record_of_the_last_event_that_is_no_file_is_ignored(make: Callable[[Path], object], tmp_path: Path) -> None:
+    make(tmp_path / "games.db.tail")
+    with GameStore(tmp_path / "games.db") as store:
+        store.begin_game(STARTED)
+        assert not store.lost_tail and len(store.games()) == 1

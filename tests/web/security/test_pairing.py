@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -314,3 +315,10 @@ def test_devices_that_were_used_are_never_pushed_out(tmp_path: Path) -> None:
     restarted.pair(restarted.code, "1", "")
     kept = restarted.clients
     assert phones[0] in kept and phones[1] in kept and phones[2] not in kept and len(kept) == MAX_PAIRED_CLIENTS
+
+
+def test_list_of_phones_that_is_no_file_is_reported(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / FILE_NAME)
+    messages: list[str] = []
+    Pairing(messages.append, file=tmp_path / FILE_NAME)
+    assert len(messages) == 1
