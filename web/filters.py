@@ -16,7 +16,7 @@ from flask import Flask
 
 from device.session.new_game import PALETTE
 from device.session.rule_choices import VARIATIONS
-from device.session.snapshot import BoardView, TableSnapshot, TileView, TurnView
+from device.session.snapshot import BoardView, TableSnapshot, TileView, Trouble, TurnView
 from engine.board import SQUARES, Square, column_of, row_of, square_name
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS, ChallengeRule, Rules
@@ -26,6 +26,9 @@ from web.i18n import Texts
 
 _MAX_CACHED_SQUARES = 4096
 """Number of cached squares: enough for some hundred positions, because most squares do not change in a turn."""
+
+_NO_NEW_PICTURE_KEYS = ("camera-none-new", "camera-none-left")
+"""Keys of the notices about a folder of pictures that works, but has no new picture."""
 
 CHART_WIDTH, CHART_HEIGHT = 400.0, 180.0
 LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = 36.0, 90.0, 12.0, 14.0
@@ -132,8 +135,15 @@ def flags(state: TableSnapshot) -> str:
         "clock": state.clock is not None,
         "undo": state.undo,
         "redo": state.redo,
+        "no-camera": has_camera_fault(state),
     }
     return " ".join(name for name, holds in flag_values.items() if holds)
+
+
+def has_camera_fault(state: TableSnapshot) -> bool:
+    """Return True if the camera gives no pictures, so that turns have to be entered by hand."""
+    faults = (notice for notice in state.notices if notice.trouble is Trouble.CAMERA)
+    return any(notice.key not in _NO_NEW_PICTURE_KEYS for notice in faults)
 
 
 @dataclass(frozen=True, slots=True)

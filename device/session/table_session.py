@@ -26,6 +26,7 @@ from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import format_sentence, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
+from device.session.play_preview import PlayPreview, preview_entry
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.sight_monitor import SightMonitor
 from device.session.snapshot import (
@@ -195,6 +196,10 @@ class TableSession:
         """
         return dictionary.look_up(self.state, self._controller.words, word)
 
+    def preview_play(self, at: str, word: str) -> PlayPreview:
+        """Score and validate a play without recording it; see `device.session.play_preview`."""
+        return preview_entry(self._controller, at, word)
+
     def list_blank_letters(self, square: str) -> tuple[str, ...]:
         """Return the letters that the blank on a square may stand for; see `device.session.dictionary`."""
         controller = self._controller
@@ -286,10 +291,9 @@ class TableSession:
 
     def _update_profile(self, turn: TurnCapture, game: Game) -> None:
         """Let the table profile learn from the previous turn, which `turn` confirms."""
-        if self._profile_updater:
-            error = self._profile_updater.add_turn(turn, str(self._controller.log.number), game)
-            if error:
-                self.notify(make_notice("not-learnt", error, trouble=Trouble.STORE))
+        updater = self._profile_updater
+        if updater and (error := updater.add_turn(turn, str(self._controller.log.number), game)):
+            self.notify(make_notice("not-learnt", error, trouble=Trouble.STORE))
 
     def _prepare_board(self) -> None:
         """Discard the pictures of the previous game and let the camera adjust to the light."""
@@ -328,9 +332,7 @@ class TableSession:
 
     def _remove_notices(self, key: str) -> None:
         self._controller.remove_notices(key)
-        self._queue.update_state(
-            lambda state: replace(state, notices=tuple(notice for notice in state.notices if notice.key != key))
-        )
+        self._queue.update_state(lambda state: replace(state, notices=tuple(n for n in state.notices if n.key != key)))
 
     def _save_clock(self) -> float:
         state, keeper = self.state, self._controller.clock_keeper
@@ -364,10 +366,9 @@ class TableSession:
             controller.clock_keeper.stop(pressed)
         try:
             command.run(self._context)
-        except PictureNeededError as error:
-            controller.add_notice(str(error))
         except CameraError as error:
-            controller.add_notice(str(error), Trouble.CAMERA)
+            trouble = Trouble.NONE if isinstance(error, PictureNeededError) else Trouble.CAMERA
+            controller.add_notice(str(error), trouble)
         except StoreError as error:
             controller.add_notice(str(error), Trouble.STORE)
         except CommandRefusedError:

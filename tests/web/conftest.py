@@ -14,8 +14,10 @@ from flask.testing import FlaskClient
 
 from device.session.commands.base import TableCommand
 from device.session.messages import CommandRefusedError
+from device.session.play_preview import PlayPreview, preview_play
 from device.session.setup import SetupView
 from device.session.snapshot import Listener, Moment, Notice, TableSnapshot
+from engine.game import Game
 from tests.support import samples
 from tests.support.thread_guard import thread_guard as thread_guard
 from web import create_app
@@ -59,6 +61,9 @@ class ShownTable:
         if not self.state.open_dictionary:
             raise CommandRefusedError("Words are looked up only in a challenge.")
         return None if self.state.lexicon is None else word in ("HORN", "FARM")
+
+    def preview_play(self, at: str, word: str) -> PlayPreview:
+        return preview_play(Game.start(("Anna", "Ben")), frozenset({"HORN"}), at, word)
 
     def list_blank_letters(self, square: str) -> tuple[str, ...]:
         return ("O", "I") if square == "I10" else tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")

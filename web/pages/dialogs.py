@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, render_template, request
 
 from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS
 from device.session.messages import CommandRefusedError
@@ -20,14 +20,16 @@ from device.storage.store import StoreError
 from engine.board import Square, column_of, parse_square, row_of, square_name
 from engine.errors import NotationError
 from engine.reading import BOARD_SIZE
-from engine.tiles import load_tile_set
-from web.filters import list_rows
+from engine.tiles import Tile, load_tile_set
+from web.filters import has_camera_fault, list_rows
 from web.i18n import texts
 from web.responses import render_dialog, require_pairing
 from web.security.pairing import Pairing
 
 MAX_OFFERED_NAMES = 40
 MAX_WORD_LETTERS = 20
+MAX_PLAY_LETTERS = 60
+"""Longest word of a play in GCG notation; letters of several characters are in brackets."""
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
@@ -41,6 +43,8 @@ def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path 
     routes.get("/question")(dialogs.question)
     routes.get("/turn")(dialogs.turn)
     routes.get("/board")(dialogs.board)
+    routes.get("/entry")(dialogs.entry)
+    routes.get("/entry/preview")(dialogs.preview)
     routes.get("/word")(dialogs.word)
     routes.get("/draw")(dialogs.draw)
     routes.get("/rack")(dialogs.rack)
@@ -96,6 +100,22 @@ class Dialogs:
             variations=[name for name in VARIATIONS if getattr(state.rules, name, False)],
         )
 
+    def entry(self) -> Response:
+        """Return the form to enter the current turn on a board."""
+        state = self.session.state
+        return self.show("entry", letters=list_letter_keys(state), no_camera=has_camera_fault(state))
+
+    def preview(self) -> Response:
+        """Return the score and the problems of the play in the query (`at`, `word`), as a part of the form."""
+        at, word = request.args.get("at", "")[:3], request.args.get("word", "")[:MAX_PLAY_LETTERS]
+        play, why = None, ""
+        try:
+            play = self.session.preview_play(at, word)
+        except CommandRefusedError as refusal:
+            why = texts().translate(refusal)
+        body = render_template("parts/preview.html", t=texts(), play=play, why=why)
+        return Response(body, headers={"Cache-Control": "no-store"})
+
     def word(self) -> Response:
         """Return the form for looking up a word, with the result for the word in the query string."""
         written = "".join(request.args.get("word", "")[:MAX_WORD_LETTERS].split())
@@ -146,6 +166,16 @@ def draw_tiles(state: TableSnapshot, chance: random.Random | None = None) -> dic
 def list_letters(state: TableSnapshot) -> tuple[str, ...]:
     """Return the letters of the tile set, or an empty tuple before the first game."""
     return load_tile_set(state.tile_set).letters if state.tile_set else ()
+
+
+def list_letter_keys(state: TableSnapshot) -> list[tuple[str, str, str]]:
+    """Return the keys of the entry form: each letter, and its GCG notation as a tile and as a blank."""
+    if not state.tile_set:
+        return []
+    tiles = load_tile_set(state.tile_set)
+    is_ambiguous = any(len(letter) > 1 for letter in tiles.letters)
+    pairs = ((letter, tiles.text(Tile(letter, is_blank=True))) for letter in tiles.letters)
+    return [(tile, f"[{tile}]", f"[{blank}]") if is_ambiguous else (tile, tile, blank) for tile, blank in pairs]
 
 
 def _find_blank_letters(session: TableSession, square: Square) -> tuple[str, ...]:

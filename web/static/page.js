@@ -12,6 +12,7 @@ let stream = null;
 let poll = null;
 let watchdog = null;
 let way = 0; // counts the ways by which news come: an answer on a way that was left leads nowhere
+let endsTurn = false; // this phone ended a turn, and the table has not answered yet
 let serverAhead = Number(root.dataset.now) - performance.now() / 1000;
 
 function show(news) {
@@ -21,6 +22,10 @@ function show(news) {
   root.dataset.events = news.events;
   root.dataset.flags = news.flags;
   setTime(news.now);
+  if (endsTurn && news.phase !== "looking") {
+    endsTurn = false;
+    if (hasNoCamera()) open("/dialogs/entry");
+  }
   for (const [name, html] of Object.entries(news.parts)) {
     const element = document.getElementById(name); // a big screen has not every part
     if (element) replace(element, html);
@@ -137,8 +142,15 @@ async function ask(until, mine) {
   else follow();
 }
 
+function hasNoCamera() {
+  return root.dataset.flags.split(" ").includes("no-camera");
+}
+
 async function press(event) {
   event.preventDefault();
+  const isEndTurn = event.submitter.classList.contains("end-turn");
+  if (isEndTurn && hasNoCamera()) return open("/dialogs/entry");
+  endsTurn = isEndTurn;
   const output = panel.querySelector("output");
   output.textContent = "";
   const sent = send(panel, event.submitter);

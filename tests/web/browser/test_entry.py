@@ -1,0 +1,118 @@
+"""A turn is entered on the board of the page: by taps on a phone, and with a keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from device.cameras import AbsentCamera
+from device.session.commands.games import StartGame
+from device.session.table_session import TableSession
+from device.storage.store import GameStore
+from tests.support.browsers import MARKS, SCREEN, chromium, opened, pair
+from tests.support.text_table import HORN, STARTED, WORDS, TextTable, play
+from web import create_app
+from web.security.server import PageServer
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = MARKS
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def table() -> TextTable:
+    return TextTable()
+
+
+@pytest.fixture
+def session(table: TextTable) -> Iterator[TableSession]:
+    with GameStore(":memory:") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(5)
+        play(session, table, HORN)
+        yield session
+
+
+@pytest.fixture
+def server(session: TableSession) -> Iterator[PageServer]:
+    with PageServer(create_app(session), 0, "127.0.0.1") as server:
+        yield server
+
+
+def open_entry(page: Page, server: PageServer) -> None:
+    pair(page, server, server.app.extensions["pairing"].code)
+    page.get_by_role("link", name="More", exact=True).click()
+    page.get_by_role("link", name="Turn by hand").click()
+    page.locator(".entry-board").wait_for()
+
+
+def square(page: Page, name: str) -> None:
+    page.locator(f".entry-board [data-name={name}]").tap()
+
+
+def letters(page: Page, text: str) -> None:
+    for letter in text:
+        page.locator(f".entry-keys button:text-is('{letter}')").tap()
+
+
+def test_turn_is_entered_by_taps_and_previewed(browser: Browser, server: PageServer, session: TableSession) -> None:
+    with opened(browser, has_touch=True) as phone:
+        open_entry(phone, server)
+        square(phone, "H6")
+        square(phone, "H6")  # down
+        letters(phone, "FAM")  # the R of HORN is on the board
+        phone.get_by_text("+9").wait_for()
+        assert phone.locator(".entry-score b").inner_text() == "FARM"
+        phone.get_by_role("button", name="Enter it", exact=True).tap()
+        phone.get_by_role("dialog").wait_for(state="hidden")
+        turn = session.state.turns[-1]
+        assert (turn.word, turn.at, turn.score) == ("FA.M", "H6", 9)
+
+
+def test_blank_and_problems_are_shown_before_the_turn_counts(
+    browser: Browser, server: PageServer, session: TableSession
+) -> None:
+    with opened(browser, has_touch=True) as phone:
+        open_entry(phone, server)
+        square(phone, "A1")
+        letters(phone, "Q")
+        phone.get_by_role("button", name="Next is a blank").tap()
+        letters(phone, "X")
+        phone.get_by_text("QX is not in the word list.").wait_for()
+        phone.locator(".entry-preview").get_by_text("do not touch the words").wait_for()
+        phone.get_by_role("button", name="Delete the last letter").tap()
+        assert phone.locator(".entry input[name=word]").input_value() == "Q"
+        assert len(session.state.turns) == 1
+
+
+def test_turn_is_entered_with_a_keyboard(browser: Browser, server: PageServer, session: TableSession) -> None:
+    with opened(browser, SCREEN) as page:
+        open_entry(page, server)
+        for key in ("ArrowUp", "ArrowUp", " ", "f", "a", "x", "Backspace", "m"):
+            page.keyboard.press(key)
+        page.get_by_text("+9").wait_for()
+        page.keyboard.press("Enter")
+        page.get_by_role("dialog").wait_for(state="hidden")
+        assert session.state.turns[-1].word == "FA.M"
+
+
+def test_end_turn_without_a_camera_opens_the_entry(browser: Browser, table: TextTable) -> None:
+    with (
+        GameStore(":memory:") as store,
+        TableSession(AbsentCamera("no camera module found"), table, store, WORDS) as session,
+        PageServer(create_app(session), 0, "127.0.0.1") as server,
+        opened(browser, has_touch=True) as phone,
+    ):
+        session.submit(StartGame(STARTED)).result(5)
+        pair(phone, server, server.app.extensions["pairing"].code)
+        phone.locator("#panel .end-turn:enabled").tap()
+        phone.get_by_text("The camera gives no pictures.").wait_for()
+        phone.locator(".entry-board").wait_for()
