@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from device.cameras.addresses import hide_credentials
 from device.panel.buttons import Pins, PinsError
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.session.rule_choices import DRAW, NewGameError, RuleChoice, describe_choice, find_large_board, make_rules
@@ -34,7 +35,7 @@ MAX_PICTURES_MB, MAX_PICTURES_DAYS = 1_000_000, 36_500
 MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 """Largest lengths of a Wi-Fi name and password (IEEE 802.11, 9.4.2.2 and J.4.1)."""
 
-_CAMERA_PATTERN = re.compile(r"pi|phone|usb:.+|folder:.+")
+_CAMERA_PATTERN = re.compile(r"pi|phone|usb:.+|folder:.+|(https?|rtsps?)://.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
 _PIN_KEYS = {pin.name for pin in fields(Pins)}
@@ -212,7 +213,8 @@ def _build_settings(document: dict[str, Any]) -> Settings:
         raise _explain_error(error) from None
     _check_game(settings.game)
     if not _CAMERA_PATTERN.fullmatch(source := settings.camera.source):
-        text = f'is {source!r}: write "pi", "phone", "usb:0" or "folder:/path"'
+        kinds = '"pi", "phone", "usb:0", "http://...", "rtsp://..." or "folder:/path"'
+        text = f"is {hide_credentials(source)!r}: write {kinds}"
         raise _InvalidSettingError(("camera", "source"), text)
     if not MIN_TURN_S <= (seconds := settings.camera.turn_seconds) <= MAX_TURN_S:
         text = f"is {seconds}: choose a number from {MIN_TURN_S} to {MAX_TURN_S}"

@@ -1,4 +1,4 @@
-"""Cameras with one common interface: phones, a folder, a USB camera, a Raspberry Pi camera, a simulated table.
+"""Cameras with one common interface: phones, a folder, USB, network and Raspberry Pi cameras.
 
 `open_camera` opens a camera by the value of the setting `camera.source`, such as `phone`, `usb:0` or `pi`.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from device.cameras.addresses import hide_credentials, is_network_address
 from device.cameras.base import (
     AbsentCamera,
     AutoExposureCamera,
@@ -39,7 +40,7 @@ __all__ = [
 
 
 def open_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None = None) -> Camera:
-    """Open the camera that `spec` names: `phone`, `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...` or `pi`.
+    """Open the camera that `spec` names: `phone`, `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...`, `pi`, or an address.
 
     `open_record` returns, for a folder, the record of the pictures that earlier cameras returned; these pictures are
     skipped. If `open_record` is None, no picture is skipped. Raises `CameraError` if there is no such camera; the
@@ -54,6 +55,10 @@ def open_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None =
         from device.cameras.usb import UsbCamera
 
         return UsbCamera(where)
+    if is_network_address(spec):
+        from device.cameras.network import NetworkCamera
+
+        return NetworkCamera(spec)
     if spec == "phone":
         from device.cameras.phone import PhoneCamera
 
@@ -62,17 +67,17 @@ def open_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None =
         from device.cameras.pi import PiCamera
 
         return PiCamera()
-    text = "no camera '{0}': use phone, usb:0 or folder:DIR, or pi on a Raspberry Pi"
-    raise CameraError(make_message("camera-unknown", text, spec))
+    text = "no camera '{0}': use phone, usb:0, folder:DIR or a network address, or pi on a Raspberry Pi"
+    raise CameraError(make_message("camera-unknown", text, hide_credentials(spec)))
 
 
 def open_reconnecting_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None = None) -> Camera:
-    """Open the camera that `spec` names; a USB or Pi camera may be connected later.
+    """Open the camera that `spec` names; a USB, network or Pi camera may be connected later.
 
     `open_record` has the same meaning as in `open_camera`. Raises `CameraError` if a folder does not exist or `spec` is
     invalid.
     """
-    if spec != "pi" and not spec.startswith("usb:"):
+    if spec != "pi" and not spec.startswith("usb:") and not is_network_address(spec):
         return open_camera(spec, open_record)
     from device.cameras.reconnecting import ReconnectingCamera
 

@@ -2,189 +2,41 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
+from functools import partial
 
 import cv2
-import numpy as np
 
-from device.cameras.base import (
-    BLACK_MESSAGE,
-    CLOSED_MESSAGE,
-    STALLED_MESSAGE,
-    BlackPictureError,
-    CameraError,
-    Frame,
-    Image,
-    is_black,
-)
-from device.system.backoff import Backoff
+from device.cameras.stream import StreamCamera
 from engine.messages import make_message
 
 WIDTH, HEIGHT = 1920, 1080
 MOTION_JPEG = cv2.VideoWriter.fourcc(*"MJPG")
-FRAME_TIMEOUT_S = 2.0
-"""Time without a frame, in seconds, after which the camera counts as stalled."""
-RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
-class UsbCamera:
-    """A USB camera (V4L2 device); a thread takes each frame from the driver, so that no still is an old, queued frame.
+class UsbCamera(StreamCamera):
+    """A USB camera (V4L2 device).
 
-    Only frames that a caller waits for are decoded, and previews at half the size in grey: decoding every frame would
-    take more than half a core of a Raspberry Pi 4. `device` is a number (`0`) or, better, the path by id
-    (`/dev/v4l/by-id/...`), because numbers change if cameras are plugged in in another order. Only new frames prove
-    that the camera works, because `isOpened()` remains true after the camera was unplugged. Raises `CameraError` if the
-    camera cannot be opened.
+    `device` is a number (`0`) or, better, the path by id (`/dev/v4l/by-id/...`), because numbers change if cameras are
+    plugged in in another order. Raises `CameraError` if the camera cannot be opened.
     """
-
-    live = True
 
     def __init__(self, device: str) -> None:
-        self._device: int | str = int(device) if device.isdecimal() else device
-        self._frame_arrived = threading.Condition()
-        self._newest_time: float | None = None
-        self._retrieved: Frame | None = None
-        self._waiting_count = 0
-        self._lost = False
-        self._closing = threading.Event()
-        capture = self._open_capture()
-        if capture is None:
-            text = "no camera at usb:{0}: is it plugged in, and does no other program use it?"
-            raise CameraError(make_message("camera-no-usb", text, device))
-        self._thread = threading.Thread(target=self._run, args=(capture,), name=f"camera-usb-{device}", daemon=True)
-        self._thread.start()
-
-    def __repr__(self) -> str:
-        newest = self._newest_time
-        age = "no frame yet" if newest is None else f"newest frame {time.monotonic() - newest:.2f} s old"
-        return f"<UsbCamera {self._device!r}: {age}>"
-
-    def still(self) -> Frame:
-        """Return the first frame that arrives after the call. Raises `CameraError`."""
-        frame = self._wait_for_frame(_decode_still)
-        if is_black(frame.image):
-            raise BlackPictureError(BLACK_MESSAGE)
-        return frame
-
-    def preview(self) -> Frame:
-        """Return the first frame that arrives after the call, in grey and at half the size.
-
-        Raises `CameraError`, at once if the newest frame is too old.
-        """
-        newest = self._newest_time
-        if newest is not None and time.monotonic() - newest > FRAME_TIMEOUT_S:
-            raise CameraError(STALLED_MESSAGE)
-        return self._wait_for_frame(_decode_preview)
-
-    def close(self) -> None:
-        """Stop the thread and close the device."""
-        self._closing.set()
-        with self._frame_arrived:
-            self._frame_arrived.notify_all()
-        self._thread.join(timeout=5)
-
-    def __enter__(self) -> UsbCamera:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _wait_for_frame(self, decode: Callable[[Image], Image | None]) -> Frame:
-        """Return the first frame from now on that can be decoded; a damaged JPEG is skipped. Raises `CameraError`."""
-        moment = time.monotonic()
-        until = moment + FRAME_TIMEOUT_S
-        while True:
-            frame = self._wait_for_data(moment, until)
-            image = decode(frame.image)
-            if image is not None:
-                return Frame(image, frame.time)
-            moment = frame.time
-
-    def _wait_for_data(self, moment: float, until: float) -> Frame:
-        """Return the first frame that arrives after `moment`, not decoded. Raises `CameraError` at the time `until`."""
-
-        def has_arrived() -> bool:
-            return self._retrieved is not None and self._retrieved.time > moment and not self._lost
-
-        with self._frame_arrived:
-            self._waiting_count += 1
-            try:
-                self._frame_arrived.wait_for(
-                    lambda: self._closing.is_set() or self._lost or has_arrived(), until - time.monotonic()
-                )
-            finally:
-                self._waiting_count -= 1
-            if self._closing.is_set():
-                raise CameraError(CLOSED_MESSAGE)
-            if self._retrieved is None or not has_arrived():
-                raise CameraError(STALLED_MESSAGE)
-            return self._retrieved
-
-    def _open_capture(self) -> cv2.VideoCapture | None:
-        try:
-            capture = cv2.VideoCapture(self._device, cv2.CAP_V4L2)
-        except cv2.error:  # raised if the device number is too large
-            return None
-        if not capture.isOpened():
-            return None
-        capture.set(cv2.CAP_PROP_FOURCC, MOTION_JPEG)
-        capture.set(cv2.CAP_PROP_FRAME_WIDTH, WIDTH)
-        capture.set(cv2.CAP_PROP_FRAME_HEIGHT, HEIGHT)
-        capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
-        if int(capture.get(cv2.CAP_PROP_FOURCC)) == MOTION_JPEG:
-            capture.set(cv2.CAP_PROP_CONVERT_RGB, 0)  # frames are returned as JPEG data
-        return capture
-
-    def _run(self, capture: cv2.VideoCapture | None) -> None:
-        backoff = Backoff(RETRY_DELAYS_S)
-        while not self._closing.is_set():
-            if capture is not None and capture.grab() and self._keep_frame(capture):
-                backoff.reset()
-                continue
-            with self._frame_arrived:
-                self._lost = True  # ends waiting calls at once; an unplugged camera will not return a frame
-                self._frame_arrived.notify_all()
-            if capture is not None:
-                capture.release()
-            self._closing.wait(backoff.record_failure())
-            capture = None if self._closing.is_set() else self._open_capture()
-        if capture is not None:
-            capture.release()
-
-    def _keep_frame(self, capture: cv2.VideoCapture) -> bool:
-        """Retrieve the frame that was grabbed if a caller waits for it; return False if this fails."""
-        now = time.monotonic()
-        with self._frame_arrived:
-            self._newest_time, self._lost = now, False
-            if not self._waiting_count:
-                self._retrieved = None
-                return True
-        good, data = capture.retrieve()
-        if not good or data is None:
-            return False
-        with self._frame_arrived:
-            self._retrieved = Frame(np.asarray(data, np.uint8), now)
-            self._frame_arrived.notify_all()
-        return True
+        text = "no camera at usb:{0}: is it plugged in, and does no other program use it?"
+        missing = make_message("camera-no-usb", text, device)
+        super().__init__(partial(_open_device, device), f"usb:{device}", missing)
 
 
-def _is_jpeg(data: Image) -> bool:
-    return data.ndim == 2 and len(data) == 1
-
-
-def _decode_still(data: Image) -> Image | None:
-    """Return a frame as `(H, W, 3) uint8 BGR`, or None for a damaged JPEG.
-
-    `data` is a row of JPEG data, or an image for cameras without JPEG.
-    """
-    return cv2.imdecode(data, cv2.IMREAD_COLOR) if _is_jpeg(data) else data  # type: ignore[return-value]
-
-
-def _decode_preview(data: Image) -> Image | None:
-    """Return a frame as `(H / 2, W / 2) uint8` grey, or None for a damaged JPEG."""
-    if _is_jpeg(data):
-        return cv2.imdecode(data, cv2.IMREAD_REDUCED_GRAYSCALE_2)  # type: ignore[return-value]
-    grey = cv2.cvtColor(data, cv2.COLOR_BGR2GRAY)
-    return np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), np.uint8)
+def _open_device(device: str) -> cv2.VideoCapture | None:
+    try:
+        capture = cv2.VideoCapture(int(device) if device.isdecimal() else device, cv2.CAP_V4L2)
+    except cv2.error:  # raised if the device number is too large
+        return None
+    if not capture.isOpened():
+        return None
+    capture.set(cv2.CAP_PROP_FOURCC, MOTION_JPEG)
+    capture.set(cv2.CAP_PROP_FRAME_WIDTH, WIDTH)
+    capture.set(cv2.CAP_PROP_FRAME_HEIGHT, HEIGHT)
+    capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
+    if int(capture.get(cv2.CAP_PROP_FOURCC)) == MOTION_JPEG:
+        capture.set(cv2.CAP_PROP_CONVERT_RGB, 0)  # frames are returned as JPEG data
+    return capture

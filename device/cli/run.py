@@ -35,7 +35,9 @@ HELP = "keep the score of a game at a real table"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument(
-        "--camera", metavar="CAMERA", help="phone, usb:0, usb:/dev/v4l/by-id/..., folder:DIR or pi (default pi)"
+        "--camera",
+        metavar="CAMERA",
+        help="phone, usb:0, http://..., rtsp://..., folder:DIR or pi (default pi)",
     )
     add_game_options(parser, players_needed=False)
     add_rule_options(parser)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from device.cameras.addresses import hide_credentials, is_network_address
 from device.doctor.finding import Finding, Subject
 from device.doctor.machine import read_service_state
 from device.doctor.picture import check_image
@@ -32,6 +33,9 @@ def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
     kind, _, where = source.partition(":")
     if kind == "phone":
         yield subject.good("paired phones take the pictures")
+        return
+    if is_network_address(source):
+        yield subject.good(f"the camera is in the network at {hide_credentials(source)}")
         return
     if kind == "folder":
         yield from _check_folder(system, subject, Path(where))

@@ -131,8 +131,8 @@ def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
     [
         ("folder:/nowhere/at/all", "make it"),
         ("usb:77", "plugged in"),
-        ("film", "use phone, usb:0 or folder:DIR"),
-        ("folder:", "use phone, usb:0 or folder:DIR"),
+        ("film", "use phone, usb:0, folder:DIR"),
+        ("folder:", "use phone, usb:0, folder:DIR"),
     ],
 )
 def test_camera_that_is_not_there_is_said_in_one_line(spec: str, said: str) -> None:
@@ -210,7 +210,7 @@ class Video:
 def video(monkeypatch: pytest.MonkeyPatch) -> Video:
     device = Video()
     monkeypatch.setattr(cv2, "VideoCapture", lambda *_: device)
-    monkeypatch.setattr("device.cameras.usb.FRAME_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("device.cameras.stream.FRAME_TIMEOUT_S", 0.2)
     return device
 
 
@@ -260,7 +260,7 @@ def test_unplugged_usb_camera_is_noticed_and_comes_back_by_itself(video: Video) 
 
 
 def test_usb_camera_that_is_pulled_out_is_noticed_at_once(video: Video, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("device.cameras.usb.FRAME_TIMEOUT_S", 2.0)
+    monkeypatch.setattr("device.cameras.stream.FRAME_TIMEOUT_S", 2.0)
     with UsbCamera("0") as camera:
         camera.still()
         video.plugged = False

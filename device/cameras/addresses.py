@@ -1,0 +1,25 @@
+"""Addresses of network cameras, and how they are shown."""
+
+from __future__ import annotations
+
+NETWORK_SCHEMES = ("http://", "https://", "rtsp://", "rtsps://")
+
+
+def is_network_address(source: str) -> bool:
+    """Return True if the source of a camera is the address of a network camera."""
+    return source.lower().startswith(NETWORK_SCHEMES)
+
+
+def hide_credentials(source: str) -> str:
+    """Return the source of a camera for messages: without user, password and query, which may hold a password.
+
+    >>> hide_credentials("rtsp://anna:secret@camera.local:554/live?key=1")
+    'rtsp://camera.local:554/live'
+    >>> hide_credentials("usb:0")
+    'usb:0'
+    """
+    if "://" not in source:
+        return source
+    scheme, _, rest = source.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2].partition('?')[0]}{slash}{path.partition('?')[0].partition('#')[0]}"

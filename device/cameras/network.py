@@ -1,0 +1,38 @@
+"""A network camera: a video stream over http (MJPEG) or rtsp, which OpenCV reads with FFmpeg."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+import cv2
+
+from device.cameras.addresses import hide_credentials
+from device.cameras.stream import StreamCamera
+from engine.messages import make_message
+
+OPEN_TIMEOUT_MS = 5000
+READ_TIMEOUT_MS = 5000
+_QUIET = "-8"
+"""FFmpeg's log level `AV_LOG_QUIET`: its messages on the console may contain the address with its password."""
+
+
+class NetworkCamera(StreamCamera):
+    """A network camera at an address such as `http://192.168.1.5:8080/video` or `rtsp://user:password@camera/stream`.
+
+    The stream is opened again, with growing delays, after it has ended. Messages contain the address without user,
+    password and query. Raises `CameraError` if the stream cannot be opened.
+    """
+
+    def __init__(self, address: str) -> None:
+        where = hide_credentials(address)
+        text = "no video at {0}: is the camera switched on and in this network, and are its address and password right?"
+        super().__init__(partial(_open_stream, address), where, make_message("camera-no-network", text, where))
+
+
+def _open_stream(address: str) -> cv2.VideoCapture | None:
+    os.environ["OPENCV_FFMPEG_LOGLEVEL"] = _QUIET
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)  # its warnings contain the address as well
+    timeouts = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, OPEN_TIMEOUT_MS, cv2.CAP_PROP_READ_TIMEOUT_MSEC, READ_TIMEOUT_MS]
+    capture = cv2.VideoCapture(address, cv2.CAP_FFMPEG, timeouts)
+    return capture if capture.isOpened() else None

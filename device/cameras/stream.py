@@ -1,0 +1,173 @@
+"""The part that all cameras have in common which OpenCV reads as a stream of frames: USB and network cameras."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Self
+
+import cv2
+import numpy as np
+
+from device.cameras.base import (
+    BLACK_MESSAGE,
+    CLOSED_MESSAGE,
+    STALLED_MESSAGE,
+    BlackPictureError,
+    CameraError,
+    Frame,
+    Image,
+    is_black,
+)
+from device.system.backoff import Backoff
+
+FRAME_TIMEOUT_S = 2.0
+"""Time without a frame, in seconds, after which the camera counts as stalled."""
+RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+class StreamCamera:
+    """A camera whose thread takes each frame from the driver, so that no still is an old, queued frame.
+
+    Only frames that a caller waits for are decoded, and previews at half the size in grey: decoding every frame would
+    take more than half a core of a Raspberry Pi 4. `open_capture` opens the stream, also again after it has ended; it
+    returns None on failure. `where` names the camera in its `repr`. Only new frames prove that the camera works:
+    `isOpened()` remains true after a camera was unplugged. Raises `CameraError` with the text `missing_message` if the
+    camera cannot be opened.
+    """
+
+    live = True
+
+    def __init__(self, open_capture: Callable[[], cv2.VideoCapture | None], where: str, missing_message: str) -> None:
+        self._open_capture = open_capture
+        self._where = where
+        self._frame_arrived = threading.Condition()
+        self._newest_time: float | None = None
+        self._retrieved: Frame | None = None
+        self._waiting_count = 0
+        self._lost = False
+        self._closing = threading.Event()
+        capture = open_capture()
+        if capture is None:
+            raise CameraError(missing_message)
+        self._thread = threading.Thread(target=self._run, args=(capture,), name=f"camera-{where}", daemon=True)
+        self._thread.start()
+
+    def __repr__(self) -> str:
+        newest = self._newest_time
+        age = "no frame yet" if newest is None else f"newest frame {time.monotonic() - newest:.2f} s old"
+        return f"<{type(self).__name__} {self._where}: {age}>"
+
+    def still(self) -> Frame:
+        """Return the first frame that arrives after the call. Raises `CameraError`."""
+        frame = self._wait_for_frame(_decode_still)
+        if is_black(frame.image):
+            raise BlackPictureError(BLACK_MESSAGE)
+        return frame
+
+    def preview(self) -> Frame:
+        """Return the first frame that arrives after the call, in grey and at half the size.
+
+        Raises `CameraError`, at once if the newest frame is too old.
+        """
+        newest = self._newest_time
+        if newest is not None and time.monotonic() - newest > FRAME_TIMEOUT_S:
+            raise CameraError(STALLED_MESSAGE)
+        return self._wait_for_frame(_decode_preview)
+
+    def close(self) -> None:
+        """Stop the thread and close the device."""
+        self._closing.set()
+        with self._frame_arrived:
+            self._frame_arrived.notify_all()
+        self._thread.join(timeout=5)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _wait_for_frame(self, decode: Callable[[Image], Image | None]) -> Frame:
+        """Return the first frame from now on that can be decoded; a damaged JPEG is skipped. Raises `CameraError`."""
+        moment = time.monotonic()
+        until = moment + FRAME_TIMEOUT_S
+        while True:
+            frame = self._wait_for_data(moment, until)
+            image = decode(frame.image)
+            if image is not None:
+                return Frame(image, frame.time)
+            moment = frame.time
+
+    def _wait_for_data(self, moment: float, until: float) -> Frame:
+        """Return the first frame that arrives after `moment`, not decoded. Raises `CameraError` at the time `until`."""
+
+        def has_arrived() -> bool:
+            return self._retrieved is not None and self._retrieved.time > moment and not self._lost
+
+        with self._frame_arrived:
+            self._waiting_count += 1
+            try:
+                self._frame_arrived.wait_for(
+                    lambda: self._closing.is_set() or self._lost or has_arrived(), until - time.monotonic()
+                )
+            finally:
+                self._waiting_count -= 1
+            if self._closing.is_set():
+                raise CameraError(CLOSED_MESSAGE)
+            if self._retrieved is None or not has_arrived():
+                raise CameraError(STALLED_MESSAGE)
+            return self._retrieved
+
+    def _run(self, capture: cv2.VideoCapture | None) -> None:
+        backoff = Backoff(RETRY_DELAYS_S)
+        while not self._closing.is_set():
+            if capture is not None and capture.grab() and self._keep_frame(capture):
+                backoff.reset()
+                continue
+            with self._frame_arrived:
+                self._lost = True  # ends waiting calls at once; an unplugged camera will not return a frame
+                self._frame_arrived.notify_all()
+            if capture is not None:
+                capture.release()
+            self._closing.wait(backoff.record_failure())
+            capture = None if self._closing.is_set() else self._open_capture()
+        if capture is not None:
+            capture.release()
+
+    def _keep_frame(self, capture: cv2.VideoCapture) -> bool:
+        """Retrieve the frame that was grabbed if a caller waits for it; return False if this fails."""
+        now = time.monotonic()
+        with self._frame_arrived:
+            self._newest_time, self._lost = now, False
+            if not self._waiting_count:
+                self._retrieved = None
+                return True
+        good, data = capture.retrieve()
+        if not good or data is None:
+            return False
+        with self._frame_arrived:
+            self._retrieved = Frame(np.asarray(data, np.uint8), now)
+            self._frame_arrived.notify_all()
+        return True
+
+
+def _is_jpeg(data: Image) -> bool:
+    return data.ndim == 2 and len(data) == 1
+
+
+def _decode_still(data: Image) -> Image | None:
+    """Return a frame as `(H, W, 3) uint8 BGR`, or None for a damaged JPEG.
+
+    `data` is a row of JPEG data, or an image for cameras without JPEG.
+    """
+    return cv2.imdecode(data, cv2.IMREAD_COLOR) if _is_jpeg(data) else data  # type: ignore[return-value]
+
+
+def _decode_preview(data: Image) -> Image | None:
+    """Return a frame as `(H / 2, W / 2) uint8` grey, or None for a damaged JPEG."""
+    if _is_jpeg(data):
+        return cv2.imdecode(data, cv2.IMREAD_REDUCED_GRAYSCALE_2)  # type: ignore[return-value]
+    grey = cv2.cvtColor(data, cv2.COLOR_BGR2GRAY)
+    return np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), np.uint8)
