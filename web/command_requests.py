@@ -1,7 +1,7 @@
 """Decoder of commands in HTTP requests, from JSON bodies and from HTML forms.
 
 The result is an `Order`: the moment of the game that the user saw, and the validated arguments of the command
-(`device.session.command_table`).
+(`device.session.commands`).
 """
 
 from __future__ import annotations
