@@ -263,7 +263,8 @@ class TableSession:
         """
         controller, worker = self._controller, self._turn_worker
         if controller.game.tiles.by_hand_only:
-            raise make_refusal("by-hand-only")
+            controller.notices += (make_notice("by-hand-only", trouble=Trouble.BOARD),)
+            return
         if not worker.is_pending:
             game, context, key_frames = controller.game, controller.turn_context, self._key_frames.take_all()
             worker.start(

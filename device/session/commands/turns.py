@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from device.cameras import Image
 from device.session.commands.base import BoardRows, CommandContext, PlayerNumber, TableCommand, check_player
-from device.session.decision import decide
+from device.session.decision import Decision, decide
 from device.session.game_controller import GameController
 from device.session.messages import convert_engine_errors, get_text, make_notice, make_question, make_refusal
 from device.session.phases import Command
@@ -25,6 +25,7 @@ from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import ChallengeRule
 from engine.state import Turn, TurnKind
 from engine.tiles import Tile
+from engine.validation import Reason
 
 MIN_ENTERED_CERTAINTY = 0.8
 """Smallest likelihood, relative to the other explanations of an entered board, of an explanation that is not asked."""
@@ -43,7 +44,9 @@ class EndTurn(TableCommand, frozen=True):
     interim_phase = Phase.LOOKING
 
     def run(self, context: CommandContext) -> None:
-        """Read the board and record the turn; refuse the command if a phone has to take the picture."""
+        """Read the board and record the turn; refuse the command if a phone or the players have to enter the turn."""
+        if context.controller.game.tiles.by_hand_only:
+            raise make_refusal("by-hand-only")
         if context.phone_camera:
             raise make_refusal("take-picture")
         context.take_turn()
@@ -131,8 +134,9 @@ class EnterBoard(TableCommand, frozen=True):
         reading = BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
         asked = replace(controller.turn_context, earlier=None)
         decision = decide(game, _match_entered_board(infer_play(game, reading), reading), reading, asked)
-        controller.commit_events((*decision.events, *_name_blanks(game, decision.events, tiles)))
-        controller.ask_question(decision)
+        named = _name_blanks(game, decision.events, tiles)
+        controller.commit_events((*decision.events, *named))
+        controller.ask_question(_drop_answered_question(decision, named))
 
 
 def _match_entered_board(inferred: Inference, reading: BoardReading) -> Inference:
@@ -148,6 +152,14 @@ def _match_entered_board(inferred: Inference, reading: BoardReading) -> Inferenc
     is_certain = exact[0].likelihood >= MIN_ENTERED_CERTAINTY * sum(one.likelihood for one in exact)
     question, doubtful = (None, ()) if is_certain else (inferred.question, inferred.doubtful_squares)
     return replace(inferred, explanations=exact, question=question, doubtful_squares=doubtful)
+
+
+def _drop_answered_question(decision: Decision, named: Sequence[BlankNamed]) -> Decision:
+    """Return the decision without the question about the letter of a blank, if the entered board names this letter."""
+    asked, squares = decision.open_question, {event.square for event in named}
+    if asked is None or asked.finding is None or asked.finding.reason is not Reason.BLANK_UNNAMED:
+        return decision
+    return replace(decision, open_question=None) if squares.issuperset(asked.question.squares) else decision
 
 
 def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:

@@ -9,6 +9,7 @@ import pytest
 
 from device.session.commands.corrections import InsertTurn
 from device.session.commands.games import StartGame
+from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn, EnterBoard
 from device.session.messages import CommandRefusedError
 from device.session.table_session import TableSession
@@ -60,3 +61,13 @@ def test_tiles_that_no_camera_reads_are_not_enrolled(session: TableSession) -> N
     with pytest.raises(CommandRefusedError) as refusal:
         session.enrol_tiles([["א"] * 15] * 15).result(5)
     assert refusal.value.key == "by-hand-only"
+
+
+def test_answer_to_look_again_is_a_notice(session: TableSession) -> None:
+    session.submit(InsertTurn(1, at="8G", word="שלום")).result(5)
+    state = session.submit(EnterBoard(tuple(("." * 15) for _ in range(15)))).result(5)  # type: ignore[arg-type]
+    assert state.question is not None
+    again = state.question.answers.index("Look again.")
+    state = session.submit(AnswerQuestion(again)).result(5)
+    assert [notice.key for notice in state.notices] == ["by-hand-only"] and state.question is None
+    assert [(turn.kind, turn.stands) for turn in state.turns] == [("play", True)]

@@ -358,6 +358,7 @@ def test_board_that_is_entered_names_its_blanks(table: House, paired: Program) -
     table.session.submit(StartGame(STARTED)).result(5)
     state = paired.call("POST", "/commands/board", order_board(table, ("HoRN", 7, 5, True))).json
     assert (state["turns"][0]["word"], state["turns"][0]["score"]) == ("HoRN", 12)
+    assert state["question"] is None
     assert "".join(paired.call("GET", "/board").json["rows"][7]) == ".....HoRN......"
 
 
