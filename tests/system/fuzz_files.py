@@ -21,11 +21,12 @@ import traceback
 import urllib.parse
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 from PIL import Image
@@ -97,6 +98,12 @@ FORMS: dict[str, dict[str, object]] = {
     "setup/corners": {"corners": "1,1 300,1 300,300 1,300"},
 }
 
+ODD_VALUES: tuple[object, ...] = (
+    *(None, True, False, -1, 0, 1, 7, 224, 225, 10**9, 10**30, -0.5, 1e308, float("nan"), [], {}, [[]], [0, 1]),
+    *("", "A", "?", "a", "H8", "8H", "\0", "\ud800", "\u202e", "A" * 2000, "<b>", "1-4", "play", "undone", "started"),
+    ["A"] * 600,
+)
+
 Try = Callable[[bytes, Path], str]
 """Gives a file, and an empty folder, to the program; returns what it answered. An exception is a failure."""
 
@@ -136,6 +143,27 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
             case _ if start < len(changed):
                 changed[start] ^= 1 << chance.randrange(8)
     return bytes(changed)
+
+
+def mutate_values(data: bytes, chance: random.Random) -> bytes:
+    """Return the data with one to three other values in the JSON of its last line; other data is mutated as bytes."""
+    head, newline, body = data.rpartition(b"\n")
+    try:
+        document = json.loads(body)
+    except ValueError:
+        return mutate(data, chance)
+    for _ in range(chance.choice((1, 1, 2, 3))):
+        container, key = chance.choice([*_find_values(document)] or [({}, "")])
+        container[key] = chance.choice(ODD_VALUES)
+    return head + newline + json.dumps(document).encode()
+
+
+def _find_values(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each value in a JSON document as its container and its key there."""
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield value, key
+            yield from _find_values(inner)
 
 
 def try_settings(data: bytes, _: Path) -> str:
@@ -335,7 +363,8 @@ def fuzz_files(seconds: float, seed: int, failures_folder: Path) -> Result:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for attempt, files in corpus.items():
-                data = mutate(chance.choice(files), chance)
+                change = chance.choice((mutate, mutate_values))
+                data = change(chance.choice(files), chance)
                 with tempfile.TemporaryDirectory() as folder:
                     _try_one(attempt, data, Path(folder), failures_folder, result)
     return result
