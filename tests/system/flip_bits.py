@@ -32,10 +32,12 @@ from device.storage.store import GameStore, StoredEvent
 from engine.errors import NotationError, RulesError
 from engine.events import from_json, to_json
 from engine.gcg import build_game, parse_gcg
+from tests.system.load import read_cpu_s
 
 ROOT = Path(__file__).parents[2]
 GAMES = ROOT / "device" / "data" / "games"
 MAX_OPEN_S = 5.0
+"""Processor time, which does not depend on what else the machine does."""
 WORDS = 3000
 
 Totals = dict[tuple[str, ...], tuple[int, tuple[int, ...]]]
@@ -94,14 +96,14 @@ def try_store(template: Path, expected: Totals, seed: int) -> str:
         for file in template.glob("games.db*"):
             shutil.copy(file, folder)
         flip_bits(folder / chance.choice(("games.db", "games.db", "games.db-wal")), chance)
-        begun = time.monotonic()
+        begun = time.process_time()
         try:
             store, problem = open_store(folder / "games.db")
         except Exception as error:
             return f"! does not open: {error!r:.60}"
         with store:
             totals, damaged = read_totals(store)
-            if time.monotonic() - begun > MAX_OPEN_S:
+            if time.process_time() - begun > MAX_OPEN_S:
                 return "! slow"
             changed = [who for who, total in totals.items() if expected.get(who) != total and who not in damaged]
             lost = expected.keys() - totals.keys()
@@ -151,7 +153,6 @@ def _try_program(template: Path, chance: random.Random) -> str:
         flip_bits(folder / chance.choice(("games.db", "games.db", "games.db-wal")), chance)
         command = [sys.executable, "-c", "from device.cli import main; raise SystemExit(main())", "run", "--data", name]
         command += ["--camera", f"folder:{folder / 'pictures'}", "--port", "0", "--host", "127.0.0.1"]
-        begun = time.monotonic()
         out, error = subprocess.PIPE, subprocess.STDOUT
         with subprocess.Popen(command, stdout=out, stderr=error, text=True, cwd=ROOT) as program:
             assert program.stdout is not None
@@ -162,7 +163,7 @@ def _try_program(template: Path, chance: random.Random) -> str:
                     break
             else:
                 return f"! does not start: {''.join(lines)[-300:]}"
-            seconds = time.monotonic() - begun
+            seconds = read_cpu_s(program.pid)
             try:
                 for path in ("/", "/history", "/records", "/api/v1/games"):
                     with urllib.request.urlopen(found[1] + path, timeout=10) as response:
@@ -171,7 +172,7 @@ def _try_program(template: Path, chance: random.Random) -> str:
                 return f"! {path}: {failure}"
             finally:
                 program.kill()
-        return "page up" if seconds <= MAX_OPEN_S else f"page up after {seconds:.0f} s"
+        return "page up" if seconds <= MAX_OPEN_S else f"! page up after {seconds:.0f} s of processor time"
 
 
 def try_lexicons(count: int, seed: int) -> Counter[str]:
