@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,13 @@ from PIL import Image as Pictures
 from PIL import UnidentifiedImageError
 
 from engine.errors import TilekeeperError
-from engine.limits import MAX_JPEG_PIXELS, MAX_PICTURE_PIXELS, MAX_WEBP_PIXELS
+from engine.limits import (
+    MAX_JPEG_FILE_BYTES,
+    MAX_JPEG_PIXELS,
+    MAX_PICTURE_FILE_BYTES,
+    MAX_PICTURE_PIXELS,
+    MAX_WEBP_PIXELS,
+)
 from engine.messages import make_message
 from vision.geometry import Floats, Image
 
@@ -28,6 +35,7 @@ _BAND_ROWS: Final = 512
 """Number of rows of a 16-bit image that are converted to 8 bits at a time, to limit memory."""
 _SIDEWAYS_ORIENTATIONS: Final = (5, 6, 7, 8)
 """Values of the EXIF orientation tag for which the upright image has width and height exchanged."""
+_JPEG_START: Final = b"\xff\xd8"
 _ORIENTATION_TAG: Final = 0x0112
 """Number of the EXIF orientation tag."""
 _TRANSPOSITIONS: Final = {
@@ -88,6 +96,7 @@ def _load_photo(source: Path | io.BytesIO, path: Path | str, max_side_px: int) -
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Pictures.DecompressionBombWarning)
+            _check_file_size(source, path)
             with Pictures.open(source, formats=_FORMATS) as opened:
                 return _decode_photo(opened, max_side_px)
     except FileNotFoundError:
@@ -112,6 +121,18 @@ def _load_photo(source: Path | io.BytesIO, path: Path | str, max_side_px: int) -
         reason = " ".join(str(error).split()) or type(error).__name__
         text = "{0}: damaged or cut short ({1}); copy or take it again"
         raise PhotoError(make_message("photo-damaged", text, path, reason)) from None
+
+
+def _check_file_size(source: Path | io.BytesIO, path: Path | str) -> None:
+    """Raise `PhotoError` if the file is larger than a picture within the limits, and `OSError` if it is unreadable."""
+    with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
+        is_jpeg = file.read(len(_JPEG_START)) == _JPEG_START
+        size = file.seek(0, io.SEEK_END)
+        file.seek(0)
+    limit = MAX_JPEG_FILE_BYTES if is_jpeg else MAX_PICTURE_FILE_BYTES
+    if size > limit:
+        text = "{0}: the file is larger than {1} MB; save it as a smaller JPEG"
+        raise PhotoError(make_message("photo-file-large", text, path, limit // 1_000_000))
 
 
 class _FloatPixelsError(TilekeeperError):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pictures
 
+from engine.limits import MAX_JPEG_FILE_BYTES
 from vision.photo import PhotoError, load_photo
 
 
@@ -176,3 +177,12 @@ def test_picture_that_is_decoded_whole_has_fewer_pixels(
     Pictures.new("RGB", (20, 20)).save(tmp_path / name, **options)
     with pytest.raises(PhotoError, match="too many pixels"):
         load_photo(tmp_path / name)
+
+
+def test_file_that_is_larger_than_any_picture_is_refused_with_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "padded.jpg"
+    with path.open("wb") as file:
+        file.write(b"\xff\xd8\xff")
+        file.truncate(MAX_JPEG_FILE_BYTES + 1)
+    with pytest.raises(PhotoError, match="larger than 64 MB"):
+        load_photo(path)
