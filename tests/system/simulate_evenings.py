@@ -304,7 +304,7 @@ def _play(
     forgotten = chance.choice(forgettable) if forgettable else -1
     game = Game.from_events(events[:1])
     for at, event in enumerate(events[1:], 1):
-        before, game = game, game.push(event)
+        game = game.push(event)
         if at == bump:
             camera.move(tilt=chance.uniform(-4, 4), turn=chance.uniform(-6, 6), across=chance.uniform(-0.03, 0.03))
         if at == turn:
@@ -315,9 +315,6 @@ def _play(
                 if at == forgotten:
                     told.forgotten += 1
                     time.sleep(REST_S)
-                elif at == forgotten + 1:
-                    hand.press(END_TURN_BUTTONS[player])  # refused: it is not their turn yet
-                    players.end_turn(before.turns[-1].player, game)
                 else:
                     players.end_turn(player, game)
             case Challenged(_, upheld):
