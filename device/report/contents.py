@@ -9,8 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from device.report.redaction import Pseudonyms, remove_secrets
 from device.storage.errors import ArchiveError, describe_missing_game
@@ -56,7 +58,7 @@ class ReportHeader(msgspec.Struct, frozen=True):
 
     form: str
     version: int
-    program: str
+    program: Annotated[str, Meta(max_length=100, pattern=r"^[ -~]*$")]
     made: float
     game: int
     events: tuple[int, ...]

@@ -105,18 +105,22 @@ def _replay_picture(
 ) -> TurnReplay:
     before, after = _replay_press(events, number)
     recorded = after.events[len(before.events) :]
-    said = explanation_text(before, after, recorded, "")
+    text = explanation_text(before, after, recorded, "")
     jpeg = members.read_picture(number, kind, MAX_PICTURE_BYTES)
-    image = np.asarray(cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR), np.uint8)
+    decoded = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
+    if decoded is None:
+        damaged = make_message("report-picture", "the picture is damaged: save the report again")
+        return TurnReplay(number, text, "", is_same_turn=False, problems=(damaged,))
+    image = np.asarray(decoded, np.uint8)
     corners = None if kind == "photo" else _find_board_corners(image)
     reading = reader.read(image, before.tiles.letters, corners=corners)
     if reading.board is None:
-        return TurnReplay(number, said, "", is_same_turn=False, problems=reading.problems)
+        return TurnReplay(number, text, "", is_same_turn=False, problems=reading.problems)
     best = infer_play(before, reading.board).best
     stored = find_reading(jpeg)
     return TurnReplay(
         number,
-        said,
+        text,
         best.text,
         is_same_turn=filter_plays(best.events) == filter_plays(recorded),
         from_record=tuple(_compare(after.board.symbols(), reading.board)),

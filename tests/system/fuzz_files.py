@@ -34,6 +34,8 @@ from PIL import Image
 from calibration.profile import ProfileError, load_examples
 from device.cli import UserError
 from device.cli.options import prepare_game
+from device.report.contents import ReportChoice, ReportSources, make_report
+from device.report.replay import replay_report
 from device.settings import SettingsError, parse_settings, read_default_text
 from device.storage.archive import export_zip, import_gcg, import_zip, load_game
 from device.storage.errors import ArchiveError
@@ -48,6 +50,7 @@ from engine.lexicon import LexiconError
 from engine.rules import STANDARD_RULES
 from engine.tiles import load_tile_set
 from tests.support.api_table import Program, house
+from tests.support.text_table import TextTable
 from tests.system.flip_bits import GAMES, make_store
 from tests.web.conftest import pair, token
 from vision.photo import PhotoError, load_photo
@@ -288,6 +291,15 @@ def try_word_list(data: bytes, folder: Path) -> str:
     return "word list taken"
 
 
+def try_report(data: bytes, _: Path) -> str:
+    """Replay a problem report."""
+    try:
+        replay_report(io.BytesIO(data), TextTable())
+    except ArchiveError:
+        return "report refused"
+    return "report replayed"
+
+
 def try_store(data: bytes, folder: Path) -> str:
     """Open a store, list its games, and begin a game."""
     path = folder / "games.db"
@@ -322,6 +334,8 @@ def make_corpus(folder: Path) -> dict[Try, list[bytes]]:
         pictures.append(file.getvalue())
     with GameStore(folder / "games.db") as store:
         archives = [b"".join(export_zip(store, import_gcg(store, game))) for game in games[:2]]
+        report = make_report(store, ReportChoice(1), ReportSources(), 1e9)
+        reports = [b"".join(report.write(store))]
     (folder / "store").mkdir()
     make_store(folder / "store")
     with zipfile.ZipFile(io.BytesIO(archives[0])) as archive:
@@ -338,6 +352,7 @@ def make_corpus(folder: Path) -> dict[Try, list[bytes]]:
         try_gcg: games,
         try_picture: pictures,
         try_zip: archives,
+        try_report: reports,
         try_store: [(folder / "store" / "games.db").read_bytes()],
         try_pairing: [(folder / FILE_NAME).read_bytes()],
     }

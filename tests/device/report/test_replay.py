@@ -64,6 +64,16 @@ def test_board_that_is_not_found_is_a_problem(store: GameStore) -> None:
     assert not turn.is_same and turn.problems == ("no board found: a cat",)
 
 
+def test_damaged_picture_is_a_problem(store: GameStore, table: RenderedTable) -> None:
+    source, changed = save_report(store, 1, has_photos=False), io.BytesIO()
+    with zipfile.ZipFile(source) as archive, zipfile.ZipFile(changed, "w") as copy:
+        for name in archive.namelist():
+            data = archive.read(name)
+            copy.writestr(name, data[:700] if name.endswith(".jpg") else data)
+    (turn,) = replay(changed, table)
+    assert not turn.is_same and turn.problems == ("the picture is damaged: save the report again",)
+
+
 @pytest.mark.parametrize("name", ["../evil", "settings.toml", "pictures/1-other.jpg"])
 def test_member_that_no_report_has_is_refused(store: GameStore, table: RenderedTable, name: str) -> None:
     file = save_report(store, 1)

@@ -21,7 +21,7 @@ PAGES = (
     "/", "/big", "/history", "/history/1", "/history/1?turn=1", "/records", "/join", "/pair", "/phones", "/setup",
     "/panel", "/dialogs/more", "/dialogs/exchange", "/dialogs/square?square=H8", "/dialogs/new-game",
     "/dialogs/end-game", "/dialogs/board",
-    "/dialogs/turn?number=1", "/dialogs/word", "/history/1/delete",
+    "/dialogs/turn?number=1", "/dialogs/word", "/history/1/delete", "/data",
 )  # fmt: skip
 
 pytestmark = [
