@@ -368,7 +368,7 @@ class GameController:
             look=self._look_view,
             notices=self.notices,
             question=self.open_question.view if self.open_question else None,
-            open_questions=list_deferred_questions(log.game),
+            open_questions=tuple(map(self.pictures.find_crop, list_deferred_questions(log.game))),
             clock=self._clock_keeper.view if self._clock_keeper else None,
             drawing=log.game.drawing,
             undo=log.can_undo,

@@ -7,9 +7,10 @@ from dataclasses import replace
 from device.cameras import Image
 from device.capture.question_crop import crop_squares, make_crop_name
 from device.session.decision import Decision
+from device.session.questions import DeferredQuestion
 from vision.geometry import Floats
 
-MAX_PICTURES = 8
+MAX_PICTURES = 16
 """Number of pictures that are kept in memory; the oldest picture is discarded."""
 
 
@@ -18,6 +19,7 @@ class PictureBuffer:
 
     def __init__(self) -> None:
         self._pictures: dict[str, bytes] = {}
+        self._crop_names: dict[str, str] = {}
 
     def add(self, name: str, jpeg: bytes) -> None:
         """Add a picture."""
@@ -39,4 +41,12 @@ class PictureBuffer:
         jpeg = crop_squares(image, corners, asked.question.squares)
         name = make_crop_name(jpeg)
         self.add(name, jpeg)
+        known = {text: crop for text, crop in self._crop_names.items() if crop in self._pictures}
+        self._crop_names = {**known, str(asked.question.text): name}
         return replace(decision, open_question=replace(asked, question=replace(asked.question, picture=name)))
+
+    def find_crop(self, deferred: DeferredQuestion) -> DeferredQuestion:
+        """Return a deferred question with the name of the crop that was shown with it, if the crop is still kept."""
+        name = self._crop_names.get(str(deferred.question.text), "")
+        picture = name if name in self._pictures else ""
+        return replace(deferred, question=replace(deferred.question, picture=picture))

@@ -58,6 +58,13 @@ def test_deferred_question_makes_the_turn_provisional(playing: TableSession, tab
     assert [deferred.question.key for deferred in state.open_questions] == ["asked-word-unlisted"]
 
 
+def test_deferred_question_keeps_its_crop_of_the_photograph(playing: TableSession, table: TextTable) -> None:
+    asked = play_in_doubt(playing, table, HARN).question
+    (deferred,) = play_in_doubt(playing, table, HARN, FARM).open_questions
+    assert asked is not None and asked.picture and deferred.question.picture == asked.picture
+    assert playing.picture(asked.picture) is not None
+
+
 def test_next_press_defers_a_question_without_an_answer(playing: TableSession, table: TextTable) -> None:
     play_in_doubt(playing, table, HARN)
     state = play_in_doubt(playing, table, HARN, FARM)
