@@ -73,7 +73,7 @@ class ReportPages:
             "data/preview.html",
             id=report_id,
             report=report,
-            texts=[(name, report.texts[name]) for name in report.texts],
+            texts=report.texts.items(),
             members=report.list_members(),
             size=sum(size for _, size in report.list_members()),
             has_log=bool(report.texts[LOG_MEMBER].strip()),
