@@ -132,9 +132,12 @@ def _read_turn(
 ) -> tuple[type[TableCommand], dict[str, object]]:
     """Return the command and its argument `word`: capitals, but small letters for the letters in the field `blanks`.
 
-    The keyboards of phones write small letters, so the case of the letters in the form has no meaning. Raises
-    `RequestError` if the word does not contain a letter of `blanks`.
+    The keyboards of phones write small letters, so the case of the letters in the form has no meaning. Only the field
+    `notation`, which the page's script fills in, is a word in GCG notation. Raises `RequestError` if the word does not
+    contain a letter of `blanks`.
     """
+    if "notation" in form:
+        return command, {"word": form["notation"]}
     tiles = load_tile_set(state.tile_set or "en")
     word = tiles.upper("".join(form.get("word", "").split()))
     for letter in tiles.upper("".join(form.get("blanks", "").split())):

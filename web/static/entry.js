@@ -59,10 +59,10 @@ function update(form) {
     const name = squares[entry.start].dataset.name;
     form.elements.at.value = entry.across ? name.slice(1) + name[0] : name;
   }
-  form.elements.word.value = entry.letters.length ? word.join("") : "";
+  form.elements.notation.value = entry.letters.length ? word.join("") : "";
   form.querySelector(".direction").textContent = entry.across ? form.dataset.across : form.dataset.down;
   form.querySelector(".as-blank").setAttribute("aria-pressed", String(entry.asBlank));
-  form.querySelector(".primary").disabled = !form.elements.word.value;
+  form.querySelector(".primary").disabled = !form.elements.notation.value;
   clearTimeout(entry.timer);
   entry.timer = setTimeout(showPreview, PREVIEW_MS, form);
 }
@@ -71,8 +71,8 @@ async function showPreview(form) {
   const entry = entryOf(form);
   const mine = ++entry.preview;
   const place = form.querySelector(".entry-preview");
-  if (!form.elements.word.value) return place.replaceChildren();
-  const query = new URLSearchParams({ at: form.elements.at.value, word: form.elements.word.value });
+  if (!form.elements.notation.value) return place.replaceChildren();
+  const query = new URLSearchParams({ at: form.elements.at.value, word: form.elements.notation.value });
   try {
     const answer = await fetch(`/dialogs/entry/preview?${query}`);
     const html = await answer.text();
@@ -85,7 +85,7 @@ async function showPreview(form) {
 function addLetter(form, key) {
   const entry = entryOf(form);
   if (entry.start === null) entry.start = (SIDE * SIDE - 1) / 2;
-  entry.letters.push({ text: key.textContent, word: entry.asBlank ? key.dataset.blank : key.dataset.plain, blank: entry.asBlank });
+  entry.letters.push({ text: key.textContent, word: entry.asBlank ? key.dataset.blank : key.dataset.letter, blank: entry.asBlank });
   entry.asBlank = false;
   update(form);
 }
@@ -104,7 +104,7 @@ document.addEventListener("click", (event) => {
   const { form } = button;
   const entry = entryOf(form);
   if (button.classList.contains("sq")) return chooseSquare(form, button);
-  if (button.dataset.plain) return addLetter(form, button);
+  if (button.dataset.letter) return addLetter(form, button);
   if (button.classList.contains("erase")) entry.letters.pop();
   if (button.classList.contains("direction")) entry.across = !entry.across;
   if (button.classList.contains("as-blank")) entry.asBlank = !entry.asBlank;

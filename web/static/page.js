@@ -43,6 +43,7 @@ function replace(element, html) {
     if (element.dataset.version !== version) return;
     const focused = element.contains(document.activeElement) && document.activeElement.id;
     element.replaceChildren(next.content);
+    if (element.id === "talk") hideDismissed();
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
     tick();
   };
@@ -50,6 +51,41 @@ function replace(element, html) {
   const image = new Image();
   image.onload = image.onerror = swap;
   image.src = picture.getAttribute("href");
+}
+
+// A notice that was dismissed on this phone stays away until the table takes it back.
+const dismissed = new Set();
+const talk = document.getElementById("talk");
+
+function hideDismissed() {
+  const notices = [...talk.querySelectorAll(".notice:has(.dismiss)")];
+  const texts = notices.map((notice) => notice.firstChild.textContent);
+  for (const text of dismissed) if (!texts.includes(text)) dismissed.delete(text);
+  notices.forEach((notice, i) => {
+    notice.hidden = dismissed.has(texts[i]);
+    notice.querySelector(".dismiss").hidden = false;
+  });
+  makeRoom();
+}
+
+// The page ends below what the table says, so that it covers nothing at the end of the page.
+function makeRoom() {
+  const heights = [...talk.children].map((part) => part.offsetHeight);
+  const height = heights.reduce((sum, part) => sum + part + 8, 0);
+  root.style.setProperty("--talk", `${Math.min(height, talk.clientHeight)}px`);
+}
+
+talk?.addEventListener("click", (event) => {
+  const notice = event.target.closest(".dismiss")?.parentElement;
+  if (!notice) return;
+  dismissed.add(notice.firstChild.textContent);
+  hideDismissed();
+});
+
+// On phones the camera's picture and the tiles not seen yet are folded at first.
+function foldOnPhones() {
+  const isPhone = matchMedia("(max-width: 699px)").matches;
+  for (const part of document.querySelectorAll("details.fold")) part.open = !isPhone;
 }
 
 function refresh() {
@@ -187,6 +223,8 @@ document.addEventListener("visibilitychange", () => {
   follow(); // a phone that slept may hold a stream that is dead without knowing it
 });
 if (panel) panel.addEventListener("submit", press);
+foldOnPhones();
+if (talk) hideDismissed();
 refresh();
 follow();
 stayAwake();

@@ -89,8 +89,21 @@ def test_blank_and_problems_are_shown_before_the_turn_counts(
         phone.get_by_text("QX is not in the word list.").wait_for()
         phone.locator(".entry-preview").get_by_text("do not touch the words").wait_for()
         phone.get_by_role("button", name="Delete the last letter").tap()
-        assert phone.locator(".entry input[name=word]").input_value() == "Q"
+        assert phone.locator(".entry input[name=notation]").input_value() == "Q"
         assert len(session.state.turns) == 1
+
+
+def test_blank_that_is_entered_scores_nothing(browser: Browser, server: PageServer, session: TableSession) -> None:
+    with opened(browser, has_touch=True) as phone:
+        open_entry(phone, server)
+        square(phone, "H6")
+        square(phone, "H6")
+        phone.get_by_role("button", name="Next is a blank").tap()
+        letters(phone, "FAM")
+        phone.get_by_text("+5").wait_for()
+        phone.get_by_role("button", name="Enter it", exact=True).tap()
+        phone.get_by_role("dialog").wait_for(state="hidden")
+        assert (session.state.turns[-1].word, session.state.turns[-1].score) == ("fA.M", 5)
 
 
 def test_turn_is_entered_with_a_keyboard(browser: Browser, server: PageServer, session: TableSession) -> None:

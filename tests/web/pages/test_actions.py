@@ -243,7 +243,8 @@ def test_turn_is_put_right_by_what_was_filled_in(table: ShownTable, paired: Flas
 
 def test_turn_that_was_not_seen_is_entered_by_hand(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
-    assert 'href="/dialogs/turn?number=4&amp;insert"' in paired.get("/dialogs/more").text
+    assert 'href="/dialogs/entry"' in paired.get("/dialogs/more").text
+    assert 'href="/dialogs/turn?number=4&amp;insert"' in paired.get("/dialogs/entry").text
     html = paired.get("/dialogs/turn?number=4&insert").text
     assert 'action="/actions/insert-turn"' in html and '<option value="1" selected>Ben</option>' in html
     assert 'action="/actions/insert-turn"' not in paired.get("/dialogs/turn?number=9&insert").text
@@ -261,6 +262,12 @@ def test_word_of_a_phone_keyboard_is_entered_as_capitals(
     table.show(samples.MIDGAME)
     press(paired, "/actions/insert-turn", number="4", kind="play", word=typed, blanks=blanks, at="d3")
     assert table.submitted[0][0] == InsertTurn(4, kind="play", word=word, at="d3")
+
+
+def test_word_of_the_entry_board_keeps_its_blanks(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    press(paired, "/actions/insert-turn", number="4", kind="play", notation="H.r", at="d3")
+    assert table.submitted[0][0] == InsertTurn(4, kind="play", word="H.r", at="d3")
 
 
 def test_blank_that_the_word_does_not_contain_is_refused(table: ShownTable, paired: FlaskClient) -> None:

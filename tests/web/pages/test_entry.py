@@ -17,7 +17,7 @@ from web.pages.dialogs import list_letter_keys
 def test_entry_shows_the_tiles_on_the_board_and_a_key_for_each_letter(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     page = paired.get("/dialogs/entry").text
-    assert page.count('class="sq') == 225 and page.count(" taken") == 15 and page.count("data-plain=") == 26
+    assert page.count('class="sq') == 225 and page.count(" taken") == 15 and page.count("data-letter=") == 26
 
 
 def test_entry_offers_the_camera_again_only_after_a_fault(table: ShownTable, paired: FlaskClient) -> None:
@@ -34,7 +34,7 @@ def test_folder_without_a_new_picture_is_no_camera_fault() -> None:
 
 def test_entry_needs_a_paired_phone(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.MIDGAME)
-    assert "data-plain" not in client.get("/dialogs/entry").text
+    assert "data-letter" not in client.get("/dialogs/entry").text
     assert "HORN" not in client.get("/dialogs/entry/preview?at=8F&word=HORN").text
 
 

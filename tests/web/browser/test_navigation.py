@@ -1,0 +1,92 @@
+"""The tabs of the page, notices that can be dismissed, and parts that are folded on phones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from device.session.snapshot import Notice, Trouble
+from tests.support import samples
+from tests.support.browsers import MARKS, PHONE, SCREEN, chromium, opened, pair, visit
+from tests.web.conftest import ShownTable
+from web import create_app
+from web.security.server import PageServer
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = MARKS
+FAULTY = replace(
+    samples.MIDGAME,
+    events=samples.MIDGAME.events + 1,
+    notices=(Notice("The camera is gone.", Trouble.CAMERA), Notice("Please take H off the board.")),
+)
+PAGES = ("/", "/history", "/records", "/join", "/setup")
+SMALL_PHONE = (320, 640)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def server(table: ShownTable) -> Iterator[PageServer]:
+    table.show(samples.MIDGAME)
+    with PageServer(create_app(table), 0, "127.0.0.1") as server:
+        yield server
+
+
+@pytest.mark.parametrize("size", [PHONE, SMALL_PHONE])
+def test_tabs_are_at_the_bottom_of_every_page_on_a_phone(
+    browser: Browser, server: PageServer, size: tuple[int, int]
+) -> None:
+    with opened(browser, size, has_touch=True) as phone:
+        pair(phone, server, server.app.extensions["pairing"].code)
+        for path in PAGES:
+            visit(phone, server, path)
+            tabs = phone.locator("nav.pages").bounding_box()
+            assert tabs is not None and tabs["y"] + tabs["height"] == size[1] and tabs["height"] >= 44, path
+            assert phone.evaluate("document.documentElement.scrollWidth") == size[0], path
+
+
+def test_notices_cover_nothing_at_the_end_of_the_page_and_can_be_dismissed(
+    browser: Browser, server: PageServer, table: ShownTable
+) -> None:
+    with opened(browser, has_touch=True) as phone:
+        pair(phone, server, server.app.extensions["pairing"].code)
+        table.show(FAULTY)
+        phone.get_by_text("The camera is gone.").wait_for()
+        phone.evaluate("scrollTo(0, document.body.scrollHeight)")
+        phone.get_by_role("link", name="Deutsch").tap(trial=True)
+        for _ in FAULTY.notices:
+            phone.get_by_role("button", name="Dismiss").first.tap()
+        assert not phone.locator(".notice:visible").count()
+        table.show(replace(FAULTY, events=FAULTY.events + 1))
+        phone.wait_for_selector(f"html[data-events='{FAULTY.events + 1}']")
+        assert not phone.locator(".notice:visible").count()
+
+
+def test_notice_that_comes_again_is_shown_again(browser: Browser, server: PageServer, table: ShownTable) -> None:
+    with opened(browser, has_touch=True) as phone:
+        pair(phone, server, server.app.extensions["pairing"].code)
+        table.show(FAULTY)
+        phone.get_by_role("button", name="Dismiss").first.tap()
+        table.show(samples.MIDGAME)
+        phone.locator(".notice").first.wait_for(state="detached")
+        table.show(FAULTY)
+        phone.get_by_text("The camera is gone.").wait_for()
+
+
+@pytest.mark.parametrize(("size", "is_open"), [(PHONE, False), (SCREEN, True)])
+def test_camera_and_unseen_tiles_are_folded_on_phones_only(
+    browser: Browser, server: PageServer, size: tuple[int, int], is_open: bool
+) -> None:
+    with opened(browser, size) as page:
+        visit(page, server)
+        page.wait_for_load_state("load")
+        assert page.locator("#camera").is_visible() is page.locator("#unseen").is_visible() is is_open
