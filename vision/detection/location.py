@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Final, Protocol
+
+import numpy as np
 
 from engine.errors import TilekeeperError
-from vision.geometry import Floats, Image
+from engine.messages import make_message
+from vision.geometry import Floats, Image, square_side
 
 
 class BoardNotFoundError(TilekeeperError):
@@ -38,6 +41,24 @@ class BoardLocation:
     source: LocationSource = LocationSource.SEARCHED
     is_mirrored: bool = False
     """True if the picture is mirrored, as far as is known from an earlier reading or from the letters."""
+
+
+CUT_OFF_MESSAGES: Final = (
+    make_message("board-cut-left", "the board is cut off on the left: move the camera"),
+    make_message("board-cut-top", "the board is cut off at the top: move the camera"),
+    make_message("board-cut-right", "the board is cut off on the right: move the camera"),
+    make_message("board-cut-bottom", "the board is cut off at the bottom: move the camera"),
+)
+"""Messages for a board that is not completely in the picture, in the order of `measure_overhangs`."""
+
+
+def measure_overhangs(corners: Floats, width: int, height: int) -> Floats:
+    """Return how far a quad extends beyond the left, top, right and bottom side of a picture: `(4,)`, in squares.
+
+    The distance is negative on a side where all corners are in the picture of `width` x `height` px.
+    """
+    beyond = np.concatenate([-0.5 - corners.min(axis=0), corners.max(axis=0) - [width - 0.5, height - 0.5]])
+    return np.asarray(beyond / square_side(corners), np.float64)
 
 
 class Locator(Protocol):

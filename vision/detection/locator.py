@@ -24,7 +24,13 @@ from engine.messages import make_message
 from vision.detection.candidates import find_grid_patches, fit_quad_to_patch, intersection_over_union, propose_quads
 from vision.detection.lattice import fit_lattice, refit_lattice
 from vision.detection.layout_check import find_uncovered_squares, fit_layout_shifts, measure_lab_colours
-from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource
+from vision.detection.location import (
+    CUT_OFF_MESSAGES,
+    BoardLocation,
+    BoardNotFoundError,
+    LocationSource,
+    measure_overhangs,
+)
 from vision.geometry import (
     Floats,
     Image,
@@ -51,9 +57,6 @@ LATTICE_SIDE_PX: Final = 320
 _HALVING_SLACK: Final = 0.1
 """Tolerance, in powers of two, by which a halved picture may have a lower resolution than needed."""
 _NO_BOARD_MESSAGE: Final = make_message("board-none", "no board in the picture")
-_PARTIAL_BOARD_MESSAGE: Final = make_message(
-    "board-part", "only part of the board is in the picture: move the camera back"
-)
 _UNCLEAR_GRID_MESSAGE: Final = make_message(
     "board-unclear", "something like a board is in the picture, but its grid cannot be made out"
 )
@@ -110,9 +113,10 @@ class LocatorConfig:
     full_seen_share: float = 0.7
     """Seen share from which a grid counts as complete: tiles and hands cover some corners."""
     clear_seen_share: float = 0.9
-    """Seen share from which a grid is accepted whatever its colours, if it is far enough from the picture's edges."""
-    min_room_squares: float = 0.3
-    """Minimum distance of such a grid from the picture's edges, in squares; false grids often end at an edge."""
+    """Seen share from which a grid is accepted whatever its colours, if all its squares are in the picture. The reader
+    then checks the look of the squares."""
+    max_cut_squares: float = 0.05
+    """Maximum overhang of such a grid beyond the picture's edges, in squares: the usual error of corners."""
     max_side_ratio: float = 1.65
     """Maximum ratio of opposite side pairs of such a grid: the ratio of a board viewed at 50 degrees."""
     covered_corner_weight: float = 0.003
@@ -226,8 +230,9 @@ class BoardLocator:
             best = _choose_better_grid(best, again)
         if best is None or best[0] < self._config.min_layout_agreement:
             return None, look.failure_message
-        if _measure_overhang(best[1], width, height) > 1:
-            return None, _PARTIAL_BOARD_MESSAGE
+        overhangs = measure_overhangs(best[1], width, height)
+        if overhangs.max() > 1:
+            return None, CUT_OFF_MESSAGES[int(overhangs.argmax())]
         return best, look.failure_message
 
     def follow(self, image: Image, corners: Floats) -> BoardLocation:
@@ -274,8 +279,8 @@ class BoardLocator:
         corners = (corners + 0.5) / scale - 0.5
         # Reduce the score if corners are missing: a lattice that skips a row still fits most premium squares.
         worth = agreement * min(1.0, settled.seen_share / config.full_seen_share)
-        room = -_measure_overhang(corners, pyramid.width, pyramid.height)
-        is_clear = settled.seen_share > config.clear_seen_share and room > config.min_room_squares
+        cut = measure_overhangs(corners, pyramid.width, pyramid.height).max()
+        is_clear = settled.seen_share > config.clear_seen_share and cut < config.max_cut_squares
         if is_clear and _compute_side_ratio(corners) < config.max_side_ratio:
             # Accept a clear lattice with inconclusive colours: many tiles, unusual light, pale print.
             worth = max(worth, config.min_layout_agreement)
@@ -334,11 +339,8 @@ class BoardLocator:
         doubt = _NO_BOARD_MESSAGE
         if _is_board_like(cells, on_grid[0], self._config):
             first, last = np.array([left, top]) / _FINDER_CELL_PX, np.array([left + w, top + h]) / _FINDER_CELL_PX - 1
-            doubt = (
-                _PARTIAL_BOARD_MESSAGE
-                if (low < first + 0.5).any() or (high > last - 0.5).any()
-                else _UNCLEAR_GRID_MESSAGE
-            )
+            beyond = np.concatenate([first + 0.5 - low, high - last + 0.5])  # left, top, right, bottom
+            doubt = CUT_OFF_MESSAGES[int(beyond.argmax())] if (beyond > 0).any() else _UNCLEAR_GRID_MESSAGE
         spread = to_picture(np.stack([low - 0.5, high + 0.5]).astype(np.float64))
         return _FinderResult(quads, _find_closeup(spread, picture.width, picture.height, self._config), doubt)
 
@@ -367,12 +369,6 @@ def _find_closeup(spread: Floats, width: int, height: int, config: LocatorConfig
     if (high - low).max() > config.max_closeup_share * max(width, height) or (high - low).min() < FINDER_SIDE_PX // 8:
         return None
     return int(low[0]), int(low[1]), int(high[0]), int(high[1])
-
-
-def _measure_overhang(corners: Floats, width: int, height: int) -> float:
-    """Return the distance in squares by which a corner is outside the picture; negative if all corners are inside."""
-    beyond = np.maximum(-0.5 - corners, corners - [width - 0.5, height - 0.5])
-    return float(beyond.max()) / square_side(corners)
 
 
 def _compute_side_ratio(corners: Floats) -> float:

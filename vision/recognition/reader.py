@@ -23,7 +23,14 @@ from engine.board import square_name
 from engine.messages import make_message
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
 from vision.detection.layout_check import is_aligned_square, measure_board_confidence
-from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource, Locator
+from vision.detection.location import (
+    CUT_OFF_MESSAGES,
+    BoardLocation,
+    BoardNotFoundError,
+    LocationSource,
+    Locator,
+    measure_overhangs,
+)
 from vision.detection.locator import BoardLocator
 from vision.geometry import Floats, Image, as_quad, flip_points, is_convex, reverse_quad, rotate_quad, square_side
 from vision.net import InvalidOutputError
@@ -46,6 +53,8 @@ MIN_ORIENTATION_CONFIDENCE: Final = 0.95
 MIN_LOCATION_CONFIDENCE: Final = 0.6
 """Minimum confidence of a location by its colours; below this, the look of the squares is checked as well
 (`measure_board_confidence`). If the confidence is then too low as well, the reading has no board."""
+_MAX_CUT_SQUARES: Final = 0.25
+"""Part of a square outside the picture from which the reading reports a problem."""
 _EMPTY_SQUARE_PRIOR: Final = 0.8
 """Prior probability that a hidden square is empty: the share of empty squares midway through a game."""
 _MIN_CANDIDATE_PROBABILITY: Final = 1e-4
@@ -169,6 +178,9 @@ class BoardReader:
             problems.append(make_message("board-unsure", text, f"{100 * location.confidence:.0f}"))
         if location.source is LocationSource.SEARCHED and hint is None and is_aligned_square(quad):
             problems.append(make_message("board-screen", "this looks like a screen, not like a board on a table"))
+        cut = measure_overhangs(quad, image.shape[1], image.shape[0])
+        if location.source is not LocationSource.PLACED and cut.max() > _MAX_CUT_SQUARES:
+            problems.append(CUT_OFF_MESSAGES[int(cut.argmax())])
         if is_mirrored:
             problems.append(make_message("board-mirrored", "the picture is mirrored: it was flipped to be read"))
         board = _build_reading(found.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))

@@ -286,3 +286,25 @@ def test_picture_that_is_no_longer_mirrored_is_read_as_it_is() -> None:
     assert reading.board is not None and reading.location is not None
     assert reading.board.rows() == rows(WORDS)
     assert not reading.is_mirrored and not tracker.update(scene.image, reading.location).is_mirrored
+
+
+@pytest.mark.parametrize(("side", "said"), [("left", "on the left"), ("bottom", "at the bottom")])
+def test_board_whose_outer_squares_are_cut_off_is_read_and_the_side_is_named(side: str, said: str) -> None:
+    scene = photographed(WORDS)
+    cut = 0.7 * square_side(scene.corners)
+    left = round(scene.corners[:, 0].min() + cut) if side == "left" else 0
+    bottom = round(scene.corners[:, 1].max() - cut) if side == "bottom" else len(scene.image)
+    reading = found_at(scene.corners - (left, 0)).read(scene.image[:bottom, left:], ENGLISH)
+    assert reading.board is not None
+    assert f"the board is cut off {said}: move the camera" in reading.problems
+
+
+def test_board_without_a_margin_is_read_without_a_problem() -> None:
+    scene = photographed(WORDS)
+    (left, top), (right, bottom) = (
+        np.floor(scene.corners.min(axis=0)).astype(int),
+        np.ceil(scene.corners.max(axis=0)).astype(int),
+    )
+    reading = BoardReader().read(scene.image[top:bottom, left:right], ENGLISH)
+    assert reading.board is not None
+    assert reading.board.rows() == rows(WORDS) and reading.problems == ()
