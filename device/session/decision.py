@@ -24,6 +24,8 @@ MIN_HIDDEN_PROBABILITY = 0.5
 """Probability of being hidden (by a hand) above which a square may contain a tile that the camera cannot see."""
 GRID_REASONS = (Reason.WHICH_SIDE_UP, Reason.GRID_MISPLACED)
 """Reasons for questions about the whole grid, which are asked before all other questions."""
+WRONG_BOARD_REASONS = (Reason.BOARD_CLEARED, Reason.BOARD_ALREADY_FULL)
+"""Reasons for questions about a board that shows no turn of the game."""
 RECORD_REASONS = (Reason.OLD_TILE_DIFFERS, Reason.TILE_OF_EARLIER_PLAY)
 """Reasons for questions about recorded turns, which are asked before questions about the new play."""
 
@@ -101,7 +103,14 @@ def validate_decision(
         asked = replace(asked, squares=asked.squares | {*explained.best.missing_squares})
     for play in filter_plays(decision.events):
         asked = asked.with_play(play.play, reading)
-    return replace(decision, asked=asked)
+    return replace(decision, asked=replace(asked, has_missed_press=_is_press_missed(decision)))
+
+
+def _is_press_missed(decision: Decision) -> bool:
+    """Return True if nothing is recorded before an answer, although the board is that of the game."""
+    asked = decision.open_question
+    is_board_wrong = asked is not None and asked.finding is not None and asked.finding.reason in WRONG_BOARD_REASONS
+    return asked is not None and not decision.events and not is_board_wrong
 
 
 def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
@@ -125,7 +134,8 @@ def _decide_by_inference(game: Game, explained: Inference, reading: BoardReading
     meant |= dict(other for one in likely if (other := _swap_plays(game, one.events)) and other[0] not in meant)
     if best.leftover_squares and not best.events and not best.is_waiting:
         meant = {explained.question: (), **meant}
-    if len(meant) == 1 and best.covered_squares:
+    is_unusual = key_of(explained.question) == "is-that-right" or len(filter_plays(best.events)) > 1
+    if len(meant) == 1 and (best.covered_squares or is_unusual):
         meant[get_text("answer-look-again")] = ()
     events = next(iter(meant.values()))
     if len(meant) == 1:

@@ -15,7 +15,7 @@ from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, QuestionClosed, QuestionDeferred
 from engine.game import Game
 from engine.inference.history import MIN_CLEAR_PROBABILITY, Evidence, ReadingHistory, align_reading, face_of
-from engine.inference.hypotheses import generate_hypotheses
+from engine.inference.hypotheses import Hypothesis, generate_hypotheses
 from engine.messages import make_message
 from engine.reading import BoardReading
 from engine.validation.findings import MIN_LETTER_CONFIDENCE, push_events
@@ -111,10 +111,13 @@ def _settle_question(game: Game, question: QuestionDeferred, reading: BoardReadi
     fit = align_reading(game, reading)
     if not disputed or fit is None or any(fit.occupancy[square][1] > MIN_CLEAR_PROBABILITY for square in disputed):
         return game
-    scores = _score_answers(game, question, reading, history)
-    best, *others = sorted(scores, key=lambda answer: -scores[answer])
-    if not others or scores[best] - scores[others[0]] < MIN_SETTLING_LOG_ODDS:
+    scores = _explain_after_answers(game, question, reading, history)
+    best, *others = sorted(scores, key=lambda answer: -scores[answer].log_posterior)
+    if not others or scores[best].log_posterior - scores[others[0]].log_posterior < MIN_SETTLING_LOG_ODDS:
         return game
+    covered = {square for event in scores[best].events if isinstance(event, PlayMade) for square in event.play.squares}
+    if best != question.chosen and not covered.isdisjoint(disputed):
+        return game  # the tile there fits no answer, and is more likely misread than a tile of the next play
     if not _is_new_observation(question, disputed, fit):
         return game
     boards = [_read_faces(before, events, disputed) for events in question.answers]
@@ -130,11 +133,11 @@ def _is_blank_named(game: Game, question: QuestionDeferred) -> bool:
     return bool(squares) and not any(tile is not None and tile.is_unnamed for tile in tiles)
 
 
-def _score_answers(
+def _explain_after_answers(
     game: Game, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory
-) -> Mapping[int, float]:
-    """Return the log-posterior (nats) of a reading after each answer. Answers that are not possible are left out."""
-    scores: dict[int, float] = {}
+) -> Mapping[int, Hypothesis]:
+    """Return the best hypothesis for a reading after each answer. Answers that are not possible are left out."""
+    scores: dict[int, Hypothesis] = {}
     for answer in range(len(question.answers)):
         try:
             after = answer_deferred_question(game, question.number, answer)
@@ -142,7 +145,7 @@ def _score_answers(
             continue
         fit = align_reading(after, reading) or reading
         evidence = Evidence(fit, after.board, history.false_readings, not after.rules.retake_blanks)
-        scores[answer] = generate_hypotheses(after, evidence, ())[0].log_posterior
+        scores[answer] = generate_hypotheses(after, evidence, ())[0]
     return scores
 
 

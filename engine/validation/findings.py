@@ -44,6 +44,7 @@ class Reason(StrEnum):
     TILE_ADDED = "tile-added"
     TILE_OF_EARLIER_PLAY = "tile-of-earlier-play"
     # Reasons in the new play.
+    PRESS_MISSED = "press-missed"
     RACK_TOO_SMALL = "rack-too-small"
     BLANK_UNNAMED = "blank-unnamed"
     BLANK_OR_LETTER = "blank-or-letter"
@@ -97,13 +98,15 @@ class QuestionHistory:
     `words` are the unlisted words in earlier questions. They are kept for the next game, the other fields are not.
     `squares` are the squares of old tiles in earlier questions. `open_squares` are the squares of questions about plays
     that were not answered yet. `doubtful_squares` are squares whose tile had a confidence below
-    `MIN_LETTER_CONFIDENCE` when the tile was placed.
+    `MIN_LETTER_CONFIDENCE` when the tile was placed. `has_missed_press` is True if nothing was recorded at the last
+    press, because of a question that the players did not answer.
     """
 
     words: frozenset[str] = frozenset()
     squares: frozenset[Square] = frozenset()
     open_squares: frozenset[Square] = frozenset()
     doubtful_squares: frozenset[Square] = frozenset()
+    has_missed_press: bool = False
 
     def with_finding(self, finding: Finding) -> QuestionHistory:
         """Return a copy of the question history that also contains the question asked because of `finding`."""
@@ -124,7 +127,12 @@ class QuestionHistory:
     def without_squares(self, squares: Iterable[Square]) -> QuestionHistory:
         """Return the history after the players answered a question about `squares`."""
         gone = {*squares}
-        return replace(self, open_squares=self.open_squares - gone, doubtful_squares=self.doubtful_squares - gone)
+        return replace(
+            self,
+            open_squares=self.open_squares - gone,
+            doubtful_squares=self.doubtful_squares - gone,
+            has_missed_press=False,
+        )
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:
         """Return the reading with the recorded tile on each old square that the players were already asked about."""

@@ -121,6 +121,19 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
     yield Finding(Reason.OUT_OF_TURN, values, options if proposal.source is Source.HAND else (LOOK_AGAIN, *options))
 
 
+def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
+    """Ask if the next player passed, if nothing was recorded at the last press and the board then shows one play.
+
+    Either the same player has pressed again, or the next player has ended a turn without a play.
+    """
+    event, after = proposal.single_play, proposal.game_after
+    if event is None or len(proposal.events) > 1 or not proposal.asked.has_missed_press or proposal.seat is not None:
+        return
+    values = (after.players[event.player], after.players[after.to_move])
+    options = (Option(proposal.events), Option((*proposal.events, Passed(after.to_move))))
+    yield Finding(Reason.PRESS_MISSED, values, options)
+
+
 def check_rack(proposal: Proposal) -> Iterator[Finding]:
     """Ask about a play with more tiles than the player has on the rack, if the bag is empty."""
     for game, event in proposal.iterate_plays():

@@ -27,6 +27,7 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     board_checks.check_added_tiles,
     # Checks of the new play.
     play_checks.check_seat,
+    play_checks.check_missed_press,
     play_checks.check_rack,
     play_checks.check_blank,
     play_checks.check_marked_blank,

@@ -416,7 +416,7 @@ def test_tile_that_went_missing_is_asked_about_once(playing: TableSession, table
     state = play(playing, table, *gone)
     assert state.question is not None and "F8" in state.question.text
     state = play(playing, table, *gone, ("AT", 4, 7, False))
-    assert state.notices == () and state.question is None
+    assert state.notices == () and state.question is not None and state.question.key == "asked-press-missed"
 
 
 def test_unplayed_letters_that_nobody_knows_are_asked_for_and_counted(playing: TableSession, table: TextTable) -> None:

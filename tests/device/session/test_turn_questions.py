@@ -6,7 +6,7 @@ import pytest
 
 from device.session.commands.corrections import CorrectTurn, InsertTurn
 from device.session.commands.games import Undo
-from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer
+from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer, ReadAgain
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
@@ -220,3 +220,16 @@ def test_seat_of_one_turn_does_not_count_for_the_next(playing: TableSession, tab
     table.lay(HORN, FARM)
     state = playing.submit(EndTurn()).result(5)
     assert state.question is None and [t.player for t in state.turns] == [0, 1]
+
+
+def test_press_after_a_question_without_a_record_asks_for_a_pass(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HORN", 3, 3, True))
+    state = play(playing, table, HORN)
+    assert get_key(state) == "asked-press-missed" and [turn.word for turn in state.turns] == ["HORN"]
+    assert [turn.kind for turn in answer(playing, "Ben passed").turns] == ["play", "pass"]
+
+
+def test_look_again_after_a_question_without_a_record_asks_for_nothing(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, ("HORN", 3, 3, True))
+    table.lay(HORN)
+    assert playing.submit(ReadAgain()).result(5).question is None

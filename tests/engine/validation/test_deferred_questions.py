@@ -104,6 +104,11 @@ def test_hand_over_the_tile_settles_nothing() -> None:
     assert settle_questions(game, seen(play(new_game(), "8F HORN").board, {"G8": {"#": 0.95, "O": 0.05}})) == game
 
 
+def test_tile_that_fits_no_answer_is_no_tile_of_the_next_play() -> None:
+    game = defer(play(new_game(), "8F HORE"), "8F HOR", doubts={"I8": {"#": 0.95, "E": 0.05}})
+    assert settle_questions(game, read_board("8F HORN")) == game
+
+
 def test_plays_that_look_alike_are_not_settled_by_a_reading() -> None:
     game = play(new_game(), "8F HORN")
     first = PlayMade(0, written(new_game(), "8F HORN"))

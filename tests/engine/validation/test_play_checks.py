@@ -19,6 +19,7 @@ from engine.validation.play_checks import (
     check_closed_letters,
     check_exchanges,
     check_marked_blank,
+    check_missed_press,
     check_order,
     check_rack,
     check_record,
@@ -209,3 +210,20 @@ def test_first_option_of_the_question_counts() -> None:
     proposal = propose("8F MORN", {"F8": {"M": 0.97, "H": 0.02}})
     verdict = validate_turn(proposal)
     assert verdict.question is not None and verdict.events == proposal.events
+
+
+def test_play_after_a_press_without_a_record_is_asked_about() -> None:
+    missed = replace(propose("8F HORN"), asked=QuestionHistory(has_missed_press=True))
+    found = next(check_missed_press(missed))
+    assert found.reason is Reason.PRESS_MISSED and found.values == ("Anna", "Ben")
+    assert [option.events[-1] for option in found.options] == [missed.events[0], Passed(1)]
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_play_after_a_missed_press_is_clear_if_the_seat_is_known(seat: int) -> None:
+    missed = replace(propose("8F HORN"), asked=QuestionHistory(has_missed_press=True), seat=seat)
+    assert not list(check_missed_press(missed))
+
+
+def test_play_after_a_recorded_press_is_clear() -> None:
+    assert not list(check_missed_press(propose("8F HORN")))
