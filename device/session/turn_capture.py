@@ -95,6 +95,7 @@ class TurnWorker(Generic[Result]):
         self._clock = clock
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reading")
         self._pending: tuple[CaptureProgress, Future[Result]] | None = None
+        self._due: float | None = None
 
     @property
     def is_pending(self) -> bool:
@@ -105,15 +106,18 @@ class TurnWorker(Generic[Result]):
         """Stop the previous capture and run `capture` on the thread."""
         self.stop()
         progress = CaptureProgress(self._clock, self.max_s)
+        self._due = self._clock() + self.max_s
         self._pending = progress, self._thread.submit(capture, progress)
 
     def wait(self, report_waiting: Callable[[], None]) -> Result | None:
-        """Return the result of the capture, or None after `max_s` seconds; then the capture is still pending.
+        """Return the result of the capture, or None `max_s` seconds after its start; then the capture is still pending.
 
+        The next call waits for the same time again.
         `report_waiting` is called several times a second. Raises the exception of the capture.
         """
         assert self._pending is not None, "a capture has been started"
-        future, due = self._pending[1], self._clock() + self.max_s
+        future, due = self._pending[1], self._due or self._clock() + self.max_s
+        self._due = None
         while not wait([future], _POLL_INTERVAL_S).done:
             report_waiting()
             if self._clock() >= due or self._pending is None:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from device.session.commands.games import StartGame
-from device.session.commands.questions import AnswerQuestion
+from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer, DeferQuestion
 from device.session.commands.turns import EndTurn, PassTurn
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.session.turn_capture import MAX_STEP_S, CaptureProgress, CaptureStoppedError, TurnWorker
@@ -38,13 +39,14 @@ class SlowTable(TextTable):
         super().__init__()
         self.clock = clock
         self.is_slow = True
+        self.seconds = MAX_TURN_S + 2
         self.reading = threading.Event()
         self.released = threading.Event()
 
     def read(self, *args: object, **options: object) -> PhotoReading:
         if self.is_slow:
+            self.clock.time_s += self.seconds
             self.reading.set()
-            self.clock.time_s += MAX_TURN_S + 2
             assert self.released.wait(10)
         return super().read(*args, **options)  # type: ignore[arg-type]
 
@@ -134,11 +136,11 @@ def test_late_turn_takes_no_further_picture(playing: TableSession, slow_table: S
     assert slow_table.pictures == 1
 
 
-def test_watchdog_is_fed_while_a_turn_is_read(playing: TableSession, slow_table: SlowTable, clock: Clock) -> None:
+def test_watchdog_is_fed_while_a_turn_is_read(playing: TableSession, slow_table: SlowTable) -> None:
     slow_table.lay(HORN)
+    slow_table.seconds = MAX_TURN_S - 1
     pressed = playing.submit(EndTurn())
     assert slow_table.reading.wait(5)
-    clock.time_s -= MAX_TURN_S  # the press still waits
     playing.ping().result(5)
     playing.check_progress()
     assert not pressed.done()
@@ -194,3 +196,18 @@ def test_error_of_a_capture_is_raised_where_it_is_waited_for() -> None:
         worker.wait(lambda: None)
     assert not worker.is_pending
     worker.close()
+
+
+def test_button_of_the_panel_waits_for_the_reading(playing: TableSession, slow_table: SlowTable) -> None:
+    end_turn(playing, slow_table)
+    answered = playing.submit(ChooseNextAnswer())
+    slow_table.released.set()
+    assert [turn.word for turn in answered.result(5).turns] == ["HORN"]
+
+
+def test_question_about_a_slow_turn_cannot_be_deferred(playing: TableSession, slow_table: SlowTable) -> None:
+    end_turn(playing, slow_table)
+    with pytest.raises(CommandRefusedError):
+        playing.submit(DeferQuestion()).result(5)
+    state = playing.submit(PassTurn()).result(5)
+    assert state.question is None and [turn.kind for turn in state.turns] == ["pass"]
