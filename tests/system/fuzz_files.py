@@ -11,6 +11,7 @@ that fit the document of the API have their own program, `tests.system.fuzz`.
 from __future__ import annotations
 
 import argparse
+import copy
 import io
 import json
 import random
@@ -157,7 +158,7 @@ def mutate_values(data: bytes, chance: random.Random) -> bytes:
         return mutate(data, chance)
     for _ in range(chance.choice((1, 1, 2, 3))):
         container, key = chance.choice([*_find_values(document)] or [({}, "")])
-        container[key] = chance.choice(ODD_VALUES)
+        container[key] = copy.deepcopy(chance.choice(ODD_VALUES))
     return head + newline + json.dumps(document).encode()
 
 
