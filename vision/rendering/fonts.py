@@ -36,7 +36,7 @@ PACKAGED_FONTS = {
 
 DEBIAN_ROOT = Path("/usr/share/fonts")
 
-# Debian package -> font files below DEBIAN_ROOT. Mostly upright sans-serif typefaces, as on real tiles.
+# Debian package -> font files below DEBIAN_ROOT. Mostly upright sans-serif typefaces, as on real tiles; none held out.
 DEBIAN_FONTS = {
     "fonts-adf-gillius": (
         "truetype/adf/GilliusADF-Bold.otf",
@@ -77,6 +77,7 @@ DEBIAN_FONTS = {
     "fonts-dejavu-core": (
         "truetype/dejavu/DejaVuSans.ttf",
         "truetype/dejavu/DejaVuSans-Bold.ttf",
+        "truetype/dejavu/DejaVuSerif-Bold.ttf",
     ),
     "fonts-dejavu-extra": ("truetype/dejavu/DejaVuSansCondensed-Bold.ttf",),
     "fonts-dosis": (
@@ -124,6 +125,7 @@ DEBIAN_FONTS = {
         "truetype/liberation/LiberationSans-Regular.ttf",
         "truetype/liberation/LiberationSans-Bold.ttf",
         "truetype/liberation/LiberationSerif-Bold.ttf",
+        "truetype/liberation/LiberationMono-Bold.ttf",
     ),
     "fonts-linuxlibertine": ("opentype/linux-libertine/LinBiolinum_RB.otf",),
     "fonts-mplus": ("opentype/mplus/Mplus1-Bold.otf",),
@@ -185,6 +187,10 @@ DEBIAN_FONTS = {
         "opentype/urw-base35/URWGothic-Demi.otf",
         "opentype/urw-base35/URWBookman-Demi.otf",
         "opentype/urw-base35/C059-Bold.otf",
+        "opentype/urw-base35/P052-Bold.otf",
+        "opentype/urw-base35/NimbusRoman-Bold.otf",
+        "opentype/urw-base35/NimbusMonoPS-Bold.otf",
+        "opentype/urw-base35/Z003-MediumItalic.otf",
     ),
     "fonts-vollkorn": ("truetype/vollkorn/Vollkorn-Bold.ttf",),
     "fonts-yanone-kaffeesatz": ("opentype/yanone-kaffeesatz/YanoneKaffeesatz-Bold.otf",),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from vision.rendering.board_art import print_mask, star_outline
 from vision.rendering.fonts import letter_mask, shaped_mask, text_mask
-from vision.rendering.style import Rng
+from vision.rendering.style import Colour, Rng, random_colour
 from vision.rendering.tile_style import TileStyle
 
 Picture = npt.NDArray[np.uint8]
@@ -72,6 +72,38 @@ def _make_grain_sheet(rng: Rng, side: int) -> npt.NDArray[np.float32]:
         interpolation=cv2.INTER_CUBIC,
     )
     return np.asarray(0.7 * streaks + 0.7 * slow, np.float32)
+
+
+def _draw_smile(face: Picture, ink: Colour) -> None:
+    """Draw a smiling face on a tile's top."""
+    s = face.shape[0]
+    c = s // 2
+    cv2.circle(face, (c, c), round(s * 0.3), ink, max(1, s // 24), cv2.LINE_AA)
+    for dx in (-0.1, 0.1):
+        cv2.circle(face, (round(c + dx * s), round(c - 0.08 * s)), max(1, s // 24), ink, -1, cv2.LINE_AA)
+    radius = round(s * 0.15)
+    cv2.ellipse(face, (c, c), (radius, radius), 0, 20, 160, ink, max(1, s // 26), cv2.LINE_AA)
+
+
+def _draw_sticker(rng: Rng, face: Picture) -> None:
+    """Draw a round or square sticker of paper on a tile's top."""
+    s = face.shape[0]
+    paper = random_colour(rng) if rng.random() < 0.4 else (240.0, 245.0, 245.0)
+    half = 0.5 * float(rng.uniform(0.35, 0.85)) * s
+    x, y = s / 2 + float(rng.normal(0, 0.04 * s)), s / 2 + float(rng.normal(0, 0.04 * s))
+    if rng.random() < 0.3:
+        cv2.circle(face, (round(x), round(y)), round(half), paper, -1, cv2.LINE_AA)
+        return
+    box = cv2.boxPoints(((x, y), (2 * half, 2 * half), float(rng.normal(0, 6))))
+    cv2.fillConvexPoly(face, (box * 16).round().astype(np.int32), paper, cv2.LINE_AA, 4)
+
+
+def _draw_scribble(rng: Rng, face: Picture, ink: Colour) -> None:
+    """Draw a random line on a tile's top, as a small drawing."""
+    s = face.shape[0]
+    steps = rng.normal(0, 0.16 * s, (int(rng.integers(6, 30)), 2))
+    line = np.clip(np.cumsum(steps, axis=0) + s / 2, 0.12 * s, 0.88 * s)
+    cv2.polylines(face, [line.round().astype(np.int32)], False, ink, max(1, s // 20), cv2.LINE_AA)
 
 
 class TileRenderer:
@@ -172,27 +204,7 @@ class TileRenderer:
         c = s // 2
         match style.blank:
             case "face":
-                cv2.circle(face, (c, c), round(s * 0.3), style.ink, max(1, s // 24), cv2.LINE_AA)
-                for dx in (-0.1, 0.1):
-                    cv2.circle(
-                        face,
-                        (round(c + dx * s), round(c - 0.08 * s)),
-                        max(1, s // 24),
-                        style.ink,
-                        -1,
-                        cv2.LINE_AA,
-                    )
-                cv2.ellipse(
-                    face,
-                    (c, c),
-                    (round(s * 0.15), round(s * 0.15)),
-                    0,
-                    20,
-                    160,
-                    style.ink,
-                    max(1, s // 26),
-                    cv2.LINE_AA,
-                )
+                _draw_smile(face, style.ink)
             case "pattern":
                 for k in range(3):
                     half = round(s * (0.12 + 0.1 * k))
@@ -221,6 +233,14 @@ class TileRenderer:
                 )
                 x, y = s * rng.uniform(0.35, 0.65), s * rng.uniform(0.35, 0.65)
                 print_mask(face, mask, float(x), float(y), (110.0, 105.0, 100.0), float(rng.uniform(0.25, 0.7)))
+            case "sticker":
+                _draw_sticker(rng, face)
+            case "groove" | "border":
+                inset, width = round(s * float(rng.uniform(0.06, 0.16))), max(1, round(s * 0.04))
+                shade = [0.6 * v for v in style.top] if style.blank == "groove" else style.ink
+                cv2.rectangle(face, (inset, inset), (s - 1 - inset, s - 1 - inset), shade, width, cv2.LINE_AA)
+            case "drawing":
+                _draw_scribble(rng, face, style.ink)
             case _:
                 pass
 

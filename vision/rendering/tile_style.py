@@ -44,7 +44,7 @@ class TileStyle:
     value_centre: tuple[float, float]  # centre (x, y) of the value, fractions of the tile's side
     engraved: float  # strength of the bright edge of engraved letters, 0 = printed
     dimples: Dimples
-    blank: str  # decoration of blanks: plain, face, pattern, star, word, pencil
+    blank: str  # decoration of blanks: plain, face, pattern, star, word, pencil, sticker, groove, border, drawing
     turn_sd_deg: float  # standard deviation of the rotation on the square, degrees
     slip_sd: float  # standard deviation of the shift from the square's centre, squares
     gloss: float  # strength of reflections, 0..1
@@ -54,6 +54,10 @@ class TileStyle:
     subscript: bool = False  # the value is next to the letter instead of in the corner
     worn_share: float = 0.0  # approximate share of the print that is worn off
     careless_share: float = 0.0  # share of tiles with a large shift and rotation
+
+
+_MIN_INK_CONTRAST = 60.0
+"""Minimum difference in brightness (0..255) between print and tile."""
 
 
 def _luma(colour: Colour) -> float:
@@ -69,10 +73,6 @@ def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> T
     size = 0.84 + 0.15 * u()
     letter = 0.38 + 0.28 * u()
     low, wide = 0.05 * u(), 0.06 * u()
-    corner = u()
-    digit_at = (0.84 - 0.05 * u(), 0.84 - 0.05 * u())
-    if corner > 0.94:
-        digit_at = (digit_at[0], 1 - digit_at[1])
     return TileStyle(
         top=top,
         side=(top[0] * shade, top[1] * shade, top[2] * shade),
@@ -86,13 +86,16 @@ def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> T
         colour_spread=0.02 + 0.1 * u() * (1.5 if grain else 0.5),
         font=fonts[int(rng.integers(len(fonts)))],
         cap_height=letter,
-        letter_centre=(0.5 - wide, 0.5 - low) if u() < 0.75 else (0.5 - 0.14 * u(), 0.5 + 0.06 - 0.16 * u()),
-        value_height=(0.12 + 0.11 * u()) if u() < 0.95 else 0.0,
-        value_centre=digit_at,
+        letter_centre=(0.5 - wide, 0.5 - low) if u() < 0.65 else (0.5 + 0.28 * (u() - 0.5), 0.5 + 0.24 * (u() - 0.5)),
+        value_height=_random_value_height(rng),
+        value_centre=_random_value_centre(rng),
         engraved=u() if u() < 0.3 else 0.0,
         dimples=_random_dimples(rng) if not grain and u() < 0.45 else Dimples(),
         blank=str(
-            rng.choice(["plain", "face", "pattern", "star", "word", "pencil"], p=[0.66, 0.09, 0.06, 0.05, 0.04, 0.1])
+            rng.choice(
+                ["plain", "face", "pattern", "star", "word", "pencil", "sticker", "groove", "border", "drawing"],
+                p=[0.5, 0.06, 0.05, 0.05, 0.06, 0.08, 0.08, 0.04, 0.04, 0.04],
+            )
         ),
         turn_sd_deg=float(rng.choice([0.8, 2.0, 4.0, 8.0], p=[0.35, 0.33, 0.2, 0.12])),
         slip_sd=float(rng.choice([0.01, 0.025, 0.05], p=[0.4, 0.4, 0.2])),
@@ -106,11 +109,26 @@ def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> T
     )
 
 
+def _random_value_height(rng: Rng) -> float:
+    """Return a random value of `TileStyle.value_height`: usually small, sometimes large or 0."""
+    kind = rng.random()
+    if kind < 0.08:
+        return 0.0
+    return float(rng.uniform(0.12, 0.23) if kind < 0.88 else rng.uniform(0.23, 0.34))
+
+
+def _random_value_centre(rng: Rng) -> tuple[float, float]:
+    """Return a random value of `TileStyle.value_centre`: a corner, usually the one at the lower right."""
+    x, y = rng.uniform(0.79, 0.84, 2)
+    corner = int(rng.choice(4, p=[0.7, 0.14, 0.08, 0.08]))  # lower right, upper right, lower left, upper left
+    return float(1 - x if corner >= 2 else x), float(1 - y if corner % 2 else y)
+
+
 def _random_material(rng: Rng, board: BoardStyle) -> tuple[Colour, float, float]:
     """Return random values of `TileStyle.top`, `TileStyle.grain` and `TileStyle.gloss`."""
     u = rng.random
     kind = rng.choice(
-        ["wood", "ivory", "white", "dark", "any", "board", "level"], p=[0.25, 0.22, 0.1, 0.08, 0.05, 0.12, 0.18]
+        ["wood", "ivory", "white", "dark", "any", "board", "level"], p=[0.16, 0.12, 0.07, 0.27, 0.12, 0.1, 0.16]
     )
     grain, gloss = 0.0, u()
     match kind:
@@ -122,7 +140,7 @@ def _random_material(rng: Rng, board: BoardStyle) -> tuple[Colour, float, float]
         case "white":
             top = hsv_to_bgr(0.5 + 0.15 * u(), 0.2 * u(), 0.82 + 0.18 * u())
         case "dark":
-            top = hsv_to_bgr(u(), 0.6 * u(), 0.1 + 0.25 * u())
+            top = hsv_to_bgr(u(), u(), 0.1 + 0.3 * u())
         case "board":
             near = board.ground if u() < 0.7 else board.premium["d"]
             tone, tint = 0.85 + 0.3 * u(), 14 * (u() - 0.5)
@@ -142,11 +160,16 @@ def _random_material(rng: Rng, board: BoardStyle) -> tuple[Colour, float, float]
 
 
 def _random_ink(rng: Rng, top: Colour) -> Colour:
-    """Return a random colour of the print that is legible on the colour `top`: dark on bright, bright on dark."""
+    """Return a random colour of the print that is legible on the colour `top`: mostly dark or bright, or any colour."""
     u = rng.random
-    if sum(top) / 3 > 110:
+    if u() < 0.25:
+        for _ in range(20):
+            colour = random_colour(rng)
+            if abs(_luma(colour) - _luma(top)) > _MIN_INK_CONTRAST:
+                return colour
+    if _luma(top) > 110:
         return hsv_to_bgr(u(), 0.9 * u() if u() < 0.25 else 0.3 * u(), 0.05 + 0.25 * u())
-    return hsv_to_bgr(0.1 + 0.1 * u(), 0.4 * u() ** 2, 0.8 + 0.2 * u())
+    return hsv_to_bgr(0.1 + 0.1 * u() if u() < 0.7 else u(), 0.5 * u(), 0.8 + 0.2 * u())
 
 
 def _random_dimples(rng: Rng) -> Dimples:
@@ -178,7 +201,8 @@ def _random_letter_shape(rng: Rng) -> LetterShape:
     if u() < 0.4:
         return PLAIN_SHAPE
     return LetterShape(
-        width=float(np.clip(np.exp(rng.normal(0, 0.12)), 0.72, 1.3)),
+        width=float(np.clip(np.exp(rng.normal(0, 0.18)), 0.6, 1.4)),
         weight=float(rng.uniform(-0.02, 0.04)) if u() < 0.7 else 0.0,
         squareness=0.7 * u() if u() < 0.5 else 0.0,
+        bridge=float(rng.uniform(0.05, 0.12)) if u() < 0.08 else 0.0,
     )
