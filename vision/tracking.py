@@ -106,6 +106,10 @@ class BoardTracker:
             raise ValueError("corners must run clockwise from the top left of the tiles")
         return replace(self, corners=quad, has_user_corners=True, image_shape=image_shape)
 
+    def has_same_corners(self, other: BoardTracker) -> bool:
+        """Return True if no corners were confirmed, placed or discarded between the two trackers."""
+        return self.corners is other.corners and self.has_user_corners == other.has_user_corners
+
     def reset(self) -> BoardTracker:
         """Return a tracker without corners: the whole of the next picture is searched.
 

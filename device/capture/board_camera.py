@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from device.cameras import AutoExposureCamera, BlackPictureError, Camera, CameraError, Frame, Image
 from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, is_black
+from device.capture.scene_reference import RestScene, SceneReference, to_grey
 from device.system.backoff import Backoff
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReader, PhotoReading
@@ -33,6 +34,19 @@ class Capture:
 
     frame: Frame
     reading: PhotoReading
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdvanceReading:
+    """A reading of the board at rest, made before a caller has asked for it.
+
+    It is valid while later previews match `reference`. `before` and `after` are the trackers before and after it.
+    """
+
+    capture: Capture
+    reference: SceneReference
+    before: BoardTracker
+    after: BoardTracker
 
 
 class BoardCamera:
@@ -86,28 +100,59 @@ class BoardCamera:
         with self._lock:
             return self._camera.still()
 
-    def capture_board(self, tiles: Collection[str]) -> Capture:
-        """Wait up to `MAX_WAIT_S` seconds until nothing moves, then read the board. Raises `CameraError`."""
+    def capture_board(self, tiles: Collection[str], advance: AdvanceReading | None = None) -> Capture:
+        """Wait up to `MAX_WAIT_S` seconds until nothing moves, then read the board. Raises `CameraError`.
+
+        If a preview matches the advance reading, this reading is returned at once, with its picture. It is not used if
+        the board was located in the meantime, for example with corners that a user placed.
+        """
         with self._lock:
-            frame = wait_until_still(self._camera, clock=self._clock, wait=self._wait)
+            usable = advance if advance is not None and self._tracker.has_same_corners(advance.before) else None
+
+            def is_unchanged(preview: Frame) -> bool:
+                return usable is not None and usable.reference.matches(preview.image)
+
+            if wait_for_rest(self._camera, is_enough=is_unchanged, clock=self._clock, wait=self._wait) and usable:
+                self._tracker = usable.after
+                return usable.capture
+            frame = self._camera.still()
             return Capture(frame, self.read_board(frame.image, tiles))
 
     def read_board(self, image: Image, tiles: Collection[str]) -> PhotoReading:
         """Return the reading of the board in a picture of this camera, `(H, W, 3) uint8 BGR`."""
         with self._lock:
-            before = self._tracker.corners
-            reading = self._reader.read(image, tiles, hint=self._tracker)
-            self._tracker = self._tracker.update(image, reading.location)
-            if (
-                before is not None
-                and reading.board is not None
-                and reading.corners is not None
-                and reading.orientation_confidence < MIN_ORIENTATION_CONFIDENCE
-                and measure_corner_distance(reading.corners, before) < MIN_MOVED_SQUARES
-            ):
-                # With few tiles the orientation is uncertain; a board that was not moved keeps its orientation.
-                reading = self._reader.read(image, tiles, corners=rotate_like(reading.corners, before))
+            reading, self._tracker = self._read_with(self._tracker, image, tiles)
             return reading
+
+    def read_in_advance(self, scene: RestScene, tiles: Collection[str]) -> AdvanceReading | None:
+        """Read a scene for a later call of `capture_board`; return None if changes of the scene could be missed.
+
+        The camera stays free for other threads, and its tracker is not changed before the reading is used.
+        """
+        before = self.tracker
+        reading, after = self._read_with(before, scene.still.image, tiles)
+        if reading.board is None or reading.corners is None:
+            return None
+        reference = SceneReference(scene, reading.corners)
+        return AdvanceReading(Capture(scene.still, reading), reference, before, after) if reference.is_usable else None
+
+    def _read_with(
+        self, tracker: BoardTracker, image: Image, tiles: Collection[str]
+    ) -> tuple[PhotoReading, BoardTracker]:
+        """Return the reading of the board in a picture, and the tracker for the next picture."""
+        before = tracker.corners
+        reading = self._reader.read(image, tiles, hint=tracker)
+        after = tracker.update(image, reading.location)
+        if (
+            before is not None
+            and reading.board is not None
+            and reading.corners is not None
+            and reading.orientation_confidence < MIN_ORIENTATION_CONFIDENCE
+            and measure_corner_distance(reading.corners, before) < MIN_MOVED_SQUARES
+        ):
+            # With few tiles the orientation is uncertain; a board that was not moved keeps its orientation.
+            reading = self._reader.read(image, tiles, corners=rotate_like(reading.corners, before))
+        return reading, after
 
     def confirm_location(self, reading: PhotoReading) -> None:
         """Track the board from the corners of a plausible reading, unless its orientation is uncertain."""
@@ -161,13 +206,16 @@ class RestDetector:
         self._min_still_s = min_still_s
         self._thumbnail: npt.NDArray[np.float32] | None = None
         self._still_since = 0.0
+        self.still_s = 0.0
+        """Seconds without motion until the last picture."""
 
     def update(self, image: Image, now: float) -> bool:
         """Add a picture that was taken at time `now` (s); return True if the board is at rest."""
         before, self._thumbnail = self._thumbnail, make_thumbnail(image)
         if before is None or has_moved(before, self._thumbnail):
             self._still_since = now
-        return now - self._still_since >= self._min_still_s
+        self.still_s = now - self._still_since
+        return self.still_s >= self._min_still_s
 
 
 def wait_until_still(
@@ -178,15 +226,31 @@ def wait_until_still(
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[float], bool | None] = time.sleep,
 ) -> Frame:
-    """Wait until nothing moves, then return a still from `camera`. Raises `CameraError`.
+    """Wait until nothing moves, then return a still from `camera`; see `wait_for_rest`. Raises `CameraError`."""
+    wait_for_rest(camera, max_wait_s=max_wait_s, min_still_s=min_still_s, clock=clock, wait=wait)
+    return camera.still()
 
-    The still is taken earlier if `max_wait_s` seconds have passed or if `wait` returns True.
+
+def wait_for_rest(
+    camera: Camera,
+    *,
+    is_enough: Callable[[Frame], bool] = lambda _: False,
+    max_wait_s: float = MAX_WAIT_S,
+    min_still_s: float = MIN_STILL_S,
+    clock: Callable[[], float] = time.monotonic,
+    wait: Callable[[float], bool | None] = time.sleep,
+) -> bool:
+    """Wait until nothing moves; return True if the wait ended earlier because `is_enough` accepted a preview.
+
+    The wait also ends if `max_wait_s` seconds have passed or if `wait` returns True. Raises `CameraError`.
     """
     detector, deadline = RestDetector(min_still_s), clock() + max_wait_s
     while (frame := camera.preview()) is not None:
+        if is_enough(frame):
+            return True
         if detector.update(frame.image, clock()) or clock() >= deadline or wait(POLL_INTERVAL_S):
             break
-    return camera.still()
+    return False
 
 
 def has_moved(before: npt.NDArray[np.float32], now: npt.NDArray[np.float32]) -> bool:
@@ -196,13 +260,18 @@ def has_moved(before: npt.NDArray[np.float32], now: npt.NDArray[np.float32]) -> 
 
 def make_thumbnail(image: Image) -> npt.NDArray[np.float32]:
     """Return a small grey version of a picture, `(72, 96) float32`; averaging removes the camera's noise."""
-    grey = image if image.ndim == 2 else cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-    return np.asarray(cv2.resize(grey, THUMBNAIL_SIZE_PX, interpolation=cv2.INTER_AREA), np.float32)
+    return np.asarray(cv2.resize(to_grey(image), THUMBNAIL_SIZE_PX, interpolation=cv2.INTER_AREA), np.float32)
 
 
 CHECK_INTERVAL_S = 0.2
+MOTION_CHECK_INTERVAL_S = 0.1
+"""Seconds between two checks while something moves, so that the board is read soon after the last move."""
+IDLE_CHECK_INTERVAL_S = 2.0
+"""Seconds between two checks while no game is in play: only faults of the camera are of interest."""
 MAX_FRAME_AGE_S = 1.5
 """Age of the newest frame, in seconds, from which the camera counts as stalled."""
+MIN_SCENE_REST_S = 0.08
+"""Time without motion, in seconds, after which `CameraMonitor` takes a still: two previews without motion."""
 MIN_REST_S = 0.4
 """Time without motion, in seconds, after which `CameraMonitor` regards the board as at rest."""
 LONG_REST_S = 5.0
@@ -213,10 +282,11 @@ BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 class CameraMonitor:
     """Monitor of a camera for faults and for motion of the board; one thread calls `check_camera` repeatedly.
 
-    `report_trouble` is called once with the message of a fault, and with None when the camera works again. `on_rest` is
-    called with a picture each time the board has come to rest and looks different from the last time, and
-    `on_long_rest` if it then rests for `LONG_REST_S`. `on_motion` is called with True when something begins to move,
-    and with False at the next rest. `is_idle` returns True while the monitor may use the camera.
+    `report_trouble` is called once with the message of a fault, and with None when the camera works again. Each time
+    the board has stopped moving and looks different from the last time, `on_scene` is called with the scene, `on_rest`
+    with its still once the board is certainly at rest, and `on_long_rest` if it then rests for `LONG_REST_S`.
+    `on_motion` is called with True when something begins to move, and with False at the next rest. `is_idle` returns
+    True while the monitor may use the camera, `is_in_play` while a game is in play.
     """
 
     def __init__(
@@ -228,6 +298,8 @@ class CameraMonitor:
         clock: Callable[[], float] = time.monotonic,
         on_motion: Callable[[bool], None] = lambda _: None,
         on_long_rest: Callable[[Frame], None] = lambda _: None,
+        on_scene: Callable[[RestScene], None] = lambda _: None,
+        is_in_play: Callable[[], bool] = lambda: True,
     ) -> None:
         self._source = source
         self._report_trouble = report_trouble
@@ -235,10 +307,13 @@ class CameraMonitor:
         self._on_long_rest = on_long_rest
         self._long_rest_time: float | None = None
         self._on_rest = on_rest
+        self._on_scene = on_scene
         self._is_idle = is_idle
+        self._is_in_play = is_in_play
         self._clock = clock
         self._backoff = Backoff(BACK_OFF_S)
         self._rest_detector = RestDetector(MIN_REST_S)
+        self._still: Frame | None = None
         self._was_at_rest = False
         self._last_rest_thumbnail: npt.NDArray[np.float32] | None = None
 
@@ -246,18 +321,22 @@ class CameraMonitor:
         """Check the camera once; return the seconds until the next check, or None if the camera is not live."""
         if not self._is_idle():
             return CHECK_INTERVAL_S
+        is_in_play = self._is_in_play()
         try:
             frame = self._source.preview()
             if frame is None:
                 return None
             self._check_frame(frame)
-            self._detect_rest(frame)
+            if is_in_play:
+                self._detect_rest(frame)
         except CameraError as error:
             return self._handle_failure(str(error))
         if self._backoff.has_failed:
             self._backoff.reset()
             self._report_trouble(None)
-        return CHECK_INTERVAL_S
+        if not is_in_play:
+            return IDLE_CHECK_INTERVAL_S
+        return MOTION_CHECK_INTERVAL_S if self._rest_detector.still_s < MIN_SCENE_REST_S else CHECK_INTERVAL_S
 
     def _check_frame(self, frame: Frame) -> None:
         if self._clock() - frame.time > MAX_FRAME_AGE_S:
@@ -269,23 +348,32 @@ class CameraMonitor:
         is_first_failure = not self._backoff.has_failed
         wait_s = self._backoff.record_failure()
         self._rest_detector = RestDetector(MIN_REST_S)
+        self._still, self._was_at_rest = None, False
         if is_first_failure:
             self._report_trouble(why)
         return wait_s
 
-    def _detect_rest(self, frame: Frame) -> None:
+    def _detect_rest(self, preview: Frame) -> None:
         """Call `on_motion`, and the callbacks for a rest at which the board looks different from the last rest."""
-        was_at_rest, self._was_at_rest = self._was_at_rest, self._rest_detector.update(frame.image, frame.time)
+        was_at_rest, self._was_at_rest = self._was_at_rest, self._rest_detector.update(preview.image, preview.time)
         if self._was_at_rest is not was_at_rest:
             self._on_motion(not self._was_at_rest)
-        if not self._was_at_rest:
-            self._long_rest_time = None
+        if self._rest_detector.still_s < MIN_SCENE_REST_S:
+            self._still = self._long_rest_time = None
         elif not was_at_rest:
-            before, now = self._last_rest_thumbnail, make_thumbnail(frame.image)
-            if before is None or has_moved(before, now):
-                self._last_rest_thumbnail = now
-                self._long_rest_time = frame.time + LONG_REST_S
-                self._on_rest(self._source.still())
-        elif self._long_rest_time is not None and frame.time >= self._long_rest_time:
+            self._handle_rest(preview)
+        elif self._long_rest_time is not None and preview.time >= self._long_rest_time:
             self._long_rest_time = None
             self._on_long_rest(self._source.still())
+
+    def _handle_rest(self, preview: Frame) -> None:
+        """Take a still of a board that has stopped moving, unless it looks like the last one; report it at rest."""
+        before, now = self._last_rest_thumbnail, make_thumbnail(preview.image)
+        if self._still is None and (before is None or has_moved(before, now)):
+            self._still = self._source.still()
+            if (after := self._source.preview()) is not None:
+                self._on_scene(RestScene(self._still, preview.image, after.image))
+        if self._was_at_rest and self._still is not None:
+            self._last_rest_thumbnail = now
+            self._long_rest_time = preview.time + LONG_REST_S
+            self._on_rest(self._still)

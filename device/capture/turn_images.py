@@ -41,12 +41,14 @@ MIN_STABLE_UNKNOWN_WORDS_S = 10.0
 """Seconds without a change for a play with a word that is not in the word list: the player may be still thinking."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KeyFrame:
     """A picture of the board at rest, as a JPEG of the camera's size; `time` is in seconds of `time.monotonic()`."""
 
     jpeg: bytes
     time: float
+    thumbnail: npt.NDArray[np.float32]
+    """The picture from `make_thumbnail`."""
     reverted_at: float = inf
     """Time at which the new tiles of this key frame had been removed from the board again; infinity if never."""
 
@@ -71,13 +73,14 @@ class KeyFrameBuffer:
 
         In that case the tiles were removed again, and the last key frame is marked as reverted.
         """
-        if self._reference is not None and not has_moved(self._reference, make_thumbnail(frame.image)):
+        thumbnail = make_thumbnail(frame.image)
+        if self._reference is not None and not has_moved(self._reference, thumbnail):
             if self._frames and self._frames[-1].reverted_at == inf:
                 self._frames.append(replace(self._frames.pop(), reverted_at=frame.time))
             return
         done, data = cv2.imencode(".jpg", frame.image, [cv2.IMWRITE_JPEG_QUALITY, KEY_FRAME_JPEG_QUALITY])
         if done:
-            self._frames.append(KeyFrame(data.tobytes(), frame.time))
+            self._frames.append(KeyFrame(data.tobytes(), frame.time, thumbnail))
 
     def take_all(self) -> tuple[KeyFrame, ...]:
         """Return the key frames, oldest first, and remove them from the buffer."""
@@ -94,7 +97,7 @@ def find_stable_frames(key_frames: Sequence[KeyFrame], last: Frame) -> Iterator[
     now, until = make_thumbnail(last.image), (*(key_frame.time for key_frame in key_frames[1:]), last.time)
     for key_frame, after in zip(key_frames, until, strict=False):
         end = min(after, key_frame.reverted_at)
-        if end - key_frame.time >= MIN_STABLE_S and has_moved(make_thumbnail(key_frame.decode_image()), now):
+        if end - key_frame.time >= MIN_STABLE_S and has_moved(key_frame.thumbnail, now):
             yield key_frame, end - key_frame.time
 
 
@@ -187,22 +190,34 @@ class TurnImages:
         return {"photo": self.photo, "board": self.crop}
 
 
-def make_turn_images(frame: Frame, reading: PhotoReading, inference: Inference | None, name: str) -> TurnImages:
-    """Return the images to store and show for a reading.
+@dataclass(frozen=True, slots=True)
+class EncodedPictures:
+    """The pictures of a turn as JPEG data: the whole picture, without the reading, and the rectified board."""
 
-    If no board was found, `crop` is the whole picture in a black square.
-    """
+    photo: bytes
+    crop: bytes
+
+
+def encode_pictures(frame: Frame, reading: PhotoReading) -> EncodedPictures:
+    """Return the pictures of a turn; if no board was found, `crop` is the whole picture in a black square."""
     photo = _shrink_image(frame.image, MAX_PHOTO_SIDE_PX)
     if reading.corners is None:
         side = round(SQUARE_SIDE_PX * (BOARD_SIZE + 2 * MARGIN_SQUARES))
         crop = _letterbox_image(frame.image, side)
     else:
         crop = rectify(frame.image, homography(reading.corners), SQUARE_SIDE_PX, MARGIN_SQUARES)
+    return EncodedPictures(_encode_jpeg(photo), _encode_jpeg(crop))
+
+
+def make_turn_images(
+    pictures: EncodedPictures, reading: PhotoReading, inference: Inference | None, name: str
+) -> TurnImages:
+    """Return the images to store and show for a reading; `pictures` are those of `encode_pictures`."""
     hidden = _find_hidden_squares(reading)
     doubtful = tuple(s for s in _find_doubtful_squares(reading, inference) if s not in hidden)
     view = LookView(name, doubtful, hidden, MARGIN_SQUARES)
-    jpeg = _encode_jpeg(photo)
-    return TurnImages(view, add_reading(jpeg, reading.board) if reading.board else jpeg, _encode_jpeg(crop))
+    photo = add_reading(pictures.photo, reading.board) if reading.board else pictures.photo
+    return TurnImages(view, photo, pictures.crop)
 
 
 def _find_doubtful_squares(reading: PhotoReading, inference: Inference | None) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from device.cameras.phone import PhoneCamera, PictureNeededError
 from device.capture.board_camera import BoardCamera, CameraMonitor
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import dictionary
+from device.session.advance_reader import AdvanceReader
 from device.session.command_queue import CommandQueue
 from device.session.commands.base import CommandContext, TableCommand
 from device.session.game_controller import GameController
@@ -29,15 +30,7 @@ from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.play_preview import PlayPreview, preview_entry
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.sight_monitor import SightMonitor
-from device.session.snapshot import (
-    Listener,
-    Moment,
-    Notice,
-    TableSnapshot,
-    Trouble,
-    WordList,
-    list_premium_texts,
-)
+from device.session.snapshot import Listener, Moment, Notice, TableSnapshot, Trouble, WordList, list_premium_texts
 from device.session.turn_capture import MAX_TURN_S, ProfileUpdater, TurnCapture, TurnWorker, capture_turn
 from device.session.turn_questions import make_late_question
 from device.storage.store import GameStore, StoreError
@@ -67,8 +60,8 @@ class TableSession:
             session.submit(EndTurn()).result()
 
     `submit` may be called from any thread and returns at once. Only the thread named `table` changes the game; it runs
-    one command at a time. Three more threads work between commands: `watch` monitors the camera, `clock` saves the
-    running clock, and `saving` tries again to save events that could not be saved.
+    one command at a time. More threads work between commands: `watch` monitors the camera, `ahead` reads the board at
+    rest in advance, `clock` saves the running clock, and `saving` tries again to save events that could not be saved.
     """
 
     def __init__(
@@ -111,6 +104,7 @@ class TableSession:
             self._build_snapshot,
         )
         self._sight_monitor = SightMonitor(self._board_camera, self._controller, self._queue, self._get_letters)
+        self._advance_reader = AdvanceReader(self._board_camera, self._controller)
         watch = CameraMonitor(
             self._board_camera,
             self._update_camera_notice,
@@ -119,6 +113,8 @@ class TableSession:
             clock,
             self._sight_monitor.handle_motion,
             self._sight_monitor.handle_long_rest,
+            on_scene=self._advance_reader.read_scene,
+            is_in_play=lambda: self.state.phase.in_play,
         )
         self._periodic_tasks = (
             PeriodicTask("watch", watch.check_camera, closing),
@@ -137,6 +133,7 @@ class TableSession:
         for task in self._periodic_tasks:
             task.close()
         self._turn_worker.stop()
+        self._advance_reader.close()
         self._queue.close()
         self._turn_worker.close()
         if self._controller.clock_keeper:
@@ -267,14 +264,15 @@ class TableSession:
             return
         if not worker.is_pending:
             game, context, key_frames = controller.game, controller.turn_context, self._key_frames.take_all()
+            camera, now, take_advance = self._board_camera, self._now, self._advance_reader.take
             worker.start(
-                lambda progress: capture_turn(self._board_camera, game, context, key_frames, self._now, progress)
+                lambda progress: capture_turn(camera, game, context, key_frames, now, progress, take_advance())
             )
         turn = worker.wait(self._queue.run_pings)
         if turn is None:
             controller.open_question = make_late_question(worker.max_s)
             return
-        images = make_turn_images(turn.frame, turn.reading, turn.inference, f"look-{self.state.revision}")
+        images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference, f"look-{self.state.revision}")
         if turn.inference is None or turn.decision is None:
             controller.add_notice(join_messages("; ", turn.reading.problems), Trouble.BOARD)
             controller.show_images(images)
@@ -299,6 +297,7 @@ class TableSession:
     def _prepare_board(self) -> None:
         """Discard the pictures of the previous game and let the camera adjust to the light."""
         self._key_frames.take_all()
+        self._advance_reader.discard()
         if self._profile_updater:
             self._profile_updater.discard_pending()
         self._board_camera.settle_camera()
@@ -322,6 +321,8 @@ class TableSession:
             others = tuple(notice for notice in state.notices if notice.trouble is not Trouble.CAMERA)
             return replace(state, notices=(*others, *([self._camera_notice] if self._camera_notice else [])))
 
+        if trouble:
+            self._advance_reader.discard()
         if before != self._camera_notice:
             self._queue.update_state(replace_notice)
 

@@ -12,13 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Generic, TypeVar
 
 from calibration.profile import ProfileError, TableProfile
 from device.cameras import Frame, Image
-from device.capture.board_camera import BoardCamera
-from device.capture.turn_images import KeyFrame, find_extended_play, find_stable_frames, needs_key_frames, split_turns
+from device.capture.board_camera import AdvanceReading, BoardCamera, Capture
+from device.capture.turn_images import (
+    EncodedPictures,
+    KeyFrame,
+    encode_pictures,
+    find_extended_play,
+    find_stable_frames,
+    needs_key_frames,
+    split_turns,
+)
 from device.session.decision import (
     MIN_HIDDEN_PROBABILITY,
     Decision,
@@ -165,6 +173,39 @@ class TurnCapture:
     """True if the board showed two turns, which were separated with key frames (earlier pictures)."""
     is_aligned: bool = True
     """False if the grid was found one square off and the reading was shifted back."""
+    pictures: EncodedPictures | None = None
+    """The pictures to store and show, if they were encoded in advance."""
+
+    def encode_pictures(self) -> EncodedPictures:
+        """Return the pictures to store and show."""
+        return self.pictures or encode_pictures(self.frame, self.reading)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdvanceCapture:
+    """A turn that was captured in advance, from one reading: it counts if the scene, game and context are the same."""
+
+    reading: AdvanceReading
+    game: Game
+    context: TurnContext
+    capture: TurnCapture
+
+    def adapt(self, game: Game, context: TurnContext) -> TurnCapture:
+        """Return the capture for the present game and context, which is inferred again if either has changed."""
+        is_same = game is self.game and all(
+            getattr(context, field.name) is getattr(self.context, field.name) for field in fields(TurnContext)
+        )
+        if is_same:
+            return self.capture
+        seen = self.reading.capture
+        return replace(_explain_first_reading(seen, game, context), pictures=self.capture.pictures)
+
+
+def capture_in_advance(reading: AdvanceReading, game: Game, context: TurnContext) -> AdvanceCapture:
+    """Infer the turn from a reading before the turn has ended; nothing is recorded or asked yet."""
+    capture = _explain_first_reading(reading.capture, game, context)
+    pictures = encode_pictures(capture.frame, capture.reading)
+    return AdvanceCapture(reading, game, context, replace(capture, pictures=pictures))
 
 
 def capture_turn(
@@ -174,12 +215,14 @@ def capture_turn(
     key_frames: Sequence[KeyFrame],
     now: Callable[[], float],
     progress: CaptureProgress,
+    advance: AdvanceCapture | None = None,
 ) -> TurnCapture:
     """Take pictures, at most about `MAX_IMAGES`, until the play is clear or it is late. Raises `CameraError`.
 
     `key_frames` are the pictures of the board at rest since the last turn. If the play is clear in a single picture,
     only this picture is used. Otherwise the readings of all pictures are merged, because a square that a hand hides in
-    one picture may be visible in another picture.
+    one picture may be visible in another picture. While the scene of the capture `advance` is unchanged, its
+    picture and reading are used as the first ones.
     """
     hands_until = now() + MAX_HAND_WAIT_S
     readings: list[BoardReading] = []
@@ -187,12 +230,14 @@ def capture_turn(
     while True:
         looks += 1
         progress.record_step()
-        seen = sight.capture_board(game.tiles.letters)
-        found = TurnCapture(seen.frame, seen.reading, game)
+        seen = sight.capture_board(game.tiles.letters, advance.reading if advance and looks == 1 else None)
         progress.record_step()
         if seen.reading.board is not None:
             readings.append(seen.reading.board)
-            found = _explain_readings(found, game, context, readings)
+        if advance is not None and seen is advance.reading.capture:
+            found = advance.adapt(game, context)
+        else:
+            found = _explain_readings(TurnCapture(seen.frame, seen.reading, game), game, context, readings)
         clear = found.decision is not None and found.decision.is_clear
         if clear and found.is_aligned:
             sight.confirm_location(found.reading)
@@ -211,10 +256,17 @@ def capture_turn(
     return _check_for_two_plays(found, context, read, key_frames)
 
 
+def _explain_first_reading(seen: Capture, game: Game, context: TurnContext) -> TurnCapture:
+    board = seen.reading.board
+    return _explain_readings(TurnCapture(seen.frame, seen.reading, game), game, context, (board,) if board else ())
+
+
 def _explain_readings(
     found: TurnCapture, game: Game, context: TurnContext, readings: Sequence[BoardReading]
 ) -> TurnCapture:
     """Infer the play from the last reading or, if the result is unclear, from all readings merged."""
+    if found.reading.board is None:
+        return found
     for board in dict.fromkeys((readings[-1], merge_readings(readings))):
         before = settle_questions(game, board, context.earlier)
         settled = context.asked.settle_reading(before, board)

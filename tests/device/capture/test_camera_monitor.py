@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from device.cameras import CameraError, Frame, Image
-from device.capture.board_camera import BACK_OFF_S, CHECK_INTERVAL_S, LONG_REST_S, MIN_REST_S, CameraMonitor
+from device.capture.board_camera import (
+    BACK_OFF_S,
+    CHECK_INTERVAL_S,
+    IDLE_CHECK_INTERVAL_S,
+    LONG_REST_S,
+    MIN_REST_S,
+    CameraMonitor,
+)
+from device.capture.scene_reference import RestScene
 
 
 class Scene:
@@ -23,6 +31,8 @@ class Scene:
         self.rests: list[Frame] = []
         self.motions: list[bool] = []
         self.long_rests: list[Frame] = []
+        self.scenes: list[tuple[float, RestScene]] = []
+        self.in_play = True
         self.watch = CameraMonitor(
             self,
             self.troubles.append,
@@ -31,6 +41,8 @@ class Scene:
             lambda: self.now,
             self.motions.append,
             self.long_rests.append,
+            on_scene=lambda scene: self.scenes.append((self.now, scene)),
+            is_in_play=lambda: self.in_play,
         )
 
     def preview(self) -> Frame | None:
@@ -149,3 +161,24 @@ def test_board_that_changed_is_reported_once_after_a_long_rest(scene: Scene) -> 
     assert not scene.long_rests
     scene.run(3 * LONG_REST_S)
     assert len(scene.long_rests) == 1
+
+
+def test_scene_is_reported_as_soon_as_nothing_moves(scene: Scene) -> None:
+    scene.scenes.clear()
+    laid = scene.now
+    scene.tile(40)
+    scene.run(2.0)
+    (at, rest), *others = scene.scenes
+    assert not others and at - laid < MIN_REST_S
+    assert rest.still is scene.rests[0]
+    assert np.array_equal(rest.before, scene.image) and np.array_equal(rest.after, scene.image)
+
+
+def test_table_without_a_game_in_play_is_looked_at_for_faults_only(scene: Scene) -> None:
+    scene.in_play, scene.looks = False, 0
+    scene.tile(40)
+    scene.run(10 * IDLE_CHECK_INTERVAL_S)
+    assert scene.looks == 10 and scene.rests == []
+    scene.fault = CameraError("unplugged")
+    scene.run(IDLE_CHECK_INTERVAL_S)
+    assert scene.troubles == ["unplugged"]

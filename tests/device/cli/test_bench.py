@@ -61,7 +61,8 @@ def test_the_engine_is_fast_enough() -> None:
 def test_table_bench_measures_the_way_from_the_button_to_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "table", "--turns", "2"]) == 0
     out = capsys.readouterr().out
-    assert "button to score on the page, 2 turns" in out and "memory of the whole program" in out
+    assert out.count("button to score on the page") == 3 and "a hand is leaving, 2 turns" in out
+    assert "memory of the whole program" in out
 
 
 @pytest.mark.slow

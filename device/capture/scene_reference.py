@@ -1,0 +1,119 @@
+"""Comparison of previews, square by square: find out whether the board at rest has changed since it was read.
+
+The largest difference is measured twice: in boxes of a seventh of a square, in which letters as similar as O and Q
+differ by a quarter of the contrast between print and tile, and in boxes of one square, for a tile in the colour of its
+square. Two previews of the same scene differ by noise, which is measured for each reference, because it depends on
+camera and light. Any doubt counts as a change: noise near the smallest change of a letter, few pixels, another size.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from device.cameras import Frame, Image
+from vision.geometry import Floats, grid_corners, homography, project, square_side
+
+
+@dataclass(frozen=True, slots=True)
+class SceneConfig:
+    """Limits of the comparison; differences are in grey levels (0 to 255).
+
+    Measured on rendered boards of three editions at 20 px a square: equal scenes differ by at most 2, 4, 7 and 11 in
+    small boxes for noise with a standard deviation of 2, 5, 8 and 12; the pairs EF, OQ, IJ, CG, PR, BR, UV, MN, IL, IT,
+    OD and VY differ by at least 28. The means of squares differ by at most 1.4 and at least 10.
+    """
+
+    min_square_px: float = 20.0
+    """Smallest side of a square in a preview, in pixels."""
+    margin_squares: float = 0.5
+    """Margin around the grid that is compared, too: a hand that enters the picture, and tops of tiles at the edge."""
+    box_squares: float = 1 / 7
+    """Side of the small boxes, in squares; at least 3 px."""
+    noise_factor: float = 1.5
+    """Allowed difference as a multiple of the difference between the two previews at rest."""
+    min_difference: float = 4.0
+    """Difference that is always allowed in small boxes, for changes of the exposure that cannot be seen."""
+    max_difference_contrast: float = 0.12
+    """Largest allowed difference in small boxes, as a share of the contrast; a D instead of an O has 0.2 or more."""
+    min_mean_difference: float = 1.5
+    """Difference that is always allowed in boxes of one square."""
+    max_mean_difference: float = 3.0
+    """Largest allowed difference in boxes of one square."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RestScene:
+    """A still of the board at rest, with the previews `(H, W) uint8` before and after it."""
+
+    still: Frame
+    before: Image
+    after: Image
+
+
+class SceneReference:
+    """Preview of a board that was read, with which later previews are compared; immutable."""
+
+    def __init__(self, scene: RestScene, corners: Floats, config: SceneConfig = SceneConfig()) -> None:
+        """Measure the noise of a scene; `corners` `(4, 2)` are those of the grid in the still, in pixels."""
+        height, width = scene.after.shape[:2]
+        scale = np.array([width, height]) / [scene.still.image.shape[1], scene.still.image.shape[0]]
+        quad = (corners + 0.5) * scale - 0.5
+        self._config = config
+        self._shape = scene.after.shape
+        self._square_px = square_side(quad)
+        self._area, self._mask = _outline_board(quad, (height, width), config.margin_squares)
+        self._grey = to_grey(scene.after)[self._area].astype(np.float32)
+        self._limits = self._choose_limits(scene, float(scale[0] / scale[1]))
+
+    @property
+    def is_usable(self) -> bool:
+        """True if no change of a tile can be missed: enough pixels, little noise, the same board in both previews."""
+        return self._limits is not None
+
+    def matches(self, preview: Image) -> bool:
+        """Return True if a preview certainly shows the same board; False in case of doubt."""
+        if self._limits is None or preview.shape != self._shape:
+            return False
+        return bool((self._measure_difference(preview) <= self._limits).all())
+
+    def _choose_limits(self, scene: RestScene, stretch: float) -> Floats | None:
+        """Return the largest differences in boxes of both sizes, or None if changes could be missed."""
+        config = self._config
+        seen = self._grey[self._mask]
+        if self._square_px < config.min_square_px or abs(math.log(stretch)) > 0.02 or not len(seen):
+            return None
+        if scene.before.shape != self._shape:
+            return None
+        noise = self._measure_difference(scene.before)
+        limits = np.maximum(config.noise_factor * noise, [config.min_difference, config.min_mean_difference])
+        contrast = float(np.subtract(*np.percentile(seen[::7], [98, 2])))
+        largest = np.array([config.max_difference_contrast * contrast, config.max_mean_difference])
+        return limits if (limits <= largest).all() else None
+
+    def _measure_difference(self, preview: Image) -> Floats:
+        """Return the largest difference of a preview in small boxes and in boxes of one square: `(2,)`."""
+        difference = to_grey(preview)[self._area].astype(np.float32) - self._grey
+        sides = (max(3, round(self._config.box_squares * self._square_px)), round(self._square_px))
+        return np.array([np.abs(cv2.blur(difference, (side, side)))[self._mask].max() for side in sides])
+
+
+def to_grey(image: Image) -> Image:
+    """Return the brightness of a picture, `(H, W) uint8`; a grey picture is returned as it is."""
+    return image if image.ndim == 2 else np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), np.uint8)
+
+
+def _outline_board(
+    quad: Floats, size: tuple[int, int], margin: float
+) -> tuple[tuple[slice, slice], npt.NDArray[np.bool_]]:
+    """Return the part of a picture of `size` (height, width) around the grid, and the mask of the grid in this part."""
+    outer = grid_corners() + margin * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    mask = np.zeros(size, np.uint8)
+    cv2.fillConvexPoly(mask, project(homography(quad), outer).round().astype(np.int32), 1)
+    left, top, width, height = cv2.boundingRect(mask)
+    area = slice(top, top + height), slice(left, left + width)
+    return area, mask[area] > 0
