@@ -62,9 +62,12 @@ class TrainingViews:
 
 @lru_cache(maxsize=1)
 def alphabets() -> tuple[tuple[str, ...], ...]:
-    """Return the distinct alphabets of all tile sets that a camera can read, each as a tuple of letters."""
+    """Return the distinct alphabets of all tile sets that the renderer draws, each as a tuple of letters.
+
+    These are the Latin, Cyrillic and Greek sets. Some of them are entered by hand until a training has learned them.
+    """
     sets = map(load_tile_set, tile_set_names())
-    return tuple(dict.fromkeys(tuple(tiles.letters) for tiles in sets if not tiles.by_hand_only))
+    return tuple(dict.fromkeys(tuple(tiles.letters) for tiles in sets if not tiles.right_to_left))
 
 
 def is_latin(alphabet: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Games with tiles that no camera can read yet: Arabic and Hebrew."""
+"""Games with tiles that no camera can read yet, such as Hebrew."""
 
 from __future__ import annotations
 
