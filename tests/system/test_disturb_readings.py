@@ -78,11 +78,12 @@ def test_wrong_decision_with_a_warning_is_a_notice(games: list[RecordedGame], mo
     assert (result.wrong_at_end, result.wrong_at_end_unspoken) == (4, 0)
 
 
-def test_unanswered_question_leaves_what_was_recorded(games: list[RecordedGame]) -> None:
+def test_unanswered_question_stays_open_until_readings_settle_it(games: list[RecordedGame]) -> None:
     for name in ("new-letter-wrong-60", "two-turns"):
         answered, unanswered = measure(games, name), measure(games, name, answers_truth=False)
         assert answered.outcomes == unanswered.outcomes and answered.outcomes[Outcome.OFFERED]
-        assert answered.wrong_after_next < unanswered.wrong_after_next
+        assert answered.open_after_next <= unanswered.open_after_next
+        assert unanswered.wrong_at_end == 0
 
 
 @pytest.mark.parametrize(

@@ -478,9 +478,9 @@ def test_button_on_the_pins_is_a_turn_on_the_page_and_its_refusal_is_told_there(
 ) -> None:
     picture(folder, "1.png")
     with Program(options(folder, free_port()), [rows(HORN)]) as phone:
-        down(pins, Button.END_TURN_2)
-        assert phone.sees("It is the turn of Anna")
-        up(pins, Button.END_TURN_2)
+        down(pins, Button.END_TURN_3)
+        assert phone.sees("Nobody sits at this button.")
+        up(pins, Button.END_TURN_3)
         down(pins, Button.END_TURN_1)
         assert phone.sees("+14") and phone.sees("Ben to play")
 
