@@ -37,8 +37,9 @@ def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path 
     routes = Blueprint("dialogs", __name__, url_prefix="/dialogs")
     require_pairing(routes, pairing)
     dialogs = Dialogs(session, own_lexicon)
-    for name in ("exchange", "more", "end-game", "decide-challenge"):
+    for name in ("exchange", "end-game", "decide-challenge"):
         routes.get(f"/{name}", endpoint=name)(partial(dialogs.show, name))
+    routes.get("/more")(dialogs.more)
     routes.get("/square")(dialogs.square)
     routes.get("/question")(dialogs.question)
     routes.get("/turn")(dialogs.turn)
@@ -62,6 +63,10 @@ class Dialogs:
     def show(self, name: str, **values: object) -> Response:
         """Render the form with the template `name`."""
         return render_dialog(name, state=self.session.state, **values)
+
+    def more(self) -> Response:
+        """Return the list of rarer actions."""
+        return self.show("more", variations=list_variations(self.session.state))
 
     def square(self) -> Response:
         """Return the form to correct the square in the query, or the form to choose a square if the query has none."""
@@ -97,7 +102,7 @@ class Dialogs:
             "board",
             rows=list_rows(state.board, tiles.name),
             letters=[(letter, tiles.lower(letter)) for letter in list_letters(state)],
-            variations=[name for name in VARIATIONS if getattr(state.rules, name, False)],
+            variations=list_variations(state),
         )
 
     def entry(self) -> Response:
@@ -166,6 +171,11 @@ def draw_tiles(state: TableSnapshot, chance: random.Random | None = None) -> dic
 def list_letters(state: TableSnapshot) -> tuple[str, ...]:
     """Return the letters of the tile set, or an empty tuple before the first game."""
     return load_tile_set(state.tile_set).letters if state.tile_set else ()
+
+
+def list_variations(state: TableSnapshot) -> list[str]:
+    """Return the names of the variations in which tiles of the board are moved, as far as the game has them."""
+    return [name for name in VARIATIONS if getattr(state.rules, name, False)]
 
 
 def list_letter_keys(state: TableSnapshot) -> list[tuple[str, str, str]]:

@@ -77,13 +77,13 @@ def enter(phone: Page, server: PageServer, table: House) -> list[tuple[str, str,
 
 
 def test_play_with_a_blank_is_tapped_on_the_board(table: House, phone: Page) -> None:
-    server = open_entry(table, phone, Rules())
+    server = open_entry(table, phone, Rules(recycle=True))
     tap(phone, "F8", "H", "?", "O", "R", "N")
     assert enter(phone, server, table) == [("play", "HoRN", 12)]
 
 
 def test_play_down_runs_through_the_tiles_of_the_board(table: House, phone: Page) -> None:
-    server = open_entry(table, phone, Rules(), ("8F", "HORN"))
+    server = open_entry(table, phone, Rules(rearrange=True), ("8F", "HORN"))
     tap(phone, "H6", "H6", "F", "A", "M")
     assert enter(phone, server, table)[-1] == ("play", "FA.M", 9)
 

@@ -349,6 +349,17 @@ def test_board_of_too_few_squares_is_refused(table: ShownTable, paired: FlaskCli
 
 
 @pytest.mark.parametrize("variation", VARIATIONS)
+def test_board_form_is_offered_in_games_with_a_variation(
+    table: ShownTable, paired: FlaskClient, variation: str
+) -> None:
+    table.show(samples.MIDGAME)
+    assert "/dialogs/entry" in paired.get("/dialogs/more").text
+    assert "/dialogs/board" not in paired.get("/dialogs/more").text
+    table.show(replace(samples.MIDGAME, rules=Rules(**{variation: True})))
+    assert "/dialogs/board" in paired.get("/dialogs/more").text
+
+
+@pytest.mark.parametrize("variation", VARIATIONS)
 def test_board_form_explains_the_variations_of_the_game(table: ShownTable, paired: FlaskClient, variation: str) -> None:
     table.show(replace(samples.MIDGAME, rules=Rules(**{variation: True})))
     html = paired.get("/dialogs/board").text
