@@ -33,6 +33,7 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 from device.cameras import Camera, Frame
 from device.cameras.folder import FolderCamera
 from device.cli.options import make_profiled_reader
+from device.panel.button_commands import OTHER_SIDE_DELAY_S
 from device.panel.buttons import DOUBLE_PRESS_S, END_TURN_BUTTONS, Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.panel import Panel, PanelActions
@@ -180,11 +181,13 @@ class Hand:
         """Press and wait for what comes of it; a refused press changes nothing."""
         time.sleep(max(0.0, self._pressed[button] + DOUBLE_PRESS_S + 0.1 - time.monotonic()))
         self._pressed[button] = time.monotonic()
-        before = self._session.state.revision
+        before, turn_of = self._session.state.revision, self._session.state.turn_of
         pin = self._factory.pin(self._pins.buttons[button])
         pin.drive_low()
         time.sleep(0.02)
         pin.drive_high()
+        if turn_of is not None and button in END_TURN_BUTTONS and button is not END_TURN_BUTTONS[turn_of]:
+            time.sleep(OTHER_SIDE_DELAY_S + 0.2)
         end = time.monotonic() + 1.0
         while self._session.state.revision == before and time.monotonic() < end:
             time.sleep(0.005)
