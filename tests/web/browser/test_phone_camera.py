@@ -134,7 +134,7 @@ def test_unusable_picture_is_explained_and_another_one_counts(browser: Browser, 
         take_picture(phone, make_photo(image, tmp_path / "photo.jpg"))
         wait_for_turn(phone, 1)
         assert [turn.score for turn in session.state.turns] == [score]
-        phone.wait_for_function("!document.querySelector('#panel output').textContent")
+        phone.wait_for_function("() => !document.querySelector('#panel output').textContent")
 
 
 SHRINK = """async () => {
