@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from engine.board import SQUARES, Board, square_at
-from engine.events import PlayMade
+from engine.events import EndReason, PlayMade
 from engine.game import Game
 from engine.plays import Play
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
@@ -37,9 +37,11 @@ def random_tile(game: Game, face: str, rng: random.Random) -> Tile:
 
 
 def random_game(rng: random.Random, turns: int, game: Game | None = None) -> Game:
-    """Return a game after up to `turns` random plays."""
+    """Return a game after up to `turns` random plays; it stops when a player has used the last letter."""
     game = game or Game.start(("Anna", "Ben"))
     for _ in range(turns):
+        if game.end_due is EndReason.PLAYED_OUT:
+            break
         if play := random_play(game, rng):
             game = game.push(PlayMade(game.to_move, play))
     return game
