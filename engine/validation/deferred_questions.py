@@ -39,9 +39,8 @@ def find_provisional_turns(game: Game) -> frozenset[int]:
     """Return the numbers (from 0) of the turns that count provisionally, because a question about them is open."""
     numbers: set[int] = set()
     for question in find_open_questions(game):
-        at = game.events.index(question)
-        before = Game.from_events(game.events[: at - question.count])
-        after = push_events(before, game.events[at - question.count : at])
+        before = _find_game_before(game, question)
+        after = push_events(before, game.events[len(before.events) : game.events.index(question)])
         numbers |= {*range(len(before.turns), len(after.turns))}
     return frozenset(numbers)
 
@@ -75,13 +74,12 @@ def answer_deferred_question(game: Game, number: int, answer: int, *, stays_open
         raise RulesError(make_message("nothing-asked", "Nothing is asked now."))
     if answer == question.chosen:
         return game if stays_open else game.push(QuestionClosed(number))
-    at = game.events.index(question)
-    old = Game.from_events(game.events[: at - question.count])
+    old, after = _find_game_before(game, question), game.events.index(question) + 1
     new = push_events(old, question.answers[answer])
     if stays_open:
         new = new.push(replace(question, chosen=answer, count=len(question.answers[answer])))
-    old = push_events(old, game.events[at - question.count : at + 1])
-    for event in game.events[at + 1 :]:
+    old = push_events(old, game.events[len(old.events) : after])
+    for event in game.events[after:]:
         moved = event
         if isinstance(event, PlayMade | Passed | Exchanged) and event.player == old.to_move:
             moved = replace(event, player=new.to_move)
@@ -105,11 +103,12 @@ def settle_questions(game: Game, reading: BoardReading, history: ReadingHistory 
 def _settle_question(game: Game, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory) -> Game:
     if _is_blank_named(game, question):
         return game.push(QuestionClosed(question.number))
-    at = game.events.index(question)
-    before = Game.from_events(game.events[: at - question.count])
+    before = _find_game_before(game, question)
     disputed = _find_disputed_squares(before, question.answers)
     fit = align_reading(game, reading)
     if not disputed or fit is None or any(fit.occupancy[square][1] > MIN_CLEAR_PROBABILITY for square in disputed):
+        return game
+    if not _is_new_observation(question, disputed, fit):
         return game
     scores = _explain_after_answers(game, question, reading, history)
     best, *others = sorted(scores, key=lambda answer: -scores[answer].log_posterior)
@@ -118,12 +117,15 @@ def _settle_question(game: Game, question: QuestionDeferred, reading: BoardReadi
     covered = {square for event in scores[best].events if isinstance(event, PlayMade) for square in event.play.squares}
     if best != question.chosen and not covered.isdisjoint(disputed):
         return game  # the tile there fits no answer, and is more likely misread than a tile of the next play
-    if not _is_new_observation(question, disputed, fit):
-        return game
     boards = [_read_faces(before, events, disputed) for events in question.answers]
     if boards.count(boards[best]) > 1:
         return game  # the reading does not distinguish these answers
     return answer_deferred_question(game, question.number, best)
+
+
+def _find_game_before(game: Game, question: QuestionDeferred) -> Game:
+    """Return the game before the provisional events of a deferred question."""
+    return Game.from_events(game.events[: game.events.index(question) - question.count])
 
 
 def _is_blank_named(game: Game, question: QuestionDeferred) -> bool:
