@@ -6,32 +6,21 @@ game later sees them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
 from typing import BinaryIO
-
-import msgspec
 
 from device.session.turn_questions import make_finding_notice
 from device.storage.archive import import_gcg, import_zip, list_gcg_problems, load_game
 from device.storage.store import GameStore
 from engine.game import Game
 from engine.limits import MAX_GCG_BYTES
-from engine.messages import Message
+from engine.messages import read_message, write_message
 from engine.validation import Proposal, Source, validate_turn
 
 NOTE_NAME = "import"
 """Name of the note of a game (`GameStore.save_note`) that has the notices of its import."""
 MAX_NOTICES = 200
 """Largest number of notices that are stored with a game."""
-
-
-class _StoredMessage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A message as it is stored: the English text, and the parts from which it is translated."""
-
-    text: str
-    key: str = ""
-    template: str = ""
-    values: tuple[_StoredMessage, ...] = ()
 
 
 def import_game(store: GameStore, file: BinaryIO) -> int:
@@ -46,17 +35,16 @@ def import_game(store: GameStore, file: BinaryIO) -> int:
     problems = () if is_zip else list_gcg_problems(data)
     notices = (problems or _list_findings(load_game(store, number)))[:MAX_NOTICES]
     if notices:
-        store.save_note(number, NOTE_NAME, msgspec.json.encode(tuple(map(_encode_message, notices))).decode())
+        store.save_note(number, NOTE_NAME, json.dumps(list(map(write_message, notices)), ensure_ascii=False))
     return number
 
 
 def list_import_notices(store: GameStore, number: int) -> tuple[str, ...]:
     """Return the notices of a game's import, in the order of the turns. Raises `StoreError`."""
     try:
-        stored = msgspec.json.decode(store.read_note(number, NOTE_NAME) or "[]", type=tuple[_StoredMessage, ...])
-    except ValueError:
+        return tuple(map(read_message, json.loads(store.read_note(number, NOTE_NAME) or "[]")))
+    except (ValueError, TypeError):
         return ()
-    return tuple(map(_decode_message, stored))
 
 
 def _list_findings(game: Game) -> tuple[str, ...]:
@@ -64,17 +52,3 @@ def _list_findings(game: Game) -> tuple[str, ...]:
     start = Game.from_events(game.events[:1])
     verdict = validate_turn(Proposal(start, game.events[1:], Source.IMPORT))
     return tuple(make_finding_notice(finding).text for finding in verdict.notices)
-
-
-def _encode_message(text: str) -> _StoredMessage:
-    if not isinstance(text, Message):
-        return _StoredMessage(text)
-    return _StoredMessage(str.__str__(text), text.key, text.template, _encode_all(text.values))
-
-
-def _encode_all(texts: Sequence[str]) -> tuple[_StoredMessage, ...]:
-    return tuple(map(_encode_message, texts))
-
-
-def _decode_message(stored: _StoredMessage) -> Message:
-    return Message(stored.text, stored.key, stored.template or stored.text, tuple(map(_decode_message, stored.values)))
