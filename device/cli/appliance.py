@@ -15,11 +15,9 @@ from msgspec.structs import replace
 from calibration.profile import TableProfile
 from device.cameras import AbsentCamera, CameraError, open_reconnecting_camera
 from device.cli import UserError
-from device.cli.doctor import as_text as format_report
+from device.cli.doctor import describe_machine, find_program_version
 from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
 from device.cli.page import announce_wifi, find_page_addresses, open_page
-from device.doctor import System, examine
-from device.doctor.program import collect_versions
 from device.panel.open_panel import open_panel
 from device.panel.pairing_display import PairingDetails, make_pairing_details
 from device.panel.panel import Panel, PanelActions, PanelView
@@ -237,9 +235,9 @@ class Appliance:
             self._hotspot,
             (page.wifi, page.wifi_password) if page.wifi else None,
             (*page.names, *filter(None, [page.host])),
-            lambda: format_report(examine(System(), picture=False)),
+            describe_machine,
             lambda: read_log(self._data_folder),
-            lambda: collect_versions(System())["tilekeeper"],
+            find_program_version,
             str(self._data_folder),
         )
         panel.add_listener(_make_refusal_listener(session))

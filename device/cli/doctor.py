@@ -40,6 +40,21 @@ def run(args: argparse.Namespace) -> int:
     return 1 if report.count(Severity.FAULT) else 0
 
 
+def describe_machine() -> str:
+    """Return the report on this machine as text, without a look through the camera."""
+    from device.doctor import System, examine
+
+    return as_text(examine(System(), picture=False))
+
+
+def find_program_version() -> str:
+    """Return the version of the installed program, or a text that it is not installed."""
+    from device.doctor import System
+    from device.doctor.program import collect_versions
+
+    return collect_versions(System())["tilekeeper"]
+
+
 def as_json(report: Report) -> str:
     """Return the report as JSON."""
     from device.doctor import Severity
