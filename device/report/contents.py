@@ -67,13 +67,14 @@ class ReportHeader(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Report:
-    """A problem report. `write` writes exactly the contents that were shown to the user.
+    """A problem report of the time `made` (Unix time). `write` writes exactly the contents that were shown to the user.
 
     `texts` are the members with text by name, without secrets and, unless chosen, without names. `pictures` are the
     event number, kind and size (bytes) of each picture. `pseudonyms` maps the names that were replaced.
     """
 
     choice: ReportChoice
+    made: float
     stored: StoredGame
     events: tuple[StoredEvent, ...]
     texts: Mapping[str, str]
@@ -83,8 +84,7 @@ class Report:
     @property
     def file_name(self) -> str:
         """A file name with the date and the game's number."""
-        made = msgspec.json.decode(self.texts[REPORT_MEMBER], type=ReportHeader).made
-        return f"tilekeeper-report-{time.strftime('%Y-%m-%d', to_local_time(made))}-game-{self.choice.game}.zip"
+        return f"tilekeeper-report-{time.strftime('%Y-%m-%d', to_local_time(self.made))}-game-{self.choice.game}.zip"
 
     def list_members(self) -> tuple[tuple[str, int], ...]:
         """Return the name and size (bytes, before compression) of each member of the ZIP file."""
@@ -95,8 +95,7 @@ class Report:
 
     def write(self, store: GameStore) -> Iterator[bytes]:
         """Return an iterator over the data of the ZIP file. The pictures come from the store."""
-        made = msgspec.json.decode(self.texts[REPORT_MEMBER], type=ReportHeader).made
-        return generate_zip(self._read_members(store), made)
+        return generate_zip(self._read_members(store), self.made)
 
     def _read_members(self, store: GameStore) -> Iterator[tuple[str, bytes]]:
         for name, text in self.texts.items():
@@ -132,11 +131,11 @@ def make_report(store: GameStore, choice: ReportChoice, sources: ReportSources, 
         LOG_MEMBER: clean(sources.read_log()),
     }
     if choice.has_names:
-        return Report(choice, stored, events, texts, _find_pictures(store, choice))
+        return Report(choice, now, stored, events, texts, _find_pictures(store, choice))
     anonymous = tuple(
         StoredEvent(event.number, event.time, pseudonyms.replace_in_event(event.body)) for event in events
     )
-    return Report(choice, stored, anonymous, texts, _find_pictures(store, choice), pseudonyms.by_name)
+    return Report(choice, now, stored, anonymous, texts, _find_pictures(store, choice), pseudonyms.by_name)
 
 
 def _find_pictures(store: GameStore, choice: ReportChoice) -> tuple[tuple[int, str, int], ...]:

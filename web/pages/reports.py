@@ -69,13 +69,14 @@ class ReportPages:
             has_photos="photos" in request.args,
         )
         report_id, report = self.reports.prepare(choice)
+        members = report.list_members()
         return render_page(
             "data/preview.html",
             id=report_id,
             report=report,
             texts=report.texts.items(),
-            members=report.list_members(),
-            size=sum(size for _, size in report.list_members()),
+            members=members,
+            size=sum(size for _, size in members),
             has_log=bool(report.texts[LOG_MEMBER].strip()),
         )
 
