@@ -15,7 +15,7 @@ from itertools import pairwise
 from flask import Flask
 
 from device.session.new_game import PALETTE
-from device.session.rule_choices import VARIATIONS
+from device.session.rule_choices import list_variations
 from device.session.snapshot import BoardView, TableSnapshot, TileView, Trouble, TurnView
 from engine.board import SQUARES, Square, column_of, row_of, square_name
 from engine.reading import BOARD_SIZE, EMPTY
@@ -304,9 +304,8 @@ def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tu
     if rules.clock_seconds:
         minutes = rules.clock_seconds // 60
         yield "rules.clock", t("rules.clock_for", minutes=minutes, points=rules.overtime_points)
-    for variation in VARIATIONS:
-        if getattr(rules, variation):
-            yield "rules.variation", t(f"new.variations.{variation}")
+    for variation in list_variations(rules):
+        yield "rules.variation", t(f"new.variations.{variation}")
 
 
 def _describe_challenge(rules: Rules, t: Texts) -> str:

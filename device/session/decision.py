@@ -17,6 +17,7 @@ from engine.lexicon import WordList
 from engine.messages import key_of
 from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
+from engine.validation.findings import push_events
 
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""
@@ -159,10 +160,7 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, two: tuple[PlayMade, PlayMa
     meant: list[tuple[Event, ...]] = [(play,), two]
     texts = []
     for events in meant:
-        after = game
-        for event in events:
-            after = after.push(event)
-        texts.append(format_sentence(explanation_text(game, after, events, "")))
+        texts.append(format_sentence(explanation_text(game, push_events(game, events), events, "")))
     squares = tuple(square for square, _ in two[1].play.tiles)
     names = game.players[two[0].player], game.players[two[1].player]
     asked = make_question("one-or-two", *names, answers=tuple(texts), squares=squares)
@@ -245,9 +243,7 @@ def find_void_play(game: Game, events: Sequence[Event], words: WordList) -> tupl
     there are no such words. `game` is the game before the events. The players may have decided that an invalid play
     counts, so a play that the events do not change is not checked again. Raises `RulesError`, `NotationError`.
     """
-    after = game
-    for event in events:
-        after = after.push(event)
+    after = push_events(game, events)
     if not after.turns or (game.turns and after.turns[-1].words == game.turns[-1].words):
         return 0, ()
     return after.turns[-1].player, after.find_void_words(words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.events import QuestionDeferred
 from engine.game import Game
 from engine.messages import key_of
 from engine.validation.deferred_questions import find_open_questions
@@ -31,6 +32,11 @@ class Question:
     can_defer: bool = False
     can_look_again: bool = False
 
+    @classmethod
+    def from_event(cls, deferred: QuestionDeferred) -> Question:
+        """Return a question that was deferred."""
+        return cls(deferred.text, deferred.texts, deferred.chosen, deferred.squares)
+
     @property
     def key(self) -> str:
         """The key of the text in the catalogue, or an empty string if the text has no key."""
@@ -47,7 +53,4 @@ class DeferredQuestion:
 
 def list_deferred_questions(game: Game) -> tuple[DeferredQuestion, ...]:
     """Return the deferred questions of a game, the oldest question first."""
-    return tuple(
-        DeferredQuestion(asked.number, Question(asked.text, asked.texts, asked.chosen, asked.squares))
-        for asked in find_open_questions(game)
-    )
+    return tuple(DeferredQuestion(asked.number, Question.from_event(asked)) for asked in find_open_questions(game))

@@ -65,6 +65,11 @@ class NewGameError(TilekeeperError):
         self.field, self.offered = field, tuple(offered)
 
 
+def list_variations(rules: Rules | None) -> tuple[str, ...]:
+    """Return the names of the variations that are in force; none without a game."""
+    return tuple(name for name in VARIATIONS if getattr(rules, name, False))
+
+
 def describe_choice(error: NewGameError) -> str:
     """Return a message about an invalid choice with the possible choices, for the command line and settings file.
 

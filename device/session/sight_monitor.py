@@ -9,7 +9,7 @@ from device.cameras import Frame
 from device.capture.board_camera import BoardCamera
 from device.session.command_queue import CommandQueue
 from device.session.game_controller import GameController
-from device.session.snapshot import Sight, TableSnapshot
+from device.session.snapshot import Sight
 from engine.game import Game
 from engine.inference.history import MIN_CLEAR_PROBABILITY, align_reading, is_consistent
 from engine.reading import EMPTY, HIDDEN, BoardReading
@@ -34,11 +34,13 @@ class SightMonitor:
         controller: GameController,
         queue: CommandQueue,
         get_letters: Callable[[], tuple[str, ...]],
+        remove_notices: Callable[[str], None],
     ) -> None:
         self._camera = camera
         self._controller = controller
         self._queue = queue
         self._get_letters = get_letters
+        self._remove_notices = remove_notices
         self.sight = Sight.UNKNOWN
         """What the camera sees now."""
 
@@ -67,8 +69,7 @@ class SightMonitor:
             and all(squares[s].probability(EMPTY) > MIN_EMPTY_PROBABILITY for s in controller.squares_to_clear)
         ):
             controller.squares_to_clear = ()
-            controller.remove_notices("take-off")
-            self._queue.update_state(_remove_take_off_notice)
+            self._remove_notices("take-off")
 
     def _check_board(self, frame: Frame) -> None:
         if not self._queue.state.phase.in_play or self.sight is Sight.HAND_IN_VIEW:
@@ -102,7 +103,3 @@ def differs_from_record(game: Game, reading: BoardReading) -> bool:
         read.confidence > MIN_CLEAR_PROBABILITY and read.symbol != HIDDEN and not is_consistent(read.symbol, tile)
         for read, tile in reads
     )
-
-
-def _remove_take_off_notice(state: TableSnapshot) -> TableSnapshot:
-    return replace(state, notices=tuple(notice for notice in state.notices if notice.key != "take-off"))

@@ -103,7 +103,9 @@ class TableSession:
             TableSnapshot(board=replace(TableSnapshot().board, premiums=list_premium_texts(load_layout()))),
             self._build_snapshot,
         )
-        self._sight_monitor = SightMonitor(self._board_camera, self._controller, self._queue, self._get_letters)
+        self._sight_monitor = SightMonitor(
+            self._board_camera, self._controller, self._queue, self._get_letters, self._remove_notices
+        )
         self._advance_reader = AdvanceReader(self._board_camera, self._controller)
         watch = CameraMonitor(
             self._board_camera,

@@ -64,8 +64,7 @@ class OpenQuestion:
 
 def make_recalled_question(deferred: QuestionDeferred) -> OpenQuestion:
     """Return a deferred question as the open question of the table."""
-    question = Question(deferred.text, deferred.texts, deferred.chosen, deferred.squares)
-    return OpenQuestion(question, deferred.answers, deferred=deferred.number)
+    return OpenQuestion(Question.from_event(deferred), deferred.answers, deferred=deferred.number)
 
 
 def make_late_question(max_s: float) -> OpenQuestion:

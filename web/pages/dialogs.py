@@ -13,7 +13,7 @@ from flask import Blueprint, Response, render_template, request
 from device.session.commands.base import MAX_NAME_LETTERS, MAX_PLAYERS
 from device.session.messages import CommandRefusedError
 from device.session.new_game import list_choices
-from device.session.rule_choices import NUMBER_CHOICES, VARIATIONS
+from device.session.rule_choices import NUMBER_CHOICES, list_variations
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import StoreError
@@ -66,7 +66,7 @@ class Dialogs:
 
     def more(self) -> Response:
         """Return the list of rarer actions."""
-        return self.show("more", variations=list_variations(self.session.state))
+        return self.show("more", variations=list_variations(self.session.state.rules))
 
     def square(self) -> Response:
         """Return the form to correct the square in the query, or the form to choose a square if the query has none."""
@@ -102,7 +102,7 @@ class Dialogs:
             "board",
             rows=list_rows(state.board, tiles.name),
             letters=[(letter, tiles.lower(letter)) for letter in list_letters(state)],
-            variations=list_variations(state),
+            variations=list_variations(state.rules),
         )
 
     def entry(self) -> Response:
@@ -171,11 +171,6 @@ def draw_tiles(state: TableSnapshot, chance: random.Random | None = None) -> dic
 def list_letters(state: TableSnapshot) -> tuple[str, ...]:
     """Return the letters of the tile set, or an empty tuple before the first game."""
     return load_tile_set(state.tile_set).letters if state.tile_set else ()
-
-
-def list_variations(state: TableSnapshot) -> list[str]:
-    """Return the names of the variations in which tiles of the board are moved, as far as the game has them."""
-    return [name for name in VARIATIONS if getattr(state.rules, name, False)]
 
 
 def list_letter_keys(state: TableSnapshot) -> list[tuple[str, str, str]]:

@@ -2,7 +2,6 @@
 "use strict";
 
 const NO_TILE = ".";
-const ROW = 15;
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest(".board-entry [data-lay]");
@@ -12,7 +11,7 @@ document.addEventListener("click", (event) => {
   else if (button.dataset.lay === "letter") placeLetter(form, button);
   else placeLifted(form, button);
   const squares = listSquares(form);
-  const rows = Array.from({ length: ROW }, (_, row) => squares.slice(row * ROW, (row + 1) * ROW));
+  const rows = Array.from({ length: SIDE }, (_, row) => squares.slice(row * SIDE, (row + 1) * SIDE));
   form.elements.symbols.value = rows.map((row) => row.map((square) => square.value).join(" ")).join("\n");
 });
 
@@ -56,10 +55,10 @@ function place(form, symbol, letter, moved) {
   if (!square || square.value !== NO_TILE) return false;
   showTile(square, symbol, moved, letter);
   const squares = listSquares(form);
-  const step = square.dataset.chosen === "down" ? ROW : 1;
+  const step = square.dataset.chosen === "down" ? SIDE : 1;
   let at = squares.indexOf(square);
   do {
-    at = step === 1 && at % ROW === ROW - 1 ? squares.length : at + step;
+    at = step === 1 && at % SIDE === SIDE - 1 ? squares.length : at + step;
   } while (at < squares.length && squares[at].value !== NO_TILE);
   choose(form, squares[at] ?? square, square.dataset.chosen);
   return true;

@@ -26,6 +26,7 @@ from engine.rules import ChallengeRule
 from engine.state import Turn, TurnKind
 from engine.tiles import Tile
 from engine.validation import Reason
+from engine.validation.findings import push_events
 
 MIN_ENTERED_CERTAINTY = 0.8
 """Smallest likelihood, relative to the other explanations of an entered board, of an explanation that is not asked."""
@@ -165,8 +166,7 @@ def _drop_answered_question(decision: Decision, named: Sequence[BlankNamed]) -> 
 def _name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:
     """Return the events that name the blanks placed by `events`; `tiles` contains the letters of the blanks."""
     with convert_engine_errors():
-        for event in events:
-            game = game.push(event)
+        game = push_events(game, events)
     return tuple(
         BlankNamed(square, tile.letter)
         for square, tile in tiles.items()
