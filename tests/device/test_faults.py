@@ -30,12 +30,11 @@ from device.storage.recovery import open_store
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import Rules
-from tests.support.fast_time import FastEvent, fast_clock, sleep_fast
-from tests.support.text_table import FARM, HORN, PaintedTable, TextTable, play
+from tests.support.fast_time import fast_clock, sleep_fast
+from tests.support.sessions import open_fast_session
+from tests.support.text_table import FARM, HORN, STARTED, WORDS, PaintedTable, TextTable, play
 
 ROOT = Path(__file__).parents[2]
-WORDS = frozenset({"HORN", "FARM", "PASTE", "FARMS"})
-STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
 NOTICED_S = 2.0
 
 
@@ -51,11 +50,7 @@ def painted() -> PaintedTable:
 
 @pytest.fixture
 def live(painted: PaintedTable, path: Path) -> Iterator[TableSession]:
-    with (
-        GameStore(path) as store,
-        TableSession(painted, painted, store, WORDS, clock=fast_clock, closing=FastEvent()) as session,
-    ):
-        session.submit(StartGame(STARTED)).result(5)
+    with open_fast_session(painted, path) as session:
         yield session
 
 

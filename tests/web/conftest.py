@@ -19,6 +19,7 @@ from device.session.setup import SetupView
 from device.session.snapshot import Listener, Moment, Notice, TableSnapshot
 from engine.game import Game
 from tests.support import samples
+from tests.support.api_table import House
 from tests.support.thread_guard import thread_guard as thread_guard
 from web import create_app
 
@@ -136,3 +137,17 @@ def token(client: FlaskClient) -> str:
 def pair(client: FlaskClient) -> None:
     code = client.application.extensions["pairing"].code
     assert client.post("/pair", data={"csrf": token(client), "code": code}).status_code == 205
+
+
+@pytest.fixture
+def phone(table: House) -> FlaskClient:
+    """A phone that was paired with a table with a store; it was the first one and is the admin."""
+    client = table.app.test_client()
+    pair(client)
+    return client
+
+
+@pytest.fixture
+def admin(phone: FlaskClient) -> FlaskClient:
+    """The phone that was paired first."""
+    return phone

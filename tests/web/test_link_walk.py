@@ -61,13 +61,6 @@ def stranger(table: House) -> FlaskClient:
     return client
 
 
-@pytest.fixture
-def phone(table: House) -> FlaskClient:
-    client = table.app.test_client()
-    pair(client)
-    return client
-
-
 def test_every_change_is_refused_to_strangers(table: House, stranger: FlaskClient) -> None:
     before = table.seen
     for method, path in changes(table):

@@ -22,16 +22,16 @@ LOBBY = TableSnapshot()
 ENDED = TableSnapshot(phase=Phase.ENDED, players=PLAYERS)
 
 
-def told(
+def find_response(
     button: Button, kind: GestureKind, state: TableSnapshot = ANNA_TO_MOVE, since_turn: float = 60.0
 ) -> ButtonResponse:
     return command_for(Gesture(button, kind, 0.0), state, since_turn)
 
 
 def refused(*args: object) -> str:
-    said = told(*args)  # type: ignore[arg-type]
-    assert isinstance(said, Refusal)
-    return said.text
+    response = find_response(*args)  # type: ignore[arg-type]
+    assert isinstance(response, Refusal)
+    return response.text
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,13 @@ def refused(*args: object) -> str:
     ],
 )
 def test_gesture_is_a_command(button: Button, kind: GestureKind, command: ButtonResponse) -> None:
-    assert told(button, kind) == command
+    assert find_response(button, kind) == command
 
 
 def test_pause_button_goes_on_with_a_paused_game_and_nothing_else_does() -> None:
     paused = replace(ANNA_TO_MOVE, phase=Phase.PAUSED)
-    assert told(Button.PAUSE, GestureKind.TAP, paused) == EndPause()
-    assert told(Button.PAUSE, GestureKind.HOLD, paused) == Undo()
+    assert find_response(Button.PAUSE, GestureKind.TAP, paused) == EndPause()
+    assert find_response(Button.PAUSE, GestureKind.HOLD, paused) == Undo()
     for button in (Button.END_TURN, Button.END_TURN_1, Button.CHALLENGE):
         assert "paused" in refused(button, GestureKind.PRESS, paused)
 
@@ -61,20 +61,20 @@ def test_pause_button_goes_on_with_a_paused_game_and_nothing_else_does() -> None
 def test_challenge_button_says_that_tiles_were_exchanged_where_that_is_asked() -> None:
     asked = make_question(PASS_OR_EXCHANGE, "Anna", answers=("Anna passed.", "Anna exchanged 1."))
     state = replace(ANNA_TO_MOVE, phase=Phase.QUESTION, question=asked)
-    assert told(Button.CHALLENGE, GestureKind.PRESS, state) == ConfirmExchange()
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, state) == ConfirmExchange()
     other = replace(state, question=replace(asked, text="Which tile lies there?"))
-    assert told(Button.CHALLENGE, GestureKind.PRESS, other) == ChooseNextAnswer()
-    assert told(Button.CHALLENGE, GestureKind.PRESS, replace(state, question=None)) == ChallengePlay()
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, other) == ChooseNextAnswer()
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, replace(state, question=None)) == ChallengePlay()
 
 
 def test_challenge_button_recalls_a_deferred_question_if_there_is_nothing_to_challenge() -> None:
     deferred = DeferredQuestion(1, make_question("asked-blank-unnamed", "H8", answers=("Anna played.", "It is A.")))
     state = replace(ANNA_TO_MOVE, open_questions=(deferred,))
-    assert told(Button.CHALLENGE, GestureKind.PRESS, state) == RecallQuestion()
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, state) == RecallQuestion()
     paused = replace(state, phase=Phase.PAUSED)
-    assert told(Button.CHALLENGE, GestureKind.PRESS, paused) == RecallQuestion()
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, paused) == RecallQuestion()
     asked = replace(paused, question=deferred.question)
-    assert told(Button.CHALLENGE, GestureKind.PRESS, asked) == ChooseNextAnswer()
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, asked) == ChooseNextAnswer()
 
 
 @pytest.mark.parametrize("is_provisional", [True, False])
@@ -83,12 +83,12 @@ def test_challenge_button_recalls_the_question_about_a_provisional_play(is_provi
     turn = TurnView(1, 1, "play", 14, 14, "8F", "HORN", provisional=is_provisional)
     state = replace(ANNA_TO_MOVE, phase=Phase.CHALLENGE, turns=(turn,), open_questions=(deferred,))
     expected: ButtonResponse = RecallQuestion() if is_provisional else ChallengePlay()
-    assert told(Button.CHALLENGE, GestureKind.PRESS, state) == expected
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, state) == expected
 
 
 @pytest.mark.parametrize("phase", [Phase.TURN, Phase.QUESTION, Phase.CHALLENGE])
 def test_turn_is_ended_in_every_phase_of_it(phase: Phase) -> None:
-    assert told(Button.END_TURN_1, GestureKind.PRESS, replace(ANNA_TO_MOVE, phase=phase)) == EndTurn()
+    assert find_response(Button.END_TURN_1, GestureKind.PRESS, replace(ANNA_TO_MOVE, phase=phase)) == EndTurn()
 
 
 def test_nobody_plays_while_it_is_drawn_who_begins() -> None:
@@ -97,21 +97,21 @@ def test_nobody_plays_while_it_is_drawn_who_begins() -> None:
 
 @pytest.mark.parametrize("button", [Button.PAUSE, Button.NEW_GAME, Button.POWER])
 def test_press_of_a_button_with_a_hold_waits_for_what_becomes_of_it(button: Button) -> None:
-    assert told(button, GestureKind.PRESS) is None
+    assert find_response(button, GestureKind.PRESS) is None
 
 
 @pytest.mark.parametrize("button", list(Button))
 def test_second_half_of_a_double_press_is_nothing(button: Button) -> None:
-    assert told(button, GestureKind.PRESSED_AGAIN) is None
+    assert find_response(button, GestureKind.PRESSED_AGAIN) is None
 
 
 def test_wrong_players_button_right_after_a_turn_says_whose_turn_it_is() -> None:
-    said = told(Button.END_TURN_2, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S / 2)
-    assert isinstance(said, Refusal) and said.player == 0 and "Anna" in said.text
+    response = find_response(Button.END_TURN_2, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S / 2)
+    assert isinstance(response, Refusal) and response.player == 0 and "Anna" in response.text
 
 
 def test_wrong_players_button_later_is_left_to_the_session() -> None:
-    assert told(Button.END_TURN_2, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S) == EndTurn()
+    assert find_response(Button.END_TURN_2, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S) == EndTurn()
 
 
 def test_button_without_a_player() -> None:
@@ -120,16 +120,16 @@ def test_button_without_a_player() -> None:
 
 def test_shared_button_is_not_believed_right_after_a_turn() -> None:
     assert "quick" in refused(Button.END_TURN, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S / 2)
-    assert told(Button.END_TURN, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S) == EndTurn()
-    assert told(Button.END_TURN_1, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S / 2) == EndTurn()
+    assert find_response(Button.END_TURN, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S) == EndTurn()
+    assert find_response(Button.END_TURN_1, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S / 2) == EndTurn()
 
 
 def test_game_that_is_over_by_the_rules_is_ended_before_a_new_one_begins() -> None:
     """The rules propose it only: the last play can be challenged, and who has a play after all may make it."""
     over = replace(ANNA_TO_MOVE, end_due=True)
-    assert told(Button.NEW_GAME, GestureKind.HOLD, over) == EndGame()
-    assert told(Button.CHALLENGE, GestureKind.PRESS, over) == ChallengePlay()
-    assert told(Button.END_TURN_1, GestureKind.PRESS, over) == EndTurn()
+    assert find_response(Button.NEW_GAME, GestureKind.HOLD, over) == EndGame()
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, over) == ChallengePlay()
+    assert find_response(Button.END_TURN_1, GestureKind.PRESS, over) == EndTurn()
 
 
 IN_PLAY = [
@@ -154,17 +154,17 @@ def test_without_a_game_the_new_game_button_is_named(button: Button, kind: Gestu
 
 
 def test_end_of_a_game_is_taken_back_like_any_turn() -> None:
-    assert told(Button.PAUSE, GestureKind.HOLD, ENDED) == Undo()
+    assert find_response(Button.PAUSE, GestureKind.HOLD, ENDED) == Undo()
 
 
 @pytest.mark.parametrize("state", [LOBBY, LOOKING, ANNA_TO_MOVE, ENDED])
 def test_table_is_switched_off_at_any_moment(state: TableSnapshot) -> None:
-    assert told(Button.POWER, GestureKind.HOLD, state) == Button.POWER
+    assert find_response(Button.POWER, GestureKind.HOLD, state) == Button.POWER
 
 
 @pytest.mark.parametrize("state", [LOBBY, ANNA_TO_MOVE, ENDED])
 def test_new_game_begins_before_in_and_after_one(state: TableSnapshot) -> None:
-    assert told(Button.NEW_GAME, GestureKind.HOLD, state) == Button.NEW_GAME
+    assert find_response(Button.NEW_GAME, GestureKind.HOLD, state) == Button.NEW_GAME
 
 
 def test_short_press_says_how_long_to_hold() -> None:
@@ -173,10 +173,10 @@ def test_short_press_says_how_long_to_hold() -> None:
 
 @pytest.mark.parametrize("state", [LOBBY, ANNA_TO_MOVE, LOOKING, ENDED])
 def test_short_press_of_power_opens_pairing_at_any_time(state: TableSnapshot) -> None:
-    assert told(Button.POWER, GestureKind.TAP, state) == OpenPairing()
+    assert find_response(Button.POWER, GestureKind.TAP, state) == OpenPairing()
 
 
 def test_two_at_once_and_stuck_are_told() -> None:
     assert "alone" in refused(Button.POWER, GestureKind.TOGETHER)
     assert "end-turn 2 button is stuck" in refused(Button.END_TURN_2, GestureKind.STUCK)
-    assert told(Button.END_TURN_2, GestureKind.FREED) is None
+    assert find_response(Button.END_TURN_2, GestureKind.FREED) is None

@@ -18,11 +18,9 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import Rules
-from tests.device.session.test_session_monitor import until
 from tests.support.fast_time import FastEvent, fast_clock
+from tests.support.sessions import PATIENCE_S, open_fast_session, until
 from tests.support.text_table import CELL, FARM, HORN, STARTED, WORDS, PaintedTable
-
-PATIENCE_S = 20.0
 
 
 class RuledTable(PaintedTable):
@@ -44,11 +42,7 @@ def table() -> RuledTable:
 
 @pytest.fixture
 def session(table: RuledTable, tmp_path: Path) -> Iterator[TableSession]:
-    with (
-        GameStore(tmp_path / "games.db") as store,
-        TableSession(table, table, store, WORDS, clock=fast_clock, closing=FastEvent()) as session,
-    ):
-        session.submit(StartGame(STARTED)).result(5)
+    with open_fast_session(table, tmp_path / "games.db") as session:
         yield session
 
 

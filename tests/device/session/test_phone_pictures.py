@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from device.cameras.phone import PhoneCamera
 from device.session.commands.games import StartGame
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn, EndTurnWithPicture
@@ -15,7 +14,8 @@ from device.session.messages import CommandRefusedError
 from device.session.snapshot import Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable
+from tests.support.sessions import open_phone_session
+from tests.support.text_table import FARM, HORN, STARTED, TextTable
 
 PICTURE = EndTurnWithPicture(np.full((300, 400, 3), 128, np.uint8))
 
@@ -27,8 +27,7 @@ def board() -> TextTable:
 
 @pytest.fixture
 def session(board: TextTable) -> Iterator[TableSession]:
-    with GameStore(":memory:") as store, TableSession(PhoneCamera(), board, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+    with open_phone_session(board) as session:
         yield session
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,24 +12,11 @@ from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot, Trouble
 from device.session.table_session import TableSession
-from device.storage.store import GameStore
-from engine.events import GameStarted
-from tests.support.fast_time import FastEvent, fast_clock, sleep_fast
-from tests.support.text_table import FARM, HORN, PASTE, PaintedTable
+from tests.support.fast_time import fast_clock, sleep_fast
+from tests.support.sessions import PATIENCE_S, open_fast_session, until
+from tests.support.text_table import FARM, HORN, PASTE, STARTED, PaintedTable
 
 FARMS = ("FARMS", 5, 7, False)
-STARTED = GameStarted(("Anna", "Ben"), lexicon="test")
-WORDS = frozenset({"HORN", "FARM", "PASTE", "FARMS"})
-PATIENCE_S = 20.0
-
-
-def until(true: Callable[[], bool]) -> float:
-    """Seconds until something is so."""
-    begun = time.monotonic()
-    while not true():
-        assert time.monotonic() - begun < PATIENCE_S, "it never came"
-        time.sleep(0.002)
-    return time.monotonic() - begun
 
 
 @pytest.fixture
@@ -40,11 +26,7 @@ def table() -> PaintedTable:
 
 @pytest.fixture
 def session(table: PaintedTable, tmp_path: Path) -> Iterator[TableSession]:
-    with (
-        GameStore(tmp_path / "games.db") as store,
-        TableSession(table, table, store, WORDS, clock=fast_clock, closing=FastEvent()) as session,
-    ):
-        session.submit(StartGame(STARTED)).result(5)
+    with open_fast_session(table, tmp_path / "games.db") as session:
         yield session
 
 

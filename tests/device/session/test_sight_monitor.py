@@ -8,18 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from device.session.commands.games import StartGame
 from device.session.commands.turns import EndTurn
 from device.session.sight_monitor import judge_sight
 from device.session.snapshot import Sight
 from device.session.table_session import TableSession
-from device.storage.store import GameStore
 from engine.game import Game
 from engine.reading import BoardReading
-from tests.device.session.test_session_monitor import PATIENCE_S, until
 from tests.support.engine_table import new_game, play, seen
-from tests.support.fast_time import FastEvent, fast_clock
-from tests.support.text_table import FARM, HORN, STARTED, WORDS, PaintedTable
+from tests.support.fast_time import fast_clock
+from tests.support.sessions import PATIENCE_S, open_fast_session, until
+from tests.support.text_table import FARM, HORN, PaintedTable
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
@@ -64,11 +62,7 @@ def table() -> PaintedTable:
 
 @pytest.fixture
 def session(table: PaintedTable, tmp_path: Path) -> Iterator[TableSession]:
-    with (
-        GameStore(tmp_path / "games.db") as store,
-        TableSession(table, table, store, WORDS, clock=fast_clock, closing=FastEvent()) as session,
-    ):
-        session.submit(StartGame(STARTED)).result(5)
+    with open_fast_session(table, tmp_path / "games.db") as session:
         yield session
 
 

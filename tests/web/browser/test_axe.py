@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.api_table import House, house
+from tests.support.browsers import MARKS
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
-CHROMIUM = shutil.which("chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 SERIOUS = {"serious", "critical"}
 PAGES = (
     "/", "/big", "/history", "/history/1", "/history/1?turn=1", "/records", "/join", "/pair", "/phones", "/setup",
@@ -24,11 +22,7 @@ PAGES = (
     "/dialogs/turn?number=1", "/dialogs/word", "/history/1/delete", "/data",
 )  # fmt: skip
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
-    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
-]
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")
@@ -42,15 +36,6 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 def address(table: House) -> Iterator[str]:
     with PageServer(table.app, 0, "127.0.0.1") as server:
         yield f"http://127.0.0.1:{server.port}"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(params=[("light", 390, 844), ("dark", 390, 844), ("light", 1920, 1080), ("dark", 1920, 1080)], ids=str)

@@ -13,26 +13,14 @@ from device.session.commands.corrections import InsertTurn
 from device.session.commands.games import StartGame
 from engine.rules import Rules
 from tests.support.api_table import STARTED, House, house
-from tests.support.browsers import MARKS, chromium, opened
+from tests.support.browsers import MARKS
 from tests.support.browsers import pair as pair_with
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = MARKS
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture
-def phone(browser: Browser) -> Iterator[Page]:
-    with opened(browser, has_touch=True) as page:
-        yield page
 
 
 @pytest.fixture

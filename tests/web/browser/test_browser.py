@@ -12,7 +12,7 @@ from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import Undo
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
 from tests.support import samples
-from tests.support.browsers import MARKS, chromium, opened, visit
+from tests.support.browsers import MARKS, visit
 from tests.support.browsers import pair as pair_with
 from tests.web.conftest import ShownTable
 from web import create_app
@@ -23,18 +23,6 @@ if TYPE_CHECKING:
 
 pytestmark = MARKS
 NOW = samples.MIDGAME.moment
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture
-def phone(browser: Browser) -> Iterator[Page]:
-    with opened(browser, has_touch=True) as page:
-        yield page
 
 
 @pytest.fixture
@@ -52,9 +40,9 @@ def pair(page: Page, server: PageServer) -> None:
 def test_turn_appears_without_a_reload(table: ShownTable, server: PageServer, phone: Page) -> None:
     visit(phone, server)
     phone.wait_for_function("start => document.title.startsWith(start)", arg="Anna to play")
-    with phone.expect_response(lambda answer: "/live/stream" in answer.url) as opened:
+    with phone.expect_response(lambda answer: "/live/stream" in answer.url) as answered:
         phone.reload(wait_until="domcontentloaded")
-    assert opened.value.status == 200
+    assert answered.value.status == 200
     table.show(samples.LOOKING)
     phone.wait_for_selector(".now.looking", timeout=10_000)
     table.show(samples.MIDGAME)

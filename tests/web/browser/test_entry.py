@@ -11,7 +11,7 @@ from device.cameras import AbsentCamera
 from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from tests.support.browsers import MARKS, SCREEN, chromium, opened, pair
+from tests.support.browsers import MARKS, SCREEN, opened, pair
 from tests.support.text_table import HORN, STARTED, WORDS, TextTable, play
 from web import create_app
 from web.security.server import PageServer
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = MARKS
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
-from tests.support.browsers import MARKS, SCREEN, chromium, opened, pair, visit
+from tests.support.browsers import MARKS, SCREEN, opened, pair, visit
 from tests.support.rendered_table import RenderedTable
 from web import create_app
 from web.security.server import PageServer
@@ -26,12 +26,6 @@ FARM = ("FARM", 5, 7, False)
 PASTE = ("PASTE", 9, 5, True)
 VEX = ("VEX", 8, 9, False)
 QZ = ("QZ", 7, 10, False)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

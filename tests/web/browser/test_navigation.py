@@ -10,7 +10,7 @@ import pytest
 
 from device.session.snapshot import Notice, Trouble
 from tests.support import samples
-from tests.support.browsers import MARKS, PHONE, SCREEN, chromium, opened, pair, visit
+from tests.support.browsers import MARKS, PHONE, SCREEN, opened, pair, visit
 from tests.web.conftest import ShownTable
 from web import create_app
 from web.security.server import PageServer
@@ -26,12 +26,6 @@ FAULTY = replace(
 )
 PAGES = ("/", "/history", "/records", "/join", "/setup")
 SMALL_PHONE = (320, 640)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
-import pytest
 from PIL import Image as Pictures
 
 from device.cameras.phone import PhoneCamera
@@ -53,12 +52,6 @@ PHOTOS = 50
 MAX_DIFFERENT_SQUARES = 2
 SIDEWAYS = 6
 """EXIF orientation of a picture that a phone has taken upright."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @contextmanager

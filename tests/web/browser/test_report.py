@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.api_table import House, house
-from tests.support.browsers import MARKS, chromium, opened, pair, visit
+from tests.support.browsers import MARKS, opened, pair, visit
 from web.host_info import HostInfo
 from web.security.server import PageServer
 
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 pytestmark = MARKS
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

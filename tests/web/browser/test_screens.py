@@ -20,7 +20,7 @@ from device.session.setup import SetupView
 from device.session.snapshot import TableSnapshot
 from device.system.hotspot import Hotspot
 from tests.support import samples
-from tests.support.browsers import MARKS, PHONE, SCREEN, TABLET, chromium, keep, opened, pair, visit
+from tests.support.browsers import MARKS, PHONE, SCREEN, TABLET, keep, opened, pair, visit
 from tests.web.conftest import ShownTable
 from vision.geometry import homography, rectify
 from vision.rendering.simulated_table import SimulatedTable
@@ -80,12 +80,6 @@ PLACES = """() => Object.fromEntries([...document.querySelectorAll("section[id]"
   const { top, left, width, height } = section.getBoundingClientRect();
   return [section.id, [top + scrollY, left, width, height].map(Math.round).join()];
 }).filter(([id]) => id !== "foot" && id !== "turns"))"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 class PhotographedTable(ShownTable):

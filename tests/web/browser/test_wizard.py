@@ -18,7 +18,7 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.reading import EMPTY
 from engine.tiles import load_tile_set
-from tests.support.browsers import MARKS, chromium, keep, opened, pair, visit
+from tests.support.browsers import MARKS, keep, opened, pair, visit
 from vision.rendering.simulated_table import SimulatedTable
 from web import create_app
 from web.host_info import HostInfo
@@ -30,12 +30,6 @@ if TYPE_CHECKING:
 pytestmark = MARKS
 NEAR = 12.0
 """Pixels of the picture that the outline may be beside the printed grid."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

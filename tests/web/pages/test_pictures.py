@@ -15,12 +15,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from device.cameras.phone import PhoneCamera
-from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
-from device.storage.store import GameStore
 from engine.limits import MAX_UPLOADED_PHOTO_BYTES
-from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable
+from tests.support.sessions import open_phone_session
+from tests.support.text_table import FARM, HORN, TextTable
 from tests.web.conftest import pair, token
 from tests.web.security.test_limits_requests import read_all, send
 from web import create_app
@@ -37,8 +35,7 @@ def board() -> TextTable:
 
 @pytest.fixture
 def session(board: TextTable) -> Iterator[TableSession]:
-    with GameStore(":memory:") as store, TableSession(PhoneCamera(), board, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(5)
+    with open_phone_session(board) as session:
         yield session
 
 

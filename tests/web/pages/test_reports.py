@@ -43,13 +43,6 @@ def table(tmp_path: Path) -> Iterator[House]:
         yield table
 
 
-@pytest.fixture
-def admin(table: House) -> FlaskClient:
-    client = table.app.test_client()
-    pair(client)
-    return client
-
-
 def save(client: FlaskClient, query: str) -> dict[str, bytes]:
     """Show the contents of a report, save it as the page does, and return the members of the ZIP."""
     shown = client.get(f"/report/preview?game=1&{query}").text

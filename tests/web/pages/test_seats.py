@@ -13,7 +13,7 @@ from device.session.commands.games import StartGame
 from engine.events import GameStarted
 from tests.support.api_table import STARTED, House, Program, house
 from tests.support.text_table import HORN
-from tests.web.conftest import pair, token
+from tests.web.conftest import token
 from web.security.pairing import Pairing
 
 
@@ -23,13 +23,6 @@ def table(tmp_path: Path) -> Iterator[House]:
         table.session.submit(StartGame(STARTED)).result(5)
         table.board.lay(HORN)
         yield table
-
-
-@pytest.fixture
-def phone(table: House) -> FlaskClient:
-    client = table.app.test_client()
-    pair(client)
-    return client
 
 
 def assign(client: FlaskClient, player: str) -> int:

@@ -20,13 +20,6 @@ def table(tmp_path: Path) -> Iterator[House]:
         yield table
 
 
-@pytest.fixture
-def admin(table: House) -> FlaskClient:
-    client = table.app.test_client()
-    pair(client)
-    return client
-
-
 def test_page_names_everything_that_is_stored(admin: FlaskClient) -> None:
     page = admin.get("/data").text
     assert "/var/lib/tilekeeper" in page and "6 pictures of the table" in page

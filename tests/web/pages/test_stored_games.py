@@ -14,7 +14,7 @@ from device.session.commands.games import EndGame, StartGame
 from device.session.commands.turns import EndTurn
 from tests.support.api_table import STARTED, House, house
 from tests.support.text_table import HORN
-from tests.web.conftest import pair, token
+from tests.web.conftest import token
 from web.game_archive import MAX_IMPORT_BYTES
 from web.security.csrf import MAX_BODY_BYTES
 
@@ -34,13 +34,6 @@ def table(tmp_path: Path) -> Iterator[House]:
         table.play_three_turns()
         table.end()
         yield table
-
-
-@pytest.fixture
-def phone(table: House) -> FlaskClient:
-    client = table.app.test_client()
-    pair(client)
-    return client
 
 
 def read(table: House, path: str) -> str:
