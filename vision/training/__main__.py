@@ -4,12 +4,17 @@ Renders the scenes once, extracts the training data of each network, trains the 
 thread each, and writes the ONNX files to `vision/models`. The same seed gives the same scenes and, on the same machine,
 the same weights. Takes about an hour on two cores with AVX-512; needs `pip install .[train]` and the Debian font
 packages listed in `vision.rendering.fonts`.
+
+An interrupted training continues when the same command is run again: the scenes are rendered again (a quarter of the
+time), and each network continues from its last checkpoint in `checkpoints/` of the output folder.
 """
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
+import platform
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -17,11 +22,17 @@ from functools import partial
 from pathlib import Path
 
 try:
+    import cv2
+    import numpy
+    import PIL
     import torch
 
     from vision import net
     from vision.rendering.fonts import packaged_fonts, training_fonts
     from vision.training import dataset, detectors, letters, squares
+    from vision.training.checkpoints import Checkpoint, hash_training_code
+    from vision.training.dataset import TrainingViews
+    from vision.training.detector_data import DetectorScene
     from vision.training.scene_parts import extract_parts
     from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 except ModuleNotFoundError as error:
@@ -36,8 +47,8 @@ def log_progress(begun: float, what: str) -> None:
     print(f"[{(time.monotonic() - begun) / 60:5.1f} min] {what}", file=sys.stderr, flush=True)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Render the training scenes, train all networks and write their ONNX files; return the exit code."""
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m vision.training", description=str(__doc__).split("\n\n")[0])
     parser.add_argument("--out", type=Path, help="folder for all .onnx files (default: vision/models)")
     parser.add_argument("--seed", type=int, default=0)
@@ -51,7 +62,37 @@ def main(argv: Sequence[str] | None = None) -> int:
         default="all",
         help="fonts of the tiles: all, or for a trial only those that come with Python packages",
     )
-    args = parser.parse_args(argv)
+    return parser.parse_args(argv)
+
+
+def describe_run(args: argparse.Namespace, fonts: Sequence[Path]) -> dict[str, object]:
+    """Return everything that determines the weights: settings, fonts, code, libraries and processor."""
+    libraries = ", ".join(f"{library.__name__} {library.__version__}" for library in (torch, numpy, cv2, PIL))
+    processor = f"{platform.machine()} with {torch.backends.cpu.get_cpu_capability()}"
+    return {
+        "seed": args.seed,
+        "scenes": args.scenes,
+        "share": args.share,
+        "fonts": [font.name for font in fonts],
+        "code": hash_training_code(),
+        "machine": f"{processor}, Python {platform.python_version()}, {libraries}",
+    }
+
+
+def render_training_data(
+    scenes: int, seed: int, fonts: tuple[Path, ...]
+) -> tuple[list[TrainingViews], list[TrainingViews], list[DetectorScene]]:
+    """Render `scenes` scenes; return the views for training, those for evaluation, and the scenes for the detectors."""
+    draw = partial(dataset.draw_scene, fonts=fonts)
+    parts = list(extract_scenes(scenes, extract_parts, seed=seed, draw=draw))
+    views = [view for view, _ in parts]
+    held_out = min(HELD_OUT_SCENES, scenes // 5)
+    return views[:-held_out], views[-held_out:], [kept for _, kept in parts if kept is not None]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Render the training scenes, train all networks and write their ONNX files; return the exit code."""
+    args = parse_arguments(argv)
     begun = time.monotonic()
 
     share: float = args.share
@@ -60,27 +101,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     def steps(whole: int) -> int:
         return max(20, round(whole * share))
 
-    log_progress(begun, f"drawing {args.scenes} scenes")
-    draw = partial(dataset.draw_scene, fonts=packaged_fonts() if args.fonts == "packaged" else training_fonts())
-    parts = list(extract_scenes(args.scenes, extract_parts, seed=args.seed, draw=draw))
-    views = [view for view, _ in parts]
-    detector_scenes = [kept for _, kept in parts if kept is not None]
-    del parts
-    held_out = views[-min(HELD_OUT_SCENES, args.scenes // 5) :]
-    views = views[: -len(held_out)]
+    fonts = packaged_fonts() if args.fonts == "packaged" else training_fonts()
+    run = describe_run(args, fonts)
+    log_progress(begun, f"{run['machine']}; drawing {args.scenes} scenes")
+
+    def checkpoint(name: str) -> Checkpoint:
+        return Checkpoint(folder / "checkpoints" / f"{name}.pt", run)
+
+    views, held_out, detector_scenes = render_training_data(args.scenes, args.seed, fonts)
+
+    def train_detector(task: detectors.Task) -> None:
+        path = folder / f"{task.name}.onnx"
+        detectors.train(task, detector_scenes, steps(task.steps), path, checkpoint(task.name))
+        log_progress(begun, f"{task.name} done")
 
     def place() -> None:
         torch.set_num_threads(1)
-        detectors.train(detectors.FINDER, detector_scenes, steps(detectors.FINDER.steps), folder / "finder.onnx")
-        log_progress(begun, "finder done")
-        detectors.train(detectors.LATTICE, detector_scenes, steps(detectors.LATTICE.steps), folder / "lattice.onnx")
-        log_progress(begun, "lattice done")
-        print(squares.train(views, held_out, steps(squares.STEPS), folder / "squares.onnx"), flush=True)
+        train_detector(detectors.FINDER)
+        train_detector(detectors.LATTICE)
+        path = folder / "squares.onnx"
+        print(squares.train(views, held_out, steps(squares.STEPS), path, checkpoint=checkpoint("squares")), flush=True)
         log_progress(begun, "squares done")
 
     def read() -> None:
         torch.set_num_threads(1)
-        print(letters.train(views, held_out, steps(letters.STEPS), folder / "letters.onnx"), flush=True)
+        path = folder / "letters.onnx"
+        print(letters.train(views, held_out, steps(letters.STEPS), path, checkpoint=checkpoint("letters")), flush=True)
         log_progress(begun, "letters done")
 
     log_progress(begun, "training")
@@ -91,7 +137,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for child in children:
         child.join()
     if any(child.exitcode for child in children):
-        raise SystemExit("a training failed: see above")
+        raise SystemExit("A training failed: see above. The same command continues after the last checkpoint.")
+    shutil.rmtree(folder / "checkpoints", ignore_errors=True)
     log_progress(begun, "done")
     return 0
 

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from vision.detection.locator import FINDER_SIDE_PX, LATTICE_SIDE_PX
+from vision.training.checkpoints import Checkpoint
 from vision.training.detector_data import Array, DetectorScene, Rng, make_finder_sample, make_lattice_sample
 from vision.training.detector_networks import FinderNet, LatticeNet
 from vision.training.metadata import add_facts
@@ -99,11 +100,19 @@ LATTICE = Task("lattice", LatticeNet, LATTICE_SIDE_PX, make_lattice_sample, latt
 """Training task of the lattice network."""
 
 
-def train(task: Task, scenes: Sequence[DetectorScene], steps: int, path: Path) -> None:
-    """Train the network of `task` on `scenes` for `steps` batches, quantise it and write the ONNX file `path`."""
+def train(
+    task: Task, scenes: Sequence[DetectorScene], steps: int, path: Path, checkpoint: Checkpoint | None = None
+) -> None:
+    """Train the network of `task` on `scenes` for `steps` batches, quantise it and write the ONNX file `path`.
+
+    An interrupted training continues from `checkpoint`.
+    """
     torch.manual_seed(task.seed)
     torch.set_num_threads(1)  # a second thread makes the batches
-    rng = np.random.default_rng((task.seed, 5))
+
+    def draw(step: int) -> Batch:
+        return draw_batch(scenes, task.make_sample, np.random.default_rng((task.seed, 5, step)))
+
     net = task.net_class().to(memory_format=torch.channels_last)
 
     def loss(net: nn.Module, samples: Batch) -> Tensor:
@@ -115,14 +124,15 @@ def train(task: Task, scenes: Sequence[DetectorScene], steps: int, path: Path) -
     fit_network(
         task.name,
         net,
-        lambda: draw_batch(scenes, task.make_sample, rng),
+        draw,
         loss,
         steps,
         make_muon(net, [net.head], MAX_LEARNING_RATE),
         report_every=100,
+        checkpoint=checkpoint,
     )
     export_onnx(net, task.side_px, path)
-    quantise_model(path, [draw_batch(scenes, task.make_sample, rng).pictures for _ in range(4)], _RANGE_PERCENT)
+    quantise_model(path, [draw(steps + 1 + i).pictures for i in range(4)], _RANGE_PERCENT)
 
 
 def export_onnx(net: nn.Module, side: int, path: Path) -> None:

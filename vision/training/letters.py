@@ -16,6 +16,7 @@ from vision.net import MODELS_DIR
 from vision.recognition.letters import LetterNet
 from vision.recognition.views import CROP_SIDE_PX
 from vision.training.augmentation import IGNORED, LetterBatch, LetterSampler, prior_correction
+from vision.training.checkpoints import Checkpoint
 from vision.training.dataset import TrainingViews, classes
 from vision.training.networks import HeadedNet, build_letter_net, write_onnx
 from vision.training.optimise import fit_network, fit_temperature, make_adamw, mixed_precision
@@ -32,24 +33,30 @@ def train(
     steps: int,
     path: Path = MODELS_DIR / "letters.onnx",
     seed: int = 0,
+    checkpoint: Checkpoint | None = None,
 ) -> str:
     """Train the letter network for `steps` batches of `views`, write it to `path`, and report its accuracy.
 
     Returns the text of `report` for the views `held_out`, which are also used to fit the calibration temperatures.
+    An interrupted training continues from `checkpoint`.
     """
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # a second thread makes the batches
-    rng = np.random.default_rng((seed, 1))
     looks = LetterSampler(views)
     net = build_letter_net(len(classes())).to(memory_format=torch.channels_last)
+
+    def draw(step: int) -> LetterBatch:
+        return looks.draw_batch(np.random.default_rng((seed, 1, step)), BATCH_SIZE)
+
     fit_network(
         "letters",
         net,
-        lambda: looks.draw_batch(rng, BATCH_SIZE),
+        draw,
         _loss,
         steps,
         [make_adamw(net.parameters(), MAX_LEARNING_RATE)],
         report_every=500,
+        checkpoint=checkpoint,
     )
     proof = [LetterSampler(held_out).draw_batch(np.random.default_rng((seed, 2, i)), 512) for i in range(16)]
     facts = {"classes": list(classes()), "temperature": _fit_temperatures(net, proof)}
@@ -62,7 +69,7 @@ def train(
         {"letters": "features"},
         {"letters": prior_correction()},
     )
-    quantise_model(path, [looks.draw_batch(rng, BATCH_SIZE).crops for _ in range(4)])
+    quantise_model(path, [draw(steps + 1 + i).crops for i in range(4)])
     return report(LetterNet(path), proof)
 
 

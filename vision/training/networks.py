@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -122,6 +123,14 @@ class WeightAverage:
     def copy_to(self, net: nn.Module) -> None:
         """Load the averaged weights into `net`."""
         net.load_state_dict(self._averages)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the averages and the number of steps, for a checkpoint."""
+        return {"averages": self._averages, "steps": self._steps}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restore what `state_dict` returned."""
+        self._averages, self._steps = dict(state["averages"]), int(state["steps"])
 
 
 def write_onnx(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import OneCycleLR
 
 from vision.training.augmentation import IGNORED
+from vision.training.checkpoints import Checkpoint
 from vision.training.networks import WeightAverage
 
 WEIGHT_DECAY: Final = 0.02
@@ -31,41 +32,74 @@ def make_adamw(weights: Iterable[nn.Parameter], rate: float) -> Optimizer:
 def fit_network(
     name: str,
     net: Net,
-    draw: Callable[[], Batch],
+    draw: Callable[[int], Batch],
     loss_of: Callable[[Net, Batch], torch.Tensor],
     steps: int,
     optimisers: Sequence[Optimizer],
     report_every: int,
+    checkpoint: Checkpoint | None = None,
 ) -> None:
-    """Train `net` in place for `steps` batches from `draw`; afterwards it has averaged weights and is in eval mode.
+    """Train `net` in place for `steps` batches; afterwards it has averaged weights and is in eval mode.
 
-    `loss_of` computes the loss of a batch. Each of the `optimisers` updates its own part of the weights, with a
-    one-cycle learning rate schedule. The mean loss is printed after every `report_every` steps.
+    `draw(step)` makes the batch of a step (1 to `steps`), always the same one, and `loss_of` computes its loss. Each of
+    the `optimisers` updates its own part of the weights, with a one-cycle learning rate schedule. After every
+    `report_every` steps the mean loss is printed and the state is saved in `checkpoint`; a training with a saved state
+    continues there and ends with the same weights as an uninterrupted one.
     """
-    average = WeightAverage(net)
-    learning = [(optimiser, _make_rate_schedule(optimiser, steps)) for optimiser in optimisers]
-
-    def batches() -> Iterator[Batch]:
-        for _ in range(steps):
-            yield draw()
+    state = _TrainingState(net, optimisers, steps)
+    first = state.restore(checkpoint) + 1
 
     begun, losses = time.monotonic(), 0.0
-    for step, batch in enumerate(_prefetch(batches()), start=1):
+    for step, batch in zip(range(first, steps + 1), _prefetch(map(draw, range(first, steps + 1))), strict=True):
         loss = loss_of(net, batch)
         net.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-        for optimiser, rate in learning:
-            optimiser.step()
-            rate.step()
-        average.update(net)
+        state.update()
         losses += loss.item()
         if step % report_every == 0:
             seconds = time.monotonic() - begun
             print(f"{name}: step {step}/{steps} loss {losses / report_every:.4f} after {seconds:.0f} s", flush=True)
             losses = 0.0
-    average.copy_to(net)
+            state.save(checkpoint, step)
+    state.average.copy_to(net)
     net.eval()
+
+
+class _TrainingState:
+    """Everything that changes from step to step: weights and their average, optimisers, schedules, random numbers."""
+
+    def __init__(self, net: nn.Module, optimisers: Sequence[Optimizer], steps: int) -> None:
+        self._net = net
+        self._optimisers = optimisers
+        self._schedules = [_make_rate_schedule(optimiser, steps) for optimiser in optimisers]
+        self.average = WeightAverage(net)
+
+    def update(self) -> None:
+        """Apply the gradients of one step."""
+        for optimiser, schedule in zip(self._optimisers, self._schedules, strict=True):
+            optimiser.step()
+            schedule.step()
+        self.average.update(self._net)
+
+    def save(self, checkpoint: Checkpoint | None, step: int) -> None:
+        """Save the state after `step`; dropout uses torch's random numbers, so their state is included."""
+        if checkpoint:
+            parts = [part.state_dict() for part in self._parts()]
+            checkpoint.save({"step": step, "parts": parts, "random": torch.get_rng_state()})
+
+    def restore(self, checkpoint: Checkpoint | None) -> int:
+        """Restore the saved state, if there is one; return its step, otherwise 0."""
+        saved = checkpoint.load() if checkpoint else None
+        if saved is None:
+            return 0
+        for part, state in zip(self._parts(), saved["parts"], strict=True):
+            part.load_state_dict(state)
+        torch.set_rng_state(saved["random"])
+        return int(saved["step"])
+
+    def _parts(self) -> list[Any]:
+        return [self._net, self.average, *self._optimisers, *self._schedules]
 
 
 def _make_rate_schedule(optimiser: Optimizer, steps: int) -> OneCycleLR:

@@ -13,6 +13,7 @@ from vision.net import MODELS_DIR
 from vision.recognition.classifier import SquareNet
 from vision.recognition.views import VIEW_MARGIN_SQUARES
 from vision.training.augmentation import IGNORED, SquareBatch, SquareSampler
+from vision.training.checkpoints import Checkpoint
 from vision.training.dataset import TrainingViews
 from vision.training.networks import HeadedNet, build_square_net, write_onnx
 from vision.training.optimise import fit_network, fit_temperature, make_adamw, mixed_precision
@@ -29,24 +30,30 @@ def train(
     steps: int,
     path: Path = MODELS_DIR / "squares.onnx",
     seed: int = 0,
+    checkpoint: Checkpoint | None = None,
 ) -> str:
     """Train the square network for `steps` batches of `views`, write it to `path`, and report its accuracy.
 
     Returns the text of `report` for the views `held_out`, which are also used to fit the calibration temperature.
+    An interrupted training continues from `checkpoint`.
     """
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # a second thread makes the batches
-    rng = np.random.default_rng((seed, 3))
     looks = SquareSampler(views)
     net = build_square_net().to(memory_format=torch.channels_last)
+
+    def draw(step: int) -> SquareBatch:
+        return looks.draw_batch(np.random.default_rng((seed, 3, step)), BATCH_SIZE)
+
     fit_network(
         "squares",
         net,
-        lambda: looks.draw_batch(rng, BATCH_SIZE),
+        draw,
         _loss,
         steps,
         [make_adamw(net.parameters(), MAX_LEARNING_RATE)],
         report_every=200,
+        checkpoint=checkpoint,
     )
     proof = [SquareSampler(held_out).draw_batch(np.random.default_rng((seed, 4, i)), 8) for i in range(16)]
     write_onnx(
@@ -56,7 +63,7 @@ def train(
         ["n", 3, "rows", "columns"],
         {"temperature": {"squares": _fit_temperature(net, proof)}},
     )
-    quantise_model(path, [looks.draw_batch(rng, BATCH_SIZE).boards for _ in range(4)])
+    quantise_model(path, [draw(steps + 1 + i).boards for i in range(4)])
     return report(SquareNet(path), proof)
 
 

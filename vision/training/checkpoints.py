@@ -1,0 +1,63 @@
+"""Checkpoints of unfinished trainings, with which an interrupted training continues to the same weights."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from engine.errors import TilekeeperError
+from vision.net import MODELS_DIR
+
+
+class CheckpointError(TilekeeperError):
+    """Error for a checkpoint that is damaged or belongs to another run; the message names the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """File that keeps the state of one network's training.
+
+    `run` is everything that determines the resulting weights, for example the seed and the number of scenes. A file
+    that was written for another `run` is refused.
+    """
+
+    path: Path
+    run: Mapping[str, object]
+
+    def load(self) -> dict[str, Any] | None:
+        """Return the saved state, or None if there is none.
+
+        Raises CheckpointError if the file is damaged or belongs to another run.
+        """
+        if not self.path.exists():
+            return None
+        advice = f"Remove {self.path} to train this network from the beginning."
+        try:
+            saved = torch.load(self.path, weights_only=True)
+        except Exception as error:  # torch does not document the exceptions for a damaged file
+            raise CheckpointError(f"{self.path} is damaged: {error}. {advice}") from error
+        if saved["run"] != dict(self.run):
+            raise CheckpointError(f"{self.path} is of a training with other settings or other code. {advice}")
+        state: dict[str, Any] = saved["state"]
+        return state
+
+    def save(self, state: Mapping[str, Any]) -> None:
+        """Write `state` to the file; an interruption leaves the previous file in place."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self.path.with_suffix(".unfinished")
+        torch.save({"run": dict(self.run), "state": dict(state)}, unfinished)
+        unfinished.replace(self.path)
+
+
+def hash_training_code() -> str:
+    """Return the SHA-256 of all modules of `vision`, because a change of any of them can change the weights."""
+    package = MODELS_DIR.parent
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
