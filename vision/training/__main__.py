@@ -28,7 +28,7 @@ try:
     import torch
 
     from vision import net
-    from vision.rendering.fonts import packaged_fonts, training_fonts
+    from vision.rendering.fonts import packaged_fonts, split_by_family, training_fonts
     from vision.training import dataset, detectors, letters, squares
     from vision.training.checkpoints import Checkpoint, hash_training_code
     from vision.training.dataset import TrainingViews
@@ -38,8 +38,9 @@ try:
 except ModuleNotFoundError as error:
     raise SystemExit(f"{error}; training needs more than playing: pip install '.[train]'") from error
 
-HELD_OUT_SCENES = 300
-"""Maximum number of scenes kept for evaluation; at most a fifth of all scenes."""
+HELD_OUT_SCENES = 450
+"""Maximum number of scenes kept for calibration and evaluation; at most a fifth of all scenes. Their tiles have font
+families of their own."""
 
 
 def log_progress(begun: float, what: str) -> None:
@@ -82,11 +83,19 @@ def describe_run(args: argparse.Namespace, fonts: Sequence[Path]) -> dict[str, o
 def render_training_data(
     scenes: int, seed: int, fonts: tuple[Path, ...]
 ) -> tuple[list[TrainingViews], list[TrainingViews], list[DetectorScene]]:
-    """Render `scenes` scenes; return the views for training, those for evaluation, and the scenes for the detectors."""
-    draw = partial(dataset.draw_scene, fonts=fonts)
-    parts = list(extract_scenes(scenes, extract_parts, seed=seed, draw=draw))
-    views = [view for view, _ in parts]
+    """Render `scenes` scenes; return the views for training, those for evaluation, and the scenes for the detectors.
+
+    The views for evaluation are the last ones, and show other font families than the views for training.
+    """
     held_out = min(HELD_OUT_SCENES, scenes // 5)
+    numbers = (0, scenes - held_out), (scenes - held_out, held_out)
+    draws = (partial(dataset.draw_scene, fonts=faces) for faces in split_by_family(fonts))
+    parts = [
+        part
+        for (first, count), draw in zip(numbers, draws, strict=True)
+        for part in extract_scenes(count, extract_parts, seed=seed, first=first, draw=draw)
+    ]
+    views = [view for view, _ in parts]
     return views[:-held_out], views[-held_out:], [kept for _, kept in parts if kept is not None]
 
 
