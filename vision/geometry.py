@@ -81,9 +81,14 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
     around the grid; outside the picture, edge pixels are repeated. Returns `(n, n[, channels]) uint8` with
     `n = round(scale * (15 + 2 * margin))`.
     """
-    n = round(scale * (BOARD_SIZE + 2 * margin))
+    return rectify_area(image, H, scale, (-margin, -margin), (BOARD_SIZE + margin, BOARD_SIZE + margin))
+
+
+def rectify_area(image: Image, H: Floats, scale: int, start: tuple[float, float], end: tuple[float, float]) -> Image:
+    """Rectify the part of the plane of `rectify` from the point `start` to the point `end` `(x, y)`, in squares."""
+    width, height = (round(scale * (last - first)) for first, last in zip(start, end, strict=True))
     step = 1 / scale
-    to_board = np.array([[step, 0.0, step / 2 - margin], [0.0, step, step / 2 - margin], [0.0, 0.0, 1.0]])
+    to_board = np.array([[step, 0.0, step / 2 + start[0]], [0.0, step, step / 2 + start[1]], [0.0, 0.0, 1.0]])
     to_spare = (
         min(
             square_side(project(H, grid_corners())) / _MEAN_PX_PER_OUTPUT_PX,
@@ -94,7 +99,7 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
     while to_spare > 1 and min(image.shape[:2]) > 1:
         image, H, to_spare = _halve_image(image), _HALVING_TRANSFORM @ H, to_spare / 2
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    seen = cv2.warpPerspective(image, H @ to_board, (n, n), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    seen = cv2.warpPerspective(image, H @ to_board, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(seen, np.uint8)
 
 

@@ -6,11 +6,10 @@ from collections.abc import Collection
 from hashlib import sha256
 
 import cv2
-import numpy as np
 
 from device.cameras import Image
 from engine.board import Square, column_of, row_of
-from vision.geometry import Floats, homography, rectify
+from vision.geometry import Floats, homography, rectify_area
 
 MARGIN_SQUARES = 1
 """Margin around the squares in question, in squares; also shows the squares if the grid is found half a square off."""
@@ -29,15 +28,14 @@ def crop_squares(image: Image, corners: Floats, squares: Collection[Square]) -> 
     `image` is a picture `(H, W, 3) uint8 BGR`, and `corners` are the `(4, 2)` corners of the grid in its pixels.
     """
     rows, columns = [row_of(square) for square in squares], [column_of(square) for square in squares]
-    top, bottom = min(rows), max(rows) + 1 + 2 * MARGIN_SQUARES
-    left, right = min(columns), max(columns) + 1 + 2 * MARGIN_SQUARES
+    top, bottom = min(rows) - MARGIN_SQUARES, max(rows) + 1 + MARGIN_SQUARES
+    left, right = min(columns) - MARGIN_SQUARES, max(columns) + 1 + MARGIN_SQUARES
     scale = min(MAX_SQUARE_PX, MAX_SIDE_PX // max(bottom - top, right - left))
-    view = rectify(image, homography(corners), scale, MARGIN_SQUARES)
-    crop = view[top * scale : bottom * scale, left * scale : right * scale].copy()
+    crop = rectify_area(image, homography(corners), scale, (left, top), (right, bottom))
     for row, column in zip(rows, columns, strict=True):
-        x, y = ((column - left + MARGIN_SQUARES) * scale, (row - top + MARGIN_SQUARES) * scale)
+        x, y = (column - left) * scale, (row - top) * scale
         cv2.rectangle(crop, (x, y), (x + scale - 1, y + scale - 1), _OUTLINE_BGR, max(1, scale // 24))
-    return _encode_small_jpeg(np.asarray(crop, np.uint8))
+    return _encode_small_jpeg(crop)
 
 
 def make_crop_name(jpeg: bytes) -> str:

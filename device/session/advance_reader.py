@@ -11,6 +11,7 @@ import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
+from dataclasses import replace
 
 from device.capture.board_camera import BoardCamera
 from device.capture.scene_reference import RestScene
@@ -47,6 +48,8 @@ class AdvanceReader:
         with self._lock:
             self._cancel()
             game, context = controller.game, controller.turn_context
+            if context.seat is not None:  # after a press of a player's button, that of the next player is expected
+                context = replace(context, seat=game.to_move)
             self._future = self._worker.submit(self._capture, self._number, scene, game, context)
 
     def discard(self) -> None:

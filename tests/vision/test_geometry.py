@@ -15,6 +15,7 @@ from vision.geometry import (
     homography,
     project,
     rectify,
+    rectify_area,
     square_side,
 )
 
@@ -91,6 +92,14 @@ def test_a_fine_picture_is_shrunk_before_it_is_sampled() -> None:
     view = rectify(stripes, homography(corners), 10)
     assert abs(float(view.mean()) - 127.5) < 2
     assert float(view.std()) < 20
+
+
+def test_rectify_area_is_a_part_of_the_whole_view() -> None:
+    image = np.random.default_rng(1).integers(0, 256, (500, 600, 3), np.uint8)
+    pose = homography(np.array([[100.0, 50.0], [520.0, 60.0], [560.0, 450.0], [80.0, 440.0]]))
+    whole = rectify(image, pose, 20, margin=1)
+    part = rectify_area(image, pose, 20, (4.0, -1.0), (9.0, 3.0))
+    assert np.array_equal(part, whole[:80, 100:200])
 
 
 def test_corners_far_outside_the_picture_cost_no_more_memory_than_others() -> None:

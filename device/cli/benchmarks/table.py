@@ -30,6 +30,7 @@ import cv2
 import numpy as np
 
 from device.cameras.base import Frame, Image
+from device.capture.board_camera import IDLE_CHECK_INTERVAL_S, MIN_REST_S
 from device.cli.options import make_profiled_reader
 from device.panel.buttons import DOUBLE_PRESS_S, END_TURN_BUTTONS
 from device.session.commands.games import StartGame
@@ -213,7 +214,8 @@ def measure_table(turns: int, folder: Path, case: Case = CASES[0]) -> TableSpeed
             if number and number % len(plays) == 0:
                 camera.show(*empty)
                 _start_game(session, len(game.players))
-                time.sleep(1.0)
+            if number % len(plays) == 0:
+                time.sleep(IDLE_CHECK_INTERVAL_S + MIN_REST_S)
             if case.rest_s:
                 camera.show(*pictures[number % len(plays)])
             time.sleep(case.rest_s or DOUBLE_PRESS_S)

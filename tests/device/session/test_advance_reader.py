@@ -70,6 +70,14 @@ def test_press_uses_the_reading_and_its_picture(session: TableSession, table: Ru
     assert state.look is not None and session.picture(state.look.picture) is not None
 
 
+def test_reading_expects_the_button_of_the_next_player(session: TableSession, table: RuledTable) -> None:
+    rest(session, table, HORN)
+    session.submit(EndTurn(), seat=0).result(PATIENCE_S)
+    rest(session, table, HORN, FARM)
+    capture = session._advance_reader.take()
+    assert capture is not None and capture.context.seat == 1
+
+
 def test_nothing_is_published_before_the_press(session: TableSession, table: RuledTable) -> None:
     before = session.state
     rest(session, table, HORN)
