@@ -8,7 +8,7 @@ from flask import Flask, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
-from device.session.snapshot import Notice
+from device.session.messages import Notice
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.limits import MAX_BODY_BYTES, MAX_STREAMS, format_size

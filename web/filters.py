@@ -14,9 +14,10 @@ from itertools import pairwise
 
 from flask import Flask
 
+from device.session.messages import Trouble
 from device.session.new_game import PALETTE
 from device.session.rule_choices import list_variations
-from device.session.snapshot import BoardView, TableSnapshot, TileView, Trouble, TurnView
+from device.session.snapshot import BoardView, TableSnapshot, TileView, TurnView
 from engine.board import SQUARES, Square, column_of, row_of, square_name
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS, ChallengeRule, Rules

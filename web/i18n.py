@@ -9,8 +9,7 @@ from functools import cache, lru_cache
 from flask import Response, request
 
 from device.catalogue import DEFAULT_LANGUAGE, Catalogue, list_languages, load_catalogue
-from device.session.messages import format_sentence
-from device.session.snapshot import Notice, Question
+from device.session.messages import Notice, Question, format_sentence
 from engine.messages import Message
 
 LANGUAGE_COOKIE = "language"

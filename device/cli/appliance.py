@@ -23,8 +23,8 @@ from device.panel.pairing_display import PairingDetails, make_pairing_details
 from device.panel.panel import Panel, PanelActions, PanelView
 from device.report.log_file import keep_log, read_log
 from device.session.commands.games import PlayAgain, ResumeGame, StartGame
-from device.session.messages import CommandRefusedError, format_sentence
-from device.session.snapshot import Notice, Phase, TableSnapshot, Trouble
+from device.session.messages import CommandRefusedError, Notice, Trouble, format_sentence
+from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import PanelSettings, Settings
 from device.storage.backups import BACKUP_FOLDER, BackupTask

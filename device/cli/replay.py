@@ -61,7 +61,7 @@ def replay_photos(
     table profile `profile` learns from confirmed turns.
     """
     from device.cameras.folder import FolderCamera
-    from device.session.snapshot import PASS_OR_EXCHANGE
+    from device.session.messages import PASS_OR_EXCHANGE
     from device.session.table_session import TableSession
     from device.storage.store import GameStore
 

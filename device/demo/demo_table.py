@@ -13,7 +13,8 @@ from device.session.commands.corrections import CorrectSquare, NameBlank, Reveal
 from device.session.commands.games import EndGame, StartGame
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
-from device.session.snapshot import Question, TableSnapshot
+from device.session.messages import Question
+from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore

@@ -14,8 +14,8 @@ from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
 from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn
-from device.session.messages import get_text
-from device.session.snapshot import PASS_OR_EXCHANGE, Moment, Phase, TableSnapshot
+from device.session.messages import PASS_OR_EXCHANGE, get_text
+from device.session.snapshot import Moment, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0
 """Seconds after a turn in which a press of the shared button, or of the same player's, is meant for the same turn."""

@@ -12,7 +12,8 @@ from enum import Enum, StrEnum
 from math import floor, inf
 
 from device.panel.buttons import MAX_PLAYERS
-from device.session.snapshot import Phase, TableSnapshot, Trouble
+from device.session.messages import Trouble
+from device.session.snapshot import Phase, TableSnapshot
 
 RGB = tuple[float, float, float]
 """Brightness of red, green and blue, each from 0 to 1."""

@@ -9,8 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from device.session.messages import CommandRefusedError, make_refusal
-from device.session.snapshot import Notice, TableSnapshot
+from device.session.messages import CommandRefusedError, Notice, make_refusal
+from device.session.snapshot import TableSnapshot
 
 Result = TypeVar("Result")
 

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from device.session.messages import format_sentence, get_text, make_notice, make_question
-from device.session.snapshot import PASS_OR_EXCHANGE, Notice, Question, Trouble, can_decide_challenge
+from device.session.messages import (
+    PASS_OR_EXCHANGE,
+    Notice,
+    Question,
+    Trouble,
+    format_sentence,
+    get_text,
+    make_notice,
+    make_question,
+)
+from device.session.snapshot import can_decide_challenge
 from device.session.turn_questions import OpenQuestion, make_finding_notice, make_finding_question
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.events import Event, Exchanged, Passed, PlayMade, PlayWithdrawn

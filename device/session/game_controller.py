@@ -10,18 +10,17 @@ from types import EllipsisType
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
 from device.session.decision import Decision, TurnContext, withdraw_void_play
-from device.session.messages import convert_engine_errors, format_sentence, make_notice, make_refusal
-from device.session.picture_buffer import PictureBuffer
-from device.session.questions import list_deferred_questions
-from device.session.snapshot import (
-    LookView,
+from device.session.messages import (
     Notice,
-    Phase,
-    TableSnapshot,
     Trouble,
-    WordList,
-    build_snapshot,
+    convert_engine_errors,
+    format_sentence,
+    list_deferred_questions,
+    make_notice,
+    make_refusal,
 )
+from device.session.picture_buffer import PictureBuffer
+from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, build_snapshot
 from device.session.table_notes import PlayerColours, QuestionMemory
 from device.session.turn_questions import (
     OpenQuestion,

@@ -1,4 +1,5 @@
-"""Messages of the session to the players; their texts are in the catalogues, with the msgids `message.KEY`.
+"""Messages of the session to the players: notices, questions and refusals. Their texts
+are in the catalogues, with the msgids `message.KEY`.
 
 A message is an English text with a key; clients translate it with the key. The English texts of other messages (of the
 engine, cameras and files) are in the code (`engine.messages.make_message`). They are translated in the same way.
@@ -8,11 +9,81 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
 
 from device.catalogue import DEFAULT_LANGUAGE, load_catalogue
-from device.session.snapshot import Notice, Question, Trouble
 from engine.errors import NotationError, RulesError, TilekeeperError
+from engine.events import QuestionDeferred
+from engine.game import Game
 from engine.messages import Message, key_of, make_message
+from engine.validation.deferred_questions import find_open_questions
+
+PASS_OR_EXCHANGE = "pass-or-exchange"
+"""Key of the question \"pass or exchange?\", which the challenge button of the panel answers."""
+
+
+class Trouble(StrEnum):
+    """Subject of a notice, which determines the colour of the status light."""
+
+    NONE = "none"
+    BOARD = "board"
+    CAMERA = "camera"
+    STORE = "store"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A sentence for the players.
+
+    `text` is in English; clients translate it to other languages with its key (`engine.messages`).
+    """
+
+    text: str
+    trouble: Trouble = Trouble.NONE
+
+    @property
+    def key(self) -> str:
+        """The key of the text in the catalogue, or an empty string if the text has no key."""
+        return key_of(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question for the players; the answer `chosen` is in effect until the players choose another answer.
+
+    `squares` (`row * 15 + column`) are the squares of the question. `symbols` has, for each answer, the symbol of each
+    of these squares (a lower-case letter is a blank, `.` an empty square). `symbols` is empty if the question is not
+    about tiles. `picture` is the name of a picture that shows these squares in the photograph, empty if there is none.
+    `can_defer` is True if the players may answer later, and `can_look_again` if they may let the board be read again.
+    """
+
+    text: str
+    answers: tuple[str, ...]
+    chosen: int = 0
+    squares: tuple[int, ...] = ()
+    symbols: tuple[tuple[str, ...], ...] = ()
+    picture: str = ""
+    can_defer: bool = False
+    can_look_again: bool = False
+
+    @classmethod
+    def from_event(cls, deferred: QuestionDeferred) -> Question:
+        """Return a question that was deferred."""
+        return cls(deferred.text, deferred.texts, deferred.chosen, deferred.squares)
+
+    @property
+    def key(self) -> str:
+        """The key of the text in the catalogue, or an empty string if the text has no key."""
+        return key_of(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredQuestion:
+    """A question that the players answer later, with its number in the game."""
+
+    number: int
+    question: Question
 
 
 def get_text(key: str, *values: str) -> Message:
@@ -66,3 +137,8 @@ def convert_engine_errors() -> Iterator[None]:
         yield
     except (NotationError, RulesError) as error:
         raise CommandRefusedError(format_sentence(str(error))) from error
+
+
+def list_deferred_questions(game: Game) -> tuple[DeferredQuestion, ...]:
+    """Return the deferred questions of a game, the oldest question first."""
+    return tuple(DeferredQuestion(asked.number, Question.from_event(asked)) for asked in find_open_questions(game))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from device.cameras import Image
 from device.capture.question_crop import crop_squares, make_crop_name
 from device.session.decision import Decision
-from device.session.questions import DeferredQuestion
+from device.session.messages import DeferredQuestion
 from vision.geometry import Floats
 
 MAX_PICTURES = 16

@@ -11,13 +11,10 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from device.session.clock import ClockView
-from device.session.questions import PASS_OR_EXCHANGE as PASS_OR_EXCHANGE
-from device.session.questions import DeferredQuestion
-from device.session.questions import Question as Question
+from device.session.messages import DeferredQuestion, Notice, Question
 from engine.board import Board, Layout, Premium, Square, square_name
 from engine.game import Game
 from engine.lexicon import Lexicon
-from engine.messages import key_of
 from engine.reading import BOARD_SIZE
 from engine.rules import Rules
 from engine.scoring import STATUS_TEXT, WordScore
@@ -65,15 +62,6 @@ class Moment(NamedTuple):
         return cls(int(game), int(events)) if whole else None
 
 
-class Trouble(StrEnum):
-    """Subject of a notice, which determines the colour of the status light."""
-
-    NONE = "none"
-    BOARD = "board"
-    CAMERA = "camera"
-    STORE = "store"
-
-
 class Sight(StrEnum):
     """What a live camera sees between presses."""
 
@@ -82,22 +70,6 @@ class Sight(StrEnum):
     HAND_IN_VIEW = "hand-in-view"  # something moves
     BOARD_MOVED = "board-moved"
     BOARD_DIFFERS = "board-differs"  # recorded tiles are missing or look different
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A sentence for the players.
-
-    `text` is in English; clients translate it to other languages with its key (`engine.messages`).
-    """
-
-    text: str
-    trouble: Trouble = Trouble.NONE
-
-    @property
-    def key(self) -> str:
-        """The key of the text in the catalogue, or an empty string if the text has no key."""
-        return key_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,12 @@ from device.session.command_queue import CommandQueue
 from device.session.commands.base import CommandContext, TableCommand
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
-from device.session.messages import format_sentence, make_notice, make_refusal
+from device.session.messages import Notice, Trouble, format_sentence, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.play_preview import PlayPreview, preview_entry
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.sight_monitor import SightMonitor
-from device.session.snapshot import Listener, Moment, Notice, TableSnapshot, Trouble, WordList, list_premium_texts
+from device.session.snapshot import Listener, Moment, TableSnapshot, WordList, list_premium_texts
 from device.session.turn_capture import MAX_TURN_S, ProfileUpdater, TurnCapture, TurnWorker, capture_turn
 from device.session.turn_questions import make_late_question
 from device.storage.store import GameStore, StoreError

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from device.session.messages import format_sentence, get_text, make_question
-from device.session.snapshot import PASS_OR_EXCHANGE, Notice, Question, Trouble
+from device.session.messages import (
+    PASS_OR_EXCHANGE,
+    Notice,
+    Question,
+    Trouble,
+    format_sentence,
+    get_text,
+    make_question,
+)
 from engine.events import BlankNamed, Event, GameEnded, Passed, QuestionDeferred
 from engine.game import Game
 from engine.inference.explain import explanation_text

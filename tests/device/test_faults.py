@@ -23,7 +23,8 @@ from device.panel.open_panel import open_panel
 from device.panel.panel import PanelActions
 from device.session.commands.games import ResumeGame, StartGame
 from device.session.commands.turns import EndTurn, PassTurn
-from device.session.snapshot import Phase, TableSnapshot, Trouble
+from device.session.messages import Trouble
+from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import PanelSettings
 from device.storage.recovery import open_store

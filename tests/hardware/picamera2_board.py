@@ -28,7 +28,8 @@ from device.cli.options import make_board_reader
 from device.demo.demo_table import load_demo_games
 from device.session.commands.games import StartGame
 from device.session.commands.turns import EndTurn
-from device.session.snapshot import TableSnapshot, Trouble
+from device.session.messages import Trouble
+from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.board import SQUARES, Board, column_of, row_of

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from device.session.clock import ClockView
+from device.session.messages import Notice, Question, Trouble
 from device.session.snapshot import (
     NO_TILES,
     BoardView,
     LetterView,
     LookView,
-    Notice,
     Phase,
     PlayerView,
-    Question,
     TableSnapshot,
     TileView,
-    Trouble,
     TurnView,
     WordView,
 )

@@ -13,10 +13,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from device.session.commands.base import TableCommand
-from device.session.messages import CommandRefusedError
+from device.session.messages import CommandRefusedError, Notice
 from device.session.play_preview import PlayPreview, preview_play
 from device.session.setup import SetupView
-from device.session.snapshot import Listener, Moment, Notice, TableSnapshot
+from device.session.snapshot import Listener, Moment, TableSnapshot
 from engine.game import Game
 from tests.support import samples
 from tests.support.api_table import House

@@ -18,8 +18,7 @@ from calibration.profile import load_examples
 from device.cameras import open_camera
 from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, CameraError
 from device.session.commands.games import StartGame
-from device.session.messages import format_sentence
-from device.session.snapshot import Notice, Trouble
+from device.session.messages import Notice, Trouble, format_sentence
 from device.storage.errors import to_store_error
 from device.storage.recovery import open_store
 from device.storage.store import GameStore

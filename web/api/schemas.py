@@ -8,18 +8,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from device.session import snapshot
+from device.session import messages
 from device.session.clock import ClockView
-from device.session.snapshot import (
-    BoardView,
-    LookView,
-    Phase,
-    PlayerView,
-    Sight,
-    TableSnapshot,
-    Trouble,
-    TurnView,
-)
+from device.session.messages import Trouble
+from device.session.snapshot import BoardView, LookView, Phase, PlayerView, Sight, TableSnapshot, TurnView
 from engine.messages import values_of
 from engine.rules import Rules
 
@@ -58,7 +50,7 @@ class Notice(msgspec.Struct, frozen=True):
     values: tuple[str, ...]
 
     @classmethod
-    def of(cls, notice: snapshot.Notice) -> Notice:
+    def of(cls, notice: messages.Notice) -> Notice:
         """Convert a notice of the session to the API type."""
         return cls(notice.text, notice.trouble, notice.key, values_of(notice.text))
 
@@ -86,7 +78,7 @@ class Question(msgspec.Struct, frozen=True):
     can_look_again: bool
 
     @classmethod
-    def of(cls, asked: snapshot.Question) -> Question:
+    def of(cls, asked: messages.Question) -> Question:
         """Convert a question of the session to the API type."""
         values = asked.text, asked.answers, asked.chosen, asked.squares, asked.symbols, asked.picture
         return cls(*values, asked.key, values_of(asked.text), asked.can_defer, asked.can_look_again)

@@ -18,9 +18,8 @@ from device.session.commands.base import (
     check_player,
     clean_name,
 )
-from device.session.messages import convert_engine_errors, make_notice, make_refusal
+from device.session.messages import Trouble, convert_engine_errors, make_notice, make_refusal
 from device.session.phases import Command
-from device.session.snapshot import Trouble
 from engine.board import Board, parse_square
 from engine.events import (
     BlankNamed,

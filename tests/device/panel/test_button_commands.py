@@ -11,9 +11,8 @@ from device.panel.buttons import Button, Gesture, GestureKind
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
 from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn
-from device.session.messages import make_question
-from device.session.questions import DeferredQuestion
-from device.session.snapshot import PASS_OR_EXCHANGE, Phase, PlayerView, TableSnapshot, TurnView
+from device.session.messages import PASS_OR_EXCHANGE, DeferredQuestion, make_question
+from device.session.snapshot import Phase, PlayerView, TableSnapshot, TurnView
 
 PLAYERS = (PlayerView("Anna", 10), PlayerView("Ben", 20))
 ANNA_TO_MOVE = TableSnapshot(phase=Phase.TURN, players=PLAYERS, turn_of=0)

@@ -25,7 +25,8 @@ from device.panel.lights import (
     next_change,
     status_of,
 )
-from device.session.snapshot import Notice, Phase, PlayerView, Question, TableSnapshot, Trouble, TurnView, WordView
+from device.session.messages import Notice, Question, Trouble
+from device.session.snapshot import Phase, PlayerView, TableSnapshot, TurnView, WordView
 
 GOOD = TurnView(1, 0, "play", 14, 14, "8F", "HORN", (WordView("HORN", (), 2, 14, True),))
 PHONY = TurnView(1, 0, "play", 14, 14, "8F", "HRON", (WordView("HRON", (), 2, 14, False),))

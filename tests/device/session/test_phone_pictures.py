@@ -10,8 +10,7 @@ import pytest
 from device.session.commands.games import StartGame
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn, EndTurnWithPicture
-from device.session.messages import CommandRefusedError
-from device.session.snapshot import Trouble
+from device.session.messages import CommandRefusedError, Trouble
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.sessions import open_phone_session

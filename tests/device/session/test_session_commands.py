@@ -22,8 +22,8 @@ from device.session.commands.games import (
 )
 from device.session.commands.questions import AnswerQuestion, ConfirmExchange
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
-from device.session.messages import get_text
-from device.session.snapshot import PASS_OR_EXCHANGE, Moment, Phase, TableSnapshot
+from device.session.messages import PASS_OR_EXCHANGE, get_text
+from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted, to_json

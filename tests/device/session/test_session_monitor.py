@@ -10,7 +10,8 @@ import pytest
 from device.session.commands.games import StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
-from device.session.snapshot import Phase, TableSnapshot, Trouble
+from device.session.messages import Trouble
+from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from tests.support.fast_time import fast_clock, sleep_fast
 from tests.support.sessions import PATIENCE_S, open_fast_session, until

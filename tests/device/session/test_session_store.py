@@ -11,7 +11,8 @@ import pytest
 from device.cameras import CameraError
 from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
 from device.session.commands.turns import PassTurn
-from device.session.snapshot import Phase, Trouble
+from device.session.messages import Trouble
+from device.session.snapshot import Phase
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted

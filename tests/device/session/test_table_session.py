@@ -12,7 +12,8 @@ from device.session.commands.corrections import CorrectSquare, InsertTurn, NameB
 from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, ExchangeTiles, PassTurn
-from device.session.snapshot import Moment, Notice, Phase, Trouble
+from device.session.messages import Notice, Trouble
+from device.session.snapshot import Moment, Phase
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted

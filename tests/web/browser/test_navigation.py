@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from device.session.snapshot import Notice, Trouble
+from device.session.messages import Notice, Trouble
 from tests.support import samples
 from tests.support.browsers import MARKS, PHONE, SCREEN, opened, pair, visit
 from tests.web.conftest import ShownTable

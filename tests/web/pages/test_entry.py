@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from flask.testing import FlaskClient
 
-from device.session.snapshot import Notice, Trouble
+from device.session.messages import Notice, Trouble
 from engine.messages import make_message
 from tests.support import samples
 from tests.web.conftest import ShownTable

@@ -11,8 +11,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.session.questions import DeferredQuestion
-from device.session.snapshot import Notice, PlayerView, Trouble, build_snapshot
+from device.session.messages import DeferredQuestion, Notice, Trouble
+from device.session.snapshot import PlayerView, build_snapshot
 from engine.events import GameStarted, PlayMade
 from engine.game import Game
 from engine.plays import Play
