@@ -10,6 +10,7 @@ from types import EllipsisType
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
 from device.session.decision import Decision, TurnContext, withdraw_void_play
+from device.session.memory import PictureBuffer, PlayerColours, QuestionMemory
 from device.session.messages import (
     Notice,
     Trouble,
@@ -19,9 +20,7 @@ from device.session.messages import (
     make_notice,
     make_refusal,
 )
-from device.session.picture_buffer import PictureBuffer
 from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, build_snapshot
-from device.session.table_notes import PlayerColours, QuestionMemory
 from device.session.turn_questions import (
     OpenQuestion,
     make_finding_notice,
