@@ -9,7 +9,14 @@ from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
-from device.session.decision import Decision, TurnContext, withdraw_void_play
+from device.session.decision import (
+    Decision,
+    OpenQuestion,
+    TurnContext,
+    make_finding_notice,
+    make_finding_question,
+    withdraw_void_play,
+)
 from device.session.memory import PictureBuffer, PlayerColours, QuestionMemory
 from device.session.messages import (
     Notice,
@@ -21,11 +28,6 @@ from device.session.messages import (
     make_refusal,
 )
 from device.session.snapshot import LookView, Phase, TableSnapshot, WordList, build_snapshot
-from device.session.turn_questions import (
-    OpenQuestion,
-    make_finding_notice,
-    make_finding_question,
-)
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.board import Square

@@ -1,4 +1,4 @@
-"""What the session remembers besides the events of the game: the players' colours, earlier questions, and the last pictures.
+"""What the session remembers besides the events: colours of players, earlier questions, and the last pictures.
 
 Colours and the words of earlier questions are stored for later games; the squares of questions belong to the current
 game, and pictures are only kept in memory.

@@ -1,8 +1,8 @@
-"""Messages of the session to the players: notices, questions and refusals. Their texts
-are in the catalogues, with the msgids `message.KEY`.
+"""Messages of the session to the players: notices, questions and refusals.
 
-A message is an English text with a key; clients translate it with the key. The English texts of other messages (of the
-engine, cameras and files) are in the code (`engine.messages.make_message`). They are translated in the same way.
+The texts are in the catalogues, with the msgids `message.KEY`. A message is an English text with a key; clients
+translate it with the key. The English texts of other messages (of the engine, cameras and files) are in the code
+(`engine.messages.make_message`). They are translated in the same way.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from device.session import dictionary
 from device.session.advance_reader import AdvanceReader
 from device.session.command_queue import CommandQueue
 from device.session.commands.base import CommandContext, TableCommand
+from device.session.decision import make_late_question
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import Notice, Trouble, format_sentence, make_notice, make_refusal
@@ -32,7 +33,6 @@ from device.session.setup import Corners, SetupView, TableSetup
 from device.session.sight_monitor import SightMonitor
 from device.session.snapshot import Listener, Moment, TableSnapshot, WordList, list_premium_texts
 from device.session.turn_capture import MAX_TURN_S, ProfileUpdater, TurnCapture, TurnWorker, capture_turn
-from device.session.turn_questions import make_late_question
 from device.storage.store import GameStore, StoreError
 from device.system.periodic import PeriodicTask
 from engine.board import load_layout

@@ -8,10 +8,10 @@ from typing import Annotated
 from msgspec import Meta
 
 from device.session.commands.base import CommandContext, TableCommand
+from device.session.decision import make_recalled_question
 from device.session.game_controller import GameController
 from device.session.messages import make_refusal
 from device.session.phases import Command
-from device.session.turn_questions import make_recalled_question
 from engine.validation.deferred_questions import find_open_questions
 
 

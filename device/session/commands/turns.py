@@ -10,12 +10,11 @@ from msgspec import Meta
 
 from device.cameras import Image
 from device.session.commands.base import BoardRows, CommandContext, PlayerNumber, TableCommand, check_player
-from device.session.decision import Decision, decide
+from device.session.decision import WHO_CHALLENGED, Decision, OpenQuestion, decide
 from device.session.game_controller import GameController
 from device.session.messages import convert_engine_errors, get_text, make_notice, make_question, make_refusal
 from device.session.phases import Command
 from device.session.snapshot import Phase, WordList, can_decide_challenge
-from device.session.turn_questions import WHO_CHALLENGED, OpenQuestion
 from engine.blanks import find_invalid_words
 from engine.board import SQUARES, Square
 from engine.events import BlankNamed, Challenged, Event, Exchanged, Passed, PlayWithdrawn
