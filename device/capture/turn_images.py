@@ -2,30 +2,38 @@
 
 A press is the press of the end-turn button. If two players have ended their turns with a single press, the key frames
 show the first play alone, so that the two turns can be separated.
+
+The reading of a photograph is stored in the photograph itself, so that the two are never separated: as a JSON text in a
+comment segment of the JPEG (ITU-T T.81, B.2.4.5), which programs that show pictures ignore.
 """
 
 from __future__ import annotations
 
+import io
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Annotated
 
 import cv2
+import msgspec
 import numpy as np
 import numpy.typing as npt
+import PIL.Image
+from msgspec import Meta
 
 from device.cameras import Frame, Image
 from device.capture.board_camera import has_moved, make_thumbnail
 from device.session.decision import filter_plays
 from device.session.snapshot import LookView, WordList
-from device.storage.picture_reading import add_reading
 from engine.events import PlayMade
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import ReadingHistory
 from engine.plays import Play
-from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
+from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading
 from vision.geometry import homography, rectify
 from vision.recognition.reader import PhotoReading
 
@@ -39,6 +47,15 @@ Players who place the tiles of a play one by one change the board more often.
 """
 MIN_STABLE_UNKNOWN_WORDS_S = 10.0
 """Seconds without a change for a play with a word that is not in the word list: the player may be still thinking."""
+
+MIN_STORED_PROBABILITY = 0.001
+"""Probability below which a candidate of a square is not stored."""
+MAX_COMMENT_BYTES = 65_533
+"""Largest comment in a JPEG: the length of a segment, with its own two bytes, is a number of 16 bits."""
+_START, _JFIF, _COMMENT = b"\xff\xd8", b"\xff\xe0", b"\xff\xfe"
+
+_Candidate = tuple[Annotated[str, Meta(min_length=1, max_length=4)], Annotated[float, Meta(ge=0, le=1)]]
+_Square = Annotated[tuple[_Candidate, ...], Meta(min_length=1, max_length=60)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,7 +191,7 @@ MIN_FACE_PROBABILITY = 0.5
 class TurnImages:
     """Images of a turn: `photo` is the whole picture, `crop` the rectified board; both are JPEGs of limited size.
 
-    The photo contains the reading (`device.storage.picture_reading`).
+    The photo contains the reading (`device.capture.turn_images`).
     """
 
     view: LookView
@@ -255,3 +272,35 @@ def _encode_jpeg(image: Image) -> bytes:
     if not done:
         raise ValueError(f"OpenCV could not write a JPEG of {image.shape}")
     return data.tobytes()
+
+
+class _StoredReading(msgspec.Struct, frozen=True):
+    squares: Annotated[tuple[_Square, ...], Meta(min_length=BOARD_SIZE**2, max_length=BOARD_SIZE**2)]
+    orientation: float = 1.0
+    offset: float = 1.0
+
+
+def add_reading(jpeg: bytes, reading: BoardReading) -> bytes:
+    """Return the JPEG with the reading as a comment, or the JPEG unchanged if the comment would be too long."""
+    squares = tuple(
+        tuple((symbol, round(p, 4)) for symbol, p in square.candidates if p >= MIN_STORED_PROBABILITY)
+        or ((square.symbol, round(square.confidence, 4)),)
+        for square in reading.squares
+    )
+    stored = _StoredReading(squares, reading.orientation_confidence, reading.offset_confidence)
+    comment = msgspec.json.encode(stored)
+    if len(comment) > MAX_COMMENT_BYTES:
+        return jpeg
+    at = len(_START)
+    if jpeg[at : at + 2] == _JFIF:  # this segment must be the first one
+        at += 2 + int.from_bytes(jpeg[at + 2 : at + 4], "big")
+    return jpeg[:at] + _COMMENT + (len(comment) + 2).to_bytes(2, "big") + comment + jpeg[at:]
+
+
+def find_reading(jpeg: bytes) -> BoardReading | None:
+    """Return the reading in the comment of a JPEG, or None if it has no valid reading."""
+    with suppress(PIL.UnidentifiedImageError, OSError, ValueError, SyntaxError, PIL.Image.DecompressionBombError):
+        comment = PIL.Image.open(io.BytesIO(jpeg), formats=["JPEG"]).info.get("comment", b"")
+        stored = msgspec.json.decode(comment, type=_StoredReading)
+        return BoardReading(tuple(map(SquareReading, stored.squares)), stored.orientation, stored.offset)
+    return None

@@ -11,12 +11,12 @@ import cv2
 import msgspec
 import numpy as np
 
+from device.capture.turn_images import find_reading
 from device.report.contents import DOCTOR_MEMBER, FORMAT_NAME, FORMAT_VERSION, LOG_MEMBER, REPORT_MEMBER, ReportHeader
 from device.session.decision import filter_plays
 from device.storage.errors import ArchiveError
 from device.storage.game_file import GAME_MEMBER, decode_game
 from device.storage.game_log import EventHistory
-from device.storage.picture_reading import find_reading
 from device.storage.store import MAX_PICTURE_BYTES
 from device.storage.stored_game import StoredEvent
 from device.storage.zip_files import PICTURE_MEMBER, ZipMembers, open_zip
