@@ -1,4 +1,4 @@
-"""Readings of a board: the possible symbols of each square, with probabilities.
+"""Readings of a board: the possible symbols of each square, with probabilities; readings of one board are merged.
 
 `vision` creates readings from pictures. The types are in `engine` because `engine.inference` uses readings, and
 `engine` does not import `vision`.
@@ -6,14 +6,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 BOARD_SIZE = 15
 EMPTY = "."
 BLANK = "?"
 HIDDEN = "#"
+MAX_CANDIDATES = 8
+"""Maximum number of candidate symbols per square, the most probable first."""
+MIN_CANDIDATE_PROBABILITY = 1e-4
+"""Minimum probability of a candidate symbol that is kept for a square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +125,45 @@ class BoardReading:
         `rows` are 15 rows of 15 symbols. A row may be a string if all its symbols have one letter.
         """
         return cls(tuple(SquareReading(((symbol, 1.0),)) for row in rows for symbol in row))
+
+
+def rank_candidates(chances: Mapping[str, float]) -> SquareReading:
+    """Build a square reading with the most probable symbols; `chances` maps symbols to probabilities."""
+    best = sorted(chances.items(), key=lambda item: -item[1])[:MAX_CANDIDATES]
+    return SquareReading(tuple([(s, p) for s, p in best if p >= MIN_CANDIDATE_PROBABILITY] or best[:1]))
+
+
+def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
+    """Merge upright readings of the same board by averaging probabilities. Raises ValueError for an empty sequence.
+
+    In the average for a square, the weight of a picture is the probability that the square is visible in it. The merged
+    probability of hidden is the smallest one of all pictures.
+    """
+    if not readings:
+        raise ValueError("there is nothing to merge")
+    if len(readings) == 1:
+        return readings[0]
+    return BoardReading(
+        tuple(_merge_square(squares) for squares in zip(*(r.squares for r in readings), strict=True)),
+        max(reading.orientation_confidence for reading in readings),
+        max(reading.offset_confidence for reading in readings),
+    )
+
+
+def _merge_square(squares: Sequence[SquareReading]) -> SquareReading:
+    hidden = [square.probability(HIDDEN) for square in squares]
+    least = min(hidden)
+    # Leave out pictures in which the square is much more hidden than in the best one: the visible part may be a hand.
+    sees = [h <= least + (1 - least) / 2 for h in hidden]
+    weights = [1 - h for h in compress(hidden, sees)]
+    total = sum(weights)
+    chances: dict[str, float] = defaultdict(float)
+    if total > 0:
+        for square in compress(squares, sees):
+            # The probabilities of a square without hidden sum to the square's weight, so they need no factor.
+            for symbol, p in square.candidates:
+                if symbol != HIDDEN:
+                    chances[symbol] += p * (1 - least) / total
+    if least > 0:
+        chances[HIDDEN] = least
+    return rank_candidates(chances)

@@ -16,9 +16,9 @@ from typing import Final
 import numpy as np
 
 from calibration.evaluation.rendered_tables import RenderedTable, scene_rows
-from engine.reading import HIDDEN, BoardReading
+from engine.reading import HIDDEN, BoardReading, merge_readings
 from engine.tiles import load_tile_set
-from vision.recognition.reader import BoardReader, merge_readings
+from vision.recognition.reader import BoardReader
 from vision.rendering.fonts import training_fonts
 
 _MIN_COVERED_SHARE: Final = 0.9

@@ -41,9 +41,9 @@ from engine.errors import TilekeeperError
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import align_reading
-from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
+from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, merge_readings
 from engine.validation.deferred_questions import settle_questions
-from vision.recognition.reader import PhotoReading, merge_readings
+from vision.recognition.reader import PhotoReading
 from vision.recognition.views import BoardViews
 
 MAX_TURN_S = 10.0

@@ -9,10 +9,8 @@ outweigh all others.
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import Final, Protocol
 
 import cv2
@@ -21,7 +19,15 @@ from numpy.typing import NDArray
 
 from engine.board import square_name
 from engine.messages import make_message
-from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
+from engine.reading import (
+    BOARD_SIZE,
+    EMPTY,
+    HIDDEN,
+    MAX_CANDIDATES,
+    MIN_CANDIDATE_PROBABILITY,
+    BoardReading,
+    SquareReading,
+)
 from vision.detection.layout_check import is_aligned_square, measure_board_confidence
 from vision.detection.location import (
     CUT_OFF_MESSAGES,
@@ -57,10 +63,6 @@ _MAX_CUT_SQUARES: Final = 0.25
 """Part of a square outside the picture from which the reading reports a problem."""
 _EMPTY_SQUARE_PRIOR: Final = 0.8
 """Prior probability that a hidden square is empty: the share of empty squares midway through a game."""
-_MIN_CANDIDATE_PROBABILITY: Final = 1e-4
-"""Minimum probability of a candidate symbol that is kept for a square."""
-_MAX_CANDIDATES: Final = 8
-"""Maximum number of candidate symbols per square, the most probable first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,18 +283,12 @@ def _build_reading(squares_p: NDArray[np.float64], symbols: tuple[str, ...]) -> 
     `squares_p` are the probabilities `(15, 15, classes + 1)`, `symbols` the symbols of the classes in the same order.
     """
     flat_p = squares_p.reshape(BOARD_SIZE * BOARD_SIZE, -1)
-    order = np.argsort(-flat_p, axis=1, kind="stable")[:, :_MAX_CANDIDATES]
+    order = np.argsort(-flat_p, axis=1, kind="stable")[:, :MAX_CANDIDATES]
     likely_p = np.take_along_axis(flat_p, order, axis=1)
-    counts = (likely_p >= _MIN_CANDIDATE_PROBABILITY).sum(axis=1).tolist()
+    counts = (likely_p >= MIN_CANDIDATE_PROBABILITY).sum(axis=1).tolist()
     names = np.array(symbols, object)[order].tolist()
     squares = zip(names, likely_p.tolist(), counts, strict=True)
     return BoardReading(tuple([SquareReading(tuple(zip(best[:n], ps[:n], strict=True))) for best, ps, n in squares]))
-
-
-def rank_candidates(chances: Mapping[str, float]) -> SquareReading:
-    """Build a square reading with the most probable symbols; `chances` maps symbols to probabilities."""
-    best = sorted(chances.items(), key=lambda item: -item[1])[:_MAX_CANDIDATES]
-    return SquareReading(tuple([(s, p) for s, p in best if p >= _MIN_CANDIDATE_PROBABILITY] or best[:1]))
 
 
 def best_guess(square: SquareReading) -> tuple[str, float]:
@@ -310,39 +306,3 @@ def best_guess(square: SquareReading) -> tuple[str, float]:
 def _measure_times(begun: float, located: float) -> ReadingTimes:
     now = time.perf_counter()
     return ReadingTimes(1e3 * (located - begun), 1e3 * (now - located), 1e3 * (now - begun))
-
-
-def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
-    """Merge upright readings of the same board by averaging probabilities. Raises ValueError for an empty sequence.
-
-    In the average for a square, the weight of a picture is the probability that the square is visible in it. The merged
-    probability of hidden is the smallest one of all pictures.
-    """
-    if not readings:
-        raise ValueError("there is nothing to merge")
-    if len(readings) == 1:
-        return readings[0]
-    return BoardReading(
-        tuple(_merge_square(squares) for squares in zip(*(r.squares for r in readings), strict=True)),
-        max(reading.orientation_confidence for reading in readings),
-        max(reading.offset_confidence for reading in readings),
-    )
-
-
-def _merge_square(squares: Sequence[SquareReading]) -> SquareReading:
-    hidden = [square.probability(HIDDEN) for square in squares]
-    least = min(hidden)
-    # Leave out pictures in which the square is much more hidden than in the best one: the visible part may be a hand.
-    sees = [h <= least + (1 - least) / 2 for h in hidden]
-    weights = [1 - h for h in compress(hidden, sees)]
-    total = sum(weights)
-    chances: dict[str, float] = defaultdict(float)
-    if total > 0:
-        for square in compress(squares, sees):
-            # The probabilities of a square without hidden sum to the square's weight, so they need no factor.
-            for symbol, p in square.candidates:
-                if symbol != HIDDEN:
-                    chances[symbol] += p * (1 - least) / total
-    if least > 0:
-        chances[HIDDEN] = least
-    return rank_candidates(chances)

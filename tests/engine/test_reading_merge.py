@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading
-from vision.recognition.reader import merge_readings
+from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading, merge_readings
 
 SYMBOLS = (".", "?", "A", "B", HIDDEN)
 
