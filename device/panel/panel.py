@@ -36,12 +36,12 @@ from device.panel.lights import (
     signal_for,
     status_of,
 )
-from device.session.command_queue import Listeners
 from device.session.commands.base import TableCommand
 from device.session.commands.turns import EndTurn
 from device.session.messages import CommandRefusedError, get_text
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
+from device.session.threads import Listeners
 
 _log = logging.getLogger(__name__)
 

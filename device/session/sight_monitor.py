@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from device.cameras import Frame
 from device.capture.board_camera import BoardCamera
-from device.session.command_queue import CommandQueue
 from device.session.game_controller import GameController
 from device.session.snapshot import Sight
+from device.session.threads import CommandQueue
 from engine.game import Game
 from engine.inference.history import MIN_CLEAR_PROBABILITY, align_reading, is_consistent
 from engine.reading import EMPTY, HIDDEN, BoardReading

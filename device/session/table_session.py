@@ -20,8 +20,6 @@ from device.cameras.phone import PhoneCamera, PictureNeededError
 from device.capture.board_camera import BoardCamera, CameraMonitor
 from device.capture.turn_images import KeyFrameBuffer, make_turn_images
 from device.session import dictionary
-from device.session.advance_reader import AdvanceReader
-from device.session.command_queue import CommandQueue
 from device.session.commands.base import CommandContext, TableCommand
 from device.session.decision import make_late_question
 from device.session.game_controller import GameController
@@ -29,10 +27,12 @@ from device.session.messages import CommandRefusedError as CommandRefusedError
 from device.session.messages import Notice, Trouble, format_sentence, make_notice, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.play_preview import PlayPreview, preview_entry
+from device.session.profile_updater import ProfileUpdater
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.sight_monitor import SightMonitor
 from device.session.snapshot import Listener, Moment, TableSnapshot, WordList, list_premium_texts
-from device.session.turn_capture import MAX_TURN_S, ProfileUpdater, TurnCapture, TurnWorker, capture_turn
+from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
+from device.session.turn_capture import AdvanceReader, TurnCapture, capture_turn
 from device.storage.store import GameStore, StoreError
 from device.system.periodic import PeriodicTask
 from engine.board import load_layout

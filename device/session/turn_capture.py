@@ -1,23 +1,23 @@
 """Capture of a turn: take a picture, read the board, infer the play, and repeat while the play is uncertain.
 
-`TurnWorker` captures turns in a thread of its own. The thread that changes the game waits for the capture for a limited
-time. After this time the players are asked, and the capture continues: it is used if the players choose to wait, and
-stopped at its next step by any other command.
-
-`ProfileUpdater` lets the table profile (the appearance of one table's tiles) learn from a captured turn, once the next
-turn has confirmed it.
+`AdvanceReader` captures the turn as soon as the board is at rest, so that the score is ready when the button is
+pressed. The result is not recorded, shown or published before a press takes it.
 """
 
 from __future__ import annotations
 
+import logging
+import os
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from typing import Generic, TypeVar
 
-from calibration.profile import ProfileError, TableProfile
 from device.cameras import Frame, Image
 from device.capture.board_camera import AdvanceReading, BoardCamera, Capture
+from device.capture.scene_reference import RestScene
 from device.capture.turn_images import (
     EncodedPictures,
     KeyFrame,
@@ -36,24 +36,14 @@ from device.session.decision import (
     filter_plays,
     validate_decision,
 )
-from engine.board import Board
-from engine.errors import TilekeeperError
+from device.session.game_controller import GameController
+from device.session.threads import CaptureProgress
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import align_reading
-from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, merge_readings
+from engine.reading import HIDDEN, BoardReading, merge_readings
 from engine.validation.deferred_questions import settle_questions
 from vision.recognition.reader import PhotoReading
-from vision.recognition.views import BoardViews
-
-MAX_TURN_S = 10.0
-"""Default time for the capture of a turn, in seconds; then the players are asked."""
-MAX_STEP_S = 60.0
-"""Time, in seconds, after which a step of a capture counts as stuck. Slow machines need 30 s for a picture."""
-_POLL_INTERVAL_S = 0.1
-
-
-Result = TypeVar("Result")
 
 MAX_IMAGES = 3
 """Largest number of pictures of a live camera that are read before a question is asked."""
@@ -63,97 +53,12 @@ MAX_HAND_WAIT_S = 3.0
 ReadBoard = Callable[[Image], BoardReading | None]
 """A function that reads the board in a picture of this camera; it returns None if no board was found."""
 
+_log = logging.getLogger(__name__)
 
-class CaptureStoppedError(TilekeeperError):
-    """Raised in the thread of a capture whose result is not needed any more, to end the capture."""
-
-
-class CaptureProgress:
-    """Progress of one capture, which calls `record_step` before each step that may take seconds."""
-
-    def __init__(self, clock: Callable[[], float], max_s: float) -> None:
-        self._clock = clock
-        self._due = clock() + max_s
-        self._is_stopped = False
-        self.last_step = clock()
-        """Time of the last step, in seconds of the clock."""
-
-    @property
-    def is_late(self) -> bool:
-        """True if the time for the capture has passed; then no further picture is taken."""
-        return self._clock() >= self._due
-
-    def record_step(self) -> None:
-        """Record that the capture has reached its next step. Raises `CaptureStoppedError` after `stop`."""
-        self.last_step = self._clock()
-        if self._is_stopped:
-            raise CaptureStoppedError("the capture was stopped")
-
-    def stop(self) -> None:
-        """End the capture at its next step."""
-        self._is_stopped = True
-
-
-class TurnWorker(Generic[Result]):
-    """A thread named `reading` that captures one turn at a time."""
-
-    def __init__(self, clock: Callable[[], float], max_s: float = MAX_TURN_S) -> None:
-        """Start the thread; `max_s` is the longest time, in seconds, that `wait` waits for a capture."""
-        self.max_s = max_s
-        self._clock = clock
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reading")
-        self._pending: tuple[CaptureProgress, Future[Result]] | None = None
-        self._due: float | None = None
-
-    @property
-    def is_pending(self) -> bool:
-        """True if a capture has been started and `wait` has not returned it yet."""
-        return self._pending is not None
-
-    def start(self, capture: Callable[[CaptureProgress], Result]) -> None:
-        """Stop the previous capture and run `capture` on the thread."""
-        self.stop()
-        progress = CaptureProgress(self._clock, self.max_s)
-        self._due = self._clock() + self.max_s
-        self._pending = progress, self._thread.submit(capture, progress)
-
-    def wait(self, report_waiting: Callable[[], None]) -> Result | None:
-        """Return the result of the capture, or None `max_s` seconds after its start; then the capture is still pending.
-
-        The next call waits for the same time again.
-        `report_waiting` is called several times a second. Raises the exception of the capture.
-        """
-        assert self._pending is not None, "a capture has been started"
-        future, due = self._pending[1], self._due or self._clock() + self.max_s
-        self._due = None
-        while not wait([future], _POLL_INTERVAL_S).done:
-            report_waiting()
-            if self._clock() >= due or self._pending is None:
-                return None
-        self._pending = None
-        try:
-            return future.result()
-        except (CancelledError, CaptureStoppedError):  # the session is closed
-            return None
-
-    def stop(self) -> None:
-        """Discard the pending capture; it ends at its next step."""
-        if self._pending:
-            progress, future = self._pending
-            progress.stop()
-            future.cancel()
-            self._pending = None
-
-    def check_progress(self) -> None:
-        """Raise `TimeoutError` if a step of the pending capture takes longer than `MAX_STEP_S`."""
-        pending = self._pending
-        if pending and not pending[1].done() and self._clock() - pending[0].last_step > MAX_STEP_S:
-            raise TimeoutError(f"no progress for {MAX_STEP_S:.0f} s")
-
-    def close(self) -> None:
-        """Stop the thread after its present step."""
-        self.stop()
-        self._thread.shutdown()
+NICENESS = 10
+"""Niceness of the thread: page, panel and session go first."""
+MAX_JOIN_S = 2.0
+"""Longest time, in seconds, for which a press waits for a reading that has begun; then the press reads the board."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -328,68 +233,68 @@ def _check_for_two_plays(
     return replace(found, decision=replace(asked, asked=found.decision.asked))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _PendingTurn:
-    """The reading of the last turn, which the next turn has not confirmed yet.
+class AdvanceReader:
+    """A thread named `ahead` that reads the newest scene; any thread may begin, take or discard a reading."""
 
-    `turn` is the index of the turn, and `board` the board after the turn.
-    """
+    def __init__(self, board_camera: BoardCamera, controller: GameController) -> None:
+        """Prepare the thread, which starts with the first scene; the game of `controller` is only read."""
+        self._board_camera = board_camera
+        self._controller = controller
+        self._worker = ThreadPoolExecutor(1, "ahead", initializer=_lower_priority)
+        self._lock = threading.Lock()
+        self._number = 0
+        self._future: Future[AdvanceCapture | None] | None = None
 
-    turn: int
-    board: Board
-    reading: BoardReading
-    views: BoardViews
+    def read_scene(self, scene: RestScene) -> None:
+        """Read a scene and infer the turn, if a player has the turn; an earlier reading is discarded."""
+        controller = self._controller
+        if not (controller.has_game and controller.phase.in_play) or controller.game.tiles.by_hand_only:
+            return
+        with self._lock:
+            self._cancel()
+            game, context = controller.game, controller.turn_context
+            if context.seat is not None:  # after a press of a player's button, that of the next player is expected
+                context = replace(context, seat=game.to_move)
+            self._future = self._worker.submit(self._capture, self._number, scene, game, context)
 
+    def discard(self) -> None:
+        """Discard the reading, whether it has begun or not."""
+        with self._lock:
+            self._cancel()
 
-class ProfileUpdater:
-    """Updater that lets the table profile learn from confirmed turns; used by one thread."""
-
-    def __init__(self, profile: TableProfile) -> None:
-        self._profile = profile
-        self._pending: _PendingTurn | None = None
-        self._error = ""
-
-    def add_turn(self, turn: TurnCapture, source: str, game: Game) -> str:
-        """Learn from the previous turn, and keep this turn until the next turn confirms it.
-
-        Uncertain turns are not used. `source` identifies the game. Return an error message the first time that the
-        profile cannot be saved, otherwise an empty string.
-        """
-        board, before, self._error = turn.reading.board, self._error, ""
-        if board is None or turn.decision is None or not turn.decision.is_clear or turn.is_split:
-            self.discard_pending()
-            return ""
-        self._error = self.learn_pending(source, game)
-        self.set_pending(game, board, turn.reading.views)
-        return "" if before else self._error
-
-    def discard_pending(self) -> None:
-        """Discard the pending turn, because it was undone or is uncertain."""
-        self._pending = None
-
-    def learn_pending(self, source: str, game: Game) -> str:
-        """Learn from the pending turn, with the board of this turn as it is recorded now.
-
-        `source` identifies the game. Return an error message if the profile could not be saved, otherwise an empty
-        string.
-        """
-        pending, self._pending = self._pending, None
-        if pending is None or pending.turn >= len(game.turns) or not game.turns[pending.turn].stands:
-            return ""
-        board = game.turns[pending.turn].board
-        faces = [
-            HIDDEN if hidden > MIN_HIDDEN_PROBABILITY else symbol
-            for (_, hidden, _), symbol in zip(pending.reading.occupancy, board.symbols(), strict=True)
-        ]
-        rows = [faces[at : at + BOARD_SIZE] for at in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE)]
-        self._profile.learn(pending.views, rows, source)
+    def take(self) -> AdvanceCapture | None:
+        """Return the reading and forget it; None if there is no usable one. A reading that has begun is waited for."""
+        with self._lock:
+            future, self._future = self._future, None
+        if future is None or future.cancel():
+            return None
         try:
-            self._profile.save()
-        except ProfileError as error:
-            return str(error)
-        return ""
+            return future.result(MAX_JOIN_S)
+        except FutureTimeoutError:
+            _log.warning("reading in advance took longer than %.0f s", MAX_JOIN_S)
+        except Exception:  # the press reads the board itself, and reports the error to the players
+            _log.exception("reading in advance failed")
+        return None
 
-    def set_pending(self, game: Game, reading: BoardReading, views: BoardViews | None) -> None:
-        """Keep the reading of the last turn of the game until the next turn confirms it."""
-        if views is not None and game.turns:
-            self._pending = _PendingTurn(len(game.turns) - 1, game.board, reading, views)
+    def close(self) -> None:
+        """Stop the thread; a reading that has begun is completed."""
+        self.discard()
+        self._worker.shutdown()
+
+    def _cancel(self) -> None:
+        self._number += 1
+        if self._future is not None:
+            self._future.cancel()
+        self._future = None
+
+    def _capture(self, number: int, scene: RestScene, game: Game, context: TurnContext) -> AdvanceCapture | None:
+        reading = self._board_camera.read_in_advance(scene, game.tiles.letters)
+        if reading is None or number != self._number:  # discarded in the meantime
+            return None
+        return capture_in_advance(reading, game, context)
+
+
+def _lower_priority() -> None:
+    """Lower the priority of the calling thread; Linux has a niceness for each thread."""
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

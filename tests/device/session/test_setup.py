@@ -11,8 +11,8 @@ import pytest
 from calibration.profile import TableProfile
 from device.capture.board_camera import BoardCamera
 from device.session.messages import CommandRefusedError
+from device.session.profile_updater import ProfileUpdater
 from device.session.setup import TableSetup
-from device.session.turn_capture import ProfileUpdater
 from device.storage.store import GameStore
 from engine.events import Passed, PlayMade
 from engine.game import Game

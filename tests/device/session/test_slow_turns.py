@@ -13,7 +13,7 @@ from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
-from device.session.turn_capture import MAX_STEP_S, CaptureProgress, CaptureStoppedError, TurnWorker
+from device.session.threads import MAX_STEP_S, CaptureProgress, CaptureStoppedError, TurnWorker
 from device.storage.store import GameStore
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 from vision.recognition.reader import PhotoReading
