@@ -118,6 +118,12 @@ class BoardCamera:
             frame = self._camera.still()
             return Capture(frame, self.read_board(frame.image, tiles))
 
+    def is_unchanged(self, advance: AdvanceReading, preview: Frame) -> bool:
+        """Return True if a preview certainly shows the board of an advance reading, at the corners that are tracked."""
+        tracker = self.tracker
+        is_tracked = tracker.corners is advance.capture.reading.corners or tracker.has_same_corners(advance.before)
+        return is_tracked and advance.reference.matches(preview.image)
+
     def read_board(self, image: Image, tiles: Collection[str]) -> PhotoReading:
         """Return the reading of the board in a picture of this camera, `(H, W, 3) uint8 BGR`."""
         with self._lock:
@@ -284,7 +290,8 @@ class CameraMonitor:
 
     `report_trouble` is called once with the message of a fault, and with None when the camera works again. Each time
     the board has stopped moving and looks different from the last time, `on_scene` is called with the scene, `on_rest`
-    with its still once the board is certainly at rest, and `on_long_rest` if it then rests for `LONG_REST_S`.
+    with its still once the board is certainly at rest, and `on_long_rest` with a preview if it then rests for
+    `LONG_REST_S`.
     `on_motion` is called with True when something begins to move, and with False at the next rest. `is_idle` returns
     True while the monitor may use the camera, `is_in_play` while a game is in play.
     """
@@ -364,7 +371,7 @@ class CameraMonitor:
             self._handle_rest(preview)
         elif self._long_rest_time is not None and preview.time >= self._long_rest_time:
             self._long_rest_time = None
-            self._on_long_rest(self._source.still())
+            self._on_long_rest(preview)
 
     def _handle_rest(self, preview: Frame) -> None:
         """Take a still of a board that has stopped moving, unless it looks like the last one; report it at rest."""

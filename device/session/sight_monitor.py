@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from device.cameras import Frame
-from device.capture.board_camera import BoardCamera
+from device.cameras import Frame, Image
+from device.capture.board_camera import AdvanceReading, BoardCamera
 from device.session.game_controller import GameController
 from device.session.snapshot import Sight
 from device.session.threads import CommandQueue
@@ -35,12 +35,15 @@ class SightMonitor:
         queue: CommandQueue,
         get_letters: Callable[[], tuple[str, ...]],
         remove_notices: Callable[[str], None],
+        get_advance: Callable[[], AdvanceReading | None],
     ) -> None:
+        """Prepare the monitor; `get_advance` returns the last reading that was made in advance, or None."""
         self._camera = camera
         self._controller = controller
         self._queue = queue
         self._get_letters = get_letters
         self._remove_notices = remove_notices
+        self._get_advance = get_advance
         self.sight = Sight.UNKNOWN
         """What the camera sees now."""
 
@@ -53,15 +56,26 @@ class SightMonitor:
         if self._controller.squares_to_clear:
             self._queue.submit_task(lambda: self._check_squares_to_clear(frame))
 
-    def handle_long_rest(self, frame: Frame) -> None:
-        """Check if the board has moved, or differs from the record."""
-        if self._queue.state.phase.in_play and self._controller.game.board:
-            self._queue.submit_task(lambda: self._check_board(frame))
+    def handle_long_rest(self, preview: Frame) -> None:
+        """Check if the board has moved, or differs from the record. Raises `CameraError`.
+
+        If the board has been read in advance and still looks the same, this reading is used. It changes the tracker of
+        the board only when a press uses it.
+        """
+        if not (self._queue.state.phase.in_play and self._controller.game.board):
+            return
+        advance = self._get_advance()
+        if advance is not None and self._camera.is_unchanged(advance, preview):
+            reading = advance.capture.reading
+            self._queue.submit_task(lambda: self._check_board(lambda: reading))
+        else:
+            image = self._camera.still().image
+            self._queue.submit_task(lambda: self._check_board(lambda: self._read_board(image)))
 
     def _check_squares_to_clear(self, frame: Frame) -> None:
         """Remove the notice about a withdrawn play if the squares of the play are empty in a picture."""
         controller = self._controller
-        reading = self._camera.read_board(frame.image, self._get_letters())
+        reading = self._read_board(frame.image)
         squares = reading.board.squares if reading.board else ()
         if (
             controller.squares_to_clear
@@ -71,12 +85,14 @@ class SightMonitor:
             controller.squares_to_clear = ()
             self._remove_notices("take-off")
 
-    def _check_board(self, frame: Frame) -> None:
+    def _check_board(self, read: Callable[[], PhotoReading]) -> None:
         if not self._queue.state.phase.in_play or self.sight is Sight.HAND_IN_VIEW:
             return
         before = self._camera.tracker.corners
-        reading = self._camera.read_board(frame.image, self._get_letters())
-        self._set_sight(judge_sight(self._controller.game, reading, before))
+        self._set_sight(judge_sight(self._controller.game, read(), before))
+
+    def _read_board(self, image: Image) -> PhotoReading:
+        return self._camera.read_board(image, self._get_letters())
 
     def _set_sight(self, sight: Sight) -> None:
         if sight is not self.sight:

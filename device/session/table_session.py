@@ -103,10 +103,11 @@ class TableSession:
             TableSnapshot(board=replace(TableSnapshot().board, premiums=list_premium_texts(load_layout()))),
             self._build_snapshot,
         )
-        self._sight_monitor = SightMonitor(
-            self._board_camera, self._controller, self._queue, self._get_letters, self._remove_notices
-        )
         self._advance_reader = AdvanceReader(self._board_camera, self._controller)
+        get_advance = self._advance_reader.get_newest
+        self._sight_monitor = SightMonitor(
+            self._board_camera, self._controller, self._queue, self._get_letters, self._remove_notices, get_advance
+        )
         watch = CameraMonitor(
             self._board_camera,
             self._update_camera_notice,

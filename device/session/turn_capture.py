@@ -244,6 +244,12 @@ class AdvanceReader:
         self._lock = threading.Lock()
         self._number = 0
         self._future: Future[AdvanceCapture | None] | None = None
+        self._newest: AdvanceReading | None = None
+
+    def get_newest(self) -> AdvanceReading | None:
+        """Return the newest reading, whether a press has taken it or not; None if it was discarded."""
+        with self._lock:
+            return self._newest
 
     def read_scene(self, scene: RestScene) -> None:
         """Read a scene and infer the turn, if a player has the turn; an earlier reading is discarded."""
@@ -285,12 +291,14 @@ class AdvanceReader:
         self._number += 1
         if self._future is not None:
             self._future.cancel()
-        self._future = None
+        self._future = self._newest = None
 
     def _capture(self, number: int, scene: RestScene, game: Game, context: TurnContext) -> AdvanceCapture | None:
         reading = self._board_camera.read_in_advance(scene, game.tiles.letters)
-        if reading is None or number != self._number:  # discarded in the meantime
-            return None
+        with self._lock:
+            if reading is None or number != self._number:  # discarded in the meantime
+                return None
+            self._newest = reading
         return capture_in_advance(reading, game, context)
 
 

@@ -13,7 +13,7 @@ from device.cameras import Image
 from device.session.commands.corrections import RenamePlayer
 from device.session.commands.games import StartGame, Undo
 from device.session.commands.turns import EndTurn, PassTurn
-from device.session.snapshot import TableSnapshot
+from device.session.snapshot import Sight, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
@@ -169,6 +169,24 @@ def test_lost_camera_discards_the_reading(session: TableSession, table: RuledTab
     assert end_turn(session).turns == ()
     table.trouble = ""
     assert [turn.word for turn in end_turn(session).turns] == ["HORN"]
+
+
+def test_board_is_compared_with_the_record_by_the_same_reading(session: TableSession, table: RuledTable) -> None:
+    rest(session, table, HORN)
+    end_turn(session)
+    rest(session, table, FARM)
+    reads, corners = table.reads, session._board_camera.tracker.corners
+    until(lambda: session.state.sight is Sight.BOARD_DIFFERS)
+    assert table.reads == reads and session._board_camera.tracker.corners is corners
+
+
+def test_board_is_read_for_the_comparison_if_the_light_has_changed(session: TableSession, table: RuledTable) -> None:
+    rest(session, table, HORN)
+    end_turn(session)
+    rest(session, table, FARM)
+    table.light, reads = 3, table.reads
+    until(lambda: session.state.sight is Sight.BOARD_DIFFERS)
+    assert table.reads > reads
 
 
 def test_thread_ends_with_the_session(table: RuledTable, tmp_path: Path) -> None:
