@@ -10,11 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from calibration.evaluation.samples import Sample
-from vision.rendering.style import Rng
+from engine.reading import BOARD_SIZE, EMPTY
+from vision.geometry import homography, project
+from vision.rendering.style import Rng, hsv_to_bgr
 from vision.rendering.surroundings import draw_hand
 
 _GAMMA = 2.2
 _DAYLIGHT_KELVIN = 5500.0
+_WHITE_ELECTRONS = 10_000.0
+"""Electrons that a white pixel of a small sensor collects in good light."""
+_READ_NOISE_ELECTRONS = 3.0
 
 Apply = Callable[[Sample, float, Rng], Sample | None]
 
@@ -72,6 +77,17 @@ def _blur(sample: Sample, squares: float, _: Rng) -> Sample:
 def _add_noise(sample: Sample, sigma: float, rng: Rng) -> Sample:
     noise = rng.normal(0, sigma, sample.image.shape).astype(np.float32)
     return replace(sample, image=np.clip(sample.image + noise, 0, 255).astype(np.uint8))
+
+
+def _dim_light(sample: Sample, stops: float, rng: Rng) -> Sample:
+    """Simulate a picture in less light by `stops`, amplified to the same brightness: photon noise and read noise."""
+    if not stops:
+        return sample
+    electrons = (sample.image / np.float32(255)) ** _GAMMA * np.float32(_WHITE_ELECTRONS * 2.0**-stops)
+    sigma = np.sqrt(electrons + np.float32(_READ_NOISE_ELECTRONS**2))
+    linear = (electrons + sigma * rng.standard_normal(electrons.shape, np.float32)) * 2.0**stops / _WHITE_ELECTRONS
+    image = np.clip(np.round(255 * np.clip(linear, 0, 1) ** (1 / _GAMMA)), 0, 255).astype(np.uint8)
+    return replace(sample, image=image)
 
 
 def _compress_jpeg(sample: Sample, quality: float, _: Rng) -> Sample:
@@ -149,6 +165,23 @@ def _add_hands(sample: Sample, hands: float, rng: Rng) -> Sample:
     return replace(sample, image=np.clip(image, 0, 255).astype(np.uint8))
 
 
+def _cover_tiles(sample: Sample, share: float, rng: Rng) -> Sample:
+    """Cover this share of every tile with a strip in one colour, each from a random side."""
+    image, colour = sample.image.copy(), hsv_to_bgr(rng.random(), rng.random(), rng.random())
+    to_picture = homography(sample.corners)
+    sides = rng.integers(4, size=len(sample.faces))
+    for at, face in enumerate(sample.faces):
+        if face == EMPTY or not share:
+            continue
+        strip = np.array([[-0.5, -0.5], [share - 0.5, -0.5], [share - 0.5, 0.5], [-0.5, 0.5]])
+        for _quarter in range(int(sides[at])):
+            strip = np.stack([-strip[:, 1], strip[:, 0]], axis=1)
+        row, column = divmod(at, BOARD_SIZE)
+        outline = project(to_picture, strip + np.array([column + 0.5, row + 0.5]))
+        cv2.fillConvexPoly(image, (outline * 16).round().astype(np.int32), colour, cv2.LINE_AA, 4)
+    return replace(sample, image=image)
+
+
 def _random_board_point(sample: Sample, rng: Rng) -> npt.NDArray[np.float64]:
     """Return a random point (x, y) on the board, in pixels of the picture."""
     a, b = rng.uniform(0.1, 0.9, 2)
@@ -160,14 +193,16 @@ def _random_board_point(sample: Sample, rng: Rng) -> npt.NDArray[np.float64]:
 DISTURBANCES: tuple[Disturbance, ...] = (
     Disturbance("exposure", "stops", (-4, -3, -2, -1, 0, 1, 2), 0, _change_exposure),
     Disturbance("white balance", "kelvin", (2200, 2700, 3500, 5500, 7500, 10000), 5500, _change_white_balance),
-    Disturbance("blur", "sigma in squares", (0, 0.03, 0.06, 0.09, 0.12, 0.18), 0, _blur),
+    Disturbance("blur", "sigma in squares", (0, 0.03, 0.06, 0.09, 0.12, 0.18, 0.24), 0, _blur),
     Disturbance("noise", "sigma of 255", (0, 5, 10, 20, 30, 45), 0, _add_noise),
+    Disturbance("low light", "stops", (0, 3, 5, 6, 7, 8, 9), 0, _dim_light),
     Disturbance("JPEG", "quality", (90, 50, 30, 15, 8), 90, _compress_jpeg),
-    Disturbance("size", "pixels a square", (32, 24, 18, 15, 12, 10, 8), 32, _shrink),
+    Disturbance("size", "pixels a square", (32, 24, 18, 15, 12, 10, 9, 8, 7), 32, _shrink),
     Disturbance("tile tilt", "degrees", (0, 5, 10, 15, 20, 30), 0, _tilt_tiles),
     Disturbance("table turned", "degrees", (0, 90, 180, 270), 0, _turn_table),
-    Disturbance("camera leaned", "degrees", (0, 10, 20, 30, 40), 0, _lean_camera),
+    Disturbance("camera leaned", "degrees", (0, 20, 40, 50, 60, 70), 0, _lean_camera),
     Disturbance("shadow edge", "share of light lost", (0, 0.3, 0.5, 0.7, 0.85), 0, _add_shadow),
-    Disturbance("glare", "radius in squares", (0, 0.3, 0.6, 1.0, 1.5), 0, _add_glare),
+    Disturbance("glare", "radius in squares", (0, 0.3, 0.6, 1.0, 1.5, 2.5), 0, _add_glare),
+    Disturbance("tile covered", "share of each tile", (0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4), 0, _cover_tiles),
     Disturbance("hands", "over the board", (0, 1, 2, 3), 0, _add_hands),
 )

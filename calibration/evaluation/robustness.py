@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +47,10 @@ class LevelResult:
     scored: float
     asked: float
     wrong: tuple[str, ...]
+
+
+Curves = Mapping[str, Sequence[tuple[Disturbance, Sequence[LevelResult]]]]
+"""For each kind of picture (rendered, photographs), the disturbances with their results by level."""
 
 
 def measure_robustness(

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from calibration.evaluation.disturbances import Disturbance
-from calibration.evaluation.robustness import LevelResult
-
-Curves = Mapping[str, Sequence[tuple[Disturbance, Sequence[LevelResult]]]]
-"""For each kind of picture (rendered, photographs), the disturbances with their results by level."""
+from calibration.evaluation.robustness import Curves
 
 _LINE_COLOURS = {
     "letters right": "#1f5fa8",
@@ -21,10 +16,14 @@ _LINE_COLOURS = {
     "turns asked about": "#d08a1c",
 }
 _LINE_STYLES = ("-", "--")
+_EARLIER_COLOUR = "#b9a6cf"
 
 
-def draw_chart(curves: Curves, path: Path) -> None:
-    """Draw one panel per disturbance, with one line style per kind of picture and crosses at wrong totals, as a PNG."""
+def draw_chart(curves: Curves, path: Path, earlier: Curves | None = None) -> None:
+    """Draw one panel per disturbance, with one line style per kind of picture and crosses at wrong totals, as a PNG.
+
+    With the curves of an `earlier` measurement, its letters are drawn as well.
+    """
     names = list(dict.fromkeys(d.name for kind in curves.values() for d, _ in kind))
     columns = 4
     rows = -(-len(names) // columns)
@@ -32,6 +31,10 @@ def draw_chart(curves: Curves, path: Path) -> None:
     FigureCanvasAgg(figure)
     for at, name in enumerate(names):
         axes = figure.add_subplot(rows, columns, at + 1)
+        for style, group in zip(_LINE_STYLES, curves, strict=False):
+            for before in (levels for d, levels in (earlier or {}).get(group, ()) if d.name == name):
+                letters = [100 * level.letters for level in before]
+                axes.plot([level.level for level in before], letters, style, color=_EARLIER_COLOUR, lw=3)
         for style, kind in zip(_LINE_STYLES, curves.values(), strict=False):
             for disturbance, levels in kind:
                 if disturbance.name != name:
@@ -51,7 +54,9 @@ def draw_chart(curves: Curves, path: Path) -> None:
         if at % columns == 0:
             axes.set_ylabel("per cent", fontsize=8)
     lines = [Line2D([], [], color=colour, label=label) for label, colour in _LINE_COLOURS.items()]
-    lines += [Line2D([], [], color="black", ls=s, label=kind) for s, kind in zip(_LINE_STYLES, curves, strict=False)]
+    if earlier:
+        lines.append(Line2D([], [], color=_EARLIER_COLOUR, lw=3, label="letters right before"))
+    lines += [Line2D([], [], color="black", ls=s, label=group) for s, group in zip(_LINE_STYLES, curves, strict=False)]
     lines.append(Line2D([], [], color="#c0202a", marker="x", ls="", mew=2, label="a wrong total accepted"))
     figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), fontsize=9, frameon=False)
     figure.savefig(path, dpi=90)

@@ -109,9 +109,12 @@ def _random_setting(rng: Rng, size: tuple[int, int]) -> SceneSetting:
         float(rng.uniform(0.75, 0.95)),
     )
     art = draw_board(rng, board, 44)
+    tile_style = replace(random_tile_style(rng, fonts, board), turn_sd_deg=1.5)
+    if tile_style.blank == "pencil":  # with a letter in pencil, a picture does not show that the tile is a blank
+        tile_style = replace(tile_style, blank="plain")
     return SceneSetting(
         board_style=board,
-        tile_style=replace(random_tile_style(rng, fonts, board), turn_sd_deg=1.5),
+        tile_style=tile_style,
         light=replace(EVENING_LIGHT, direction=float(rng.uniform(0, 2 * np.pi))),
         camera=camera,
         art=art,

@@ -3,13 +3,15 @@
 The games of the demo are rendered on tables with different boards. `--photos` adds photographs with their ground truth.
 A turn counts as accepted if the table would score the turn without a question. The exit status is 1 if a turn was
 accepted with a wrong total.
+
+`--out DIR` keeps the figures in `DIR/sweeps.json`; `--compare FILE` draws such an earlier file in the same chart.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +20,8 @@ from device.cli import UserError
 from device.cli.options import make_board_reader
 
 if TYPE_CHECKING:
-    from calibration.evaluation.robustness import LevelResult
-    from calibration.evaluation.robustness_chart import Curves
+    from calibration.evaluation.disturbances import Disturbance
+    from calibration.evaluation.robustness import Curves, LevelResult
     from calibration.evaluation.samples import Sample
 
 HELP = "pictures spoiled step by step: what is read, asked, or scored wrong"
@@ -35,19 +37,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rendered", type=int, default=40, metavar="N", help="rendered pictures (default 40)")
     parser.add_argument("--only", default="", metavar="NAME,...", help="only these disturbances")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write sweeps.png and sweeps.json there")
+    parser.add_argument("--compare", type=Path, metavar="FILE", help="sweeps.json of an earlier measurement")
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure the robustness, print the results and draw the curves."""
-    return run_sweep(args.photos, args.rendered, args.step, args.only, args.out)
+    return run_sweep(args.photos, args.rendered, args.step, args.only, args.out, args.compare)
 
 
-def run_sweep(photos: Path | None, count: int, step: int, only: str, out: Path | None) -> int:
-    """Measure, print a table, and write `sweeps.png` and `sweeps.json` to `out`; return 1 if a total was wrong."""
+def run_sweep(
+    photos: Path | None, count: int, step: int, only: str, out: Path | None, compare: Path | None = None
+) -> int:
+    """Measure, print a table, and write `sweeps.png` and `sweeps.json` to `out`; return 1 if a total was wrong.
+
+    `compare` is the `sweeps.json` of an earlier measurement, which is drawn and listed beside this one.
+    """
     from calibration.evaluation.disturbances import DISTURBANCES
-    from calibration.evaluation.robustness import measure_robustness
 
     draw = _load_chart_drawer() if out else None
+    earlier = _load_earlier_curves(compare) if compare else None
     asked = {name.strip() for name in only.split(",") if name.strip()}
     chosen = [d for d in DISTURBANCES if not asked or d.name in asked]
     if not asked <= {d.name for d in chosen}:
@@ -57,30 +65,54 @@ def run_sweep(photos: Path | None, count: int, step: int, only: str, out: Path |
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"cannot write to {out}: {error.strerror}") from None
-    reader, wrong = make_board_reader(), 0
-    curves: dict[str, Any] = {}
-    for kind, samples in _load_samples(photos, count, step).items():
+    curves = _measure_curves(_load_samples(photos, count, step), chosen)
+    wrong = sum(len(level.wrong) for found in curves.values() for _, levels in found for level in levels)
+    print(f"wrong totals accepted: {wrong}")
+    _print_limits(curves, earlier)
+    if out and draw:
+        (out / "sweeps.json").write_text(json.dumps(_to_plain_data(curves), indent=1) + "\n", encoding="utf-8")
+        draw(curves, out / "sweeps.png", earlier)
+    return 1 if wrong else 0
+
+
+def _measure_curves(groups: Mapping[str, list[Sample]], chosen: Sequence[Disturbance]) -> Curves:
+    """Read the samples of each kind of picture with each disturbance, and print the results."""
+    from calibration.evaluation.robustness import measure_robustness
+
+    reader = make_board_reader()
+    curves: dict[str, list[tuple[Disturbance, list[LevelResult]]]] = {}
+    for kind, samples in groups.items():
         print(f"{kind}: {len(samples)} pictures, {sum(s.turn is not None for s in samples)} of them turns of a game")
         curves[kind] = []
         for disturbance in chosen:
             levels = list(measure_robustness(reader, disturbance, samples))
             if levels:
                 curves[kind].append((disturbance, levels))
-                print(
-                    f"  {disturbance.name} ({disturbance.unit}); "
-                    f"{_format_asking_levels(levels, disturbance.neutral_level)}"
-                )
-                for level in levels:
-                    print(f"  {_format_level(level)}", flush=True)
-                    wrong += len(level.wrong)
-    print(f"wrong totals accepted: {wrong}")
-    if out and draw:
-        (out / "sweeps.json").write_text(json.dumps(_to_plain_data(curves), indent=1) + "\n", encoding="utf-8")
-        draw(curves, out / "sweeps.png")
-    return 1 if wrong else 0
+                asking = _format_asking_levels(levels, disturbance.neutral_level)
+                print(f"  {disturbance.name} ({disturbance.unit}); {asking}")
+                print("\n".join(f"  {_format_level(level)}" for level in levels), flush=True)
+    return curves
 
 
-def _load_chart_drawer() -> Callable[[Curves, Path], None]:
+def _load_earlier_curves(path: Path) -> Curves:
+    from calibration.evaluation.limits import load_curves
+
+    try:
+        return load_curves(path)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UserError(f"{path}: not a sweeps.json of this command") from None
+
+
+def _print_limits(curves: Curves, earlier: Curves | None) -> None:
+    from calibration.evaluation.limits import MIN_LETTERS, format_limits
+
+    print(f"\nlevels at which fewer than {100 * MIN_LETTERS:g} % of the letters are right:")
+    print(format_limits(curves, earlier))
+
+
+def _load_chart_drawer() -> Callable[[Curves, Path, Curves | None], None]:
     """Return the function that draws the curves. Raises `UserError` if its library is not installed.
 
     Called before the measurement, which takes minutes.

@@ -33,10 +33,21 @@ def test_sweep_says_before_it_measures_that_it_cannot_draw(
     assert not (tmp_path / "out").exists()
 
 
+def test_sweep_refuses_to_compare_with_a_file_of_another_kind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other.json").write_text("[1]", encoding="utf-8")
+    assert main(["bench", "sweep", "--rendered", "1", "--compare", str(tmp_path / "other.json")]) == 2
+    assert "not a sweeps.json" in capsys.readouterr().err
+
+
 @pytest.mark.slow
-def test_sweep_measures_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "sweep", "--rendered", "2", "--only", "table turned", "--out", str(tmp_path)]) == 0
+def test_sweep_measures_draws_and_compares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["bench", "sweep", "--rendered", "2", "--only", "table turned", "--out", str(tmp_path)]
+    assert main(arguments) == 0
     assert "wrong totals accepted: 0" in capsys.readouterr().out
+    assert main([*arguments, "--compare", str(tmp_path / "sweeps.json")]) == 0
+    assert "rendered, before | rendered, now" in capsys.readouterr().out
     assert (tmp_path / "sweeps.png").read_bytes().startswith(b"\x89PNG")
     assert "table turned" in (tmp_path / "sweeps.json").read_text(encoding="utf-8")
 
