@@ -121,8 +121,14 @@ def infer_play(
     if fit is None and (history.strange_count <= _MAX_STRANGE_READINGS or not in_sight):
         return _reject_reading(game, reading, history)
     reading = fit or reading
-    evidence = Evidence(reading, game.board, history.false_readings, has_marked_blanks=not game.rules.retake_blanks)
-    history = history.with_reading(reading, game.board)
+    evidence = Evidence(
+        reading,
+        game.board,
+        history.false_readings,
+        has_marked_blanks=not game.rules.retake_blanks,
+        early_squares=history.find_early_squares(game, reading),
+    )
+    history = replace(history.with_reading(reading, game.board), turn_count=len(game.turns))
     corrections = find_misread_tiles(game, reading, history)
     ranked = generate_hypotheses(
         game, evidence, [event for event in corrections if event.square in correctable_squares]

@@ -28,6 +28,7 @@ P_BLANK_MARKED = 0.02  # a letter is written on a blank
 P_FALSE_TILE_REPEATED = 0.8  # an empty square that was once read as a tile is read as a tile again
 MIN_CANDIDATE_PROBABILITY = 0.05  # tile probability from which a square may hold a tile
 MIN_CLEAR_PROBABILITY = 0.5  # probability above which a symbol counts as clearly read
+MIN_EARLIER_TILE_PROBABILITY = 0.005  # tile probability in the last reading from which a tile may have been there
 MIN_FAINT_PROBABILITY = 0.002  # tile probability from which an empty square is kept in `faint_tiles`
 _MIN_LOG_LIKELIHOOD = log(0.01)  # floor for one reading of a square, so that one reading cannot exclude a symbol
 
@@ -100,13 +101,15 @@ class Evidence:
 
     `false_readings` has the earlier readings of squares that were read as a tile by mistake (print or a stain).
     `has_marked_blanks` is True if players may write the letter of a named blank on the tile. The letter is then also a
-    correct reading of the blank.
+    correct reading of the blank. `early_squares` are the squares of tiles that were already there at the last reading,
+    from which no turn was recorded (`ReadingHistory.find_early_squares`).
     """
 
     reading: BoardReading
     old_board: Board
     false_readings: Mapping[Square, SquareReading] = field(default_factory=dict)
     has_marked_blanks: bool = True
+    early_squares: frozenset[Square] = frozenset()
 
     @cached_property
     def _empty_log_likelihoods(self) -> tuple[float, ...]:
@@ -228,7 +231,8 @@ class ReadingHistory:
     symbol (nats). If an old tile has no entry, this counts as one clear reading of the recorded tile. `false_readings`
     has the readings of empty squares on which an isolated tile was read by mistake. `faint_tiles` has the tile
     probability of squares that the last reading shows as empty, from `MIN_FAINT_PROBABILITY`. `strange_count` is the
-    number of consecutive readings that do not match this game's board.
+    number of consecutive readings that do not match this game's board. `turn_count` is the number of turns that were
+    recorded before the last reading, None before the first reading.
 
     The history is not stored with the events, so the history is empty after a restart. A misread tile is then corrected
     one reading later, and the question about a false reading is asked again.
@@ -238,6 +242,24 @@ class ReadingHistory:
     false_readings: Mapping[Square, SquareReading] = field(default_factory=dict)
     strange_count: int = 0
     faint_tiles: Mapping[Square, float] = field(default_factory=dict)
+    turn_count: int | None = None
+
+    def find_early_squares(self, game: Game, reading: BoardReading) -> frozenset[Square]:
+        """Return the squares of new tiles in `reading` that the last reading showed, if that recorded no turn.
+
+        These tiles are older than the other new tiles. A square also counts if the last reading did not exclude a tile,
+        from `MIN_EARLIER_TILE_PROBABILITY`.
+        """
+        if self.turn_count != len(game.turns):
+            return frozenset()
+        faint = {square for square, tile in self.faint_tiles.items() if tile >= MIN_EARLIER_TILE_PROBABILITY}
+        clear = {
+            square
+            for square, log_likelihoods in self.log_likelihoods.items()
+            if not log_likelihoods  # the square was hidden
+            or max(log_likelihoods, key=lambda symbol: log_likelihoods[symbol]) == reading.squares[square].symbol
+        }
+        return frozenset(s for s in faint | clear if game.board[s] is None and reading.squares[s].is_tile)
 
     def with_reading(self, reading: BoardReading, old: Board, squares: Iterable[Square] = SQUARES) -> ReadingHistory:
         """Return the history of `squares` after one more reading.

@@ -39,6 +39,10 @@ from engine.state import Turn, TurnKind
 WITHDRAWN_LOG_PRIOR = log(0.05)
 STILL_LYING_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
 TWO_PLAYS_LOG_PRIOR = log(0.005)  # added for each play after the first, because a player forgot to end the turn
+# Added instead of `TWO_PLAYS_LOG_PRIOR` if the tiles of the first play were already there when no turn was recorded.
+MISSED_TURN_LOG_PRIOR = log(0.03)
+LATE_TILE_LOG_PRIOR = log(0.1)  # for each tile of this first play that was not there yet
+EARLY_TILES_LAST_LOG_PRIOR = log(0.01)  # a later play has the tiles that were already there
 # Added for each square of a withdrawn play that is read as before, or once if all its tiles are now on other squares.
 REPEATED_PLAY_LOG_PRIOR = log(0.05)
 SHIFTED_PLAY_LOG_PRIOR = log(0.05)  # a player moved the last play, with all its tiles
@@ -130,7 +134,10 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
         prior = 0.0 if number == 0 else TWO_PLAYS_LOG_PRIOR
         going_on = [one for one in front if one.find_unexplained_squares() or number == 0]
         laid = [(laid, one) for one in going_on for laid in _find_candidate_plays(one, prior, allow_overlooked)]
-        best = nlargest(_BEAM_WIDTH, laid, key=lambda pair: pair[0].score_gain + pair[1].log_posterior)
+        best = _select_best(laid, _BEAM_WIDTH)
+        if number == 0 and bases[0].evidence.early_squares:  # a later play with more tiles would displace these plays
+            early = bases[0].evidence.early_squares
+            best += _select_best([pair for pair in laid if not early.isdisjoint(pair[0].play.squares)], _BEAM_WIDTH)
         front = _remove_duplicates(
             [one.push(PlayMade(one.game.to_move, play), log_prior=own) for (_, play, own), one in best]
         )
@@ -138,6 +145,10 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
             break
         found += front
     return found
+
+
+def _select_best(laid: list[tuple[_PlayCandidate, Hypothesis]], count: int) -> list[tuple[_PlayCandidate, Hypothesis]]:
+    return nlargest(count, laid, key=lambda pair: pair[0].score_gain + pair[1].log_posterior)
 
 
 def _remove_duplicates(found: list[Hypothesis]) -> list[Hypothesis]:
@@ -172,8 +183,27 @@ def _find_candidate_plays(base: Hypothesis, prior: float, allow_overlooked: bool
         for value, tiles in find_letterings(evidence, squares, stock, _MAX_LETTERINGS):
             play = Play.from_tiles(dict(zip(squares, tiles, strict=True)))
             own = prior + value - sum([evidence.new_tile_log_likelihood(s, tile) for s, tile in play.tiles])
-            own += _repeated_play_log_prior(base, play)
+            own += _repeated_play_log_prior(base, play) + _order_log_prior(base, play)
             yield _PlayCandidate(own + _log_likelihood_gain(base, play), play, own)
+
+
+def _order_log_prior(base: Hypothesis, play: Play) -> float:
+    """Return the log-prior (nats) of one more play, from the tiles that were already there at the last reading.
+
+    The last player may have ended a turn although no turn was recorded. The tiles that were already there are then in
+    the first play.
+    """
+    early = base.evidence.early_squares
+    before = [event.play for event in base.events if isinstance(event, PlayMade)]
+    if not early or not before:
+        return 0.0
+    is_first_early = any(not early.isdisjoint(earlier.squares) for earlier in before)
+    if not early.isdisjoint(play.squares):
+        return 0.0 if is_first_early else EARLY_TILES_LAST_LOG_PRIOR
+    if not is_first_early or len(before) > 1:
+        return 0.0
+    late = sum(square not in early for square in before[0].squares)
+    return MISSED_TURN_LOG_PRIOR - TWO_PLAYS_LOG_PRIOR + late * LATE_TILE_LOG_PRIOR
 
 
 def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:

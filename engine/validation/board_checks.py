@@ -18,6 +18,7 @@ from engine.inference.explain import infer_play
 from engine.inference.history import (
     MIN_AGREEMENT,
     MIN_CLEAR_PROBABILITY,
+    MIN_EARLIER_TILE_PROBABILITY,
     MIN_TILES_IN_SIGHT,
     ReadingHistory,
     align_reading,
@@ -49,9 +50,6 @@ MAX_PLAYS = 3
 """Maximum number of plays from one picture that are recorded without a question."""
 MIN_NEW_TILE_PROBABILITY = 0.02
 """Probability of a new tile from which the players are asked to confirm a pass."""
-
-MIN_EARLIER_TILE_PROBABILITY = 0.005
-"""Probability of a tile in an earlier reading from which the tile may already have been on the board."""
 
 
 def check_cleared_board(proposal: Proposal) -> Iterator[Finding]:
@@ -297,7 +295,7 @@ def check_earlier_play(proposal: Proposal) -> Iterator[Finding]:
         if events is None:
             continue
         options = (Option(events), Option(proposal.events))
-        if not _is_completed(proposal, last, before, square, tile):
+        if not _has_listed_words(proposal, last, before, square, tile):
             options = (options[1], options[0])
         values = (square_name(square), proposal.game.players[last.player])
         yield Finding(Reason.TILE_OF_EARLIER_PLAY, values, options, (square,))
@@ -332,8 +330,17 @@ def _is_completed(proposal: Proposal, last: Turn, before: Board, square: Square,
     words, game = proposal.words, proposal.game
     if words is None or not game.rules.open_dictionary or last.play is None:
         return False
+    is_listed = not _find_unlisted(game, before, last.play, words)
+    return not is_listed and _has_listed_words(proposal, last, before, square, tile)
+
+
+def _has_listed_words(proposal: Proposal, last: Turn, before: Board, square: Square, tile: Tile) -> bool:
+    """Return True if the previous play has only listed words with the extra tile."""
+    words, game = proposal.words, proposal.game
+    if words is None or not game.rules.open_dictionary or last.play is None:
+        return False
     longer = Play.from_tiles({**dict(last.play.tiles), square: tile})
-    return bool(_find_unlisted(game, before, last.play, words)) and not _find_unlisted(game, before, longer, words)
+    return not _find_unlisted(game, before, longer, words)
 
 
 def _find_unlisted(game: Game, before: Board, play: Play, words: WordList) -> tuple[str, ...]:

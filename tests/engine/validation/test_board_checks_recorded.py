@@ -113,3 +113,11 @@ def test_end_tile_of_a_new_play_is_no_question_without_evidence() -> None:
     game = play(new_game(), "8G HORN")
     event = PlayMade(1, written(game, "F8 SOT"))
     assert not list(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), words=WORDS)))
+
+
+def test_faint_end_tile_belongs_to_the_play_before_if_the_longer_word_is_listed() -> None:
+    game = play(new_game(), "8G HORN")
+    event = PlayMade(1, written(game, "F8 SOT"))
+    faint = ReadingHistory(faint_tiles={parse_square("F8"): 0.01})
+    proposal = Proposal(game, (event,), Source.CAMERA, seen(game.board), faint, WORDS)
+    assert next(check_earlier_play(proposal)).options[1] == Option((event,))

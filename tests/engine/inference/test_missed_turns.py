@@ -1,0 +1,66 @@
+"""Turns that a reading showed, but from which nothing was recorded: their tiles are older than other new tiles."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.board import parse_square
+from engine.events import PlayMade
+from engine.game import Game
+from engine.inference.explain import infer_play
+from engine.inference.history import ReadingHistory
+from tests.support.engine_table import new_game, play, push, seen, written
+
+
+def start() -> Game:
+    return play(new_game(), "8F HORN")
+
+
+@pytest.mark.parametrize(("first", "second"), [("H6 FA.M", "F8 .AT"), ("F8 .AT", "H6 FA.M"), ("F8 .AT", "I8 .OSTRIL")])
+def test_turn_of_the_last_reading_comes_before_a_play_of_new_tiles(first: str, second: str) -> None:
+    game = start()
+    history = infer_play(game, seen(play(game, first).board)).history
+    both = play(game, first, second)
+    found = infer_play(game, seen(both.board), history)
+    assert push(game, found.events).totals == both.totals
+
+
+def test_turn_of_the_last_reading_is_first_if_one_of_its_tiles_was_missed() -> None:
+    game = play(new_game(), "8F HORN")
+    history = infer_play(game, seen(play(game, "G7 L.CO").board, {"G9": {".": 0.97, "C": 0.03}})).history
+    both = play(game, "G7 L.CO", "F8 .AT")
+    found = infer_play(game, seen(both.board), history)
+    assert push(game, found.events).totals == both.totals
+
+
+def test_play_whose_tiles_were_nearly_all_read_before_is_one_play() -> None:
+    game = start()
+    history = infer_play(game, seen(play(game, "H6 FA.M").board, {"H6": {".": 1.0}})).history
+    found = infer_play(game, seen(play(game, "H6 FA.M").board), history)
+    assert found.events == (PlayMade(1, written(game, "H6 FA.M")),) and found.is_certain
+
+
+def test_play_that_a_hand_hid_before_is_one_play() -> None:
+    game = start()
+    history = infer_play(game, seen(play(game, "H6 FA.M").board, {"H6": {"#": 1.0}, "H7": {"#": 1.0}})).history
+    found = infer_play(game, seen(play(game, "H6 FA.M").board), history)
+    assert found.events == (PlayMade(1, written(game, "H6 FA.M")),) and found.is_certain
+
+
+def test_early_squares_are_those_of_the_same_tile() -> None:
+    game = start()
+    history = infer_play(game, seen(play(game, "H6 FA.M").board, {"H6": {".": 0.97, "F": 0.03}})).history
+    reading = seen(play(game, "H6 FA.B").board)
+    assert history.find_early_squares(game, reading) == {parse_square("H6"), parse_square("H7")}
+
+
+def test_no_square_is_early_after_a_recorded_turn() -> None:
+    game = start()
+    history = infer_play(game, seen(play(game, "H6 FA.M").board)).history
+    recorded = play(game, "F8 .AT")
+    assert not history.find_early_squares(recorded, seen(play(recorded, "H6 FA.M").board))
+
+
+def test_no_square_is_early_without_an_earlier_reading() -> None:
+    game = start()
+    assert not ReadingHistory().find_early_squares(game, seen(play(game, "H6 FA.M").board))
