@@ -35,7 +35,7 @@ MAX_PICTURES_MB, MAX_PICTURES_DAYS = 1_000_000, 36_500
 MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES = 32, 63
 """Largest lengths of a Wi-Fi name and password (IEEE 802.11, 9.4.2.2 and J.4.1)."""
 
-_CAMERA_PATTERN = re.compile(r"pi|phone|usb:.+|folder:.+|(https?|rtsps?)://.+")
+_CAMERA_PATTERN = re.compile(r"pi(:\d)?|phone|usb:.+|folder:.+|(https?|rtsps?)://.+")
 _DISPLAY_PATTERN = re.compile(r"oled:0x[0-9a-fA-F]{2}|digits:[01]")
 _HOST_PATTERN = re.compile(r"[0-9A-Za-z.:%_-]*")
 _PIN_KEYS = {pin.name for pin in fields(Pins)}
@@ -79,11 +79,13 @@ class GameSettings(_Section, frozen=True):
 class CameraSettings(_Section, frozen=True):
     """Choice of the camera; `source` is the argument of `device.cameras.open_camera`.
 
-    If a turn is not read after `turn_seconds`, the players are asked.
+    If a turn is not read after `turn_seconds`, the players are asked. `mains_hz` is the frequency of the mains in Hz,
+    with which lamps flicker.
     """
 
     source: str = "pi"
     turn_seconds: int = 10
+    mains_hz: int = 50
 
 
 class PageSettings(_Section, frozen=True):
@@ -219,6 +221,8 @@ def _build_settings(document: dict[str, Any]) -> Settings:
     if not MIN_TURN_S <= (seconds := settings.camera.turn_seconds) <= MAX_TURN_S:
         text = f"is {seconds}: choose a number from {MIN_TURN_S} to {MAX_TURN_S}"
         raise _InvalidSettingError(("camera", "turn_seconds"), text)
+    if (frequency := settings.camera.mains_hz) not in (50, 60):
+        raise _InvalidSettingError(("camera", "mains_hz"), f"is {frequency}: choose 50 or 60")
     _check_page(settings.page)
     _check_data(settings.data)
     displays = settings.panel.displays

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cameras.addresses import hide_credentials, is_network_address
 from device.cameras.base import (
+    DEFAULT_MAINS_HZ,
     AbsentCamera,
     AutoExposureCamera,
     BlackPictureError,
@@ -34,13 +36,19 @@ __all__ = [
     "Frame",
     "Image",
     "NoMorePicturesError",
+    "is_camera_module",
     "open_camera",
     "open_reconnecting_camera",
 ]
 
 
-def open_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None = None) -> Camera:
-    """Open the camera that `spec` names: `phone`, `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...`, `pi`, or an address.
+def open_camera(
+    spec: str, open_record: Callable[[Path], ShownPictures] | None = None, mains_hz: int = DEFAULT_MAINS_HZ
+) -> Camera:
+    """Open the camera that `spec` names.
+
+    These are `phone`, `folder:DIR`, `usb:N`, `usb:/dev/v4l/by-id/...`, an address, `pi`, or `pi:1` for the second
+    camera module. `mains_hz` is the frequency of the mains, with which lamps flicker.
 
     `open_record` returns, for a folder, the record of the pictures that earlier cameras returned; these pictures are
     skipped. If `open_record` is None, no picture is skipped. Raises `CameraError` if there is no such camera; the
@@ -54,7 +62,7 @@ def open_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None =
     if kind == "usb" and where:
         from device.cameras.usb import UsbCamera
 
-        return UsbCamera(where)
+        return UsbCamera(where, mains_hz)
     if is_network_address(spec):
         from device.cameras.network import NetworkCamera
 
@@ -63,22 +71,29 @@ def open_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None =
         from device.cameras.phone import PhoneCamera
 
         return PhoneCamera()
-    if spec == "pi":
+    if is_camera_module(spec):
         from device.cameras.pi import PiCamera
 
-        return PiCamera()
+        return PiCamera(number=int(where or 0), mains_hz=mains_hz)
     text = "no camera '{0}': use phone, usb:0, folder:DIR or a network address, or pi on a Raspberry Pi"
     raise CameraError(make_message("camera-unknown", text, hide_credentials(spec)))
 
 
-def open_reconnecting_camera(spec: str, open_record: Callable[[Path], ShownPictures] | None = None) -> Camera:
+def is_camera_module(spec: str) -> bool:
+    """Return True if `spec` names a camera module of a Raspberry Pi: `pi`, `pi:0` or `pi:1`."""
+    return re.fullmatch(r"pi(:\d)?", spec) is not None
+
+
+def open_reconnecting_camera(
+    spec: str, open_record: Callable[[Path], ShownPictures] | None = None, mains_hz: int = DEFAULT_MAINS_HZ
+) -> Camera:
     """Open the camera that `spec` names; a USB, network or Pi camera may be connected later.
 
-    `open_record` has the same meaning as in `open_camera`. Raises `CameraError` if a folder does not exist or `spec` is
-    invalid.
+    `open_record` and `mains_hz` have the same meaning as in `open_camera`. Raises `CameraError` if a folder does not
+    exist or `spec` is invalid.
     """
-    if spec != "pi" and not spec.startswith("usb:") and not is_network_address(spec):
-        return open_camera(spec, open_record)
+    if not is_camera_module(spec) and not spec.startswith("usb:") and not is_network_address(spec):
+        return open_camera(spec, open_record, mains_hz)
     from device.cameras.reconnecting import ReconnectingCamera
 
-    return ReconnectingCamera(lambda: open_camera(spec))
+    return ReconnectingCamera(lambda: open_camera(spec, mains_hz=mains_hz))

@@ -19,6 +19,12 @@ that letters as similar as O and Q differ clearly."""
 BLACK_LEVEL = 6
 """Largest 99.9th percentile of the pixel values (0 to 255) for which a picture counts as black."""
 
+LIGHT_CHANGE_RATIO = 1.6
+"""Ratio of two brightnesses (the larger to the smaller) above which exposure is adjusted again, for example at dusk or
+when a lamp was switched on."""
+DEFAULT_MAINS_HZ = 50
+"""Frequency of the mains in Hz; 60 in North America and some other countries."""
+
 
 class CameraError(TilekeeperError):
     """A failure of the camera to return a picture; the message gives the reason and the remedy on one line."""
@@ -113,3 +119,14 @@ BLACK_MESSAGE = make_message("camera-black", "the camera's picture is black: is 
 def is_black(image: Image) -> bool:
     """Return True if `image` is black, except for at most one pixel in a thousand."""
     return float(np.quantile(image[::8, ::8], 0.999)) <= BLACK_LEVEL
+
+
+def measure_brightness(image: Image) -> float:
+    """Return the mean brightness of a picture (0 to 255)."""
+    return float(np.mean(image[::8, ::8]))
+
+
+def has_light_changed(before: float, now: float) -> bool:
+    """Return True if the mean brightnesses (0..255) of two pictures differ too much for the same light."""
+    darker, brighter = sorted((max(before, 1.0), max(now, 1.0)))
+    return brighter / darker > LIGHT_CHANGE_RATIO

@@ -1,15 +1,16 @@
 """The Raspberry Pi camera modules (1, 2, 3, HQ) through picamera2.
 
 The camera keeps one still configuration, so that no turn waits for a change of mode. Exposure, white balance and focus
-adjust automatically for about two seconds. Then their values are read and locked for the game, so that tiles look the
-same in every picture.
+adjust automatically for about two seconds, or until the focus is found. Then their values are read and locked for the
+game, so that tiles look the same in every picture.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import cv2
@@ -19,12 +20,15 @@ import numpy.typing as npt
 from device.cameras.base import (
     BLACK_MESSAGE,
     CLOSED_MESSAGE,
+    DEFAULT_MAINS_HZ,
     STALLED_MESSAGE,
     BlackPictureError,
     CameraError,
     Frame,
     Image,
+    has_light_changed,
     is_black,
+    measure_brightness,
 )
 from device.system.backoff import Backoff
 from engine.messages import make_message
@@ -37,15 +41,23 @@ better."""
 PREVIEW_WIDTH_PX = 768
 """Width of previews in pixels: `PREVIEW_HEIGHT_PX` rows for a sensor of 16 : 9, more for other sensors."""
 SETTLE_S = 2.0
+FOCUS_TIMEOUT_S = 5.0
+"""Longest time for the autofocus, in seconds. On a plain surface it may never find its focus (picamera2 issue 1082)."""
+DEFAULT_LENS_POSITION = 1.7
+"""Lens position in dioptres if no focus is found: from 45 to 100 cm the blur of camera module 3 is at most 3 pixels."""
 FRAME_TIMEOUT_S = 2.0
 """Time without a picture, in seconds, after which the camera counts as stalled."""
 RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
-LIGHT_CHANGE_RATIO = 1.6
-"""Ratio of two brightnesses (the larger to the smaller) above which exposure is adjusted again, for example at dusk or
-when a lamp was switched on."""
-
 AF_MANUAL, AF_CONTINUOUS = 0, 2
 """Values of libcamera's control `AfMode` (autofocus mode)."""
+AF_FOCUSED = 2
+"""Value of libcamera's `AfState` in the metadata if the picture is in focus; others are idle, scanning and failed."""
+FLICKER_MANUAL = 1
+"""Value of libcamera's control `AeFlickerMode` for exposures that are multiples of `AeFlickerPeriod`."""
+IDLE_INTERVAL_S = 1.0
+"""Time between two pictures, in seconds, above which the table counts as idle."""
+FRAME_US, IDLE_FRAME_US = 33_333, 100_000
+"""Shortest time of a frame in microseconds, in a game and while idle: some sensors give 56 frames a second."""
 
 _YUV_CONVERSIONS: Mapping[str, int] = {
     "YUV420": cv2.COLOR_YUV2BGR_I420,
@@ -67,8 +79,10 @@ Converter = Callable[[Array, str, tuple[int, int]], Image]
 class PiCamera:
     """A camera module; the constructor opens the camera and locks exposure, white balance and focus.
 
+    `number` is the camera's place in the list of `rpicam-hello --list-cameras`; a Raspberry Pi 5 has two sockets.
     `picamera` creates the `Picamera2` object; it is called again after the camera failed. `settle_s` is the time in
-    seconds for the automatic adjustment. Raises `CameraError`.
+    seconds for the automatic adjustment, `mains_hz` the frequency of the mains in Hz: lamps flicker twice as fast.
+    Raises `CameraError`.
     """
 
     live = True
@@ -77,12 +91,17 @@ class PiCamera:
         self,
         picamera: Callable[[], Any] | None = None,
         *,
+        number: int = 0,
         settle_s: float = SETTLE_S,
+        mains_hz: int = DEFAULT_MAINS_HZ,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._picamera_factory = picamera or _make_picamera2
+        self._picamera_factory = picamera or partial(_make_picamera2, number)
         self._settle_s = settle_s
+        self._mains_hz = mains_hz
         self._clock = clock
+        self._frame_us = FRAME_US
+        self._last_capture = clock()
         self._closed = False
         self._brightness = 0.0
         self._backoff = Backoff(RETRY_DELAYS_S)
@@ -105,7 +124,7 @@ class PiCamera:
         Raises `CameraError`.
         """
         frame = self._capture_frame("main")
-        if not is_black(frame.image) and has_light_changed(self._brightness, _measure_brightness(frame.image)):
+        if not is_black(frame.image) and has_light_changed(self._brightness, measure_brightness(frame.image)):
             self.settle()
             frame = self._capture_frame("main")
         if is_black(frame.image):
@@ -150,22 +169,36 @@ class PiCamera:
 
     def _settle_controls(self, camera: Any) -> None:
         offered = camera.camera_controls
-        if controls := make_auto_controls(offered):
+        if "FrameDurationLimits" in offered:
+            camera.set_controls(make_frame_limits(self._frame_us, offered))
+        if controls := make_auto_controls(offered, self._mains_hz):
             camera.set_controls(controls)
-            end = self._clock() + self._settle_s
+            begin = self._clock()
             metadata = _read_metadata(camera)
-            while self._clock() < end:
+            while self._clock() < begin + self._settle_s or (
+                is_focusing(metadata, offered) and self._clock() < begin + FOCUS_TIMEOUT_S
+            ):
                 metadata = _read_metadata(camera)
             camera.set_controls(make_locked_controls(metadata, offered))
-        self._brightness = _measure_brightness(self._capture_image(camera, "main", convert=to_bgr))
+        self._brightness = measure_brightness(self._capture_image(camera, "main", convert=to_bgr))
 
     def _capture_frame(self, stream: str, *, convert: Converter | None = None, fresh: bool = True) -> Frame:
         self._ensure_open()
         try:
+            self._adapt_frame_rate(self._camera)
             image = self._capture_image(self._camera, stream, convert=convert or to_bgr, fresh=fresh)
             return Frame(image, self._clock())
         except Exception as error:
             raise self._record_failure(error) from error
+
+    def _adapt_frame_rate(self, camera: Any) -> None:
+        """Let the sensor run slowly while pictures are asked for less than once a second: less heat and load."""
+        now = self._clock()
+        is_idle, self._last_capture = now - self._last_capture > IDLE_INTERVAL_S, now
+        frame_us = IDLE_FRAME_US if is_idle else FRAME_US
+        if frame_us != self._frame_us and "FrameDurationLimits" in camera.camera_controls:
+            self._frame_us = frame_us
+            camera.set_controls(make_frame_limits(frame_us, camera.camera_controls))
 
     def _capture_image(self, camera: Any, stream: str, *, convert: Converter, fresh: bool = True) -> Image:
         """Return the picture of the next request; if `fresh`, skip requests that were exposed before the call."""
@@ -206,17 +239,33 @@ class PiCamera:
             _log.info("the lost camera did not close: %s", error)
 
 
-def make_auto_controls(offered: Container[str]) -> Controls:
-    """Return the controls for automatic exposure, white balance and focus, restricted to the `offered` names."""
+def make_auto_controls(offered: Container[str], mains_hz: int = DEFAULT_MAINS_HZ) -> Controls:
+    """Return the controls for automatic exposure, white balance and focus, restricted to the `offered` names.
+
+    Exposures are multiples of the period in which lamps flicker, which is half a period of the mains.
+    """
     wanted: Controls = {"AeEnable": True, "AwbEnable": True, "AfMode": AF_CONTINUOUS}
+    if "AeFlickerMode" in offered and "AeFlickerPeriod" in offered:
+        wanted |= {"AeFlickerMode": FLICKER_MANUAL, "AeFlickerPeriod": 1_000_000 // (2 * mains_hz)}
     return {name: value for name, value in wanted.items() if name in offered}
+
+
+def make_frame_limits(shortest_us: int, offered: Mapping[str, Sequence[Any]]) -> Controls:
+    """Return the control for the shortest time of a frame in microseconds; dim light may make frames longer."""
+    return {"FrameDurationLimits": (shortest_us, max(shortest_us, int(offered["FrameDurationLimits"][1])))}
+
+
+def is_focusing(metadata: Mapping[str, Any], offered: Container[str]) -> bool:
+    """Return True if the camera has autofocus and the picture of this metadata is not in focus."""
+    return "AfMode" in offered and metadata.get("AfState", AF_FOCUSED) != AF_FOCUSED
 
 
 def make_locked_controls(metadata: Mapping[str, Any], offered: Container[str]) -> Controls:
     """Return the controls that lock exposure, white balance and focus, restricted to the `offered` names.
 
     The values come from the `metadata` of a picture. Switching an automatic control off does not lock its value, so the
-    value is set as well (picamera2 issues 7 and 977).
+    value is set as well (picamera2 issues 7 and 977). If no focus was found, the lens is set to
+    `DEFAULT_LENS_POSITION`.
     """
     wanted: Controls = {}
     for switch, names in (("AeEnable", ("ExposureTime", "AnalogueGain")), ("AwbEnable", ("ColourGains",))):
@@ -224,7 +273,8 @@ def make_locked_controls(metadata: Mapping[str, Any], offered: Container[str]) -
         if read:
             wanted |= {switch: False} | read
     if "LensPosition" in metadata and "LensPosition" in offered:
-        wanted |= {"AfMode": AF_MANUAL, "LensPosition": metadata["LensPosition"]}
+        lens = DEFAULT_LENS_POSITION if is_focusing(metadata, offered) else metadata["LensPosition"]
+        wanted |= {"AfMode": AF_MANUAL, "LensPosition": lens}
     return {name: value for name, value in wanted.items() if name in offered}
 
 
@@ -271,12 +321,6 @@ def exposure_start_ns(metadata: Mapping[str, Any]) -> float:
     return float(metadata["SensorTimestamp"]) - 1000.0 * float(metadata["ExposureTime"])
 
 
-def has_light_changed(before: float, now: float) -> bool:
-    """Return True if the mean brightnesses (0..255) of two pictures differ too much for the same light."""
-    darker, brighter = sorted((max(before, 1.0), max(now, 1.0)))
-    return brighter / darker > LIGHT_CHANGE_RATIO
-
-
 def describe_error(error: Exception) -> str:
     """Return a message for an error of picamera2 or libcamera, with the reason and the remedy."""
     text = " ".join(str(error).split())
@@ -296,10 +340,10 @@ def describe_error(error: Exception) -> str:
     return make_message("camera-module", wrong, text or type(error).__name__)
 
 
-def _make_picamera2() -> Any:
+def _make_picamera2(number: int) -> Any:
     from picamera2 import Picamera2
 
-    return Picamera2()
+    return Picamera2(number)
 
 
 def _configure_streams(camera: Any) -> None:
@@ -320,7 +364,3 @@ def _read_metadata(camera: Any) -> Mapping[str, Any]:
         return found
     finally:
         request.release()
-
-
-def _measure_brightness(image: Image) -> float:
-    return float(np.mean(image[::8, ::8]))

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from functools import partial
 
 import cv2
 
+from device.cameras.base import DEFAULT_MAINS_HZ, Frame, has_light_changed, measure_brightness
 from device.cameras.stream import StreamCamera
+from device.cameras.v4l2_controls import V4l2Controls
 from engine.messages import make_message
 
 WIDTH, HEIGHT = 1920, 1080
+SETTLE_S = 2.0
+"""Time in seconds for the automatic adjustment of exposure and focus."""
+LOCK_DELAY_S = 0.3
+"""Time in seconds after which a frame certainly has the locked exposure."""
 MOTION_JPEG = cv2.VideoWriter.fourcc(*"MJPG")
 
 
@@ -17,13 +25,54 @@ class UsbCamera(StreamCamera):
     """A USB camera (V4L2 device).
 
     `device` is a number (`0`) or, better, the path by id (`/dev/v4l/by-id/...`), because numbers change if cameras are
-    plugged in in another order. Raises `CameraError` if the camera cannot be opened.
+    plugged in in another order. `mains_hz` is the frequency of the mains, and `wait` sleeps for a time in
+    seconds. Raises `CameraError` if the camera cannot be opened.
     """
 
-    def __init__(self, device: str) -> None:
+    def __init__(
+        self,
+        device: str,
+        mains_hz: int = DEFAULT_MAINS_HZ,
+        *,
+        controls: V4l2Controls | None = None,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
         text = "no camera at usb:{0}: is it plugged in, and does no other program use it?"
         missing = make_message("camera-no-usb", text, device)
+        self._controls = controls or V4l2Controls(f"/dev/video{device}" if device.isdecimal() else device)
+        self._mains_hz = mains_hz
+        self._wait = wait
+        self._locked_brightness: float | None = None
         super().__init__(partial(_open_device, device), f"usb:{device}", missing)
+        self._controls.adjust_automatically(mains_hz)
+
+    def still(self) -> Frame:
+        """Return the first frame that arrives after the call; adjust a locked exposure first if the light has changed.
+
+        Raises `CameraError`.
+        """
+        frame = super().still()
+        locked = self._locked_brightness
+        if locked is not None and has_light_changed(locked, measure_brightness(frame.image)):
+            self.settle()
+            frame = super().still()
+        return frame
+
+    def settle(self) -> None:
+        """Adjust exposure and focus, then lock them where the camera can. Raises `CameraError`.
+
+        Some cameras do not report the exposure that they have found. Their pictures get brighter or darker when the
+        exposure is locked, so they stay automatic.
+        """
+        self._controls.adjust_automatically(self._mains_hz)
+        self._wait(SETTLE_S)
+        adjusted = measure_brightness(super().still().image)
+        self._controls.lock()
+        self._wait(LOCK_DELAY_S)
+        self._locked_brightness = measure_brightness(super().still().image)
+        if has_light_changed(adjusted, self._locked_brightness):
+            self._controls.adjust_automatically(self._mains_hz)
+            self._locked_brightness = None
 
 
 def _open_device(device: str) -> cv2.VideoCapture | None:

@@ -131,7 +131,9 @@ class Appliance:
         camera = self._starts.build(
             "camera",
             lambda: open_reconnecting_camera(
-                self._settings.camera.source, lambda folder: StoredPictureRecord(store, folder)
+                self._settings.camera.source,
+                lambda folder: StoredPictureRecord(store, folder),
+                self._settings.camera.mains_hz,
             ),
             lambda: AbsentCamera(NO_CAMERA_MESSAGE),
         )

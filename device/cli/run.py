@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--camera",
         metavar="CAMERA",
-        help="phone, usb:0, http://..., rtsp://..., folder:DIR or pi (default pi)",
+        help="phone, usb:0, http://..., rtsp://..., folder:DIR, pi or pi:1 (default pi)",
     )
     add_game_options(parser, players_needed=False)
     add_rule_options(parser)

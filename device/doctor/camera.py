@@ -40,7 +40,11 @@ def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
     if kind == "folder":
         yield from _check_folder(system, subject, Path(where))
         return
-    yield from _check_camera_module(system, subject) if kind == "pi" else _check_usb_camera(system, subject, where)
+    yield from (
+        _check_camera_module(system, subject, int(where or 0))
+        if kind == "pi"
+        else _check_usb_camera(system, subject, where)
+    )
     yield from _check_access(system, subject)
 
 
@@ -72,8 +76,8 @@ def _check_folder(system: System, subject: Subject, folder: Path) -> Iterator[Fi
         yield subject.fault(f"the folder {folder} is not there", f"mkdir -p {folder}, or change camera.source")
 
 
-def _check_camera_module(system: System, subject: Subject) -> Iterator[Finding]:
-    """Check that libcamera finds a camera module on the ribbon cable."""
+def _check_camera_module(system: System, subject: Subject, number: int) -> Iterator[Finding]:
+    """Check that libcamera finds the camera module of this number on a ribbon cable."""
     if not system.has_module("picamera2"):
         yield subject.fault(
             "picamera2 is not installed, which a camera module needs",
@@ -93,7 +97,13 @@ def _check_camera_module(system: System, subject: Subject) -> Iterator[Finding]:
         else:
             yield subject.fault("libcamera sees no camera module", _NO_MODULE_ADVICE)
         return
-    name, width, height = listed[0]
+    if number >= len(listed):
+        yield subject.fault(
+            f"libcamera sees {len(listed)} camera module{'' if len(listed) == 1 else 's'}, and none is pi:{number}",
+            f'set camera.source = "pi" in {SYSTEM_SETTINGS_FILE}, or check the cable of the other module',
+        )
+        return
+    name, width, height = listed[number]
     size = f" ({width} x {height})" if width else ""
     focus = "it focuses by itself" if name.startswith(AUTOFOCUS_SENSORS) else "its lens is focused by hand or fixed"
     yield subject.good(f"libcamera sees {name}{size}; {focus}")

@@ -126,8 +126,8 @@ def capture_turn(
 
     `key_frames` are the pictures of the board at rest since the last turn. If the play is clear in a single picture,
     only this picture is used. Otherwise the readings of all pictures are merged, because a square that a hand hides in
-    one picture may be visible in another picture. While the scene of the capture `advance` is unchanged, its
-    picture and reading are used as the first ones.
+    one picture may be visible in another picture. If the first picture shows no board, the camera adjusts itself again.
+    While the scene of the capture `advance` is unchanged, its picture and reading are used as the first ones.
     """
     hands_until = now() + MAX_HAND_WAIT_S
     readings: list[BoardReading] = []
@@ -150,6 +150,8 @@ def capture_turn(
             sight.mark_location_unreliable()
         if clear or not sight.live or progress.is_late:
             break
+        if seen.reading.board is None and looks == 1:
+            sight.settle_camera()  # the focus or exposure that was locked may hide the board
         if looks >= MAX_IMAGES and not (_has_hidden_squares(found) and now() < hands_until):
             break
 

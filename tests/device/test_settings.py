@@ -108,6 +108,8 @@ def test_panel_may_have_no_button_at_all() -> None:
         ),
         ('[game]\nfirst = "Cleo"', "line 2: game.first is 'Cleo': choose draw or one of Player 1, Player 2"),
         ('[camera]\nsource = "film"', "line 2: camera.source is 'film': write"),
+        ("[camera]\nmains_hz = 55", "line 2: camera.mains_hz is 55: choose 50 or 60"),
+        ('[camera]\nsource = "pi:x"', "line 2: camera.source is 'pi:x': write"),
         ("[camera]\nturn_seconds = 1", "line 2: camera.turn_seconds is 1: choose a number from 2 to 120"),
         ("[panel]\nuse = true\nchallenge = 40", "line 3: panel.challenge is GPIO 40, which cannot be used"),
         ("[panel]\nchallenge = 5", "panel.challenge is GPIO 5, which end_turn has already: choose another"),

@@ -5,21 +5,23 @@ picamera2 needs libcamera, which PyPI does not have: `tests/hardware/picamera2_r
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import cv2
 import numpy as np
 import pytest
 
-from device.cameras import BlackPictureError, CameraError
+from device.cameras import BlackPictureError, CameraError, open_camera
+from device.cameras.base import has_light_changed
 from device.cameras.pi import (
     PiCamera,
     describe_error,
     exposure_start_ns,
     fit_still_size,
-    has_light_changed,
     make_auto_controls,
     make_locked_controls,
     to_bgr,
@@ -347,3 +349,79 @@ def test_camera_that_is_not_there_is_said_at_once() -> None:
 
     with pytest.raises(CameraError, match="rpicam-hello"):
         PiCamera(none)
+
+
+FLICKER = OFFERED | {"AeFlickerMode": (0, 1, 0), "AeFlickerPeriod": (100, 1_000_000, 0)}
+
+
+class FocusingStandIn(StandIn):
+    """A camera module whose autofocus needs `focus_after` pictures."""
+
+    def __init__(self, focus_after: int, controls: dict[str, Any] | None = None) -> None:
+        super().__init__(controls=controls)
+        self.focus_after = focus_after
+
+    def get_metadata(self) -> dict[str, Any]:
+        self.focus_after -= 1
+        is_focused = self.focus_after < 0
+        return super().get_metadata() | ({"AfState": 2} if is_focused else {"AfState": 1, "LensPosition": 11.2})
+
+
+class SteppingClock:
+    """A clock on which 0.1 s pass with each reading."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        self.now += 0.1
+        return self.now
+
+
+def test_focus_is_waited_for_if_it_takes_longer_than_the_exposure() -> None:
+    pi = FocusingStandIn(focus_after=20)
+    PiCamera(lambda: pi, settle_s=0.05, clock=SteppingClock())
+    assert pi.set[-1]["LensPosition"] == READ["LensPosition"]
+
+
+def test_focus_that_is_not_found_is_replaced_after_five_seconds() -> None:
+    pi, clock = FocusingStandIn(focus_after=10_000), SteppingClock()
+    PiCamera(lambda: pi, settle_s=0.05, clock=clock)
+    assert pi.set[-1]["LensPosition"] == 1.7 and pi.set[-1]["AfMode"] == 0
+    assert 5.0 < clock.now - 100.0 < 6.0
+
+
+@pytest.mark.parametrize(("mains_hz", "period_us"), [(50, 10_000), (60, 8_333)])
+def test_exposure_follows_the_flicker_of_lamps(mains_hz: int, period_us: int) -> None:
+    assert make_auto_controls(FLICKER, mains_hz) == {
+        "AeEnable": True,
+        "AwbEnable": True,
+        "AfMode": 2,
+        "AeFlickerMode": 1,
+        "AeFlickerPeriod": period_us,
+    }
+
+
+def test_sensor_is_slow_while_the_table_is_idle_and_fast_in_a_game() -> None:
+    pi, now = StandIn(controls=VIRTUAL | {"FrameDurationLimits": (100, 1_000_000_000, 0)}), [100.0]
+    camera = opened(pi, lambda: now[0])
+    shortest = [pi.set[-1]["FrameDurationLimits"]]
+    for pause in (2.0, 2.0, 0.2, 0.2):
+        now[0] += pause
+        camera.preview()
+        shortest.append(pi.set[-1]["FrameDurationLimits"])
+    assert shortest == [(us, 1_000_000_000) for us in (33_333, 100_000, 100_000, 33_333, 33_333)]
+    assert len(pi.set) == 3, "only changes are sent"
+
+
+def test_second_camera_module_is_opened_by_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened_numbers: list[int] = []
+
+    def make(number: int) -> StandIn:
+        opened_numbers.append(number)
+        return StandIn(controls=VIRTUAL)
+
+    monkeypatch.setitem(sys.modules, "picamera2", SimpleNamespace(Picamera2=make))
+    open_camera("pi:1").close()
+    open_camera("pi").close()
+    assert opened_numbers == [1, 0]

@@ -10,7 +10,7 @@ import pytest
 
 from device.cameras import CameraError
 from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
-from device.session.commands.turns import PassTurn
+from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import Trouble
 from device.session.snapshot import Phase
 from device.session.table_session import CommandRefusedError, TableSession
@@ -41,6 +41,15 @@ def test_camera_settles_anew_for_each_game_and_not_for_each_turn(path: Path) -> 
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.submit(ResumeGame()).result(5)
         assert table.settled == 3
+
+
+def test_camera_settles_anew_if_the_first_picture_of_a_turn_shows_no_board(path: Path) -> None:
+    table = SettlingTable()
+    with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(5)
+        table.board, table.live = None, True
+        session.submit(EndTurn()).result(5)
+    assert table.settled == 2, "once for the game, and once for the turn"
 
 
 def test_game_begins_even_if_the_camera_does_not_settle(path: Path) -> None:
