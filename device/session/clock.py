@@ -164,7 +164,7 @@ class ClockKeeper:
             self._clock = ChessClock(used).advance_to(self._now())
 
     def save(self) -> None:
-        """Save the clock in the store; called periodically, so that a power cut loses at most about a second."""
+        """Save the clock in the store; called with each command and every ten seconds, which a power cut may lose."""
         if not self._has_clock or self._log.game.is_over:
             return
         try:

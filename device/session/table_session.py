@@ -44,8 +44,8 @@ from vision.recognition.reader import PhotoReader
 _log = logging.getLogger(__name__)
 
 MAX_PICTURE_NAME_LENGTH = 40
-CLOCK_SAVE_INTERVAL_S = 0.5
-"""Interval for saving the running clock, in seconds."""
+CLOCK_SAVE_INTERVAL_S = 10.0
+"""Interval for saving the running clock, in seconds; each save is a synced write, which wears an SD card out."""
 SAVE_RETRY_INTERVAL_S = 5.0
 """Interval, in seconds, between attempts to save events that could not be saved."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from device.session.messages import Trouble
 from device.session.snapshot import Phase
 from device.session.table_session import CommandRefusedError, TableSession
 from device.storage.store import GameStore
+from device.system.periodic import PeriodicTask
 from engine.events import GameStarted
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 
@@ -50,6 +52,20 @@ def test_camera_settles_anew_if_the_first_picture_of_a_turn_shows_no_board(path:
         table.board, table.live = None, True
         session.submit(EndTurn()).result(5)
     assert table.settled == 2, "once for the game, and once for the turn"
+
+
+def test_running_clock_is_written_every_ten_seconds(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks: dict[str, Callable[[], float | None]] = {}
+
+    class RecordedTask(PeriodicTask):
+        def __init__(self, name: str, work: Callable[[], float | None], closing: threading.Event) -> None:
+            tasks[name] = work
+            super().__init__(name, work, closing)
+
+    monkeypatch.setattr("device.session.table_session.PeriodicTask", RecordedTask)
+    table = TextTable()
+    with GameStore(path) as store, TableSession(table, table, store, WORDS):
+        assert tasks["clock"]() == 10.0
 
 
 def test_game_begins_even_if_the_camera_does_not_settle(path: Path) -> None:

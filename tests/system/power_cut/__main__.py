@@ -6,7 +6,7 @@
 
 `kill`: each run is a process that goes on with the game it finds, without being asked anything, and plays it on with a
 chess clock until it is killed. It says what it confirmed, that is what page and lights were told, through a pipe; the
-next one must find all of it, with the totals of the record and the clock right to the second. Runs are forked from one
+next one must find all of it, with the totals of the record and the clock right to ten seconds. Runs are forked from one
 process that has imported everything; `whole` measures the start of the real program, with networks and page.
 
 `drop`: a killed process loses nothing that it has written, a power cut does. So a game is played under strace, and for
@@ -29,7 +29,7 @@ from tests.system.power_cut.kill import kill_often
 from tests.system.power_cut.played import TURNS, play_on
 from tests.system.power_cut.whole import whole_program
 
-CLOCK_S = 1.0
+CLOCK_S = 11.0
 """The clock may be wrong by so much after a restart."""
 
 
@@ -65,7 +65,8 @@ def main(words: list[str]) -> int:
             figures = {"runs": kills.runs, "turns confirmed": kills.confirmed, "games": kills.games,
                        "turns kept that nobody had been told of": kills.unconfirmed_kept,
                        "restart to ready": _spread(kills.ready_s), "clock off by": _spread(kills.clock_s)}  # fmt: skip
-            late = [f"{len([s for s in kills.clock_s if s > CLOCK_S])} clocks were wrong by more than a second"]
+            count = len([s for s in kills.clock_s if s > CLOCK_S])
+            late = [f"{count} clocks were wrong by more than {CLOCK_S:.0f} seconds"]
             late = late if any(s > CLOCK_S for s in kills.clock_s) else []
             return _report("kill", figures, kills.faults + late)
         if args.what == "whole":
