@@ -9,15 +9,14 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.rendering.board_art import print_mask, star_outline
-from vision.rendering.fonts import letter_mask, shaped_mask, text_mask
-from vision.rendering.style import Colour, Rng, random_colour
+from vision.rendering.blank_art import decorate_blank
+from vision.rendering.board_art import print_mask
+from vision.rendering.fonts import shaped_mask, text_mask
+from vision.rendering.style import Rng
 from vision.rendering.tile_style import TileStyle
 
 Picture = npt.NDArray[np.uint8]
 BLANK = "?"
-_PENCIL_LETTERS = "AEIORSTNBDGLU"
-_BLANK_WORDS = ("WORDS", "GAME", "BLANK", "JOKER", "WILD", "LETTERS")
 
 
 @dataclass(frozen=True)
@@ -72,38 +71,6 @@ def _make_grain_sheet(rng: Rng, side: int) -> npt.NDArray[np.float32]:
         interpolation=cv2.INTER_CUBIC,
     )
     return np.asarray(0.7 * streaks + 0.7 * slow, np.float32)
-
-
-def _draw_smile(face: Picture, ink: Colour) -> None:
-    """Draw a smiling face on a tile's top."""
-    s = face.shape[0]
-    c = s // 2
-    cv2.circle(face, (c, c), round(s * 0.3), ink, max(1, s // 24), cv2.LINE_AA)
-    for dx in (-0.1, 0.1):
-        cv2.circle(face, (round(c + dx * s), round(c - 0.08 * s)), max(1, s // 24), ink, -1, cv2.LINE_AA)
-    radius = round(s * 0.15)
-    cv2.ellipse(face, (c, c), (radius, radius), 0, 20, 160, ink, max(1, s // 26), cv2.LINE_AA)
-
-
-def _draw_sticker(rng: Rng, face: Picture) -> None:
-    """Draw a round or square sticker of paper on a tile's top."""
-    s = face.shape[0]
-    paper = random_colour(rng) if rng.random() < 0.4 else (240.0, 245.0, 245.0)
-    half = 0.5 * float(rng.uniform(0.35, 0.85)) * s
-    x, y = s / 2 + float(rng.normal(0, 0.04 * s)), s / 2 + float(rng.normal(0, 0.04 * s))
-    if rng.random() < 0.3:
-        cv2.circle(face, (round(x), round(y)), round(half), paper, -1, cv2.LINE_AA)
-        return
-    box = cv2.boxPoints(((x, y), (2 * half, 2 * half), float(rng.normal(0, 6))))
-    cv2.fillConvexPoly(face, (box * 16).round().astype(np.int32), paper, cv2.LINE_AA, 4)
-
-
-def _draw_scribble(rng: Rng, face: Picture, ink: Colour) -> None:
-    """Draw a random line on a tile's top, as a small drawing."""
-    s = face.shape[0]
-    steps = rng.normal(0, 0.16 * s, (int(rng.integers(6, 30)), 2))
-    line = np.clip(np.cumsum(steps, axis=0) + s / 2, 0.12 * s, 0.88 * s)
-    cv2.polylines(face, [line.round().astype(np.int32)], False, ink, max(1, s // 20), cv2.LINE_AA)
 
 
 class TileRenderer:
@@ -199,51 +166,6 @@ class TileRenderer:
         left = np.clip((patches - self._style.worn_share) * 6 + 0.75, 0.25, 1)
         return np.asarray(mask * left, np.uint8)
 
-    def _decorate_blank(self, rng: Rng, face: Picture) -> None:
-        s, style = self._side_px, self._style
-        c = s // 2
-        match style.blank:
-            case "face":
-                _draw_smile(face, style.ink)
-            case "pattern":
-                for k in range(3):
-                    half = round(s * (0.12 + 0.1 * k))
-                    cv2.rectangle(
-                        face,
-                        (c - half, c - half),
-                        (c + half, c + half),
-                        style.ink,
-                        max(1, s // 36),
-                        cv2.LINE_AA,
-                    )
-            case "star":
-                star = star_outline(int(rng.choice([4, 5, 6, 8])), (s - 1) / 2, 0.3 * s)
-                if rng.random() < 0.5:
-                    cv2.fillPoly(face, [star], style.ink, cv2.LINE_AA, 4)
-                else:
-                    cv2.polylines(face, [star], True, style.ink, max(1, s // 24), cv2.LINE_AA, 4)
-            case "word":
-                mask = text_mask(style.font, str(rng.choice(_BLANK_WORDS)), max(4, round(s * 0.2)))
-                if mask.shape[1] < 0.95 * s:
-                    print_mask(face, mask, s / 2, s / 2, style.ink, float(rng.uniform(0.4, 1)))
-            case "pencil":
-                hand = style.pencil_font or style.font
-                mask, _ = letter_mask(
-                    hand, str(rng.choice(list(_PENCIL_LETTERS))), max(4, round(s * rng.uniform(0.3, 0.6)))
-                )
-                x, y = s * rng.uniform(0.35, 0.65), s * rng.uniform(0.35, 0.65)
-                print_mask(face, mask, float(x), float(y), (110.0, 105.0, 100.0), float(rng.uniform(0.25, 0.7)))
-            case "sticker":
-                _draw_sticker(rng, face)
-            case "groove" | "border":
-                inset, width = round(s * float(rng.uniform(0.06, 0.16))), max(1, round(s * 0.04))
-                shade = [0.6 * v for v in style.top] if style.blank == "groove" else style.ink
-                cv2.rectangle(face, (inset, inset), (s - 1 - inset, s - 1 - inset), shade, width, cv2.LINE_AA)
-            case "drawing":
-                _draw_scribble(rng, face, style.ink)
-            case _:
-                pass
-
     def render_top(self, letter: str, seed: int) -> npt.NDArray[np.float32]:
         """Render the top of one tile from above as (s, s, 4) float32, BGR 0 to 255 and alpha 0 to 1."""
         s, style, rng = self._side_px, self._style, np.random.default_rng(seed)
@@ -256,7 +178,7 @@ class TileRenderer:
         base *= self._dimple_light[:, :, None]
         face = np.clip(base, 0, 255).astype(np.uint8)
         if letter == BLANK:
-            self._decorate_blank(rng, face)
+            decorate_blank(rng, face, style)
         else:
             self._print_letter(rng, face, letter)
         lit = np.clip(face * (1 + self._edge_light[:, :, None]), 0, 255)

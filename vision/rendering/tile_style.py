@@ -44,7 +44,7 @@ class TileStyle:
     value_centre: tuple[float, float]  # centre (x, y) of the value, fractions of the tile's side
     engraved: float  # strength of the bright edge of engraved letters, 0 = printed
     dimples: Dimples
-    blank: str  # decoration of blanks: plain, face, pattern, star, word, pencil, sticker, groove, border, drawing
+    blank: str  # mark on blanks: plain, or one of _BLANK_MARKS
     turn_sd_deg: float  # standard deviation of the rotation on the square, degrees
     slip_sd: float  # standard deviation of the shift from the square's centre, squares
     gloss: float  # strength of reflections, 0..1
@@ -54,6 +54,24 @@ class TileStyle:
     subscript: bool = False  # the value is next to the letter instead of in the corner
     worn_share: float = 0.0  # approximate share of the print that is worn off
     careless_share: float = 0.0  # share of tiles with a large shift and rotation
+    sticker: Colour | None = None  # colour of stickers on blanks; random for each blank if None
+
+
+_BLANK_MARKS = {
+    "plain": 0.38,
+    "face": 0.05,
+    "pattern": 0.04,
+    "star": 0.04,
+    "suit": 0.06,
+    "word": 0.04,
+    "name": 0.03,
+    "pencil": 0.06,
+    "sticker": 0.2,
+    "groove": 0.03,
+    "border": 0.03,
+    "drawing": 0.04,
+}
+"""Kinds of marks on blanks with their probabilities."""
 
 
 _MIN_INK_CONTRAST = 60.0
@@ -91,12 +109,7 @@ def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> T
         value_centre=_random_value_centre(rng),
         engraved=u() if u() < 0.3 else 0.0,
         dimples=_random_dimples(rng) if not grain and u() < 0.45 else Dimples(),
-        blank=str(
-            rng.choice(
-                ["plain", "face", "pattern", "star", "word", "pencil", "sticker", "groove", "border", "drawing"],
-                p=[0.5, 0.06, 0.05, 0.05, 0.06, 0.08, 0.08, 0.04, 0.04, 0.04],
-            )
-        ),
+        blank=str(rng.choice(list(_BLANK_MARKS), p=list(_BLANK_MARKS.values()))),
         turn_sd_deg=float(rng.choice([0.8, 2.0, 4.0, 8.0], p=[0.35, 0.33, 0.2, 0.12])),
         slip_sd=float(rng.choice([0.01, 0.025, 0.05], p=[0.4, 0.4, 0.2])),
         gloss=gloss,
@@ -106,7 +119,20 @@ def random_tile_style(rng: Rng, fonts: tuple[Path, ...], board: BoardStyle) -> T
         subscript=u() < 0.25,
         worn_share=0.5 * u() if u() < 0.12 else 0.0,
         careless_share=0.02 + 0.1 * u() if u() < 0.35 else 0.0,
+        sticker=_random_sticker(rng, board),
     )
+
+
+def _random_sticker(rng: Rng, board: BoardStyle) -> Colour | None:
+    """Return a random colour of stickers: white paper, a colour of the board (the most difficult), or None."""
+    kind = rng.random()
+    if kind < 0.4:
+        white = 225 + 28 * rng.random()
+        return white, white, white
+    if kind < 0.7:
+        colours = [board.ground, *board.premium.values()]
+        return colours[0] if rng.random() < 0.6 else colours[int(rng.integers(len(colours)))]
+    return None
 
 
 def _random_value_height(rng: Rng) -> float:
