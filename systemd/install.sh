@@ -191,7 +191,9 @@ put_files() {
     put "$SOURCE/systemd/tilekeeper.polkit" /etc/polkit-1/rules.d/50-tilekeeper.rules
     put "$SOURCE/systemd/tilekeeper.journald" /etc/systemd/journald.conf.d/tilekeeper.conf
     put "$SOURCE/systemd/tilekeeper.service" /etc/systemd/system/tilekeeper.service
+    put "$SOURCE/systemd/tilekeeper.watchdog" /etc/systemd/system.conf.d/tilekeeper.conf
     put "$SOURCE/systemd/uninstall.sh" "$BASE/uninstall.sh" 755
+    put "$SOURCE/systemd/host-name.sh" "$BASE/host-name.sh" 755
     install -d -m 755 "$ETC"
     if [ ! -e "$ETC/settings.toml" ]; then
         "$NEW/bin/python" -I -m device.settings >"$ETC/settings.toml"
@@ -279,13 +281,7 @@ name_machine() {
     local now
     now=$(name_now)
     [ "$now" != "$NAME" ] || return 0
-    [ -e "$BASE/former-hostname" ] || say "$now" >"$BASE/former-hostname"
-    if booted; then hostnamectl set-hostname "$NAME"; else say "$NAME" >/etc/hostname; fi
-    if grep -qs '^127\.0\.1\.1' /etc/hosts; then
-        sed -i "s/^127\.0\.1\.1.*/127.0.1.1\t$NAME/" /etc/hosts
-    else
-        printf '127.0.1.1\t%s\n' "$NAME" >>/etc/hosts
-    fi
+    "$BASE/host-name.sh" set "$NAME"
     booted && systemctl try-restart avahi-daemon.service
     say "this machine is $NAME.local now, also for ssh"
 }

@@ -51,7 +51,7 @@ main() {
         systemctl try-restart systemd-journald polkit || true
         ! command -v nmcli >/dev/null || nmcli connection reload || true
     fi
-    rmdir --ignore-fail-on-non-empty /etc/systemd/journald.conf.d /etc/issue.d 2>/dev/null || true
+    rmdir --ignore-fail-on-non-empty /etc/systemd/journald.conf.d /etc/systemd/system.conf.d /etc/issue.d 2>/dev/null || true
 
     if [ -n "$with_data" ]; then
         rm -rf "$DATA"
@@ -66,8 +66,7 @@ main() {
     ! getent group tilekeeper >/dev/null || groupdel tilekeeper
     if [ -e "$BASE/former-hostname" ]; then
         former=$(cat "$BASE/former-hostname")
-        if booted; then hostnamectl set-hostname "$former"; else say "$former" >/etc/hostname; fi
-        sed -i "s/^127\.0\.1\.1.*/127.0.1.1\t$former/" /etc/hosts
+        "$BASE/host-name.sh" restore
         say "this machine is $former again"
     fi
     if [ -s "$BASE/packages" ]; then

@@ -107,3 +107,48 @@ def test_every_group_of_the_udev_rules_is_made() -> None:
     made = set(re.findall(r"^g (\S+)", (SYSTEMD / "tilekeeper.sysusers").read_text(encoding="utf-8"), re.MULTILINE))
     named = set(re.findall(r'GROUP="(\w+)"', (SYSTEMD / "tilekeeper.udev").read_text(encoding="utf-8")))
     assert named <= made
+
+
+IMAGER_DATA = "#cloud-config\nmanage_resolv_conf: false\nhostname: raspberrypi\nmanage_etc_hosts: true\n"
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    """The root folder of a card that Raspberry Pi Imager 2 has customised."""
+    for name, text in {
+        "etc/hostname": "raspberrypi\n",
+        "etc/hosts": "127.0.0.1\tlocalhost\n127.0.1.1\traspberrypi\n",
+        "etc/cloud/cloud.cfg": "preserve_hostname: false\n",
+        "boot/firmware/user-data": IMAGER_DATA,
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def set_host_name(root: Path, *arguments: str) -> None:
+    subprocess.run(
+        ["bash", SYSTEMD / "host-name.sh", *arguments], check=True, env={**os.environ, "TILEKEEPER_ROOT": str(root)}
+    )
+
+
+def test_name_is_kept_where_cloud_init_sets_one_at_each_start(card: Path) -> None:
+    set_host_name(card, "set", "kitchen")
+    assert (card / "etc/hostname").read_text() == "kitchen\n"
+    assert "127.0.1.1\tkitchen" in (card / "etc/hosts").read_text()
+    assert "preserve_hostname: true" in (card / "etc/cloud/cloud.cfg.d/99-tilekeeper.cfg").read_text()
+    assert (card / "boot/firmware/user-data").read_text() == IMAGER_DATA.replace("raspberrypi", "kitchen")
+
+
+def test_former_name_comes_back_as_it_was(card: Path) -> None:
+    before = {path: path.read_text() for path in card.rglob("*") if path.is_file()}
+    set_host_name(card, "set", "kitchen")
+    set_host_name(card, "set", "living-room")
+    set_host_name(card, "restore")
+    assert {path: path.read_text() for path in card.rglob("*") if path.is_file()} == before
+
+
+def test_name_without_cloud_init_changes_no_file_of_cloud_init(card: Path) -> None:
+    shutil.rmtree(card / "etc/cloud")
+    set_host_name(card, "set", "kitchen")
+    assert not (card / "etc/cloud").exists()

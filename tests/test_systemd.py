@@ -50,3 +50,28 @@ def test_everything_that_stays_open_is_explained(unit: Path) -> None:
 def test_the_watchdog_is_on_and_the_table_comes_back_by_itself() -> None:
     lines = UNIT.read_text(encoding="utf-8").splitlines()
     assert {"Type=notify", "WatchdogSec=30", "Restart=always"} <= set(lines)
+
+
+MODULES = {
+    "video4linux": "videodev",
+    "media": "mc",
+    "drm": "drm",
+    "alsa": "snd",
+    "i2c": "i2c_dev",
+    "spi": "spidev",
+}
+"""Class of devices in /proc/devices -> the module that registers it; `gpiochip` and `dma_heap` are in the kernel."""
+
+
+def test_devices_that_are_plugged_in_later_are_allowed_from_the_start() -> None:
+    text = UNIT.read_text(encoding="utf-8")
+    classes = set(re.findall(r"^DeviceAllow=char-(\w+)", text, re.MULTILINE)) - {"gpiochip", "dma_heap"}
+    for key in ("Wants", "After"):
+        loaded = set(re.findall(r"modprobe@(\w+)\.service", " ".join(re.findall(rf"^{key}=(.*)", text, re.MULTILINE))))
+        assert loaded == {MODULES[name] for name in classes}, key
+
+
+def test_machine_that_hangs_starts_again() -> None:
+    """Kernels of Raspberry Pi OS refuse more than 15 s, and systemd then uses no watchdog at all."""
+    limit = re.search(r"^RuntimeWatchdogSec=(\d+)s$", (UNIT.parent / "tilekeeper.watchdog").read_text(), re.MULTILINE)
+    assert limit is not None and int(limit[1]) <= 15

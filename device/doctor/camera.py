@@ -10,7 +10,7 @@ from device.cameras.addresses import hide_credentials, is_network_address
 from device.doctor.finding import Finding, Subject
 from device.doctor.machine import read_service_state
 from device.doctor.picture import check_image
-from device.doctor.program import SERVICE_UNIT, SERVICE_USER
+from device.doctor.program import SERVICE_USER, find_read_problem, is_service_installed
 from device.doctor.system import System, can_write
 from device.settings import SYSTEM_SETTINGS_FILE, Settings
 
@@ -70,7 +70,12 @@ def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def _check_folder(system: System, subject: Subject, folder: Path) -> Iterator[Finding]:
-    if system.path(folder.expanduser()).is_dir():
+    if problem := find_read_problem(system, folder):
+        yield subject.fault(
+            f"the folder {folder} {problem}",
+            "sudo install -d -m 2777 /var/lib/tilekeeper-pictures, and name it in camera.source",
+        )
+    elif system.path(folder.expanduser()).is_dir():
         yield subject.good(f"pictures come from the folder {folder}")
     else:
         yield subject.fault(f"the folder {folder} is not there", f"mkdir -p {folder}, or change camera.source")
@@ -132,7 +137,7 @@ def _find_first_usb(system: System) -> str:
 def _check_access(system: System, subject: Subject) -> Iterator[Finding]:
     """Check that the service's user may open the camera's device files."""
     account = system.find_account(SERVICE_USER)
-    if account is None or not system.path(SERVICE_UNIT).exists():
+    if account is None or not is_service_installed(system):
         return
     devices = system.glob("/dev/video*") + system.glob("/dev/media*") + system.glob("/dev/dma_heap/*")
     closed = [path for path in devices if not can_write(path, account)]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from device.doctor.finding import Finding, Subject
-from device.doctor.program import REINSTALL, SERVICE_UNIT
+from device.doctor.program import REINSTALL, is_service_installed
 from device.doctor.system import System
 from device.settings import Settings
 
@@ -126,7 +126,7 @@ def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:
 def check_service(system: System, _settings: Settings) -> Iterator[Finding]:
     """Check that the systemd service is enabled and running."""
     subject = Subject("service")
-    if not system.path(SERVICE_UNIT).exists():
+    if not is_service_installed(system):
         yield subject.note("not installed: the table does not start by itself", REINSTALL)
         return
     enabled = system.run("systemctl", "is-enabled", "tilekeeper.service")

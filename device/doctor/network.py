@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from device.doctor.finding import Finding, Subject
 from device.doctor.machine import read_service_state
-from device.doctor.program import SERVICE_UNIT
+from device.doctor.program import SERVICE_UNITS, is_service_installed
 from device.doctor.system import System
 from device.settings import SYSTEM_SETTINGS_FILE, Settings
 from device.system.hotspot import HotspotError, read_hotspot
@@ -73,14 +73,30 @@ def check_host_name(system: System, _settings: Settings) -> Iterator[Finding]:
         )
     else:
         yield subject.good(f"{host}.local")
+    if (name := _find_cloud_name(system)) and name != host:
+        yield subject.warning(
+            f"cloud-init names this machine {name} again at the next start, so {host}.local will not be found",
+            f"sudo /opt/tilekeeper/host-name.sh set {host}",
+        )
+
+
+def _find_cloud_name(system: System) -> str:
+    """Return the host name that cloud-init sets at each start; empty if it sets none.
+
+    Raspberry Pi Imager 2 writes it to the file `user-data` of cards that it customises.
+    """
+    if any("preserve_hostname: true" in path.read_text() for path in system.glob("/etc/cloud/cloud.cfg.d/*.cfg")):
+        return ""
+    match = re.search(r"(?m)^hostname: *(\S+)", system.read_text("/boot/firmware/user-data") or "")
+    return match[1] if match and system.path("/etc/cloud").exists() else ""
 
 
 def check_port(system: System, settings: Settings) -> Iterator[Finding]:
     """Check that the address and port of the page are free or already used by the running table."""
     subject = Subject("page")
     page = settings.page
-    if page.port < FIRST_UNPRIVILEGED_PORT and system.path(SERVICE_UNIT).exists():
-        unit = system.read_text(SERVICE_UNIT) or ""
+    if page.port < FIRST_UNPRIVILEGED_PORT and is_service_installed(system):
+        unit = next(filter(None, map(system.read_text, SERVICE_UNITS)), "")
         if "CAP_NET_BIND_SERVICE" not in re.sub(r"(?m)^#.*", "", unit):
             yield subject.fault(
                 f"port {page.port} is one that the table's user may not open",

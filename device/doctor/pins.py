@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from device.doctor.finding import Finding, Subject
 from device.doctor.machine import read_service_state
-from device.doctor.program import REINSTALL, SERVICE_UNIT, SERVICE_USER
+from device.doctor.program import REINSTALL, SERVICE_USER, is_service_installed
 from device.doctor.system import System, can_write
 from device.panel.gpio import GpioUnavailableError, find_header_chip
 from device.settings import SYSTEM_SETTINGS_FILE, Settings
@@ -70,7 +70,7 @@ def check_displays(system: System, settings: Settings) -> Iterator[Finding]:
         account = system.find_account(SERVICE_USER)
         if not paths:
             yield subject.warning(f"{bus} is not there: its bus is switched off", mend)
-        elif account is not None and system.path(SERVICE_UNIT).exists() and not can_write(paths[0], account):
+        elif account is not None and is_service_installed(system) and not can_write(paths[0], account):
             yield subject.warning(
                 f"the user {SERVICE_USER} may not use /{paths[0].relative_to(system.root)}",
                 f"sudo usermod -aG {group} {SERVICE_USER} && sudo systemctl restart tilekeeper",
@@ -82,7 +82,7 @@ def check_displays(system: System, settings: Settings) -> Iterator[Finding]:
 def check_groups(system: System, _settings: Settings) -> Iterator[Finding]:
     """Check that the service's user exists and belongs to the groups for camera, pins and buses."""
     subject = Subject("user")
-    if not system.path(SERVICE_UNIT).exists():
+    if not is_service_installed(system):
         return
     account = system.find_account(SERVICE_USER)
     if account is None:
@@ -105,7 +105,7 @@ def check_groups(system: System, _settings: Settings) -> Iterator[Finding]:
 
 def _check_access(system: System, subject: Subject) -> Iterator[Finding]:
     account = system.find_account(SERVICE_USER)
-    if account is None or not system.path(SERVICE_UNIT).exists():
+    if account is None or not is_service_installed(system):
         return
     closed = [path for path in system.glob("/dev/gpiochip*") if not can_write(path, account)]
     if closed:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from device.doctor.finding import Finding, Subject
-from device.doctor.system import System, can_write
+from device.doctor.system import System, can_read, can_write
 from device.settings import (
     SERVICE_DATA_FOLDER,
     SYSTEM_SETTINGS_FILE,
@@ -36,7 +36,10 @@ REQUIRED_MODULES = {
 MIN_FREE_BYTES, LOW_FREE_BYTES = 200_000_000, 1_000_000_000
 """Free bytes below which a fault or a warning is given; a game with its pictures takes about ten million bytes."""
 SERVICE_USER = "tilekeeper"
-SERVICE_UNIT = "/etc/systemd/system/tilekeeper.service"
+SERVICE_UNITS = ("/etc/systemd/system/tilekeeper.service", "/usr/lib/systemd/system/tilekeeper.service")
+"""Places of the unit: that of `install.sh`, and that of the Debian package."""
+PRIVATE_FOLDERS = ("/home", "/root", "/run/user")
+"""Folders that the service does not see (`ProtectHome=` in the unit)."""
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
 
@@ -97,13 +100,20 @@ def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.good(f"can read the tile set {settings.game.tiles}")
 
 
-def check_word_list(_system: System, settings: Settings) -> Iterator[Finding]:
+def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
     """Check that a word list is available for the tile set in the settings."""
     from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
     from engine.lexicon import LexiconError
 
     subject = Subject("word list")
     game: GameSettings = settings.game
+    if game.lexicon and game.lexicon != NO_LEXICON and (problem := find_read_problem(system, Path(game.lexicon))):
+        yield subject.fault(
+            f"{game.lexicon} {problem}",
+            f"sudo install -m 644 {game.lexicon} /etc/tilekeeper/, and name it there as game.lexicon in "
+            f"{SYSTEM_SETTINGS_FILE}",
+        )
+        return
     try:
         lexicon = open_lexicon(game.lexicon, game.tiles, default_cache_dir())
     except LexiconError as error:
@@ -119,6 +129,27 @@ def check_word_list(_system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.note(
             f"none for {game.tiles}: words are not checked", f"name a file as game.lexicon in {SYSTEM_SETTINGS_FILE}"
         )
+
+
+def is_service_installed(system: System) -> bool:
+    """Return True if the unit of the service is installed."""
+    return any(system.path(unit).exists() for unit in SERVICE_UNITS)
+
+
+def find_read_problem(system: System, path: Path) -> str:
+    """Return why the service cannot read a file or folder, as the end of a sentence; empty if it can or is not there.
+
+    The doctor runs as root, which can read everything.
+    """
+    account = system.find_account(SERVICE_USER)
+    if account is None or not is_service_installed(system):
+        return ""
+    path = path.expanduser()
+    if any(path.is_relative_to(folder) for folder in PRIVATE_FOLDERS):
+        return "is in a home folder, which the service does not see"
+    if system.path(path).exists() and not can_read(system.path(path), account, system.root):
+        return f"cannot be read by the user {SERVICE_USER}"
+    return ""
 
 
 def check_voice(system: System, settings: Settings) -> Iterator[Finding]:
@@ -141,13 +172,13 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
     shown = folder
     place = system.path(folder)
     if not place.is_dir():
-        if system.path(SERVICE_UNIT).exists():
+        if is_service_installed(system):
             yield subject.fault(f"{shown} is not there", "sudo systemctl restart tilekeeper")
         else:
             yield subject.note(f"{shown} is not there yet: the first game makes it")
         return
     account = system.find_account(SERVICE_USER)
-    if account is not None and system.path(SERVICE_UNIT).exists() and not can_write(place, account):
+    if account is not None and is_service_installed(system) and not can_write(place, account):
         yield subject.fault(
             f"{shown} cannot be written by the table",
             f"sudo chown -R {SERVICE_USER}: {shown} && sudo systemctl restart tilekeeper",
@@ -178,9 +209,7 @@ def find_data_folder(system: System, settings: Settings) -> Path:
     """Return the folder of the stored games, as a path on the examined machine (without `System.root`)."""
     if settings.data.folder is not None:
         return settings.data.folder
-    return (
-        SERVICE_DATA_FOLDER if system.path(SERVICE_UNIT).exists() else Path.home() / ".local" / "share" / "tilekeeper"
-    )
+    return SERVICE_DATA_FOLDER if is_service_installed(system) else Path.home() / ".local" / "share" / "tilekeeper"
 
 
 def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]:

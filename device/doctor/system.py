@@ -177,16 +177,28 @@ class System:
         return True
 
 
+def can_read(path: Path, account: UserAccount, root: Path = Path("/")) -> bool:
+    """Return True if `account` may read a file or folder and enter all folders above it, up to `root`."""
+    needed = 0o5 if path.is_dir() else 0o4
+    parents = [folder for folder in path.parents if folder.is_relative_to(root) and folder != root]
+    return _has_access(path, account, needed) and all(_has_access(folder, account, 0o1) for folder in parents)
+
+
 def can_write(path: Path, account: UserAccount) -> bool:
     """Return True if the owner, group and mode of a file or folder allow `account` to read and write."""
+    return _has_access(path, account, 0o6)
+
+
+def _has_access(path: Path, account: UserAccount, needed: int) -> bool:
+    """Return True if `account` has the `needed` permissions (4 read, 2 write, 1 execute or enter)."""
     if account.uid == 0:
         return True
     status = path.stat()
     if status.st_uid == account.uid:
-        return status.st_mode & 0o600 == 0o600
+        return status.st_mode >> 6 & needed == needed
     if status.st_gid in account.groups.values():
-        return status.st_mode & 0o060 == 0o060
-    return status.st_mode & 0o006 == 0o006
+        return status.st_mode >> 3 & needed == needed
+    return status.st_mode & needed == needed
 
 
 def _split_entries(text: str | None) -> Iterable[list[str]]:

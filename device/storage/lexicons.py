@@ -127,7 +127,7 @@ def _read_list(path: Path) -> bytes:
 
 
 def _make_unreadable_error(path: object, reason: object) -> LexiconError:
-    text = "{0}: cannot be read ({1}); give a word list, or none"
+    text = "{0}: cannot be read ({1}); put a word list into /etc/tilekeeper and name it in the settings, or name none"
     return LexiconError(make_message("list-unreadable", text, path, reason))
 
 

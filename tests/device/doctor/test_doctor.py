@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -67,10 +68,38 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
         "nano",
     ),
     "a word list that is not there": (
+        lambda pi: pi.change("/etc/tilekeeper/settings.toml", 'lexicon = ""', 'lexicon = "/etc/tilekeeper/words.txt"'),
+        "word list",
+        "/etc/tilekeeper/words.txt",
+        "game.lexicon",
+    ),
+    "a word list in a home folder": (
         lambda pi: pi.change("/etc/tilekeeper/settings.toml", 'lexicon = ""', 'lexicon = "/home/pi/words.txt"'),
         "word list",
-        "/home/pi/words.txt",
-        "game.lexicon",
+        "/home/pi/words.txt is in a home folder, which the service does not see",
+        "sudo install -m 644 /home/pi/words.txt /etc/tilekeeper/",
+    ),
+    "a word list that only root may read": (
+        lambda pi: (
+            pi.change("/etc/tilekeeper/settings.toml", 'lexicon = ""', 'lexicon = "/etc/tilekeeper/words.txt"'),
+            pi.write("/etc/tilekeeper/words.txt", "HORN\n").chmod(0o600),
+            os.chown(pi.path("/etc/tilekeeper/words.txt"), 0, 4711) if os.getuid() == 0 else None,
+        ),
+        "word list",
+        "/etc/tilekeeper/words.txt cannot be read by the user tilekeeper",
+        "install -m 644",
+    ),
+    "pictures in a home folder": (
+        lambda pi: pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', 'source = "folder:/home/pi/pics"'),
+        "camera",
+        "the folder /home/pi/pics is in a home folder, which the service does not see",
+        "camera.source",
+    ),
+    "the second camera module is not there": (
+        lambda pi: pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', 'source = "pi:1"'),
+        "camera",
+        "libcamera sees 1 camera module, and none is pi:1",
+        'camera.source = "pi"',
     ),
     "no picamera2": (
         lambda pi: pi.remove("/python/picamera2"),
@@ -250,6 +279,15 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
         "tilekeeper.local cannot be found",
         "apt install avahi-daemon",
     ),
+    "cloud-init restores another name": (
+        lambda pi: (
+            pi.write("/etc/cloud/cloud.cfg", "preserve_hostname: false\n"),
+            pi.write("/boot/firmware/user-data", "#cloud-config\nhostname: raspberrypi\nmanage_etc_hosts: true\n"),
+        ),
+        "name",
+        "cloud-init names this machine raspberrypi again at the next start",
+        "sudo /opt/tilekeeper/host-name.sh set tilekeeper",
+    ),
     "voice without espeak": (
         lambda pi: (
             pi.change("/etc/tilekeeper/settings.toml", "[voice]\nuse = false", "[voice]\nuse = true"),
@@ -310,6 +348,12 @@ def _tells(pi: RaspberryPi, case: tuple[Break, str, str, str], state: Severity, 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_told_with_what_mends_it(pi: RaspberryPi, name: str) -> None:
     _tells(pi, FAULTS[name], Severity.FAULT)
+
+
+def test_a_name_that_cloud_init_leaves_alone_is_good(pi: RaspberryPi) -> None:
+    pi.write("/etc/cloud/cloud.cfg.d/99-tilekeeper.cfg", "preserve_hostname: true\n")
+    pi.write("/boot/firmware/user-data", "hostname: raspberrypi\n")
+    assert [finding.text for finding in found(examine(pi), "name", Severity.GOOD)] == ["tilekeeper.local"]
 
 
 @pytest.mark.parametrize("name", WARNINGS)
