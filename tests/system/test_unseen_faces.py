@@ -9,13 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.reading import EMPTY, HIDDEN, SquareReading
+from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.system.unseen_faces import (
-    FaceResult,
+    BoardResult,
     HeldOutFont,
+    compare_squares,
     describe_results,
     draw_board,
     find_font,
     load_held_out_fonts,
+    main,
     measure_calibration_error,
     read_faces,
 )
@@ -50,8 +54,36 @@ def test_calibration_error_is_the_mean_difference_of_confidence_and_accuracy() -
 
 
 def test_report_counts_wrong_letters_that_are_called_certain() -> None:
-    result = FaceResult("serif", np.array([0.995, 0.995, 0.6]), np.array([True, False, False]))
+    result = BoardResult("serif", np.array([0.995, 0.995, 0.6]), np.array([True, False, False]))
     assert "| serif | 3 | 33.33 % | 1 of 2 |" in describe_results("serif", [result], np.random.default_rng(0))
+
+
+def test_squares_read_as_empty_count_only_if_they_are_surely_wrong() -> None:
+    pairs = [
+        ("A", {EMPTY: 0.995}),
+        (EMPTY, {EMPTY: 1.0}),
+        ("A", {EMPTY: 0.9}),
+        (EMPTY, {"L": 0.6}),
+        ("A", {HIDDEN: 1.0}),
+    ]
+    result = compare_squares("serif", [(truth, SquareReading(tuple(p.items()))) for truth, p in pairs])
+    assert result.confused == ("A>.",)
+    assert result.p.tolist() == [0.6] and result.right.tolist() == [False]
+
+
+def test_report_of_boards_without_tiles_has_no_shares() -> None:
+    result = compare_squares("deluxe", [(EMPTY, SquareReading(((EMPTY, 1.0),)))])
+    assert describe_results("deluxe", [result], np.random.default_rng(0)) == "| deluxe | 0 | - | - | - | 0 |"
+
+
+@pytest.mark.slow
+@needs_photos
+def test_photographs_are_read_with_calibrated_confidence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--photos", str(PHOTOS_DIR / "jheidel")]) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| all photographs"))
+    _, _, _, right, wrong, error, squares, _ = (cell.strip() for cell in row.split("|"))
+    assert float(right.split()[0]) > 99 and wrong.startswith("0 of") and squares == "0"
+    assert float(error.split()[0]) < 2
 
 
 def test_board_in_a_face_is_drawn_and_read() -> None:
